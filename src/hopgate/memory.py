@@ -1,0 +1,112 @@
+"""A memory, and the one guard that keeps sensitive ones away from every model, cache and report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NewType
+
+from hopgate.errors import HopgateError
+
+Cleared = NewType("Cleared", str)
+"""Text that has passed `cleared`: the only text that embedders, extractors and caches accept of a memory."""
+
+DEFAULT_IMPORTANCE = 0.5
+
+# to_tsvector refuses more than 1 MiB of lexemes and positions; a quarter of that always fits.
+MAX_SEARCHABLE_BYTES = 256 * 1024
+# A btree entry holds about 2,700 bytes; ids and scopes are indexed.
+MAX_KEY_BYTES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A short text with metadata.
+
+    Parameters
+    ----------
+    external_id : str
+        The id the owner knows it by.
+    text : str
+        What is remembered.
+    title : str, optional
+        Becomes the content's first line: it is searched and embedded with the text.
+    tags, expanded_keywords : tuple of str
+        Searched with weights C and B; both are mentions for the no-model extractor.
+    importance : float
+        A prior in 0..1, applied after fusion.
+    is_sensitive : bool
+        Never embedded, extracted, sent, cached or reported; findable lexically.
+    scope : str, optional
+        A session, user or conversation: recall may be limited to one.
+    extra : dict
+        Fields hopgate does not know; kept so that an export gives back what went in.
+
+    Examples
+    --------
+    >>> memory = Memory("m1", "The NAS moved to the cellar.", title="NAS", tags=("homelab",))
+    >>> memory.content
+    'NAS\\nThe NAS moved to the cellar.'
+    """
+
+    external_id: str
+    text: str
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    category: str | None = None
+    expanded_keywords: tuple[str, ...] = ()
+    importance: float = DEFAULT_IMPORTANCE
+    is_sensitive: bool = False
+    scope: str | None = None
+    created_at: datetime | None = None
+    extra: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for reason in _faults(self):
+            raise HopgateError(f"memory {self.external_id[:80]!r}: {reason}")
+
+    @property
+    def content(self) -> str:
+        """The title, where there is one, as the first line; then the text."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+def cleared(memories: Iterable[Memory]) -> Iterator[tuple[Memory, Cleared]]:
+    """Pass the memories whose content may leave the store, each with that content.
+
+    This is the sensitivity guard. Every embedder, extractor, cache, log and report gets a memory's text from here and
+    from nowhere else: they accept `Cleared`, and only this function makes it.
+
+    Examples
+    --------
+    >>> [text for _, text in cleared([Memory("a", "open"), Memory("b", "secret", is_sensitive=True)])]
+    ['open']
+    """
+    for memory in memories:
+        if not memory.is_sensitive:
+            yield memory, Cleared(memory.content)
+
+
+def _faults(memory: Memory) -> Iterator[str]:
+    """Reasons to refuse a memory, in the words the user sees after file and line."""
+    if not memory.external_id:
+        yield "its id is empty"
+    for name, key in (("id", memory.external_id), ("scope", memory.scope or ""), ("category", memory.category or "")):
+        if len(key.encode("utf-8", "replace")) > MAX_KEY_BYTES:
+            yield f"its {name} is longer than {MAX_KEY_BYTES} bytes"
+    if math.isnan(memory.importance) or not 0 <= memory.importance <= 1:
+        yield f"importance must be between 0 and 1, not {memory.importance}"
+    searchable = (memory.content, *memory.tags, *memory.expanded_keywords)
+    texts = (memory.external_id, memory.scope or "", memory.category or "", *searchable)
+    if any("\0" in text for text in texts):
+        yield "it holds a NUL character, which PostgreSQL cannot store"
+    try:
+        size = sum(len(text.encode()) for text in searchable)
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        yield "it holds half of a surrogate pair, which is not text"
+    else:
+        if size > MAX_SEARCHABLE_BYTES:
+            yield f"its text is {size:,} bytes; a memory is at most {MAX_SEARCHABLE_BYTES:,}"
