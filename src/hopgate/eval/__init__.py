@@ -1,1 +1,1 @@
-""""""
+"""The gate: data in, measures, statistics, slices, audit, verdict and report."""
