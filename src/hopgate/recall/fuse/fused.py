@@ -1,0 +1,118 @@
+"""What fusion gives: one scored candidate, the protocol of a fuser, and the one order that ties are broken in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+Id = TypeVar("Id", int, str)
+Leg: TypeAlias = Sequence[tuple[Id, float]]
+"""A ranked list of (id, score), best first, no id twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fused(Generic[Id]):
+    """A candidate of the pool after fusion.
+
+    Parameters
+    ----------
+    id : int or str
+        The memory.
+    score : float
+        ``(total(contributions) + bonus) * prior``.
+    contributions : mapping of leg name to float
+        What each leg that saw the memory adds to the score.
+    ranks : mapping of leg name to int
+        The memory's rank in each of those legs, from 1.
+    bonus : float
+        What an exact match added.
+    prior : float
+        What the importance prior multiplied by.
+
+    Examples
+    --------
+    >>> Fused("m1", 0.5, {"lexical": 0.5}, {"lexical": 1}).score
+    0.5
+    """
+
+    id: Id
+    score: float
+    contributions: Mapping[str, float]
+    ranks: Mapping[str, int]
+    bonus: float = 0.0
+    prior: float = 1.0
+
+
+@runtime_checkable
+class Fuser(Protocol):
+    """Pool → one ranking. A fuser is a frozen value whose `repr` is its identity.
+
+    Examples
+    --------
+    >>> from hopgate.recall.fuse import RRF
+    >>> isinstance(RRF(), Fuser)
+    True
+    """
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """The weight of every leg it knows, 0 for a leg that is off."""
+        ...
+
+    def fuse(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
+        """Rank the pool of the legs, best first."""
+        ...
+
+
+def active(fuser: Fuser) -> tuple[str, ...]:
+    """Name the legs a fuser listens to: the others need not be run at all.
+
+    Examples
+    --------
+    >>> from hopgate.recall.fuse import RRF
+    >>> active(RRF(graph=0))
+    ('lexical', 'dense')
+    """
+    return tuple(name for name, weight in fuser.weights.items() if weight > 0)
+
+
+def total(contributions: Iterable[float]) -> float:
+    """Add contributions, smallest first.
+
+    The order depends on the values alone, so that neither the order of the legs nor equal ranks swapped between legs
+    of equal weight change a bit. `math.fsum` would do that too, but one SQL statement can say
+    ``sum(contribution ORDER BY contribution)`` and cannot say fsum; the two must agree to the last bit on ties.
+    (The builtin `sum` compensates from Python 3.12 on, and so is not what SQL does.)
+
+    Examples
+    --------
+    >>> total([0.3, 0.1, 0.2]) == total([0.2, 0.3, 0.1])
+    True
+    """
+    result = 0.0
+    for value in sorted(contributions):
+        result += value
+    return result
+
+
+def ranked(hits: Iterable[Fused[Id]]) -> list[Fused[Id]]:
+    """Sort by score, best first; ties by id, ascending.
+
+    Hits that all come from one and the same leg alone break ties by that leg's own order instead: a leg alone is
+    never reordered.
+
+    Examples
+    --------
+    >>> tied = [Fused("b", 1.0, {"dense": 1.0}, {"dense": 1}), Fused("a", 1.0, {"dense": 1.0}, {"dense": 2})]
+    >>> [hit.id for hit in ranked(tied)]
+    ['b', 'a']
+    >>> [hit.id for hit in ranked([*tied, Fused("c", 1.0, {"graph": 1.0}, {"graph": 1})])]
+    ['a', 'b', 'c']
+    """
+    pool = list(hits)
+    heard = {name for hit in pool for name in hit.ranks}
+    if len(heard) == 1:
+        (alone,) = heard
+        return sorted(pool, key=lambda hit: (-hit.score, hit.ranks[alone]))
+    return sorted(pool, key=lambda hit: (-hit.score, hit.id))

@@ -1,0 +1,60 @@
+"""Legs in, pool out: what every fuser checks before it scores, and how contributions become one ranking."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from hopgate.errors import HopgateError
+from hopgate.recall.fuse.fused import Fused, Id, ranked, total
+
+
+def heard(
+    legs: Mapping[str, Sequence[tuple[Id, float]]], weights: Mapping[str, float]
+) -> dict[str, Sequence[tuple[Id, float]]]:
+    """Keep the legs that have a weight above 0, checked, in the order of the weights.
+
+    A leg of weight 0 is not even looked at; a missing leg and an empty one are the same.
+
+    Examples
+    --------
+    >>> heard({"graph": [("m2", 0.1)], "lexical": [("m1", 0.7)]}, {"lexical": 1, "dense": 1, "graph": 0})
+    {'lexical': [('m1', 0.7)]}
+    """
+    for name in legs:
+        if name not in weights:
+            known = ", ".join(weights)
+            raise HopgateError(
+                f"no weight for the leg {name!r}: name it in others={{{name!r}: 1}}, or use one of {known}"
+            )
+    kept = {name: legs[name] for name, weight in weights.items() if weight > 0 and legs.get(name)}
+    for name, leg in kept.items():
+        seen = set()
+        for id, score in leg:
+            if not math.isfinite(score):
+                raise HopgateError(f"the {name} leg scores {id!r} with {score}: a score must be a finite number")
+            if id in seen:
+                raise HopgateError(f"the {name} leg lists {id!r} twice: a leg holds an id once")
+            seen.add(id)
+    return kept
+
+
+def pooled(contributed: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
+    """Add up what each leg contributes to each id, and rank the pool.
+
+    Parameters
+    ----------
+    contributed : mapping of leg name to (id, contribution) pairs, in the leg's own order
+
+    Examples
+    --------
+    >>> [hit.id for hit in pooled({"lexical": [("a", 0.5), ("b", 0.4)], "dense": [("b", 0.5)]})]
+    ['b', 'a']
+    """
+    contributions: dict[Id, dict[str, float]] = {}
+    ranks: dict[Id, dict[str, int]] = {}
+    for name, leg in contributed.items():
+        for rank, (id, contribution) in enumerate(leg, start=1):
+            contributions.setdefault(id, {})[name] = contribution
+            ranks.setdefault(id, {})[name] = rank
+    return ranked(Fused(id, total(parts.values()), parts, ranks[id]) for id, parts in contributions.items())
