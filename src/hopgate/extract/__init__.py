@@ -1,1 +1,1 @@
-""""""
+"""Memories to mentions and typed facts: one file an extractor."""

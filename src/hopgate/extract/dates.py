@@ -1,0 +1,53 @@
+"""Dates as people write them, to ISO dates as precise as what was said."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from hopgate.extract.words import MONTHS
+
+_ISO = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
+_WORD = re.compile(r"\d+|[^\W\d_]+")
+
+
+@lru_cache(maxsize=16384)
+def iso(text: str) -> str | None:
+    """Return a date in ISO form: a day, a month or a year; None where the text is no such thing.
+
+    Examples
+    --------
+    >>> iso("8 March 1874"), iso("March 8th, 1874"), iso("Sept. 1982"), iso("2019"), iso("2024-02-30")
+    ('1874-03-08', '1874-03-08', '1982-09', '2019', None)
+    >>> iso("the 1990s") is iso("5 May") is None
+    True
+    """
+    parts = _WORD.findall(text.lower())
+    if _ISO.fullmatch(text):
+        return _checked(*text.split("-"))
+    month = next((MONTHS[part] for part in parts if part in MONTHS), 0)
+    numbers = [part for part in parts if part.isdigit()]
+    years = [number for number in numbers if len(number) == 4]
+    days = [number for number in numbers if len(number) <= 2]
+    words = [part for part in parts if not part.isdigit() and part not in MONTHS and part not in _ORDINALS]
+    if not month or len(years) != 1 or len(days) > 1 or words:
+        return None
+    return _checked(years[0], f"{month:02}", *(f"{int(day):02}" for day in days))
+
+
+_ORDINALS = frozenset(("st", "nd", "rd", "th", "of"))
+_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def _checked(year: str, month: str = "", day: str = "") -> str | None:
+    """Join the parts if the calendar has such a date; 29 February passes in leap years only."""
+    if not month:
+        return year
+    number = int(month)
+    if not 1 <= number <= 12:
+        return None
+    if not day:
+        return f"{year}-{month}"
+    leap = int(year) % 4 == 0 and (int(year) % 100 != 0 or int(year) % 400 == 0)
+    longest = 28 if number == 2 and not leap else _DAYS[number - 1]
+    return f"{year}-{month}-{day}" if 1 <= int(day) <= longest else None

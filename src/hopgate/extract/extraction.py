@@ -1,0 +1,168 @@
+"""What an extractor takes and what it gives back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from hopgate.memory import Cleared, Memory, cleared
+
+MENTIONS_TOGETHER = "mentions-together"
+"""The relation of two concepts about which nothing is known but that memories mention both."""
+
+
+class State(StrEnum):
+    """How an extraction ended; nothing but `complete` and `empty` is done.
+
+    Examples
+    --------
+    >>> [state.value for state in State if state.done]
+    ['complete', 'empty']
+    """
+
+    COMPLETE = "complete"
+    EMPTY = "empty"
+    TRUNCATED = "truncated"
+    FAILED = "failed"
+
+    @property
+    def done(self) -> bool:
+        """Whether asking again would be pointless."""
+        return self in (State.COMPLETE, State.EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A memory as an extractor sees it: cleared text, tags and keywords, and the id to file the result under.
+
+    Examples
+    --------
+    >>> [source.memory_id for source in sources([Memory("m1", "open"), Memory("m2", "x", is_sensitive=True)])]
+    ['m1']
+    """
+
+    memory_id: str | int
+    text: Cleared
+    tags: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+
+    @property
+    def material(self) -> str:
+        """All that an extractor may read, in one string: what a cache key is made of."""
+        return json.dumps([self.text, self.tags, self.keywords], ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name that a memory mentions, with its kind where the form (or a model) tells."""
+
+    name: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A typed, directed relation between two names, with an optional validity interval (ISO dates, as precise as said).
+
+    Examples
+    --------
+    >>> Fact("immich", "runs on", "nas-2", valid_from="2024-03")
+    Fact(subject='immich', relation='runs on', object='nas-2', valid_from='2024-03', valid_to=None, confidence=1.0)
+    """
+
+    subject: str
+    relation: str
+    object: str
+    valid_from: str | None = None
+    valid_to: str | None = None
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The mentions and facts of one memory, and how they came about.
+
+    Parameters
+    ----------
+    state : State
+        `complete`, `empty`, `truncated` or `failed`; `reason` says why where it is not `complete`.
+    prompt_tokens, answer_tokens : int
+        What a model read and wrote for it, retries included; 0 without a model.
+    dropped : tuple of (str, int)
+        What was left out of the answer and how often, e.g. ``(("ungrounded", 3), ("repeated", 12))``.
+
+    Examples
+    --------
+    >>> extraction = Extraction((Mention("NAS"),), (), State.COMPLETE)
+    >>> Extraction.from_json(extraction.to_json()) == extraction
+    True
+    """
+
+    mentions: tuple[Mention, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    state: State = State.EMPTY
+    reason: str = ""
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    dropped: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written."""
+        return self.prompt_tokens + self.answer_tokens
+
+    def spent(self, prompt_tokens: int, answer_tokens: int) -> Extraction:
+        """Return the same with these tokens added to its account."""
+        return replace(
+            self,
+            prompt_tokens=self.prompt_tokens + prompt_tokens,
+            answer_tokens=self.answer_tokens + answer_tokens,
+        )
+
+    def to_json(self) -> str:
+        """One line of JSON, for a cache."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, line: str) -> Extraction:
+        """Read what `to_json` wrote."""
+        row: dict[str, Any] = json.loads(line)
+        return cls(
+            mentions=tuple(Mention(**mention) for mention in row["mentions"]),
+            facts=tuple(Fact(**fact) for fact in row["facts"]),
+            state=State(row["state"]),
+            reason=row["reason"],
+            prompt_tokens=row["prompt_tokens"],
+            answer_tokens=row["answer_tokens"],
+            dropped=tuple((why, count) for why, count in row["dropped"]),
+        )
+
+
+def found(
+    mentions: Iterable[Mention], facts: Iterable[Fact], *, reason: str = "nothing was found in the text"
+) -> Extraction:
+    """Return `complete` with what was found, or `empty` with the reason.
+
+    Examples
+    --------
+    >>> found([], []).state.value, found([Mention("NAS")], []).state.value
+    ('empty', 'complete')
+    """
+    kept, typed = tuple(mentions), tuple(facts)
+    if kept or typed:
+        return Extraction(kept, typed, State.COMPLETE)
+    return Extraction(state=State.EMPTY, reason=reason)
+
+
+def failed(reason: str) -> Extraction:
+    """Return an extraction that did not happen, and why."""
+    return Extraction(state=State.FAILED, reason=reason)
+
+
+def sources(memories: Iterable[Memory]) -> Iterator[Source]:
+    """Turn memories into what extractors take; sensitive ones do not pass the guard."""
+    for memory, text in cleared(memories):
+        yield Source(memory.external_id, text, memory.tags, memory.expanded_keywords)
