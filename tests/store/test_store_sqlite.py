@@ -80,7 +80,7 @@ def direct(rows: list[Memory], query: str) -> list[tuple[str, float]]:
     return sorted(scored, key=lambda hit: (-hit[1], hit[0]))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=memories,
     asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True),

@@ -1,0 +1,96 @@
+"""The memories that tell no fact: notes, look-alikes, and the sensitive ones with their canaries."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from random import Random
+
+from hopgate.demo import world as w
+from hopgate.demo.history import FIRST_DAY, LAST_DAY, Event
+from hopgate.demo.notes import DISTRACTORS, NOTES, SENSITIVE
+from hopgate.demo.telling import Draft, at_some_hour
+
+_ONSETS = ("qua", "zor", "vex", "ply", "thru", "snib", "glo", "drum", "frim", "wug")
+_MIDDLES = ("ver", "bla", "mip", "dro", "lun", "tas", "gor", "nel")
+_CODAS = ("tine", "wick", "moss", "quill", "dax", "forn", "bley", "zoon")
+
+_KINDS = {
+    "service": w.HOME_SERVICES + w.WORK_SERVICES,
+    "host": w.HOME_HOSTS + w.WORK_HOSTS,
+    "person": w.PEOPLE,
+    "team": w.TEAMS,
+    "town": w.TOWNS,
+    "tool": w.TOOLS,
+    "project": w.PROJECTS,
+    "vendor": w.VENDORS,
+    "office": w.OFFICES,
+    "incident": w.INCIDENTS,
+    "supply": w.SUPPLIES,
+}
+# A look-alike must not be true: its second name is one that the first was never related to.
+_NEVER = {
+    "not_host": ("service", "host"),
+    "not_town": ("person", "town"),
+    "not_tool": ("project", "tool"),
+    "not_service": ("incident", "service"),
+}
+
+
+def notes(rng: Random) -> list[Draft]:
+    """Place the hand-written notes in time."""
+    return [
+        Draft(
+            note.text,
+            at_some_hour(rng, _some_day(rng)),
+            note.category,
+            tags=note.tags,
+            importance=round(rng.betavariate(3, 3), 2),
+            scope=note.scope,
+            note=number,
+        )
+        for number, note in enumerate(NOTES)
+    ]
+
+
+def sensitive(rng: Random) -> list[Draft]:
+    """Give every sensitive memory a word that no other text holds."""
+    canaries: list[str] = []
+    while len(canaries) < len(SENSITIVE):
+        word = rng.choice(_ONSETS) + rng.choice(_MIDDLES) + rng.choice(_CODAS)
+        if word not in canaries:
+            canaries.append(word)
+    return [
+        Draft(text.format(c=canary), at_some_hour(rng, _some_day(rng)), category, scope=scope, canary=canary)
+        for (text, category, scope), canary in zip(SENSITIVE, canaries, strict=True)
+    ]
+
+
+def distractors(rng: Random, happened: list[Event], count: int = 30) -> list[Draft]:
+    """Tell what sounds like a fact of known concepts and is none."""
+    related: dict[str, set[str]] = {}
+    for event in happened:
+        related.setdefault(event.subject, set()).add(event.object)
+    phrases = [*DISTRACTORS, *rng.sample(DISTRACTORS, count - len(DISTRACTORS))]
+    return [_distract(rng, phrase, related) for phrase in phrases]
+
+
+def _distract(rng: Random, phrase: str, related: dict[str, set[str]]) -> Draft:
+    slots = {kind: rng.choice(names) for kind, names in _KINDS.items()}
+    slots["person2"] = rng.choice([name for name in w.PEOPLE if name != slots["person"]])
+    kinds = {**{kind: kind for kind in _KINDS}, "person2": "person"}
+    for slot, (subject, kind) in _NEVER.items():
+        slots[slot] = rng.choice([name for name in _KINDS[kind] if name not in related.get(slots[subject], set())])
+        kinds[slot] = kind
+    mentions = tuple((slots[slot], kinds[slot]) for slot in sorted(slots) if f"{{{slot}}}" in phrase)
+    text = phrase.format(**slots)
+    return Draft(
+        text[0].upper() + text[1:] if rng.random() < 0.3 else text,
+        at_some_hour(rng, _some_day(rng)),
+        rng.choice(("journal", "misc", "chatter", "observations")),
+        importance=round(0.5 * rng.random(), 2),
+        mentions=mentions,
+    )
+
+
+def _some_day(rng: Random) -> date:
+    return FIRST_DAY + timedelta(rng.randrange((LAST_DAY - FIRST_DAY).days))

@@ -1,0 +1,107 @@
+"""The corpus of a seed, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+from hopgate.demo.background import distractors, notes, sensitive
+from hopgate.demo.history import Event, events
+from hopgate.demo.questions import questions
+from hopgate.demo.records import Corpus, Fact, Query
+from hopgate.demo.relations import RELATIONS
+from hopgate.demo.telling import Draft, single_valued, told
+
+DEFAULT_SEED = 7
+
+
+@lru_cache(maxsize=4)
+def corpus(seed: int = DEFAULT_SEED) -> Corpus:
+    """Make the synthetic corpus, the same for the same seed.
+
+    Parameters
+    ----------
+    seed : int
+        Draws who runs what where, every change and every wording.
+
+    Returns
+    -------
+    Corpus
+        Memories, queries, qrels, triples, facts, canaries. Shared between callers: do not change it.
+
+    Examples
+    --------
+    >>> world = corpus()
+    >>> len(world.memories) > 350, sorted(world.qrels)
+    (True, ['dev', 'test'])
+    """
+    rng = Random(seed)
+    happened = events(rng, RELATIONS)
+    drafts = [*told(rng, happened), *notes(rng), *distractors(rng, happened), *sensitive(rng)]
+    drafts.sort(key=lambda draft: (draft.created_at, draft.text))
+    keyed = [(f"m{number:04}", draft) for number, draft in enumerate(drafts, 1)]
+    facts = _facts(happened, keyed)
+    asked = questions(rng, facts, {draft.note: key for key, draft in keyed if draft.note is not None})
+    return Corpus(
+        memories=[draft.memory(key) for key, draft in keyed],
+        queries=asked,
+        qrels=_qrels(rng, asked),
+        triples=_triples(happened, keyed),
+        facts=facts,
+        canaries={key: (draft.canary,) for key, draft in keyed if draft.canary},
+        single_valued=single_valued(RELATIONS),
+    )
+
+
+def _facts(happened: Sequence[Event], keyed: Sequence[tuple[str, Draft]]) -> list[Fact]:
+    tellers: dict[int, list[tuple[str, Draft]]] = {}
+    for key, draft in keyed:
+        if draft.event is not None:
+            tellers.setdefault(draft.event, []).append((key, draft))
+    return [
+        Fact(
+            event.subject,
+            event.relation.name,
+            event.object,
+            event.relation.subject_type,
+            event.relation.object_type,
+            event.valid_from,
+            event.valid_to,
+            tuple(key for key, _ in tellers[number]),
+            event.told_at,
+            event.end_told_at,
+            any(draft.dated for _, draft in tellers[number]),
+        )
+        for number, event in enumerate(happened)
+    ]
+
+
+def _triples(happened: Sequence[Event], keyed: Sequence[tuple[str, Draft]]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for key, draft in keyed:
+        if draft.event is not None:
+            event = happened[draft.event]
+            fact = {
+                "doc_id": key,
+                "subject": event.subject,
+                "relation": event.relation.name,
+                "object": event.object,
+                "subject_type": event.relation.subject_type,
+                "object_type": event.relation.object_type,
+            }
+            rows.append(fact | ({"valid_from": event.valid_from.isoformat()} if event.valid_from else {}))
+        rows += [{"doc_id": key, "entity": name, "type": kind} for name, kind in draft.mentions]
+    return rows
+
+
+def _qrels(rng: Random, asked: Sequence[Query]) -> dict[str, dict[str, dict[str, int]]]:
+    """Deal the queries of every stratum to dev and test, half and half."""
+    splits: dict[str, dict[str, dict[str, int]]] = {"dev": {}, "test": {}}
+    for stratum in sorted({query.metadata["stratum"] for query in asked}):
+        members = [query for query in asked if query.metadata["stratum"] == stratum]
+        for number, query in enumerate(rng.sample(members, len(members))):
+            relevant = {key: 1 for hop in query.evidence for key in hop}
+            splits["dev" if number % 2 else "test"][query.id] = relevant
+    return {split: dict(sorted(qrels.items())) for split, qrels in splits.items()}

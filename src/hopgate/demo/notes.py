@@ -1,0 +1,151 @@
+"""Memories that stand alone: hand-written, each asked for in its own words and in others."""
+
+# ruff: noqa: E501 -- a table: one note is easier to judge when it is read on one or two lines
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A memory outside every chain; `exact` quotes its words, `paraphrase` avoids them."""
+
+    text: str
+    category: str
+    tags: tuple[str, ...] = ()
+    scope: str | None = None
+    exact: str = ""
+    paraphrase: str = ""
+
+
+NOTES = (
+    Note("Jellyfin transcodes choke on HEVC 10-bit; set hwaccel to vaapi and the fan stays quiet.", "howto", ("media",),
+         "home", "HEVC 10-bit hwaccel vaapi", "How do I stop video playback from making the cooler roar?"),
+    Note("The boiler shows error E119 when the pressure drops below one bar. Open the blue tap until the needle is green.",
+         "house", ("heating",), "home", "boiler error E119 pressure", "The radiators are cold and a fault code blinks: how to top up water?"),
+    Note("Dad's birthday is the ninth of May. He wants no gadgets, he says every year, and means it.", "family", (), "home",
+         "Dad's birthday ninth of May", "What present would my father dislike?"),
+    Note("zpool scrub on the first Sunday takes 7 h 40 on the spinning disks.", "storage", ("zfs",), "home", "zpool scrub first Sunday",
+         "How much time does the monthly integrity check need?"),
+    Note("Postgres 16 needed vacuum_cost_limit 2000 before the nightly import stopped bloating the events table.", "database", ("postgres",),
+         "work", "vacuum_cost_limit 2000 events table", "Which setting cured the ever-growing relation after batch loading?"),
+    Note("Allergy: cashews make Elif's throat swell. Check the pesto.", "health", ("food",), None, "cashews pesto allergy",
+         "Which nuts are dangerous at dinner with guests?"),
+    Note("The plumber who actually shows up: Hendrik, 0555 0142, cash only.", "contacts", ("house",), "home", "plumber Hendrik cash only",
+         "Whom do I ring when a pipe leaks?"),
+    Note("VLAN 30 is for cameras and has no route to the internet, on purpose.", "network", ("vlan",), "home", "VLAN 30 cameras no route",
+         "Are the surveillance devices able to phone out?"),
+    Note("Standing desk motor stops halfway: unplug for thirty seconds, hold down for ten.", "howto", ("desk",), "work",
+         "standing desk motor stops halfway", "My table will not rise any more, how to reset it?"),
+    Note("kubectl drain hangs on pods with emptyDir unless --delete-emptydir-data is given.", "howto", ("kubernetes",), "work",
+         "kubectl drain --delete-emptydir-data", "Evicting workloads from a node never finishes, what flag helps?"),
+    Note("Customers in Norway pay no VAT on the yearly plan, the invoice needs the word 'eksport'.", "billing", (), "work",
+         "Norway VAT yearly plan eksport", "What must the sales paper for Scandinavian clients outside the union mention?"),
+    Note("Sourdough: 75 % hydration, two folds, overnight in the fridge. The rye version was a brick.", "recipes", ("bread",), "home",
+         "sourdough 75 % hydration two folds", "Proportion of water for baking my loaf"),
+    Note("Decision after the long thread: we write dates as ISO 8601 everywhere, including file names.", "standards", (), "work",
+         "ISO 8601 file names decision", "What notation for days did everyone settle upon?"),
+    Note("My glasses prescription changed: left -2.25, right -1.75.", "health", (), "home", "glasses prescription left -2.25",
+         "How short-sighted am I now?"),
+    Note("TLS for internal names comes from the step-ca; root expires in 2031.", "security", ("pki",), "work", "step-ca root expires 2031",
+         "Until when can our private certificate authority be trusted?"),
+    Note("The cat gets half a tablet of Milbemax every three months, hidden in tuna.", "pets", ("cat",), "home", "Milbemax half a tablet tuna",
+         "How do I deworm our animal without a fight?"),
+    Note("Airflow DAGs must not import pandas at module level, the scheduler parses them every thirty seconds.", "howto", ("python",), "work",
+         "Airflow DAGs import pandas module level", "Why should heavy libraries be loaded lazily in workflow definitions?"),
+    Note("Parking permit for the quarter costs 28 a year; renewal letter arrives in February.", "house", ("paperwork",), "home",
+         "parking permit renewal February", "When do I have to extend the right to leave my car outside?"),
+    Note("Retro outcome: no deploys on Friday after two, except rollbacks.", "process", ("retro",), "work", "no deploys on Friday after two",
+         "Is shipping at the end of the week allowed?"),
+    Note("Bike: rear tyre 28-622, the front one is wider. Pump to 5 bar.", "hobbies", ("bike",), "home", "rear tyre 28-622 pump",
+         "Which inner tube size fits my cycle's back wheel?"),
+    Note("Search relevance went down because stemming was off for German. Turned the snowball filter on.", "incidents", ("search",), "work",
+         "stemming off German snowball filter", "Why did foreign-language lookups get worse?"),
+    Note("Neighbour upstairs works nights, so no drilling before noon.", "house", (), "home", "neighbour upstairs no drilling before noon",
+         "At what hour may I make noise with power tools?"),
+    Note("The quarterly numbers go to the board on the second Tuesday; slides freeze the Friday before.", "process", ("reporting",), "work",
+         "quarterly numbers board second Tuesday", "By which weekday must the directors' presentation be final?"),
+    Note("Camera battery NP-W126 lasts about 300 shots, bring two spares to weddings.", "hobbies", ("photo",), None, "NP-W126 300 shots",
+         "How many power packs should I take along for photographing a ceremony?"),
+    Note("GDPR deletion requests: thirty days, log in the register, answer from the privacy mailbox.", "legal", ("privacy",), "work",
+         "GDPR deletion requests register privacy mailbox", "Someone wants their personal data erased: what deadline applies?"),
+    Note("Wi-Fi in the garden only works on channel 36, the shed is a Faraday cage.", "network", ("wifi",), "home", "channel 36 garden shed",
+         "Poor reception among the flower beds, which frequency setting?"),
+    Note("Anniversary dinner was at Trattoria Fiume, table by the window, the tiramisu is worth it.", "restaurants", (), "home",
+         "Trattoria Fiume tiramisu", "Where did we celebrate our wedding date?"),
+    Note("Feature flags older than ninety days get removed at the monthly broom session.", "process", ("flags",), "work",
+         "feature flags older than ninety days broom", "What happens to stale toggles in the codebase?"),
+    Note("Printer jams on envelopes: use tray 2 and thick paper mode.", "howto", ("printer",), "home", "printer envelopes tray 2 thick paper",
+         "How can I avoid stuck mail covers when I put an address on them?"),
+    Note("Physio says: calf stretches twice a day, no running until the swelling is gone.", "health", ("sport",), None,
+         "physio calf stretches no running", "Am I permitted to jog with my injured leg?"),
+    Note("The interview loop is four rounds: screen, pairing, design, values. Feedback within a day.", "hiring", (), "work",
+         "interview loop four rounds pairing design", "What steps does a job candidate go through?"),
+    Note("Solar inverter logs to MQTT topic energy/roof every ten seconds.", "energy", ("solar",), "home", "MQTT topic energy/roof inverter",
+         "Where is the photovoltaic production published?"),
+    Note("Git: rerere is on for everyone, conflicts during the long-lived branch were killing us.", "standards", ("git",), "work",
+         "git rerere long-lived branch conflicts", "How do we avoid resolving the same merge clash repeatedly?"),
+    Note("Passport expires in August 2027; the appointment site releases slots at seven sharp.", "paperwork", ("travel",), "home",
+         "passport expires August 2027 appointment slots", "When does my identity document run out?"),
+    Note("Load test: the API saturates at 1,850 requests a second, the bottleneck is JSON encoding.", "performance", ("benchmark",), "work",
+         "load test 1,850 requests JSON encoding", "What limits our throughput?"),
+    Note("Tomatoes: plant after the ice saints, never where potatoes grew last year.", "garden", (), "home", "tomatoes ice saints potatoes",
+         "When is it safe to set out vegetables against frost?"),
+    Note("Support rota starts Monday at nine and swaps need a day's notice in the channel.", "process", ("support",), "work",
+         "support rota swaps day's notice", "How early must I say so if I cannot take my helpdesk shift?"),
+    Note("The e-reader wants EPUB without DRM, converting with ebook-convert keeps the cover.", "howto", ("books",), "home",
+         "EPUB DRM ebook-convert cover", "How to get a novel onto the reading device?"),
+    Note("Logs are kept thirty days hot, one year cold. Auditors were fine with that.", "compliance", ("logging",), "work",
+         "logs thirty days hot one year cold auditors", "For what period do we store application traces to satisfy inspection?"),
+    Note("Kid's swimming course: Wednesdays at four, bring two euros for the locker.", "family", (), "home", "swimming course Wednesdays locker",
+         "Which afternoon does the child have lessons in the pool?"),
+    Note("The espresso grinder is at 4.5 for the dark beans; light roasts need 3.", "kitchen", ("coffee",), "home"),
+    Note("Never again book the 06:10 flight. Never.", "travel", (), None),
+    Note("Idea: a dashboard for the freezer temperature with an alarm at minus twelve.", "ideas", ("sensors",), "home"),
+    Note("Book club picks The Dispossessed for October.", "hobbies", ("books",), None),
+    Note("Marketing wants a case study; told them to wait until the churn numbers are in.", "process", (), "work"),
+    Note("The green SSH key is the hardware one, the blue one is the spare in the drawer.", "security", ("ssh",), "work"),
+    Note("Playlist for long drives: start with the Portuguese one.", "hobbies", ("music",), None),
+    Note("The landlord allows a wallbox if an electrician signs off.", "house", ("car",), "home"),
+    Note("Renamed the staging cluster and forgot the alert routes, twenty false pages.", "incidents", ("alerts",), "work"),
+    Note("Onboarding buddy checklist lives in the wiki under People, not under Engineering.", "process", ("wiki",), "work"),
+)  # fmt: skip
+
+SENSITIVE = (
+    ("Alarm code for the house is the word {c} then the year of the move.", "security", "home"),
+    ("Therapist appointment every other Tuesday; the practice password is {c}.", "health", "home"),
+    ("Salary talk: asked for the band called {c}, told nobody.", "career", "work"),
+    ("Recovery phrase of the old wallet starts with {c}, the rest is in the safe.", "finance", "home"),
+    ("The acquisition is code-named {c} and must not be mentioned in chat.", "legal", "work"),
+    ("Test result came back; the letter is filed under {c}.", "health", "home"),
+    ("Root password hint for the old firewall: {c} backwards.", "security", "work"),
+    ("Complaint about a manager was filed with HR under case {c}.", "people", "work"),
+    ("The spare key hangs inside the fake stone marked {c}.", "security", "home"),
+    ("Pension statement login: user {c}, the rest in the vault.", "finance", None),
+    ("Layoff list draft is in the folder {c}; I was asked to keep it quiet.", "people", "work"),
+    ("Medication reminder label reads {c}, twice a day with food.", "health", "home"),
+)
+
+DISTRACTORS = (
+    "Thought about moving {service} to {not_host}, decided to wait for bigger disks.",
+    "{host} rebooted itself at four in the morning, no idea why.",
+    "{person} asked whether {service} could get a dark theme.",
+    "Dreaming of a third node to keep {host} company.",
+    "{person} said {not_town} would be a nice place to retire.",
+    "{team} cancelled their retro again.",
+    "{person} joked that nobody should let {person2} near {service}.",
+    "Compared {not_tool} with two others for {project}; nothing settled.",
+    "{service} release notes look scary, skipping this version.",
+    "Dusted {host} and cleaned the fan.",
+    "{vendor} sent another newsletter, unsubscribed.",
+    "{office} canteen does a good soup on Thursdays.",
+    "Suspected {not_service} in {incident} at first, but it was innocent.",
+    "Wrote a poem about {service} for the team party.",
+    "{person} is learning the cello and will not stop talking about it.",
+    "If {service} ever grows, {not_host} could host it. Not now.",
+    "{project} demo went well, applause from {team}.",
+    "Firmware of {host} is two versions behind.",
+    "{supply} beeped twice during the storm and then was fine.",
+    "{person} recommended a podcast on {service} scaling.",
+)

@@ -1,0 +1,171 @@
+"""Relations of people: what they look after, where they belong and live, what they drink."""
+
+from __future__ import annotations
+
+from hopgate.demo import world as w
+from hopgate.demo.relation import Relation
+from hopgate.demo.world import Group
+
+LOOKED_AFTER_BY = Relation(
+    "is looked after by",
+    "service",
+    "person",
+    category="ownership",
+    tags=("oncall", "handover"),
+    keywords=("pager", "escalation"),
+    groups=(Group(w.HOME_SERVICES, w.PEOPLE[:6], "home"), Group(w.WORK_SERVICES, w.PEOPLE[6:], "work")),
+    tells=(
+        "{o} looks after {s}.",
+        "{s} is {o}'s baby.",
+        "Pages about {s} go to {o}.",
+        "{o} agreed to do the {s} upgrades.",
+        "Questions on {s}? {o} wrote the runbook.",
+        "Nobody touches {s} before asking {o}.",
+        "Wake {o} when {s} is down.",
+        "{s}? Ping {o}, nobody else knows its quirks.",
+    ),
+    changes=(
+        "From {d} {o} looks after {s}; {p} handed it over.",
+        "Handover finished on {d}: {s} passes from {p} to {o}.",
+        "{o} inherited {s} on {d}, {p} has too much on the plate.",
+    ),
+    lates=(
+        "Apparently {o} looks after {s} from {d} on, and I kept paging {p}.",
+        "Missed the announcement: {s} was handed from {p} to {o} on {d}.",
+    ),
+    asides=(
+        "Shook hands on it.",
+        "Updated the spreadsheet.",
+        "Evenings excluded.",
+        "Link in the channel topic.",
+        "Took some persuading.",
+        "Vacation cover to be arranged.",
+        "Good choice.",
+    ),
+    nouns=("the person responsible for {x}", "the maintainer of {x}"),
+    asks=("Who is responsible for {x}?", "Who is the maintainer of {x}?"),
+    past_asks=("Who was responsible for {x} on {d}?", "On {d}, who was the maintainer of {x}?"),
+    movers=8,
+)
+
+MEMBER_OF = Relation(
+    "is a member of",
+    "person",
+    "team",
+    category="orgchart",
+    tags=("colleagues", "hiring"),
+    keywords=("headcount", "reorg"),
+    groups=(Group(w.PEOPLE, w.TEAMS, "work"),),
+    tells=(
+        "{s} is with {o}.",
+        "{s} joined {o}, warm welcome at standup.",
+        "Saw {s} listed under {o} in the orgchart.",
+        "{o} grew by one colleague: {s}.",
+        "Lunch with {s}, very happy in {o}.",
+        "{s} wears the {o} hoodie, so that is settled.",
+        "Quick intro call, {s} does planning for {o}.",
+    ),
+    changes=(
+        "{s} transferred from {p} to {o} on {d}.",
+        "Reorg: effective {d} {s} is in {o} and out of {p}.",
+    ),
+    lates=("Heard by chance that {s} transferred to {o} on {d}; the wiki kept saying {p}.",),
+    asides=(
+        "HR confirmed.",
+        "Fits well.",
+        "Probation is over.",
+        "Chat profile says so too.",
+        "Short notice.",
+    ),
+    nouns=("the team of {x}", "the squad that employs {x}"),
+    asks=("Which team does {x} belong to?", "What squad is {x} part of?"),
+    past_asks=("Which team did {x} belong to on {d}?", "What squad was {x} part of on {d}?"),
+    movers=5,
+)
+
+LIVES_IN = Relation(
+    "lives in",
+    "person",
+    "town",
+    category="friends",
+    tags=("address",),
+    keywords=("moving", "flat"),
+    groups=(Group(w.PEOPLE, w.TOWNS),),
+    tells=(
+        "{s} has a flat in {o}.",
+        "{s} lives in {o}, ten minutes from the canal.",
+        "Sent the birthday parcel for {s} to {o}.",
+        "Train tickets to {o} booked, staying at {s}'s place.",
+        "{s} raised the kids in {o} and would not leave it.",
+        "Weekend trip to {o}, cooked at {s}'s.",
+    ),
+    changes=(
+        "{s} relocated from {p} to {o} on {d}.",
+        "New address: {s} lives in {o} from {d}, the flat in {p} is let.",
+    ),
+    lates=("A postcard says {s} relocated to {o} on {d}. I had still written to {p}.",),
+    asides=(
+        "Balcony faces south.",
+        "Rent is mad there.",
+        "The dog loves it.",
+        "Lovely bakery around the corner.",
+        "Doorbell is broken.",
+        "Third floor, no lift.",
+    ),
+    nouns=("the home town of {x}",),
+    asks=("What is the home town of {x}?", "In which city does {x} reside?"),
+    past_asks=("In which city did {x} reside on {d}?", "What was the home town of {x} on {d}?"),
+    movers=5,
+    limit=15,
+)
+
+DRINKS = Relation(
+    "drinks",
+    "person",
+    "drink",
+    category="hospitality",
+    tags=("kitchen",),
+    keywords=("groceries",),
+    groups=(Group(w.PEOPLE, w.DRINKS),),
+    tells=(
+        "{s} only drinks {o}.",
+        "Get {o} in when {s} comes by.",
+        "{s} swears by {o}, never coffee.",
+        "Ran out of {o} and {s} noticed at once.",
+    ),
+    asides=(
+        "With ice.",
+        "Strong opinions about it.",
+        "Two crates are in the pantry.",
+    ),
+    nouns=("the favourite of {x}",),
+    asks=("What beverage should I offer {x}?", "What would please {x} as a refreshment?"),
+    limit=13,
+)
+
+ROLE = Relation(
+    "has the role",
+    "person",
+    "role",
+    category="careers",
+    tags=("promotion",),
+    keywords=("title",),
+    groups=(Group(w.PEOPLE[6:16], w.ROLES, "work"),),
+    tells=("{s} introduced themself as {o}.", "{s} signs mails as {o}.", "The org page lists {s} as {o}."),
+    changes=(
+        "{s} was promoted to {o} on {d}, after years as {p}.",
+        "Congratulations sent: {s} became {o} on {d}. No more {p}.",
+    ),
+    lates=("Embarrassing, {s} became {o} on {d} and I still introduced them as {p}.",),
+    asides=(
+        "Sent a card.",
+        "Well deserved.",
+        "The signature block confirms it.",
+    ),
+    nouns=("the occupation of {x}",),
+    asks=("What is the occupation of {x}?", "What job does {x} do?"),
+    past_asks=("What job did {x} do on {d}?",),
+    movers=5,
+)
+
+PEOPLE = (LOOKED_AFTER_BY, MEMBER_OF, LIVES_IN, DRINKS, ROLE)
