@@ -1,0 +1,73 @@
+"""Evidence in, judgement out: audit, comparisons, what the graph brought, and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hopgate.eval.audit import Case, Check, audit
+from hopgate.eval.brought import Brought, brought
+from hopgate.eval.compare import Comparison
+from hopgate.eval.evidence import GRAPH, Evidence
+from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success
+from hopgate.eval.verdict import Verdict, decide
+
+REPORTED: tuple[Measure, ...] = (
+    Recall(2),
+    Recall(5),
+    Recall(10),
+    Recall(20),
+    NDCG(10),
+    MRR(),
+    MAP(),
+    Success(10),
+)
+"""The measures every arm is reported with."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Everything the gate says.
+
+    `json` gives the object that `hopgate gate --json` prints.
+    """
+
+    evidence: Evidence
+    checks: tuple[Check, ...]
+    comparisons: tuple[Comparison, ...]
+    brought: Brought | None
+    verdict: Verdict
+
+    def arms(self) -> dict[str, dict[str, float]]:
+        """Give arm → measure → mean over the reported queries."""
+        measures = dict.fromkeys((*REPORTED, self.evidence.primary, *self.evidence.measures))
+        return {
+            name: {str(measure): measure.mean(arm.run, self.evidence.qrels) for measure in measures}
+            for name, arm in self.evidence.arms.items()
+        }
+
+    def json(self) -> dict[str, Any]:
+        """Give the judgement for a program."""
+        return {
+            "verdict": self.verdict.word.value,
+            "reason": self.verdict.reason,
+            "chosen": self.verdict.chosen,
+            "failed": list(self.verdict.failed),
+            "queries_needed": self.verdict.queries_needed,
+            "audit": {check.name: check.json() for check in self.checks},
+            "arms": self.arms(),
+            "comparisons": [comparison.json() for comparison in self.comparisons],
+            "brought": self.brought.json() if self.brought else None,
+        }
+
+
+def judge(evidence: Evidence) -> Judgement:
+    """Audit the evidence, compare the arms, and decide.
+
+    Nothing is read or written; the same evidence gives the same judgement.
+    """
+    case = Case(evidence)
+    checks = audit(case)
+    arm = evidence.subject
+    found = brought(arm, evidence.qrels, evidence.k) if GRAPH in arm.legs else None
+    return Judgement(evidence, checks, tuple(case.comparisons), found, decide(case, checks))
