@@ -23,7 +23,7 @@ MAX_KEY_BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A short text with metadata.
+    r"""A short text with metadata.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ class Memory:
         Never embedded, extracted, sent, cached or reported; findable lexically.
     scope : str, optional
         A session, user or conversation: recall may be limited to one.
-    extra : dict
-        Fields hopgate does not know; kept so that an export gives back what went in.
+    source : dict, optional
+        The record as it came in, less its id, title and text; kept so that an export gives back what went in.
 
     Examples
     --------
     >>> memory = Memory("m1", "The NAS moved to the cellar.", title="NAS", tags=("homelab",))
     >>> memory.content
-    'NAS\\nThe NAS moved to the cellar.'
+    'NAS\nThe NAS moved to the cellar.'
     """
 
     external_id: str
@@ -61,7 +61,7 @@ class Memory:
     is_sensitive: bool = False
     scope: str | None = None
     created_at: datetime | None = None
-    extra: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    source: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for reason in _faults(self):

@@ -1,1 +1,76 @@
-""""""
+"""The command line: one file a command, imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+from hopgate.errors import HopgateError
+
+# command -> (module below hopgate.cli, one line for the list of commands)
+COMMANDS = {
+    "demo": ("demo", "See it work on a synthetic corpus."),
+    "ingest": ("ingest", "Read memories from corpus.jsonl files."),
+    "export": ("export", "Write every memory back as corpus.jsonl."),
+    "recall": ("recall", "Recall memories for a query."),
+    "delete": ("delete", "Delete memories and what only they supported."),
+    "sensitive": ("sensitive", "Mark memories as sensitive and purge what was made of them."),
+    "db": ("db", "Upgrade, inspect, start or stop the database."),
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command; a `HopgateError` is one line on standard error and exit status 2."""
+    try:
+        application(sys.argv[1:] if arguments is None else arguments)
+    except HopgateError as error:
+        sys.stderr.write(f"hopgate: {error}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("hopgate: interrupted\n")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone (`hopgate export | head`): not an error of ours. Python flushes once more on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+def application(arguments: list[str]) -> None:
+    """Build only the command that was called, so that nothing else is imported; all of them for the list."""
+    called = next((word for word in arguments if not word.startswith("-")), None)
+    app = build([called] if called in COMMANDS else list(COMMANDS))
+    app(args=arguments, prog_name="hopgate", standalone_mode=True)
+
+
+def build(names: list[str]) -> Any:
+    """Make the typer application of some commands."""
+    import typer
+
+    import hopgate
+
+    app = typer.Typer(
+        name="hopgate",
+        help="Does a concept graph make recall better on my data, and can I trust the answer?",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback(invoke_without_command=True)
+    def top(version: bool = typer.Option(False, "--version", help="Print the version.")) -> None:
+        if version:
+            sys.stdout.write(f"hopgate {hopgate.__version__}\n")
+            raise typer.Exit
+
+    for name in names:
+        module, line = COMMANDS[name]
+        command = importlib.import_module(f"hopgate.cli.{module}")
+        if hasattr(command, "app"):
+            app.add_typer(command.app, name=name, help=line)
+        else:
+            app.command(name, short_help=line)(command.command)
+    return app

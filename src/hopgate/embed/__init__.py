@@ -1,1 +1,10 @@
-""""""
+"""Text to vectors: one file an embedder, one cache."""
+
+from __future__ import annotations
+
+from hopgate.embed.cache import CacheInfo, EmbeddingCache
+from hopgate.embed.cached import CachedEmbedder
+from hopgate.embed.embedder import Embedder, Identity
+from hopgate.embed.resolve import resolve
+
+__all__ = ["CacheInfo", "CachedEmbedder", "Embedder", "EmbeddingCache", "Identity", "resolve"]

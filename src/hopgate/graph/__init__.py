@@ -1,1 +1,1 @@
-""""""
+"""Facts to concepts and edges, and walks over them."""

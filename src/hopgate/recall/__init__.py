@@ -1,1 +1,1 @@
-""""""
+"""Legs, fusion, and the proof that a leg can be heard."""

@@ -10,26 +10,14 @@ import json
 import os
 import re
 import sqlite3
-import tempfile
 from collections.abc import Collection, Iterable
-from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 
 from hopgate.errors import HopgateError
-from hopgate.memory import Memory
+from hopgate.store.sqlite_file import create, require_fts5
 
-_SCHEMA = """
-CREATE TABLE memories (
-    id INTEGER PRIMARY KEY, external_id TEXT NOT NULL UNIQUE, content TEXT NOT NULL,
-    expanded_keywords TEXT NOT NULL, tags TEXT NOT NULL, category TEXT NOT NULL,
-    importance REAL NOT NULL, is_sensitive INTEGER NOT NULL, scope TEXT, created_at TEXT
-);
-CREATE VIRTUAL TABLE memories_fts USING fts5(
-    content, expanded_keywords, tags, category,
-    content='memories', content_rowid='id', tokenize='unicode61'
-);
-"""
+__all__ = ["SqliteLexical", "create"]
 
 # The filters run inside the query, before LIMIT: whatever they remove, the leg is filled from further down.
 _FILTERS = """
@@ -60,50 +48,6 @@ MAX_WORDS = 256
 MAX_LITERAL = 10_000
 
 
-def create(path: str | os.PathLike[str], memories: Iterable[Memory]) -> int:
-    """Write a new database of memories that `SqliteLexical` can open, all or nothing.
-
-    Parameters
-    ----------
-    path : str or path
-        A file that does not exist yet.
-    memories : iterable of Memory
-        External ids must be unique.
-
-    Returns
-    -------
-    int
-        How many memories it holds.
-    """
-    target = Path(path)
-    if target.exists():
-        raise HopgateError(f"{target} exists already: remove it or choose another name")
-    if not target.parent.is_dir():
-        raise HopgateError(f"the folder {target.parent} does not exist: create it first")
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.", suffix=".part")
-    except OSError as error:
-        raise HopgateError(f"cannot write in {target.parent}: {error.strerror}") from error
-    os.close(handle)
-    draft = Path(name)
-    try:
-        with closing(sqlite3.connect(draft)) as connection:
-            require_fts5(connection)
-            count = _fill(connection, memories)
-        draft.replace(target)
-    except sqlite3.OperationalError as error:
-        raise HopgateError(f"cannot write {target}: {error}") from error
-    finally:
-        draft.unlink(missing_ok=True)
-    return count
-
-
-def require_fts5(connection: sqlite3.Connection) -> None:
-    """Refuse a Python whose SQLite was built without FTS5."""
-    if connection.execute("SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'").fetchone()[0] == 0:
-        raise HopgateError("this Python's sqlite3 was built without FTS5: use a Python from python.org, or PostgreSQL")
-
-
 def plain_query(words: Iterable[str], operator: str) -> str:
     """Join words into an FTS5 expression in which none of them is an operator.
 
@@ -126,6 +70,10 @@ def like_pattern(text: str) -> str:
     return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
 
 
+class _MalformedError(HopgateError):
+    """FTS5 refused the expression."""
+
+
 class SqliteLexical:
     r"""The lexical leg of one SQLite file, opened read-only.
 
@@ -137,6 +85,7 @@ class SqliteLexical:
     Examples
     --------
     >>> import tempfile
+    >>> from hopgate.memory import Memory
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = Path(folder.name, "notes.db")
     >>> create(file, [Memory("a", "The NAS hums."), Memory("b", "The NAS is in the cellar.")])
@@ -205,7 +154,7 @@ class SqliteLexical:
         if not query.strip():
             return []
         query = query.encode("utf-8", "replace").decode()  # half a surrogate pair is no text for SQLite
-        words = list(dict.fromkeys(_WORD.findall(query)))[:MAX_WORDS]
+        words = list({word.casefold(): word for word in _WORD.findall(query)}.values())[:MAX_WORDS]
         if expression:
             tries = [query.replace("\0", " ")]
         else:
@@ -215,23 +164,26 @@ class SqliteLexical:
         malformed = not tries or tries[0].lstrip().startswith("*")
         for attempt in [] if malformed else tries:
             try:
-                found = self._rows(_MATCH, attempt, depth, scope, exclude)
-            except sqlite3.OperationalError as error:
-                # The shape was checked when the file was opened, so a plain error is the expression's.
-                if not expression or error.sqlite_errorname != "SQLITE_ERROR":
-                    raise HopgateError(f"cannot search {self.path}: {error}") from error
+                found = self._rows(_MATCH, attempt, depth=depth, scope=scope, exclude=exclude)
+            except _MalformedError:
                 malformed = True
             if len(found) >= depth:
                 break
-        return self._rows(_LIKE, like_pattern(query[:MAX_LITERAL]), depth, scope, exclude) if malformed else found
+        if malformed:
+            found = self._rows(_LIKE, like_pattern(query[:MAX_LITERAL]), depth=depth, scope=scope, exclude=exclude)
+        return found
 
     def _rows(
-        self, sql: str, query: str, depth: int, scope: str | None, exclude: Collection[str]
+        self, sql: str, query: str, *, depth: int, scope: str | None, exclude: Collection[str]
     ) -> list[tuple[str, float]]:
-        return [
-            (str(key), float(score))
-            for key, score in self._connection.execute(sql, _parameters(query, depth, scope, exclude))
-        ]
+        try:
+            rows = self._connection.execute(sql, _parameters(query, depth, scope, exclude)).fetchall()
+        except sqlite3.DatabaseError as error:
+            # The shape was checked when the file was opened, so a plain error is the expression's.
+            plain = getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR"
+            kind = _MalformedError if plain else HopgateError
+            raise kind(f"cannot search {self.path}: {error}") from error
+        return [(str(key), float(score)) for key, score in rows]
 
     def close(self) -> None:
         """Close the file."""
@@ -244,34 +196,6 @@ class SqliteLexical:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _fill(connection: sqlite3.Connection, memories: Iterable[Memory]) -> int:
-    count = 0
-    with connection:
-        connection.executescript(_SCHEMA)
-        for memory in memories:
-            try:
-                connection.execute("INSERT INTO memories VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _row(memory))
-            except sqlite3.IntegrityError as error:
-                raise HopgateError(f"memory {memory.external_id[:80]!r} comes twice: ids must be unique") from error
-            count += 1
-        connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
-    return count
-
-
-def _row(memory: Memory) -> tuple[object, ...]:
-    return (
-        memory.external_id,
-        memory.content,
-        "\n".join(memory.expanded_keywords),
-        "\n".join(memory.tags),
-        memory.category or "",
-        memory.importance,
-        memory.is_sensitive,
-        memory.scope,
-        memory.created_at.isoformat() if memory.created_at else None,
-    )
 
 
 def _parameters(query: str, depth: int, scope: str | None, exclude: Collection[str]) -> dict[str, object]:

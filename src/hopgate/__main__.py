@@ -1,0 +1,5 @@
+"""`python -m hopgate`."""
+
+from hopgate.cli import main
+
+main()

@@ -1,0 +1,5 @@
+"""`python -m hopgate.cli`."""
+
+from hopgate.cli import main
+
+main()

@@ -1,0 +1,74 @@
+"""What every command shares: where the store is, how errors and progress are shown."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hopgate.errors import HopgateError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hopgate.kb import KnowledgeBase
+
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="Directory of the embedded store.", show_default="the user's data directory"),
+]
+Dsn = Annotated[str | None, typer.Option("--dsn", help="Address of a server, postgresql://…, instead of --data.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program to read.")]
+
+Advance = Callable[[int], None]
+
+
+def place(data: Path | None, dsn: str | None) -> str | Path | None:
+    """Where the options say that the store is; none leaves it to the environment and the default."""
+    if data is not None and dsn is not None:
+        raise HopgateError("--data and --dsn name two stores: give one of them")
+    return dsn if dsn is not None else data
+
+
+def opened(data: Path | None, dsn: str | None) -> KnowledgeBase:
+    """Open the knowledge base that the options name."""
+    import hopgate
+
+    return hopgate.open(place(data, dsn))
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def say(text: str) -> None:
+    """Print a line for a person."""
+    sys.stdout.write(text + "\n")
+
+
+def console() -> Console:
+    """A console that keeps whole lines on a pipe, where nobody sees columns."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 120, highlight=False, soft_wrap=False)
+
+
+@contextlib.contextmanager
+def progress(title: str, total: int | None = None) -> Iterator[Advance]:
+    """Show a bar on a terminal, and nothing on a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.advance(task, done)

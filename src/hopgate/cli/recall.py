@@ -1,0 +1,133 @@
+"""`hopgate recall`: a query in, memories out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hopgate.cli.common import AsJson, Data, Dsn, console, opened, print_json, say
+
+if TYPE_CHECKING:
+    from hopgate.recall.hit import Hit
+
+SNIPPET = 200
+
+
+def command(
+    query: Annotated[str, typer.Argument(help="What to recall, in plain words.")],
+    k: Annotated[int | None, typer.Option("--k", help="How many memories.", show_default="10")] = None,
+    scope: Annotated[str | None, typer.Option(help="Only memories of this scope.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Leave out this _id; may be given again.")] = None,
+    sort_by: Annotated[
+        str | None, typer.Option(help="relevance, importance or recency.", show_default="relevance")
+    ] = None,
+    lexical: Annotated[float | None, typer.Option(help="Weight of the lexical leg, 0 to 5; 0 skips it.")] = None,
+    dense: Annotated[float | None, typer.Option(help="Weight of the dense leg, 0 to 5; 0 skips it.")] = None,
+    graph: Annotated[float | None, typer.Option(help="Weight of the graph leg, 0 to 5; 0 skips it.")] = None,
+    fuser: Annotated[str | None, typer.Option(help="The fuser as it prints, such as 'RRF(k=60)'.")] = None,
+    rerank: Annotated[
+        bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the fused top again.")
+    ] = None,
+    as_of: Annotated[datetime | None, typer.Option(help="Walk the graph as it was true on this date.")] = None,
+    known_at: Annotated[datetime | None, typer.Option(help="Use only what was known by this date.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
+    sqlite: Annotated[
+        Path | None, typer.Option(help="Search this SQLite FTS5 database, read-only, instead of a store.")
+    ] = None,
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recall memories for a query.
+
+    Example: hopgate recall "where does the backup job run" --k 5 --explain
+    """
+    changes: dict[str, Any] = {
+        "k": k, "sort_by": sort_by, "lexical": lexical, "dense": dense, "graph": graph, "fuser": fuser,
+        "rerank": rerank,
+    }  # fmt: skip
+    if sqlite is not None:
+        _from_sqlite(sqlite, query, k or 10, scope, exclude or [], as_json)
+        return
+    with opened(data, dsn) as kb:
+        hits = kb.recall(
+            query,
+            scope=scope,
+            exclude=exclude or (),
+            as_of=_utc(as_of),
+            known_at=_utc(known_at),
+            explain=explain,
+            **{name: value for name, value in changes.items() if value is not None},
+        )
+        empty = not hits and len(kb) == 0
+    if as_json:
+        print_json([hit.to_json() for hit in hits])
+    elif hits:
+        _show(hits, explain)
+    else:
+        say("the store is empty: run hopgate ingest first" if empty else "nothing found")
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
+
+
+def _show(hits: list[Hit], explain: bool) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", justify="right")
+    table.add_column("memory")
+    table.add_column("score", justify="right")
+    table.add_column("content", overflow="fold", ratio=1)
+    if explain:
+        table.add_column("why")
+    for hit in hits:
+        content = " ".join(hit.memory.content.split())
+        row = [
+            Text(str(hit.rank)),
+            Text(hit.external_id),
+            Text(f"{hit.score:.4f}"),
+            Text(content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"),
+        ]
+        table.add_row(*row, *([Text(why(hit))] if explain else []))
+    console().print(table)
+
+
+def why(hit: Hit) -> str:
+    """Say in a few lines what put a hit where it is."""
+    lines = [f"{name} #{part.rank} ({part.score:.3f}) +{part.contribution:.4f}" for name, part in hit.legs.items()]
+    if hit.bonus:
+        lines.append(f"exact match +{hit.bonus:.4f}")
+    lines.append(f"prior ×{hit.prior:.2f}")
+    if hit.rerank_score is not None:
+        lines.append(f"reranked {hit.rerank_score:.2f}")
+    if hit.path:
+        lines.append(" → ".join(hit.path))
+    return "\n".join(lines)
+
+
+def _from_sqlite(path: Path, query: str, k: int, scope: str | None, exclude: list[str], as_json: bool) -> None:
+    from hopgate.recall.filters import check_query
+    from hopgate.recall.fuse import RRF
+    from hopgate.store.sqlite import SqliteLexical
+
+    with SqliteLexical(path) as database:
+        leg = database.leg(check_query(query), depth=k, scope=scope, exclude=exclude)
+    scores = dict(leg)
+    hits = [
+        {"rank": rank, "_id": hit.id, "score": scores[hit.id]}
+        for rank, hit in enumerate(RRF().fuse({"lexical": leg}), 1)
+    ]
+    if as_json:
+        print_json(hits)
+        return
+    for hit in hits:
+        say(f"{hit['rank']:>3}  {hit['_id']}  {hit['score']:.4f}")
+    if not hits:
+        say("nothing found")

@@ -1,0 +1,209 @@
+"""`corpus.jsonl`, the exchange format of memories: read with file, line and reason; written as it came in."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from hopgate.errors import HopgateError
+from hopgate.memory import DEFAULT_IMPORTANCE, Memory
+
+# A searchable text of 256 KiB is at most 1.5 MiB with every character escaped; the rest is room for metadata.
+MAX_LINE_BYTES = 4 * 1024 * 1024
+STANDARD_INPUT = "-"
+
+
+def read_corpus(path: str | Path) -> Iterator[Memory]:
+    """Read the memories of a file, or of standard input for `-`.
+
+    Raises
+    ------
+    HopgateError
+        For the first line that is not a valid memory, naming file, line and reason.
+    """
+    if str(path) == STANDARD_INPUT:
+        yield from _read(sys.stdin.buffer, "standard input")
+        return
+    try:
+        if Path(path).is_dir():
+            raise HopgateError(f"{path} is a directory: give the corpus.jsonl inside it")
+        with Path(path).open("rb") as lines:
+            yield from _read(lines, str(path))
+    except OSError as error:
+        raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def parse_memory(record: object) -> Memory:
+    """Make a memory of a parsed line.
+
+    Examples
+    --------
+    >>> parse_memory({"_id": "m1", "title": "NAS", "text": "It hums.", "metadata": {"tags": ["homelab"]}}).tags
+    ('homelab',)
+    """
+    if not isinstance(record, dict):
+        raise HopgateError("a memory is a JSON object")
+    external_id, text = _string(record, "_id", None), _string(record, "text", None)
+    metadata = record.get("metadata")
+    if not isinstance(metadata, dict | None):
+        raise HopgateError("metadata must be an object")
+    fields: dict[str, Any] = metadata or {}
+    source = {key: value for key, value in record.items() if key not in ("_id", "text")}
+    if source.get("title"):
+        del source["title"]
+    return Memory(
+        external_id,
+        text,
+        title=_string(record, "title", ""),
+        tags=_strings(fields, "tags"),
+        category=_optional(fields, "category"),
+        expanded_keywords=_strings(fields, "expanded_keywords"),
+        importance=_importance(fields),
+        is_sensitive=_flag(fields),
+        scope=_optional(fields, "scope"),
+        created_at=_instant(fields),
+        source=source,
+    )
+
+
+def to_record(memory: Memory) -> dict[str, Any]:
+    """Give a memory back as it came in; only fields that changed since are written anew.
+
+    Examples
+    --------
+    >>> to_record(parse_memory({"_id": "m1", "text": "It hums."}))
+    {'_id': 'm1', 'text': 'It hums.'}
+    """
+    source = memory.source or {}
+    metadata = dict(source.get("metadata") or {})
+    told = parse_memory({"_id": "-", "text": "", "metadata": metadata})
+    now: dict[str, Any] = {
+        "tags": list(memory.tags),
+        "category": memory.category,
+        "expanded_keywords": list(memory.expanded_keywords),
+        "importance": memory.importance,
+        "is_sensitive": memory.is_sensitive,
+        "scope": memory.scope,
+    }
+    before = {name: getattr(told, name) for name in now} | {
+        "tags": list(told.tags),
+        "expanded_keywords": list(told.expanded_keywords),
+    }
+    metadata |= {name: value for name, value in now.items() if value != before[name]}
+    # A memory that came without a date has the date of its arrival, which was not in the file.
+    dated = told.created_at is not None or memory.source is None
+    if dated and memory.created_at is not None and memory.created_at != told.created_at:
+        metadata["created_at"] = memory.created_at.isoformat()
+    record: dict[str, Any] = {"_id": memory.external_id}
+    if memory.title or "title" in source:
+        record["title"] = memory.title or source["title"]
+    record["text"] = memory.text
+    if metadata or "metadata" in source:
+        record["metadata"] = metadata or source.get("metadata")
+    return record | {key: value for key, value in source.items() if key not in record}
+
+
+def _read(lines: IO[bytes], name: str) -> Iterator[Memory]:
+    seen: dict[str, int] = {}
+    number = 0
+    while line := lines.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        try:
+            memory = _parse_line(line, first=number == 1)
+            if memory is None:
+                continue
+            if memory.external_id in seen:
+                raise HopgateError(f"_id {memory.external_id!r} stands already on line {seen[memory.external_id]}")
+        except HopgateError as error:
+            raise HopgateError(f"{name}, line {number}: {error}") from None
+        seen[memory.external_id] = number
+        yield memory
+    if not seen:
+        raise HopgateError(f"{name} holds no memories")
+
+
+def _parse_line(line: bytes, *, first: bool) -> Memory | None:
+    if len(line) > MAX_LINE_BYTES:
+        raise HopgateError(f"the line is longer than {MAX_LINE_BYTES:,} bytes")
+    try:
+        text = line.decode("utf-8-sig" if first else "utf-8")
+        if not text.strip():
+            return None
+        return parse_memory(json.loads(text, parse_constant=_no_number))
+    except UnicodeDecodeError as error:
+        raise HopgateError(f"not UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise HopgateError(f"not JSON ({error.msg} at column {error.colno})") from None
+    except RecursionError:
+        raise HopgateError("the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise HopgateError(str(error)) from None
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise HopgateError(f"{constant} is not a number that JSON knows")
+
+
+def _string(record: dict[str, Any], name: str, default: str | None) -> str:
+    value = record.get(name, default)
+    if value is None:
+        if default is not None:
+            return default
+        raise HopgateError(f"the field {name!r} is missing" if name not in record else f"{name} must be a string")
+    if not isinstance(value, str):
+        raise HopgateError(f"{name} must be a string, not {_kind(value)}")
+    return value
+
+
+def _optional(record: dict[str, Any], name: str) -> str | None:
+    return None if record.get(name) is None else _string(record, name, None)
+
+
+def _strings(record: dict[str, Any], name: str) -> tuple[str, ...]:
+    value = record.get(name)
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise HopgateError(f"{name} must be a list of strings")
+    return tuple(value)
+
+
+def _importance(record: dict[str, Any]) -> float:
+    value = record.get("importance")
+    if value is None:
+        return DEFAULT_IMPORTANCE
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise HopgateError(f"importance must be a number between 0 and 1, not {_kind(value)}")
+    if not 0 <= value <= 1:
+        raise HopgateError(f"importance must be between 0 and 1, not {value}")
+    return float(value)
+
+
+def _flag(record: dict[str, Any]) -> bool:
+    value = record.get("is_sensitive")
+    if not isinstance(value, bool | None):
+        raise HopgateError(f"is_sensitive must be true or false, not {_kind(value)}")
+    return bool(value)
+
+
+def _instant(record: dict[str, Any]) -> datetime | None:
+    value = _optional(record, "created_at")
+    if value is None:
+        return None
+    try:
+        instant = datetime.fromisoformat(value)
+    except ValueError:
+        raise HopgateError(f"created_at must be an ISO 8601 date or time, not {value[:40]!r}") from None
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+def _kind(value: object) -> str:
+    return {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list"}.get(
+        type(value), "an object"
+    )

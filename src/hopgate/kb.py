@@ -1,0 +1,229 @@
+"""KnowledgeBase: what `hopgate.open()` returns; it ties store, embedder, graph and recall together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hopgate.corpus import read_corpus
+from hopgate.graph.revoke import revoke
+from hopgate.memory import Memory
+from hopgate.recall.filters import Filters, check_query
+from hopgate.recall.hit import Hit
+from hopgate.recall.recall import GraphAnswer, Leg, Machinery, recall
+from hopgate.recall.settings import Settings, load_settings
+from hopgate.store import extractions, memories, vectors
+from hopgate.store.embedding import Embedding
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psycopg import Connection
+
+    from hopgate.recall.rerank import Reranker
+    from hopgate.store.memories import Written
+    from hopgate.store.store import Store
+
+Progress = Callable[[int], None]
+"""Told how many more memories are done."""
+
+# After a load of this size the planner's statistics and the index's pending list are worth a pass of their own.
+TIDY_ABOVE = 1000
+
+
+class KnowledgeBase:
+    """Memories in, recall out.
+
+    Made by `hopgate.open`; use it in a `with` block, or call `close`.
+
+    Examples
+    --------
+    >>> import tempfile, hopgate
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with hopgate.open(folder.name) as kb:
+    ...     _ = kb.add(hopgate.Memory("m1", "Ada keeps the spare key."), hopgate.Memory("m2", "Bea feeds the cat."))
+    ...     [hit.external_id for hit in kb.recall("who has the spare key", legs=("lexical",))]
+    ['m1']
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._embedding = Embedding(store)
+        self._workers = ThreadPoolExecutor(4, thread_name_prefix="hopgate")
+        self._warned: set[str] = set()
+        self._reranker: Reranker | None = None
+        self._machinery = Machinery(self._embedding.query, self._graph_leg, self._cross_encoder, lambda: self._workers)
+
+    def add(self, *new: Memory) -> Written:
+        """Add memories, or bring those with the same external id up to date."""
+        return self._write(new)
+
+    def ingest(
+        self, path: str | Path, *, limit: int | None = None, embed: bool = True, progress: Progress | None = None
+    ) -> Written:
+        """Read a `corpus.jsonl` into the store, all or nothing; `-` is standard input."""
+        written = self._write(_told(itertools.islice(read_corpus(path), limit), progress))
+        if written.rows >= TIDY_ABOVE:
+            with self.store.transaction() as connection:
+                memories.tidy(connection)
+        return written
+
+    def get(self, external_id: str) -> Memory | None:
+        """Read one memory, or none."""
+        with self.store.transaction() as connection:
+            return memories.fetch(connection, [external_id]).get(external_id)
+
+    def delete(self, external_ids: Sequence[str]) -> int:
+        """Delete memories and exactly what only they supported in the graph; unknown ids are refused."""
+        with self.store.transaction() as connection:
+            ids = memories.require(connection, external_ids)
+            revoke(connection, ids)
+            memories.remove(connection, ids)
+        return len(ids)
+
+    def mark_sensitive(self, external_ids: Sequence[str]) -> int:
+        """Mark memories as sensitive and remove, in the same transaction, all that was ever made of their text."""
+        with self.store.transaction() as connection:
+            ids = memories.require(connection, external_ids)
+            memories.set_sensitive(connection, ids)
+            self._forget(connection, ids)
+        return len(ids)
+
+    def recall(
+        self,
+        query: str,
+        *,
+        legs: Sequence[str] | None = None,
+        scope: str | None = None,
+        exclude: Sequence[str] = (),
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        include_superseded: bool = False,
+        explain: bool = False,
+        exact: bool | None = None,
+        **changes: Any,
+    ) -> list[Hit]:
+        """Recall the memories that answer a query, best first.
+
+        Parameters
+        ----------
+        query : str
+            What to recall, in plain words.
+        legs : sequence of str, optional
+            Run only these of "lexical", "dense" and "graph", with the weights they have.
+        scope : str, optional
+            Only memories of this scope.
+        exclude : sequence of str
+            External ids that are in context already.
+        as_of, known_at : datetime, optional
+            Walk the graph as it was true at a time, and as it was known at a time.
+        explain : bool
+            Whether hits carry each leg's rank, score and contribution, the prior and the graph's path.
+        exact : bool, optional
+            Whether the dense leg compares every vector; by default only where there is no index.
+        **changes
+            Settings for this query: `k`, `depth`, `fuser`, `lexical`, `dense`, `graph`, `prior`, `sort_by`, ….
+        """
+        text = check_query(query)
+        settings = self.settings(**changes)
+        if legs is not None:
+            settings = settings.replaced({name: 0.0 for name in settings.fuser.weights if name not in legs})
+        with self.store.transaction() as connection:
+            left_out = tuple(memories.ids_of(connection, exclude)) if exclude else ()
+        filters = Filters(scope, left_out, as_of, known_at, include_superseded)
+        self._warn_if_barred(settings)
+        return recall(self.store, text, settings, filters, self._machinery, exact=exact, explain=explain)
+
+    def export(self) -> Iterator[Memory]:
+        """Give every memory back, in the order of arrival."""
+        with self.store.transaction() as connection:
+            yield from memories.stream(connection)
+
+    def __len__(self) -> int:
+        with self.store.transaction() as connection:
+            return memories.count(connection)
+
+    def settings(self, **changes: Any) -> Settings:
+        """Resolve the settings of the next query: file, environment, then `changes`."""
+        return load_settings(self.store.directory, arguments=changes)
+
+    def embed(self, embedder: str | None = None, *, progress: Progress | None = None) -> int:
+        """Embed the memories that have no vector yet; say how many.
+
+        Parameters
+        ----------
+        embedder : str, optional
+            By default the one that made this store's vectors, or `HOPGATE_EMBEDDER`, or the bundled bge-small-en-v1.5.
+            A store refuses another than its own: see `reembed`.
+        """
+        return self._embedding.fill(embedder, progress)
+
+    def reembed(self, embedder: str, *, progress: Progress | None = None) -> int:
+        """Change the store to another embedder; recall goes on with the old vectors until the last one is made."""
+        return self._embedding.change(embedder, progress)
+
+    def pending_vectors(self) -> int:
+        """How many memories wait for a vector."""
+        with self.store.transaction() as connection:
+            return vectors.count_pending(connection)
+
+    def close(self) -> None:
+        """Close the connections and let go of the embedded server."""
+        self._workers.shutdown(wait=False, cancel_futures=True)
+        self.store.close()
+
+    def __enter__(self) -> KnowledgeBase:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _graph_leg(
+        self,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        legs: Mapping[str, Leg],
+        filters: Filters,
+        depth: int,
+    ) -> GraphAnswer:
+        return GraphAnswer()
+
+    def _cross_encoder(self) -> Reranker:
+        if self._reranker is None:
+            from hopgate.recall.rerank import bundled
+
+            self._reranker = bundled()
+        return self._reranker
+
+    def _warn_if_barred(self, settings: Settings) -> None:
+        pass
+
+    def _write(self, new: Iterable[Memory]) -> Written:
+        with self.store.transaction() as connection:
+            written = memories.upsert(connection, new)
+            if written.changed:
+                revoke(connection, written.changed)
+                vectors.drop(connection, written.changed)
+            if written.now_sensitive:
+                self._forget(connection, written.now_sensitive)
+        return written
+
+    def _forget(self, connection: Connection[Any], ids: Sequence[int]) -> None:
+        """Remove all that was made of memories' texts; the caches on disk first, so that no failure can leave them."""
+        self._embedding.forget([memory.content for memory in memories.fetch_by_id(connection, ids).values()])
+        revoke(connection, ids)
+        vectors.drop(connection, ids)
+        extractions.forget(connection, ids)
+
+
+def _told(stream: Iterable[Memory], progress: Progress | None) -> Iterator[Memory]:
+    """Pass memories on, telling the progress every so often."""
+    for number, memory in enumerate(stream, start=1):
+        yield memory
+        if progress and number % 500 == 0:
+            progress(500)

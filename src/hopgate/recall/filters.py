@@ -1,0 +1,63 @@
+"""Which memories a recall may return: the same words of SQL in every leg, applied before fusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from hopgate.errors import HopgateError
+
+# Longer texts are documents, not queries: the OR-broadened search would visit most of the table.
+MAX_QUERY_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Scope, ids already in context, and the two times, honoured alike by every leg.
+
+    Examples
+    --------
+    >>> Filters(scope="home", exclude=(3,)).sql()
+    ('superseded_at IS NULL AND scope = %(scope)s AND id <> ALL(%(exclude)s)', {'scope': 'home', 'exclude': [3]})
+    """
+
+    scope: str | None = None
+    exclude: tuple[int, ...] = ()
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    superseded: bool = False
+
+    def sql(self) -> tuple[str, Mapping[str, Any]]:
+        """The condition on `memories`, and its parameters."""
+        conditions, parameters = [], dict[str, Any]()
+        if not self.superseded:
+            conditions.append("superseded_at IS NULL")
+        if self.scope is not None:
+            conditions.append("scope = %(scope)s")
+            parameters["scope"] = self.scope
+        if self.exclude:
+            conditions.append("id <> ALL(%(exclude)s)")
+            parameters["exclude"] = list(self.exclude)
+        if self.known_at is not None:
+            # What was told later was not known then.
+            conditions.append("created_at <= %(known_at)s")
+            parameters["known_at"] = self.known_at
+        return " AND ".join(conditions) or "true", parameters
+
+
+def check_query(query: str) -> str:
+    """Refuse what is not a query, before any leg works on it."""
+    if not query.strip():
+        raise HopgateError("the query is empty: say what to recall")
+    if len(query) > MAX_QUERY_CHARACTERS:
+        raise HopgateError(
+            f"the query has {len(query):,} characters: at most {MAX_QUERY_CHARACTERS:,} are searched, so shorten it"
+        )
+    try:
+        query.encode()
+    except UnicodeEncodeError:
+        raise HopgateError("the query holds half of a surrogate pair, which is not text") from None
+    # PostgreSQL has no NUL in a text.
+    return query.replace("\0", " ")

@@ -1,0 +1,68 @@
+"""What recall returns: a memory, its place, and on demand why it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hopgate.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class LegPart:
+    """One leg's part in a hit: where it put the memory, with what score, and what that contributed."""
+
+    rank: int
+    score: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A recalled memory.
+
+    Parameters
+    ----------
+    rank : int
+        Its place, from 1.
+    score : float
+        (the legs' contributions + bonus) × prior; a cross-encoder's second stage reorders and leaves it as it is.
+    legs : mapping of leg name to LegPart
+        Empty unless an explanation was asked for.
+    path : tuple of str
+        For the graph leg: seed concept → relation → concept → memory.
+    """
+
+    rank: int
+    external_id: str
+    score: float
+    memory: Memory
+    legs: Mapping[str, LegPart]
+    bonus: float = 0.0
+    prior: float = 1.0
+    rerank_score: float | None = None
+    path: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The hit as plain values."""
+        told: dict[str, Any] = {
+            "rank": self.rank,
+            "_id": self.external_id,
+            "score": self.score,
+            "content": self.memory.content,
+            "importance": self.memory.importance,
+            "scope": self.memory.scope,
+            "created_at": self.memory.created_at.isoformat() if self.memory.created_at else None,
+        }
+        if self.legs:
+            told["legs"] = {
+                name: {"rank": part.rank, "score": part.score, "contribution": part.contribution}
+                for name, part in self.legs.items()
+            }
+            told |= {"bonus": self.bonus, "prior": self.prior}
+        if self.rerank_score is not None:
+            told["rerank_score"] = self.rerank_score
+        if self.path:
+            told["path"] = list(self.path)
+        return told

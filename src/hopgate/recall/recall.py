@@ -1,0 +1,175 @@
+"""A query's way: legs side by side, one pool, fusion, prior, hits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hopgate.memory import Memory, cleared
+from hopgate.recall.dense import dense_leg
+from hopgate.recall.filters import Filters
+from hopgate.recall.fuse import ExactMatch, Fused, Importance, active, is_exact, order
+from hopgate.recall.hit import Hit, LegPart
+from hopgate.recall.lexical import lexical_leg
+from hopgate.recall.settings import Settings
+from hopgate.store import memories, vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psycopg import Connection
+
+    from hopgate.recall.rerank import Reranker
+    from hopgate.store.store import Store
+
+Leg: TypeAlias = list[tuple[int, float]]
+# A cross-encoder reads this many of the fused top (spec §5: 20–30).
+RERANKED = 30
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAnswer:
+    """The graph leg, and for explanations a memory's path."""
+
+    leg: Leg = field(default_factory=list)
+    path: Callable[[int], tuple[str, ...]] = lambda _: ()
+
+
+@dataclass(frozen=True, slots=True)
+class Machinery:
+    """What recall may need beside the store, each part made on first use: a leg that is off costs nothing."""
+
+    embed: Callable[[str], NDArray[np.float32]]
+    graph: Callable[[str, NDArray[np.float32] | None, Mapping[str, Leg], Filters, int], GraphAnswer]
+    reranker: Callable[[], Reranker]
+    executor: Callable[[], Executor]
+
+
+def recall(
+    store: Store,
+    query: str,
+    settings: Settings,
+    filters: Filters,
+    machinery: Machinery,
+    *,
+    exact: bool | None = None,
+    explain: bool = False,
+) -> list[Hit]:
+    """Answer a query with the best `settings.k` memories.
+
+    Parameters
+    ----------
+    exact : bool, optional
+        Whether the dense leg compares every vector; by default when the table is small or has no index.
+    explain : bool
+        Whether hits say what each leg, the bonus and the prior did, and the graph's path.
+    """
+    legs, graph = run_legs(store, query, settings, filters, machinery, exact=exact)
+    hits = settings.fuser.fuse(legs)
+    with store.transaction() as connection:
+        ordered, known = _order(connection, query, hits, settings)
+        if len(known) < len(ordered):
+            known |= memories.fetch_by_id(connection, [hit.id for hit in ordered if hit.id not in known])
+    scores: dict[int, float] = {}
+    if settings.rerank:
+        ordered, scores = _rerank(query, ordered, known, settings, machinery)
+    ordered = ordered[: settings.k]
+    return [
+        Hit(
+            rank,
+            known[hit.id].external_id,
+            hit.score,
+            known[hit.id],
+            _parts(hit, legs) if explain else {},
+            hit.bonus,
+            hit.prior,
+            scores.get(hit.id),
+            graph.path(hit.id) if explain and "graph" in hit.ranks else (),
+        )
+        for rank, hit in enumerate(ordered, start=1)
+        if hit.id in known
+    ]
+
+
+def run_legs(
+    store: Store, query: str, settings: Settings, filters: Filters, machinery: Machinery, *, exact: bool | None = None
+) -> tuple[dict[str, Leg], GraphAnswer]:
+    """Run the legs that have a weight: lexical and dense at once, then the graph, which may seed on what they found."""
+    wanted = active(settings.fuser)
+    vector: NDArray[np.float32] | None = None
+    legs: dict[str, Leg] = {}
+    dense = "dense" in wanted or "graph" in wanted
+    with store.transaction() as connection:
+        dense = dense and vectors.space(connection) is not None
+        if "lexical" in wanted and not (dense and "dense" in wanted):
+            legs["lexical"] = lexical_leg(connection, query, filters, depth=settings.depth)
+    if dense and "dense" in wanted and "lexical" in wanted:
+        # The lexical leg works in the database while this process embeds the query and the dense leg follows.
+        pending = machinery.executor().submit(_lexical, store, query, filters, settings.depth)
+        vector = machinery.embed(query)
+        legs["dense"] = _dense(store, vector, filters, settings.depth, exact)
+        legs["lexical"] = pending.result()
+    elif dense:
+        vector = machinery.embed(query)
+        if "dense" in wanted:
+            legs["dense"] = _dense(store, vector, filters, settings.depth, exact)
+    graph = GraphAnswer()
+    if "graph" in wanted:
+        graph = machinery.graph(query, vector, legs, filters, settings.depth)
+        if graph.leg:
+            legs["graph"] = graph.leg
+    return legs, graph
+
+
+def _lexical(store: Store, query: str, filters: Filters, depth: int) -> Leg:
+    with store.transaction() as connection:
+        return lexical_leg(connection, query, filters, depth=depth)
+
+
+def _dense(store: Store, vector: NDArray[np.float32], filters: Filters, depth: int, exact: bool | None) -> Leg:
+    with store.transaction() as connection:
+        full = exact if exact is not None else not vectors.has_index(connection)
+        return dense_leg(connection, vector, filters, depth=depth, exact=full)
+
+
+def _order(
+    connection: Connection[Any], query: str, hits: Sequence[Fused[int]], settings: Settings
+) -> tuple[list[Fused[int]], dict[int, Memory]]:
+    """Apply the exact-match bonus and the prior; read whole memories only where the order needs them."""
+    known: dict[int, Memory] = {}
+    pool = list(hits)
+    if settings.exact_match:
+        known = memories.fetch_by_id(connection, [hit.id for hit in pool])
+        matched = {key for key, memory in known.items() if is_exact(query, memory.content, rare=query.split())}
+        pool = ExactMatch(settings.exact_match).apply(pool, matched, settings.fuser)
+    weights = memories.weights(connection, [hit.id for hit in pool])
+    ordered = order(
+        pool,
+        sort_by=settings.sort_by,
+        importance={key: importance for key, (importance, _) in weights.items()},
+        created_at={key: created_at for key, (_, created_at) in weights.items()},
+        prior=Importance(settings.prior),
+    )
+    keep = max(settings.k, RERANKED) if settings.rerank else settings.k
+    return ordered[:keep], known
+
+
+def _rerank(
+    query: str, ordered: list[Fused[int]], known: dict[int, Memory], settings: Settings, machinery: Machinery
+) -> tuple[list[Fused[int]], dict[int, float]]:
+    """Let the cross-encoder reorder the fused top; sensitive memories keep their places, unread."""
+    top, rest = ordered[:RERANKED], ordered[RERANKED:]
+    keys = {id(known[hit.id]): hit.id for hit in top}
+    texts = [(keys[id(memory)], text) for memory, text in cleared(known[hit.id] for hit in top)]
+    scores = machinery.reranker().scores(query, texts, timeout_s=settings.rerank_timeout)
+    if not scores:
+        return ordered, {}
+    read = sorted((hit for hit in top if hit.id in scores), key=lambda hit: (-scores[hit.id], hit.id))
+    queue = iter(read)
+    return [next(queue) if hit.id in scores else hit for hit in top] + rest, scores
+
+
+def _parts(hit: Fused[int], legs: Mapping[str, Leg]) -> dict[str, LegPart]:
+    return {name: LegPart(rank, legs[name][rank - 1][1], hit.contributions[name]) for name, rank in hit.ranks.items()}

@@ -1,0 +1,130 @@
+"""How recall is set: a file, the environment and arguments, the later one winning, read anew for every query."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from hopgate.errors import HopgateError
+from hopgate.recall.fuse import RRF, STANDARD, AnyFuser, ExactMatch, Importance, SortBy, parse
+
+MAX_DEPTH = 1000  # hnsw.ef_search ends there
+PREFIX = "HOPGATE_"
+FILE = "settings.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that decides a recall's order; prints as itself and is saved beside every result.
+
+    Parameters
+    ----------
+    fuser : RRF, StretchedRRF or TM2C2
+        How the legs' lists become one; it carries the legs' weights.
+    k : int
+        How many hits are returned.
+    depth : int
+        How deep each leg goes.
+    prior : float
+        What a memory of importance 0 keeps of its score; 1 switches the importance prior off.
+    sort_by : {"relevance", "importance", "recency"}
+        The order of the hits.
+    exact_match : float
+        The bonus of an exact match, as the weight of a further leg; 0 is off.
+    rerank : bool
+        Whether a cross-encoder reads the fused top again.
+    rerank_timeout : float
+        Seconds after which the fused order is returned instead.
+
+    Examples
+    --------
+    >>> Settings().replaced({"graph": 2, "k": 5}).fuser
+    RRF(k=60, lexical=1, dense=1, graph=2)
+    """
+
+    fuser: AnyFuser = RRF()  # noqa: RUF009 - a frozen value
+    k: int = 10
+    depth: int = 50
+    prior: float = 0.7
+    sort_by: SortBy = "relevance"
+    exact_match: float = 0.0
+    rerank: bool = False
+    rerank_timeout: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("k", 1, MAX_DEPTH), ("depth", 1, MAX_DEPTH)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+                raise HopgateError(f"{name} must be a whole number between {low} and {high}, not {value!r}")
+        if self.sort_by not in get_args(SortBy):
+            raise HopgateError(f"sort_by is one of {', '.join(get_args(SortBy))}, not {self.sort_by!r}")
+        if not self.rerank_timeout > 0:
+            raise HopgateError(f"rerank_timeout must be more than 0 seconds, not {self.rerank_timeout}")
+        Importance(self.prior), ExactMatch(self.exact_match)
+
+    def replaced(self, changes: Mapping[str, Any]) -> Settings:
+        """Give these settings with some changed; a leg's name changes its weight, `fuser` may be text."""
+        unknown = sorted(set(changes) - {field.name for field in fields(self)} - set(STANDARD))
+        if unknown:
+            known = ", ".join([*STANDARD, *(field.name for field in fields(self))])
+            raise HopgateError(f"there is no setting {unknown[0]!r}: there are {known}")
+        fuser = changes.get("fuser", self.fuser)
+        if isinstance(fuser, str):
+            fuser = parse(fuser)
+        fuser = fuser.reweighed(**{name: changes[name] for name in STANDARD if name in changes})
+        rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser")}
+        try:
+            return replace(self, fuser=fuser, **rest)
+        except TypeError:
+            raise HopgateError(f"these settings do not fit: {rest}") from None
+
+
+def load_settings(
+    directory: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    arguments: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Resolve the settings: defaults, then the file, then the environment, then arguments.
+
+    The file is what `HOPGATE_SETTINGS` names, or `settings.toml` in the data directory. A variable is the setting's
+    name in capitals behind `HOPGATE_`, for instance `HOPGATE_GRAPH=2`.
+
+    Examples
+    --------
+    >>> load_settings(environ={"HOPGATE_DENSE": "0", "HOPGATE_K": "20"}, arguments={"k": 5}).k
+    5
+    """
+    environ = os.environ if environ is None else environ
+    settings = Settings()
+    named = environ.get(PREFIX + "SETTINGS")
+    path = Path(named) if named else directory / FILE if directory else None
+    if path is not None and (named or path.exists()):
+        settings = settings.replaced(_from_file(path))
+    names = [*STANDARD, *(field.name for field in fields(Settings))]
+    told = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
+    settings = settings.replaced({name: _from_text(name, value) for name, value in told.items()})
+    return settings.replaced({name: value for name, value in (arguments or {}).items() if value is not None})
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except OSError as error:
+        raise HopgateError(f"the settings file {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise HopgateError(f"the settings file {path} is not TOML: {error}") from None
+
+
+def _from_text(name: str, text: str) -> object:
+    if name in ("fuser", "sort_by"):
+        return text
+    if name == "rerank":
+        return text.lower() in ("1", "true", "yes", "on")
+    try:
+        return int(text) if name in ("k", "depth") else float(text)
+    except ValueError:
+        raise HopgateError(f"{PREFIX}{name.upper()} must be a number, not {text!r}") from None

