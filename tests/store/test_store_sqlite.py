@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.store import sqlite as store
 from hopgate.store.sqlite import SqliteLexical, create
+from hopgate.store.sqlite_file import require_fts5
 
 WORDS = ["nas", "cellar", "backup", "Ceph", "grafana", "café", "moved", "rack", "OR", "near", "42"]
 NOTES = [
@@ -110,6 +110,7 @@ def test_the_leg_and_its_fusion_are_exactly_fts5s_order(rows, asked, depth, scop
 
 def test_all_words_first_then_any_when_the_leg_is_not_filled(notes):
     assert ids(notes.leg("nas moved", depth=1)) == ["a"]
+    assert notes.leg("nas NAS Nas moved") == notes.leg("nas moved")
     assert set(ids(notes.leg("nas moved"))) == {"a", "b", "c"}
 
 
@@ -209,6 +210,16 @@ def test_a_file_that_is_no_such_database_is_refused(tmp_path):
             SqliteLexical(tmp_path / name)
 
 
+def test_a_damaged_file_is_one_sentence(tmp_path):
+    path = tmp_path / "x.db"
+    create(path, [Memory(f"m{i:04}", f"nas word{i} " * 40) for i in range(200)])
+    damaged = bytearray(path.read_bytes())
+    damaged[4096 * 4 :] = b"\xff" * (len(damaged) - 4096 * 4)
+    path.write_bytes(bytes(damaged))
+    with pytest.raises(HopgateError, match=r"x\.db"), SqliteLexical(path) as lexical:
+        lexical.leg("nas", depth=200)
+
+
 def test_create_is_all_or_nothing(tmp_path):
     with pytest.raises(HopgateError, match="'a' comes twice"):
         create(tmp_path / "x.db", [Memory("a", "one"), Memory("a", "two")])
@@ -231,5 +242,5 @@ def test_a_python_without_fts5_is_told_so():
 
     connection = sqlite3.connect(":memory:", factory=Without)
     with pytest.raises(HopgateError, match="without FTS5"):
-        store.require_fts5(connection)
+        require_fts5(connection)
     connection.close()

@@ -1,4 +1,8 @@
-"""A synthetic corpus written for this project: a small homelab-and-team world, with its facts as ground truth."""
+"""A synthetic corpus written for this project: a small homelab-and-team world, with its facts as ground truth.
+
+Its queries are made from the facts that ``triples.jsonl`` holds. A graph replayed from that file is therefore fit for
+a demo and for tests of the machinery; a gate's verdict on this corpus needs a graph extracted from the text.
+"""
 
 from __future__ import annotations
 
