@@ -45,8 +45,9 @@ def top(fuser, given_legs, k, extras):
     return [hit.id for hit in order(hits, prior=prior, importance=importance)[:k]]
 
 
-def every_list():
-    candidates = [*IDS, OUTSIDER]
+def every_list(fuser, given_legs):
+    """Every list of what the other legs found and one memory that they did not."""
+    candidates = [*[hit.id for hit in fuser.fuse(given_legs)], OUTSIDER]
     for depth in (1, 2, 3):
         for ids in permutations(candidates, depth):
             for scores in [(1.0, 1.0, 1.0), (1.0, 0.0, 0.0)]:
@@ -76,7 +77,7 @@ def test_what_a_leg_could_do_is_what_some_list_does(fuser, given_legs, k, after)
     )
     (row,) = report.rows
     base = top(fuser, given_legs, k, after)
-    outcomes = [top(fuser, {**given_legs, "graph": leg}, k, after) for leg in every_list()]
+    outcomes = [top(fuser, {**given_legs, "graph": leg}, k, after) for leg in every_list(fuser, given_legs)]
     assert row.enters == any(OUTSIDER in outcome for outcome in outcomes)
     assert row.swaps == any(set(outcome) != set(base) for outcome in outcomes)
     assert row.changes == any(outcome != base for outcome in outcomes)
@@ -180,6 +181,15 @@ def test_where_no_weight_suffices_json_says_null():
 def test_a_memory_the_others_rank_low_can_rise_though_no_outsider_enters():
     row = on_lists(RRF(graph=0.2), {"q": FULL}).rows[0]
     assert (row.enters, row.swaps, row.changes) == (False, True, True)
+
+
+def test_a_second_voice_alone_resettles_the_ties_of_a_leg_alone():
+    # All scores are 0, so nothing can be lifted; but ties go by id as soon as the leg was no longer alone.
+    tied = {"dense": [(2, 0.5), (1, 0.5)]}
+    found = on_lists(RRF(), {"q": tied}, k=1, prior=Importance(0), importance={1: 0.0, 2: 0.0}, outsider=0.0).rows[0]
+    assert (found.enters, found.swaps, found.changes, found.needed) == (False, True, True, math.inf)
+    found = on_lists(RRF(), {"q": tied}, k=2, prior=Importance(0), importance={1: 0.0, 2: 0.0}, outsider=0.0).rows[0]
+    assert (found.enters, found.swaps, found.changes) == (False, False, True)
 
 
 def test_an_unknown_leg_is_refused():
