@@ -1,0 +1,69 @@
+"""The bundled default: bge-small-en-v1.5, int8, on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hopgate.embed.embedder import Identity, Vectors, unit_rows
+from hopgate.embed.onnx import Bundled
+
+DIMENSION = 384
+MODEL_SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
+TOKENIZER_SHA256 = "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"
+# The instruction the model was trained to see before a query, and before nothing else.
+QUERY_PROMPT = "Represent this sentence for searching relevant passages: "
+# Texts whose tokens are held at once: bounds the memory of a backfill.
+AT_ONCE = 1024
+
+
+class BgeSmall:
+    """bge-small-en-v1.5: the vector of the first token, at unit length.
+
+    Nothing is loaded before the first text. A text's vector does not depend on the texts embedded with it.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Memory, cleared
+    >>> embedder = BgeSmall()
+    >>> texts = [text for _, text in cleared([Memory("a", "The NAS is in the cellar."), Memory("b", "Bread recipe")])]
+    >>> similarity = embedder.queries(["where is the NAS?"]) @ embedder.documents(texts).T
+    >>> bool(similarity[0, 0] > similarity[0, 1])
+    True
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        self._model = Bundled("bge_small_en", MODEL_SHA256, TOKENIZER_SHA256, threads)
+
+    def __repr__(self) -> str:
+        return "BgeSmall()"
+
+    @property
+    def identity(self) -> Identity:
+        """Which embedder this is."""
+        return Identity(
+            name="bge-small-en-v1.5",
+            dimension=DIMENSION,
+            spec="bge-small",
+            query_prompt=QUERY_PROMPT,
+            fingerprint=MODEL_SHA256,
+        )
+
+    def load(self) -> None:
+        """Load the model now and not with the first text."""
+        self._model.load()
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """Embed memories' contents."""
+        return self._embed(texts)
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed queries, behind the query prompt."""
+        return self._embed([QUERY_PROMPT + text for text in texts])
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        rows = [
+            self._model.run(self._model.encode(texts[start : start + AT_ONCE]), lambda output: output[0, 0])
+            for start in range(0, len(texts), AT_ONCE)
+        ]
+        flat = [row for chunk in rows for row in chunk]
+        return unit_rows(flat, count=len(texts), dimension=DIMENSION, who="bge-small-en-v1.5")

@@ -1,0 +1,254 @@
+"""Vectors on disk, by embedder and text, so that nothing is embedded twice. The texts themselves are never in it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.embed.embedder import Identity
+from hopgate.errors import HopgateError
+
+ENVIRONMENT = "HOPGATE_CACHE"
+FILE = "embeddings.sqlite3"
+# Another process may hold the file for as long as it writes one batch.
+BUSY_S = 30.0
+# SQLite allows 32,766 values a statement; 500 keep each statement small.
+AT_ONCE = 500
+
+Role = Literal["document", "query"]
+ROLES: tuple[Role, ...] = ("document", "query")
+
+# A forked child must not close what it inherited: closing would drop its parent's locks. So it is kept, unused.
+_INHERITED: list[sqlite3.Connection] = []
+
+# The text's digest comes first in the key: to forget a text is one range, whatever embedder saw it.
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS vectors (
+    text BLOB NOT NULL, embedder BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (text, embedder)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS embedders (
+    key BLOB PRIMARY KEY, name TEXT NOT NULL, dimension INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What a cache holds: vectors by embedder, and bytes on disk."""
+
+    path: str
+    vectors: int
+    bytes: int
+    embedders: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """The information as plain values."""
+        return asdict(self)
+
+
+class EmbeddingCache:
+    """A SQLite file in WAL mode: a crash loses at most the batch being written, and processes may share it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> cache = EmbeddingCache(Path(tempfile.mkdtemp()) / "embeddings.sqlite3")
+    >>> tiny = Identity("tiny", 2, spec="tiny")
+    >>> cache.put(tiny, {"a text": np.array([0.6, 0.8], dtype=np.float32)})
+    >>> cache.get(tiny, ["a text", "another"])
+    {'a text': array([0.6, 0.8], dtype=float32)}
+    >>> cache.forget(["a text"]), cache.info().vectors
+    (1, 0)
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._owner = 0
+
+    @classmethod
+    def default(cls) -> EmbeddingCache:
+        """The user's cache: in the directory `HOPGATE_CACHE` names, or the user's cache directory."""
+        return cls(default_directory() / FILE)
+
+    def get(self, identity: Identity, texts: Iterable[str], role: Role = "document") -> dict[str, NDArray[np.float32]]:
+        """The vectors it has of these texts."""
+        keys = {_digest(text, role): text for text in texts}
+        found: dict[str, NDArray[np.float32]] = {}
+        with self._open() as connection:
+            for some in _chunks(list(keys)):
+                rows = connection.execute(
+                    f"SELECT text, vector FROM vectors WHERE embedder = ? AND text IN ({_marks(some)})",
+                    (_key(identity), *some),
+                )
+                for digest, vector in rows:
+                    # A row of another length is damage; it counts as absent and is written anew.
+                    if len(vector) == 4 * identity.dimension:
+                        found[keys[digest]] = np.frombuffer(vector, dtype="<f4").astype(np.float32)
+        return found
+
+    def put(self, identity: Identity, vectors: Mapping[str, NDArray[np.float32]], role: Role = "document") -> None:
+        """Keep vectors: all of them or, when anything fails, none."""
+        rows = [
+            (_digest(text, role), _key(identity), np.ascontiguousarray(vector, dtype="<f4").tobytes())
+            for text, vector in vectors.items()
+        ]
+        if any(len(row[2]) != 4 * identity.dimension for row in rows):
+            raise HopgateError(f"a vector is not of {identity.name}'s dimension {identity.dimension}")
+        with self._open() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(
+                "INSERT OR IGNORE INTO embedders VALUES (?, ?, ?)", (_key(identity), identity.name, identity.dimension)
+            )
+            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def forget(self, texts: Sequence[str]) -> int:
+        """Remove these texts' vectors, whatever embedder made them; their bytes are overwritten."""
+        if not texts or not self.path.exists():
+            return 0
+        digests = list({_digest(text, role) for text in texts for role in ROLES})
+        gone = 0
+        with self._open() as connection:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                for some in _chunks(digests):
+                    gone += connection.execute(f"DELETE FROM vectors WHERE text IN ({_marks(some)})", some).rowcount
+            # What was deleted must leave the write-ahead log too.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return gone
+
+    def info(self) -> CacheInfo:
+        """Count what is in it."""
+        if not self.path.exists():
+            return CacheInfo(str(self.path), 0, 0, {})
+        with self._open() as connection:
+            embedders: dict[str, int] = {}
+            for name, count in connection.execute(
+                "SELECT name, count(*) FROM vectors JOIN embedders ON key = embedder GROUP BY key, name ORDER BY name"
+            ):
+                embedders[name] = embedders.get(name, 0) + count
+        size = sum(file.stat().st_size for file in self._files() if file.exists())
+        return CacheInfo(str(self.path), sum(embedders.values()), size, embedders)
+
+    def clear(self) -> int:
+        """Remove everything, also a file that is damaged; returns how many vectors went."""
+        try:
+            count = self.info().vectors
+            if self.path.exists():
+                with self._open() as connection:
+                    with connection:
+                        connection.execute("BEGIN IMMEDIATE")
+                        connection.execute("DELETE FROM vectors")
+                        connection.execute("DELETE FROM embedders")
+                    connection.execute("VACUUM")
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except HopgateError as error:
+            if not _is_damage(error.__cause__):
+                raise
+            self.close()
+            for file in self._files():
+                file.unlink(missing_ok=True)
+            return 0
+        return count
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        with self._lock:
+            if self._connection is not None and self._owner == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    def _files(self) -> list[Path]:
+        return [self.path.with_name(self.path.name + end) for end in ("", "-wal", "-shm")]
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """The connection, one user at a time; a forked child gets its own, as SQLite demands."""
+        try:
+            with self._lock:
+                if self._connection is not None and self._owner != os.getpid():
+                    _INHERITED.append(self._connection)
+                    self._connection = None
+                if self._connection is None:
+                    self._connection = self._connect()
+                    self._owner = os.getpid()
+                yield self._connection
+        except (sqlite3.Error, OSError) as error:
+            if isinstance(error, sqlite3.OperationalError) and _is_busy(error):
+                hint = "another process holds it"
+            elif _is_damage(error):
+                hint = "it is damaged, run hopgate cache clear"
+            else:
+                hint = "check the disk and its permissions"
+            raise HopgateError(f"the embedding cache {self.path} cannot be used ({error}): {hint}") from error
+
+    def _connect(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            _set_wal(connection)
+            # In WAL mode NORMAL cannot damage the file; a power cut may lose the last batch, which is embedded again.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.executescript(SCHEMA)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+
+def _set_wal(connection: sqlite3.Connection) -> None:
+    """Change to WAL mode; of two processes that do so at once one is told "locked" at once, so it asks again."""
+    until = time.monotonic() + BUSY_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+
+
+def default_directory() -> Path:
+    """Where hopgate's caches lie."""
+    import platformdirs
+
+    return Path(os.environ.get(ENVIRONMENT) or platformdirs.user_cache_dir("hopgate"))
+
+
+def _is_damage(error: BaseException | None) -> bool:
+    """Whether the file is no database any more; trouble with locks and the disk is an OperationalError."""
+    return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+
+
+def _is_busy(error: BaseException) -> bool:
+    return "locked" in str(error) or "busy" in str(error)
+
+
+def _key(identity: Identity) -> bytes:
+    return bytes.fromhex(identity.key)
+
+
+def _digest(text: str, role: Role) -> bytes:
+    return hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
+
+def _chunks(digests: list[bytes]) -> Iterator[list[bytes]]:
+    return (digests[start : start + AT_ONCE] for start in range(0, len(digests), AT_ONCE))
+
+
+def _marks(values: Sequence[bytes]) -> str:
+    return ",".join("?" * len(values))

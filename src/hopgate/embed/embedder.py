@@ -1,0 +1,116 @@
+"""What an embedder is: an identity, and unit vectors for documents and queries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hopgate.errors import HopgateError
+from hopgate.memory import Cleared
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which embedder made a vector: two vectors may be compared only if their identities are equal.
+
+    Parameters
+    ----------
+    name : str
+        The name a person knows it by.
+    dimension : int
+        The length of its vectors.
+    spec : str
+        What `hopgate.embed.resolve` takes to make it again.
+    query_prompt, document_prompt : str
+        What is put before a query and before a document.
+    fingerprint : str
+        A digest of the weights, where they can be seen; empty for an endpoint.
+
+    Examples
+    --------
+    >>> identity = Identity("tiny", 8, spec="tiny", query_prompt="query: ")
+    >>> print(identity)
+    tiny (8 dimensions)
+    >>> identity.key == Identity("tiny", 8, spec="tiny").key
+    False
+    """
+
+    name: str
+    dimension: int
+    spec: str
+    query_prompt: str = ""
+    document_prompt: str = ""
+    fingerprint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dimension} dimensions)"
+
+    @property
+    def key(self) -> str:
+        """A digest of all that decides a vector; known weights count wherever they lie, and under whatever name."""
+        who = self.fingerprint or self.spec
+        parts = [who, self.dimension, self.query_prompt, self.document_prompt]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """The identity as plain values."""
+        return asdict(self)
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts in, float32 rows of unit length out: `(len(texts), identity.dimension)`."""
+
+    @property
+    def identity(self) -> Identity:
+        """Which embedder this is."""
+        ...
+
+    def documents(self, texts: Sequence[Cleared]) -> Vectors:
+        """Embed memories' contents, which have passed the guard."""
+        ...
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed queries."""
+        ...
+
+
+def unit_rows(rows: ArrayLike, *, count: int, dimension: int, who: str) -> Vectors:
+    """Scale what a model answered to unit length, or refuse it.
+
+    Examples
+    --------
+    >>> unit_rows([[3, 4]], count=1, dimension=2, who="tiny")
+    array([[0.6, 0.8]], dtype=float32)
+    >>> unit_rows([[3, 4]], count=1, dimension=3, who="tiny")
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: tiny gave vectors of dimension 2, not 3: it is not the model it was before
+    """
+    try:
+        with np.errstate(over="ignore"):
+            vectors = np.asarray(rows, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise HopgateError(f"{who} gave vectors of unequal lengths or of something other than numbers") from None
+    if count == 0:
+        return np.zeros((0, dimension), dtype=np.float32)
+    if vectors.ndim != 2 or len(vectors) != count:
+        raise HopgateError(f"{who} gave an answer of shape {vectors.shape} for {count} texts, not a vector each")
+    if vectors.shape[1] != dimension:
+        raise HopgateError(
+            f"{who} gave vectors of dimension {vectors.shape[1]}, not {dimension}: it is not the model it was before"
+        )
+    norms: NDArray[np.float64] = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+    if not np.isfinite(norms).all():
+        raise HopgateError(f"{who} gave a vector with NaN or infinity in it")
+    if (norms == 0).any():
+        raise HopgateError(f"{who} gave a vector of zeros, which has no direction")
+    units: Vectors = (vectors / norms).astype(np.float32)
+    return units

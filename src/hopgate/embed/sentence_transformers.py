@@ -1,0 +1,122 @@
+"""Any sentence-transformers model, by its name or its path."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hopgate.embed.embedder import Identity, Vectors, unit_rows
+from hopgate.embed.spec import with_options
+from hopgate.errors import HopgateError
+
+# Prompts of models that were trained with one and whose files do not all say so: (pattern, query, document).
+KNOWN_PROMPTS = (
+    (r"bge-(small|base|large)-en", "Represent this sentence for searching relevant passages: ", ""),
+    (r"\be5-(small|base|large)", "query: ", "passage: "),
+)
+
+
+class SentenceTransformers:
+    """A sentence-transformers model on whatever device it finds; bge-large-en-v1.5 where there is a GPU or patience.
+
+    Parameters
+    ----------
+    model : str
+        A name on the hub or a directory.
+    query_prompt, document_prompt : str, optional
+        What to put before a text. By default what the model's own files say, else what is known for its name,
+        else nothing.
+    device : str, optional
+        `"cpu"`, `"cuda"`, …; by default the library's choice.
+    batch_size : int
+        Texts a batch; the library sorts them by length.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        query_prompt: str | None = None,
+        document_prompt: str | None = None,
+        device: str | None = None,
+        batch_size: int = 32,
+    ) -> None:
+        self.model = model
+        self._batch_size = batch_size
+        self._model = load(model, "SentenceTransformer", device=device)
+        query, document = _prompts(model, self._model.prompts)
+        dimension = self._model.get_embedding_dimension()
+        self._identity = Identity(
+            name=Path(model).name if Path(model).exists() else model,
+            dimension=int(dimension or self._model.encode(["x"]).shape[1]),
+            spec=with_options(f"sentence-transformers:{model}", query=query_prompt, document=document_prompt),
+            query_prompt=query if query_prompt is None else query_prompt,
+            document_prompt=document if document_prompt is None else document_prompt,
+            fingerprint=_fingerprint(self._model),
+        )
+
+    def __repr__(self) -> str:
+        return f"SentenceTransformers({self.model!r})"
+
+    @property
+    def identity(self) -> Identity:
+        """Which embedder this is."""
+        return self._identity
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """Embed memories' contents, behind the document prompt."""
+        return self._embed(texts, self._identity.document_prompt)
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed queries, behind the query prompt."""
+        return self._embed(texts, self._identity.query_prompt)
+
+    def _embed(self, texts: Sequence[str], prompt: str) -> Vectors:
+        # prompt="" and not None, which would ask the library for the model's own default prompt.
+        rows: Any = (
+            self._model.encode(list(texts), prompt=prompt, batch_size=self._batch_size, show_progress_bar=False)
+            if texts
+            else []
+        )
+        return unit_rows(rows, count=len(texts), dimension=self._identity.dimension, who=self._identity.name)
+
+
+def load(model: str, kind: str, *, device: str | None = None) -> Any:
+    """Load a `SentenceTransformer` or a `CrossEncoder`, or say what is missing."""
+    looks_like_path = model.startswith(("/", ".", "~"))
+    path = Path(model).expanduser()
+    if looks_like_path and not path.is_dir():
+        raise HopgateError(f"there is no model in {model}: name a directory that holds a sentence-transformers model")
+    try:
+        import sentence_transformers
+    except ImportError:
+        raise HopgateError("sentence-transformers is not installed: pip install 'hopgate[models]'") from None
+    try:
+        return getattr(sentence_transformers, kind)(str(path) if looks_like_path else model, device=device)
+    except Exception as error:  # the library raises whatever its many loaders raise
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise HopgateError(f"cannot load {model} as a sentence-transformers {kind}: {reason}") from error
+
+
+def _prompts(model: str, own: dict[str, str]) -> tuple[str, str]:
+    query = own.get("query") or ""
+    document = own.get("document") or own.get("passage") or ""
+    if not query and not document:
+        for pattern, known_query, known_document in KNOWN_PROMPTS:
+            if re.search(pattern, model, re.IGNORECASE):
+                return known_query, known_document
+    return query, document
+
+
+def _fingerprint(model: Any) -> str:
+    """Digest what decides a vector: the layers as they print themselves (pooling, lengths) and the weights."""
+    import torch
+
+    digest = hashlib.sha256(repr(model).encode())
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
