@@ -27,6 +27,8 @@ class ExtractorIdentity:
         The text of the prompt and of the JSON schema, empty where there is none.
     parameters : dict
         Temperature, seed, lengths and the like.
+    by_id : bool
+        Whether answers depend on the memory's id rather than its text, as a replay's do: such answers are not cached.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class ExtractorIdentity:
     prompt: str = ""
     grammar: str = ""
     parameters: dict[str, Parameter] = field(default_factory=dict)
+    by_id: bool = False
 
     @property
     def hash(self) -> str:

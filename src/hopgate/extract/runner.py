@@ -1,0 +1,215 @@
+"""Run an extractor over many memories: in batches, from cache, with several at once, resumable, and never stuck."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple, Protocol
+
+from hopgate.errors import HopgateError
+from hopgate.extract.cache import ExtractionCache, cache_key
+from hopgate.extract.extraction import Extraction, Source, failed
+from hopgate.extract.extractor import Extractor, ExtractorIdentity
+from hopgate.extract.progress import Progress
+
+_FLUSH = 1.0
+"""Seconds of a slow extractor's work that a crash may cost at most, beyond the memories in flight."""
+
+
+class Extracted(NamedTuple):
+    """One memory's result on its way to the sink."""
+
+    source: Source
+    extraction: Extraction
+    cached: bool
+
+
+class Sink(Protocol):
+    """Where results go. `write` is one transaction: after a crash a batch is there wholly or not at all."""
+
+    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> Collection[str | int]:
+        """Return those of the ids whose extraction by this identity is already written and needs no repeating."""
+        ...
+
+    def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+        """Write a batch together with its provenance, replacing what the same identity said before."""
+        ...
+
+
+@dataclass(frozen=True)
+class Run:
+    """The settings of a run.
+
+    Parameters
+    ----------
+    batch : int
+        Memories written in one transaction.
+    concurrency : int
+        Memories asked about at once; for a local model 1 is right.
+    max_tokens : int, optional
+        The spending cap: no memory is begun once this many tokens are spent. What is left is left for another run.
+    patience : int
+        This many failures in a row, and nothing else, end a run: the server is gone, not one memory bad.
+
+    Examples
+    --------
+    >>> Run(batch=32, max_tokens=100_000)
+    Run(batch=32, concurrency=1, max_tokens=100000, patience=50)
+    """
+
+    batch: int = 64
+    concurrency: int = 1
+    max_tokens: int | None = None
+    patience: int = 50
+
+    def __post_init__(self) -> None:
+        if min(self.batch, self.concurrency, self.patience) < 1:
+            raise HopgateError("batch, concurrency and patience must be at least 1")
+
+    def over(
+        self,
+        sources: Iterable[Source],
+        extractor: Extractor,
+        sink: Sink,
+        *,
+        cache: ExtractionCache | None = None,
+        total: int | None = None,
+        show: Callable[[Progress], object] = str,
+    ) -> Progress:
+        """Extract from every source that is not done and write the results; return the final count.
+
+        Results are cached before they are written, so that a run killed between the two pays for nothing twice. Ctrl-C
+        waits for the memories in flight, writes what is ready and then stops. `show` gets the count after every write.
+        """
+        return _Work(self, extractor, sink, cache if not extractor.identity.by_id else None).over(sources, total, show)
+
+
+class _Work:
+    """The state of one run."""
+
+    def __init__(self, settings: Run, extractor: Extractor, sink: Sink, cache: ExtractionCache | None) -> None:
+        self.settings, self.extractor, self.sink, self.cache = settings, extractor, sink, cache
+        self.identity = extractor.identity
+        self.lock = threading.Lock()
+        self.spent = self.failures = 0
+        self.halted = ""
+
+    def over(self, sources: Iterable[Source], total: int | None, show: Callable[[Progress], object]) -> Progress:
+        began = time.monotonic()
+        progress = Progress(total=total)
+        show(progress)
+        for batch in _batches(sources, self.settings.batch):
+            finished = set(self.sink.done([source.memory_id for source in batch], self.identity))
+            pending = [source for source in batch if source.memory_id not in finished]
+            progress = replace(progress, skipped=progress.skipped + len(batch) - len(pending))
+            for results, error in self._results(pending):
+                if results:
+                    self.sink.write(results, self.identity)
+                    extractions, cached = [one.extraction for one in results], [one.cached for one in results]
+                    progress = progress.plus(extractions, cached, time.monotonic() - began)
+                show(progress)
+                if error is not None:
+                    raise error
+            if self.halted:
+                progress = replace(progress, stopped=self.halted)
+                show(progress)
+                break
+        return progress
+
+    def _results(self, sources: list[Source]) -> Iterator[tuple[list[Extracted], BaseException | None]]:
+        """Yield what the cache has and what the extractor says; with the error that ends the run, where one does."""
+        keys = [cache_key(source, self.identity) for source in sources]
+        hits = self.cache.get_many(keys) if self.cache else {}
+        paired = list(zip(sources, keys, strict=True))
+        if hits:
+            yield [Extracted(source, hits[key], True) for source, key in paired if key in hits], None
+        asked = [source for source, key in paired if key not in hits]
+        # Rules answer faster than a thread starts; a model is asked one memory at a time, so that little is ever lost.
+        if asked and not (self.identity.prompt or self.settings.max_tokens is not None):
+            whole = self._at_once(asked)
+            if whole is not None:
+                yield whole, None
+                return
+        if asked and not self.halted:
+            yield from self._one_by_one(asked)
+
+    def _at_once(self, sources: list[Source]) -> list[Extracted] | None:
+        """Hand over the whole batch; None where that fails, so that the bad memory is found one by one."""
+        try:
+            extractions = self.extractor.extract(sources)
+        except HopgateError:
+            raise
+        except Exception:  # whatever one memory did to an extractor, the others are tried without it
+            return None
+        self._keep(sources, extractions)
+        return [Extracted(source, one, False) for source, one in zip(sources, extractions, strict=True)]
+
+    def _one_by_one(self, sources: list[Source]) -> Iterator[tuple[list[Extracted], BaseException | None]]:
+        """Ask in threads; yield whatever is ready about once a second."""
+        ready: list[Extracted] = []
+        yielded = time.monotonic()
+        pool = ThreadPoolExecutor(self.settings.concurrency)
+        futures: dict[Future[Extraction | None], Source] = {
+            pool.submit(self._one, source): source for source in sources
+        }
+        waiting = set(futures)
+        error: BaseException | None = None
+        try:
+            while waiting and error is None:
+                try:
+                    over, waiting = wait(waiting, timeout=_FLUSH, return_when=FIRST_COMPLETED)
+                except KeyboardInterrupt as stop:
+                    error, self.halted = stop, "interrupted"
+                    pool.shutdown(wait=True, cancel_futures=True)
+                    over = {future for future in waiting if not future.cancelled()}
+                for future in sorted(over, key=lambda future: str(futures[future].memory_id)):
+                    failure = future.exception()
+                    if isinstance(failure, HopgateError):
+                        error, self.halted = failure, str(failure)
+                    elif (extraction := future.result()) is not None:
+                        ready.append(Extracted(futures[future], extraction, False))
+                if ready and (error or not waiting or time.monotonic() - yielded >= _FLUSH):
+                    yield ready, None
+                    ready, yielded = [], time.monotonic()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+        if error is not None:
+            yield [], error
+
+    def _keep(self, sources: Sequence[Source], extractions: Sequence[Extraction]) -> None:
+        """Cache what needs no repeating."""
+        if self.cache:
+            pairs = zip(sources, extractions, strict=True)
+            self.cache.put_many({cache_key(source, self.identity): one for source, one in pairs if one.state.done})
+
+    def _one(self, source: Source) -> Extraction | None:
+        """Ask about one source; None where the run has ended before its turn."""
+        cap = self.settings.max_tokens
+        with self.lock:
+            if not self.halted and cap is not None and self.spent >= cap:
+                self.halted = f"the cap of {cap} tokens is reached"
+            if self.halted:
+                return None
+        try:
+            extraction = self.extractor.extract([source])[0]
+        except HopgateError:
+            raise
+        except Exception as error:  # one bad memory never stops the run; the reason is written with it
+            extraction = failed(f"{type(error).__name__}: {str(error)[:200]}")
+        self._keep([source], [extraction])
+        with self.lock:
+            self.spent += extraction.tokens
+            self.failures = self.failures + 1 if extraction.state == "failed" else 0
+            if self.failures >= self.settings.patience:
+                self.halted = f"{self.failures} memories in a row failed, the last because: {extraction.reason}"
+        return extraction
+
+
+def _batches(sources: Iterable[Source], size: int) -> Iterator[list[Source]]:
+    remaining = iter(sources)
+    while batch := list(islice(remaining, size)):
+        yield batch
