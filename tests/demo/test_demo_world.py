@@ -85,6 +85,14 @@ def test_memories_say_what_their_facts_say(world):
         assert all(name.lower() in text[row["doc_id"]] for name in names)
 
 
+def test_a_fact_is_told_first_when_it_is_told_and_some_are_told_again_later(world):
+    at = {memory.external_id: memory.created_at.date() for memory in world.memories}
+    for fact in world.facts:
+        first, *again = (at[key] for key in fact.told_by)
+        assert first == fact.told_at and all(later > first for later in again)
+    assert sum(len(fact.told_by) > 1 for fact in world.facts) == 10
+
+
 def test_triples_are_the_facts_as_told(world):
     told = {(f.subject, f.relation, f.object, key, f.valid_from) for f in world.facts for key in f.told_by}
     rows = [row for row in world.triples if "relation" in row]

@@ -24,6 +24,11 @@ LOOKED_AFTER_BY = Relation(
         "Wake {o} when {s} is down.",
         "{s}? Ping {o}, nobody else knows its quirks.",
     ),
+    begins=(
+        "{o} looks after {s} since {d}.",
+        "On {d} {o} volunteered to look after {s}.",
+        "{d}: {o} becomes the one who knows {s}.",
+    ),
     changes=(
         "From {d} {o} looks after {s}; {p} handed it over.",
         "Handover finished on {d}: {s} passes from {p} to {o}.",
@@ -65,6 +70,10 @@ MEMBER_OF = Relation(
         "{s} wears the {o} hoodie, so that is settled.",
         "Quick intro call, {s} does planning for {o}.",
     ),
+    begins=(
+        "{s} joined {o} on {d}.",
+        "Welcome drinks on {d}: {s} is the latest hire of {o}.",
+    ),
     changes=(
         "{s} transferred from {p} to {o} on {d}.",
         "Reorg: effective {d} {s} is in {o} and out of {p}.",
@@ -98,6 +107,10 @@ LIVES_IN = Relation(
         "Train tickets to {o} booked, staying at {s}'s place.",
         "{s} raised the kids in {o} and would not leave it.",
         "Weekend trip to {o}, cooked at {s}'s.",
+    ),
+    begins=(
+        "{s} lives in {o} since {d}.",
+        "{s} got the keys to a flat in {o} on {d}.",
     ),
     changes=(
         "{s} relocated from {p} to {o} on {d}.",
@@ -152,6 +165,10 @@ ROLE = Relation(
     keywords=("title",),
     groups=(Group(w.PEOPLE[6:16], w.ROLES, "work"),),
     tells=("{s} introduced themself as {o}.", "{s} signs mails as {o}.", "The org page lists {s} as {o}."),
+    begins=(
+        "{s} began as {o} on {d}.",
+        "{s} is {o} since {d}.",
+    ),
     changes=(
         "{s} was promoted to {o} on {d}, after years as {p}.",
         "Congratulations sent: {s} became {o} on {d}. No more {p}.",

@@ -19,8 +19,8 @@ class Relation:
     ----------
     tells : tuple of str
         Ways to tell it with no day.
-    changes, lates : tuple of str
-        Ways to tell a change on its day, and ways to tell it when it is learned of later.
+    begins, changes, lates : tuple of str
+        Ways to tell the day of the first object, a change on its day, and a change that is learned of later.
     asides : tuple of str
         Sentences that may follow, in words of this relation's own.
     nouns : tuple of str
@@ -43,6 +43,7 @@ class Relation:
     tells: tuple[str, ...]
     nouns: tuple[str, ...]
     asks: tuple[str, ...]
+    begins: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     lates: tuple[str, ...] = ()
     past_asks: tuple[str, ...] = ()

@@ -26,6 +26,11 @@ RUNS_ON = Relation(
         "Gave {s} a home of its own on {o}; it idles happily.",
         "Note to self, {s} = container on {o}.",
     ),
+    begins=(
+        "Since {d} {s} runs on {o}.",
+        "{s} went live on {o} on {d}.",
+        "First deploy of {s}: {o}, {d}.",
+    ),
     changes=(
         "Moved {s} from {p} over to {o} on {d}.",
         "As of {d}, {s} is deployed on {o} instead of {p}.",
@@ -102,6 +107,10 @@ BACKS_UP_TO = Relation(
         "Restic carries {s} to {o} while everyone sleeps.",
         "Tested a restore of {s} out of {o}, all rows present.",
         "Nightly borg job for {s} writes into {o}.",
+    ),
+    begins=(
+        "Since {d} the {s} snapshots land on {o}.",
+        "Nightly borg job {s} -> {o} is active, started {d}.",
     ),
     changes=(
         "From {d} the nightly dumps of {s} go to {o}, {p} was full.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
 from hopgate.demo.history import Event
@@ -76,7 +76,8 @@ def told(rng: Random, happened: list[Event]) -> list[Draft]:
     drafts = [_tell(rng, deck, number, event) for number, event in enumerate(happened)]
     still = [number for number, event in enumerate(happened) if not event.before and not event.valid_to]
     spared = [number for number in still if not drafts[number].dated]
-    drafts += [_tell(rng, deck, number, happened[number]) for number in sorted(rng.sample(spared, RETOLD))]
+    retold = sorted(rng.sample(spared, RETOLD))
+    drafts += [_tell(rng, deck, number, happened[number], again=True) for number in retold]
     return drafts
 
 
@@ -108,15 +109,13 @@ def some(rng: Random, words: Iterable[str], chance: float) -> tuple[str, ...]:
     return tuple(word for word in words if rng.random() < chance)
 
 
-def _tell(rng: Random, deck: Deck, number: int, event: Event) -> Draft:
+def _tell(rng: Random, deck: Deck, number: int, event: Event, *, again: bool = False) -> Draft:
     relation = event.relation
     day = spoken(rng, event.valid_from) if event.valid_from else ""
     if event.before:
         phrase = deck.deal(relation.lates if event.late else relation.changes)
     else:
-        phrase = deck.deal(relation.tells)
-        if day:
-            phrase += rng.choice((" Since {d}.", " That was on {d}.", " (From {d}.)"))
+        phrase = deck.deal(relation.begins if day else relation.tells)
     if relation.asides and rng.random() < 0.4:
         phrase += " " + deck.deal(relation.asides)
     text = phrase.format(s=event.subject, o=event.object, p=event.before, d=day)
@@ -125,7 +124,7 @@ def _tell(rng: Random, deck: Deck, number: int, event: Event) -> Draft:
         names.append((event.before, relation.object_type))
     return Draft(
         text[0].upper() + text[1:] if rng.random() < 0.5 else text,
-        at_some_hour(rng, event.told_at),
+        at_some_hour(rng, event.told_at + timedelta(rng.randint(1, 40) if again else 0)),
         relation.category,
         title=event.subject if rng.random() < 0.12 else "",
         tags=some(rng, relation.tags, 0.45) + some(rng, (event.subject.lower(),), 0.15),

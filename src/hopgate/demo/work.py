@@ -70,6 +70,10 @@ BUILDS_WITH = Relation(
         "{s} pipelines are written for {o}.",
         "{s} went with {o}; the runners are cheap.",
     ),
+    begins=(
+        "{s} adopted {o} on {d}.",
+        "Decision of {d}: {s} starts out with {o}.",
+    ),
     changes=(
         "{s} dropped {p} for {o} on {d}.",
         "Decision of {d}: {s} replaces {p} by {o}, pipelines rewritten.",
