@@ -1,0 +1,133 @@
+"""Which pairs of names are worth scoring: the union of what several cheap looks find.
+
+Embeddings alone miss namesakes, tokens alone miss synonyms and misspellings: each block finds what the others miss.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hopgate.graph.canonicalise.mention import FloatArray, IntArray
+from hopgate.graph.names import initials, numbers, tokens
+
+# A token in more names than this makes no block: it says little, and its pairs grow with the square. Names that it
+# makes up wholly are still found, by containment.
+MAX_BLOCK = 50
+# An n-gram in more names than this is left out of the n-gram block, for the same reason.
+MAX_NGRAM_NAMES = 200
+# Neighbours kept of each name by n-grams and by embeddings.
+NEIGHBOURS = 10
+# Below this cosine of character 3-grams two spellings have too little in common to be one.
+MIN_NGRAM_COSINE = 0.5
+# Below this closeness by embedding (see `score.closeness`) two names that share nothing else are not one.
+MIN_CLOSENESS = 0.2
+ROWS_AT_ONCE = 1024
+
+
+def same_name(names: Sequence[str]) -> Iterable[tuple[int, int]]:
+    """Units of one normalised name (their kinds differ), and names that differ only in spaces."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for unit, name in enumerate(names):
+        groups[name.replace(" ", "")].append(unit)
+    for group in groups.values():
+        yield from ((a, b) for at, a in enumerate(group) for b in group[at + 1 :])
+
+
+def shared_token(names: Sequence[str]) -> Iterable[tuple[int, int]]:
+    """Names that share a token which is not in too many names."""
+    holders: dict[str, list[int]] = defaultdict(list)
+    for unit, name in enumerate(names):
+        for token in tokens(name):
+            holders[token].append(unit)
+    for group in holders.values():
+        if len(group) <= MAX_BLOCK:
+            yield from ((a, b) for at, a in enumerate(group) for b in group[at + 1 :])
+
+
+def expansions(names: Sequence[str]) -> dict[int, list[int]]:
+    """For each name, the names that say more: those that hold all its tokens and others.
+
+    A number or date is short for nothing.
+
+    Examples
+    --------
+    >>> expansions(["monroe", "marilyn monroe", "james monroe", "marilyn"])
+    {0: [1, 2], 3: [1]}
+    """
+    sets = [frozenset(tokens(name)) for name in names]
+    holders: dict[str, list[int]] = defaultdict(list)
+    for unit, held in enumerate(sets):
+        for token in held:
+            holders[token].append(unit)
+    found: dict[int, list[int]] = {}
+    for unit, held in enumerate(sets):
+        if held <= numbers(tokens(names[unit])):
+            continue
+        rarest = min(held, key=lambda token: (len(holders[token]), token))
+        longer = [other for other in holders[rarest] if held < sets[other]]
+        if longer:
+            found[unit] = longer
+    return found
+
+
+def acronyms(names: Sequence[str]) -> dict[int, list[int]]:
+    """For each name of one token, the names whose first letters spell it.
+
+    Examples
+    --------
+    >>> acronyms(["hp", "hewlett packard", "houses of parliament", "obama"])
+    {0: [1, 2]}
+    """
+    spelt: dict[str, list[int]] = defaultdict(list)
+    for unit, name in enumerate(names):
+        letters = initials(name)
+        if letters:
+            spelt[letters].append(unit)
+    return {unit: spelt[name] for unit, name in enumerate(names) if name in spelt}
+
+
+def ngram_neighbours(names: Sequence[str]) -> Iterable[tuple[int, int]]:
+    """Names that are spelt alike: nearest by TF-IDF of character 3-grams."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    limit = max(2, MAX_NGRAM_NAMES) if len(names) > MAX_NGRAM_NAMES else 1.0
+    vectoriser = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), max_df=limit, dtype=np.float32)
+    try:
+        rows: Any = vectoriser.fit_transform(names)
+    except ValueError:  # no n-gram is left: nothing is spelt alike
+        return
+    turned = rows.T.tocsr()
+    for start in range(0, rows.shape[0], ROWS_AT_ONCE):
+        near = (rows[start : start + ROWS_AT_ONCE] @ turned).tocsr()
+        for row in range(near.shape[0]):
+            span = slice(near.indptr[row], near.indptr[row + 1])
+            yield from _nearest(start + row, near.indices[span], near.data[span], MIN_NGRAM_COSINE)
+
+
+def vector_neighbours(
+    vectors: FloatArray, known: IntArray, closeness: Callable[[FloatArray], FloatArray]
+) -> Iterable[tuple[int, int]]:
+    """Nearest by embedding among the units in `known`, whose vectors are the rows of `vectors`."""
+    for start in range(0, len(known), ROWS_AT_ONCE):
+        near = closeness(vectors[start : start + ROWS_AT_ONCE] @ vectors.T)
+        for row, close in enumerate(near):
+            some = np.flatnonzero(close)
+            yield from _nearest(int(known[start + row]), known[some], close[some], MIN_CLOSENESS)
+
+
+def _nearest(unit: int, others: IntArray, scores: FloatArray, least: float) -> Iterable[tuple[int, int]]:
+    kept = (scores >= least) & (others != unit)
+    others, scores = others[kept], scores[kept]
+    best = np.lexsort((others, -scores))[:NEIGHBOURS]
+    return ((min(unit, int(other)), max(unit, int(other))) for other in others[best])
+
+
+def pairs(blocks: Iterable[Iterable[tuple[int, int]]]) -> tuple[IntArray, IntArray]:
+    """Make the union of the blocks: each pair once, the smaller unit first, in order."""
+    chosen = {pair if pair[0] < pair[1] else pair[::-1] for block in blocks for pair in block}
+    table = np.array(sorted(chosen), dtype=np.int64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]

@@ -1,0 +1,124 @@
+"""Agglomerative clustering of a sparse graph of scored pairs, with a guard against chaining.
+
+A pair that no block proposed counts as unlike (0), so that two groups join only when most of their pairs say so
+(average linkage) or all do (complete linkage). Bare connected components, where one pair is enough, are not offered:
+they collapse unrelated concepts.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.graph.canonicalise.mention import IntArray
+from hopgate.graph.canonicalise.score import Scored
+
+Linkage = Literal["average", "complete"]
+# Scores below this are taken for 0: they are most pairs, and change no average that matters.
+NOTHING = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Two groups became one. Units are numbered 0..n-1 and the k-th merge makes group n+k, as in scipy."""
+
+    left: int
+    right: int
+    score: float
+
+
+def agglomerate(
+    scored: Scored,
+    weights: NDArray[np.float64],
+    linkage: Linkage = "average",
+    floor: float = 0.2,
+    max_size: int = 256,
+) -> list[Merge]:
+    """Join the most alike groups first, down to `floor`; never more than `max_size` units in one.
+
+    Average linkage weighs each unit by `weights` (what its mentions are worth); scores of successive merges never rise,
+    so that a tree cut higher is the clustering at that threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chain = Scored(np.array([0, 1]), np.array([1, 2]), np.array([0.9, 0.8]), np.zeros((2, 7)))
+    >>> [(merge.left, merge.right, round(merge.score, 2)) for merge in agglomerate(chain, np.ones(3))]
+    [(0, 1, 0.9), (2, 3, 0.4)]
+    >>> agglomerate(chain, np.ones(3), linkage="complete")
+    [Merge(left=0, right=1, score=0.9)]
+    """
+    near: dict[int, dict[int, tuple[float, float]]] = {}
+    weight: dict[int, float] = dict(enumerate(weights.tolist() if linkage == "average" else [1.0] * len(weights)))
+    size = dict.fromkeys(weight, 1)
+    for a, b, score in zip(scored.i.tolist(), scored.j.tolist(), scored.score.tolist(), strict=True):
+        if score >= NOTHING:
+            # Average: the weighted sum of scores. Complete: the least score and how many pairs have one.
+            link = (weight[a] * weight[b] * score, 0.0) if linkage == "average" else (score, 1.0)
+            near.setdefault(a, {})[b] = near.setdefault(b, {})[a] = link
+
+    def likeness(a: int, b: int, link: tuple[float, float]) -> float:
+        if linkage == "average":
+            return link[0] / (weight[a] * weight[b])
+        return link[0] if link[1] == size[a] * size[b] else 0.0
+
+    heap = [(-likeness(a, b, link), a, b) for a, links in near.items() for b, link in links.items() if a < b]
+    heap = [entry for entry in heap if -entry[0] >= floor]
+    heapq.heapify(heap)
+    merges: list[Merge] = []
+    while heap:
+        score, a, b = heapq.heappop(heap)
+        if a not in size or b not in size or size[a] + size[b] > max_size:
+            continue  # one of them is part of a larger group by now, or the two would be too many
+        new = len(weights) + len(merges)
+        merges.append(Merge(a, b, -score))
+        weight[new] = weight[a] + weight[b]
+        size[new] = size.pop(a) + size.pop(b)
+        links = near[new] = dict(_joined(near.pop(a), near.pop(b), linkage))
+        links.pop(a, None)
+        links.pop(b, None)
+        for other, link in links.items():
+            back = near[other]
+            back.pop(a, None)
+            back.pop(b, None)
+            back[new] = link
+            alike = likeness(new, other, link)
+            if alike >= floor:
+                heapq.heappush(heap, (-alike, other, new))
+    return merges
+
+
+def _joined(
+    first: dict[int, tuple[float, float]], second: dict[int, tuple[float, float]], linkage: Linkage
+) -> Iterator[tuple[int, tuple[float, float]]]:
+    for other in first.keys() | second.keys():
+        one, two = first.get(other), second.get(other)
+        if one is None or two is None:
+            yield other, one or two or (0.0, 0.0)
+        elif linkage == "average":
+            yield other, (one[0] + two[0], 0.0)
+        else:
+            yield other, (min(one[0], two[0]), one[1] + two[1])
+
+
+def cut(merges: list[Merge], count: int, threshold: float) -> IntArray:
+    """Label each of `count` units by its cluster at a threshold; labels are 0.. in order of first unit.
+
+    Examples
+    --------
+    >>> cut([Merge(0, 2, 0.9), Merge(1, 3, 0.4)], 3, 0.5).tolist()
+    [0, 1, 0]
+    """
+    parent = list(range(count + len(merges)))
+    for made, merge in enumerate(merges, start=count):
+        if merge.score >= threshold:
+            parent[merge.left] = parent[merge.right] = made
+    for group in reversed(range(len(parent))):  # a parent's number is larger than its children's
+        parent[group] = parent[parent[group]]
+    _, first, labels = np.unique(np.array(parent[:count], dtype=np.int64), return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first, kind="stable"), kind="stable")[labels].astype(np.int64)

@@ -1,0 +1,115 @@
+"""How alike two names are: one score made of the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.graph.canonicalise.evidence import KINDS
+from hopgate.graph.canonicalise.mention import FloatArray, IntArray, Units
+from hopgate.graph.names import clash, markers, numbers, tokens
+
+# A short name and its expansion this close by embedding fit as well as can be told: the median of true ones is above
+# it, that of false ones below.
+FITTING = 0.5
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scored pairs of units: `i[k] < j[k]`, a score in 0..1, and the evidence behind it, a column a kind."""
+
+    i: IntArray = field(repr=False)
+    j: IntArray = field(repr=False)
+    score: FloatArray = field(repr=False)
+    evidence: FloatArray = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.i)
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How evidence becomes a score.
+
+    Names are alike by the strongest of their string evidence. A short name and its expansion lose up to `unfit` of that
+    where their embeddings are far apart (Iraq, Iraq War). Names that share tokens while each has its own are mostly
+    siblings (January 1842, March 1842): that leaves `siblings` of the overlap. Embeddings that are close add: alone
+    where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens. Shared
+    context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and numbers or
+    words like "new" that tell a thing from its like leave `told_apart`.
+
+    The defaults sit on a plateau: each moved by half changes no figure on ReVerb Base and Ambiguous by more than 0.02.
+
+    Examples
+    --------
+    >>> Scoring(context=0)
+    Scoring(unfit=0.3, siblings=0.7, context=0, other_kind=0.85, told_apart=0.3)
+    """
+
+    unfit: float = 0.3
+    siblings: float = 0.7
+    context: float = 0.2
+    other_kind: float = 0.85
+    told_apart: float = 0.3
+
+    def fit(self, near: FloatArray) -> FloatArray:
+        """How well an expansion suits its short name, by their closeness; 1 where that is unknown."""
+        return np.where(np.isnan(near), 1, 1 - self.unfit * (1 - np.minimum(near / FITTING, 1))).astype(np.float32)
+
+    def combine(self, columns: FloatArray, units: Units, i: IntArray, j: IntArray) -> FloatArray:
+        """Turn the columns of evidence into one score a pair."""
+        same, shared, share, spelt, acronym, near, context = columns[:, :7].T
+        contained = ~np.isnan(share)
+        tokens_agree = np.where(contained, np.nan_to_num(share), np.where(shared < 1, self.siblings * shared, 1))
+        strings = np.maximum.reduce([tokens_agree, spelt, acronym])
+        strings = np.where(contained | (acronym > 0), strings * self.fit(near), strings)
+        close = np.nan_to_num(near)
+        score = np.maximum(strings, np.where(contained | (shared > 0), (strings + close) / 2, close))
+        score = np.maximum(same, score)  # a name is itself whatever its vector says
+        score = 1 - (1 - score) * (1 - self.context * context)
+        kinds = np.array([kind or "" for kind in units.kinds])
+        score = np.where((kinds[i] != kinds[j]) & (kinds[i] != "") & (kinds[j] != ""), score * self.other_kind, score)
+        combined: FloatArray = np.where(_apart(units, i, j), score * self.told_apart, score).astype(np.float32)
+        return combined
+
+
+def _apart(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
+    """Which pairs are told apart by a number or by a word like "new"."""
+    held = [tokens(name) for name in units.names]
+    marked = np.array([bool(numbers(one) or markers(one)) for one in held])
+    apart = np.zeros(len(i), dtype=bool)
+    for row in np.flatnonzero(marked[i] | marked[j]).tolist():
+        apart[row] = clash(held[i[row]], held[j[row]])
+    return apart
+
+
+def with_same_expansion(scored: Scored, strongest: Mapping[int, int]) -> Scored:
+    """Add the pairs of short names of one long name (Bill, Gates): as alike as both are to it, multiplied."""
+    known = {pair: row for row, pair in enumerate(zip(scored.i.tolist(), scored.j.tolist(), strict=True))}
+    shorts: dict[int, list[tuple[int, float]]] = {}
+    for short, long in strongest.items():
+        score = float(scored.score[known[min(short, long), max(short, long)]])
+        shorts.setdefault(long, []).append((short, score))
+    scores, columns = scored.score.copy(), scored.evidence.copy()
+    added: list[tuple[int, int, float]] = []
+    for group in shorts.values():
+        for (a, first), (b, second) in combinations(sorted(group), 2):
+            row = known.get((a, b))
+            if row is None:
+                added.append((a, b, first * second))
+            elif first * second > scores[row] and np.isnan(columns[row, 2]):
+                scores[row] = columns[row, -1] = first * second
+    if not added:
+        return Scored(scored.i, scored.j, scores, columns)
+    more = np.zeros((len(added), len(KINDS)), dtype=np.float32)
+    more[:, -1] = [score for _, _, score in added]
+    return Scored(
+        np.concatenate([scored.i, [a for a, _, _ in added]]),
+        np.concatenate([scored.j, [b for _, b, _ in added]]),
+        np.concatenate([scores, more[:, -1]]),
+        np.concatenate([columns, more]),
+    )

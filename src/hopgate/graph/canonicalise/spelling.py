@@ -1,0 +1,51 @@
+"""Names that are the same but for the spelling of some tokens."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+# Two tokens spelt less alike than this (difflib's ratio) are different words.
+MIN_TOKEN_RATIO = 0.8
+# What a name's first letter counts for its full form: J. Smith, John Smith.
+INITIAL_CREDIT = 0.85
+
+
+def spelling(first: tuple[str, ...], second: tuple[str, ...]) -> float:
+    """Say how far two names are the same but for the spelling of some tokens, or initials for them.
+
+    A misspelt name of one token is weak evidence (Austria, Australia); beside tokens that agree it is strong.
+
+    Examples
+    --------
+    >>> round(spelling(("barack", "obama"), ("barak", "obama")), 2)
+    0.95
+    >>> round(spelling(("j", "smith"), ("john", "smith")), 2), round(spelling(("austria",), ("australia",)), 2)
+    (0.93, 0.37)
+    """
+    if len(first) != len(second):
+        return 0.0
+    shared = set(first) & set(second)
+    left = sorted(token for token in first if token not in shared)
+    right = sorted(token for token in second if token not in shared)
+    credits = [_token_credit(*pair) for pair in zip(left, right, strict=True)]
+    if not all(credits):
+        return 0.0
+    if not shared:
+        weakest = min(credits, default=1.0)
+        return (
+            (weakest - MIN_TOKEN_RATIO) / (1 - MIN_TOKEN_RATIO)
+            if all(len(token) > 1 for token in left + right)
+            else 0.0
+        )
+    return (len(shared) + sum(credits)) / len(first)
+
+
+def _token_credit(left: str, right: str) -> float:
+    if left[0] != right[0] or not (left.isalpha() and right.isalpha()):
+        return 0.0
+    if min(len(left), len(right)) == 1:
+        return INITIAL_CREDIT
+    if min(len(left), len(right)) < 4 or abs(len(left) - len(right)) > 2:
+        return 0.0
+    ratio = SequenceMatcher(None, left, right, autojunk=False).ratio()
+    return ratio if ratio >= MIN_TOKEN_RATIO else 0.0
