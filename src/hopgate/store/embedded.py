@@ -13,6 +13,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,8 @@ DATABASE_USER = "hopgate"
 SOCKET_PATH_LIMIT = 100
 SOCKET_NAME = ".s.PGSQL.5432"
 SERVER_LOG = "server.log"
+# How long the children of a killed server may take to notice; they poll every few seconds at worst.
+ORPHANS_GONE_S = 15
 
 SETTINGS = {
     "listen_addresses": "",  # no TCP port
@@ -70,7 +73,7 @@ class EmbeddedServer:
     @property
     def dsn(self) -> str:
         """How libpq reaches the server."""
-        return f"host='{socket_directory(self.directory)}' user={DATABASE_USER} dbname=postgres"
+        return _dsn(self.directory)
 
     def close(self) -> None:
         """Let go of the server; it stops when nobody else holds it and `keep` was not asked for."""
@@ -86,15 +89,20 @@ def keep(directory: Path, kept: bool) -> None:
 
 
 def running(directory: Path) -> bool:
-    """Tell whether a server accepts connections on the directory's socket."""
-    import socket
+    """Tell whether a server answers on the directory's socket; one that is starting up or dying does not."""
+    if not (socket_directory(directory) / SOCKET_NAME).exists():
+        return False
+    import psycopg
 
-    with socket.socket(socket.AF_UNIX) as probe:
-        try:
-            probe.connect(str(socket_directory(directory) / SOCKET_NAME))
-        except OSError:
-            return False
+    try:
+        psycopg.connect(_dsn(directory), connect_timeout=10).close()
+    except psycopg.OperationalError:
+        return False
     return True
+
+
+def _dsn(directory: Path) -> str:
+    return f"host='{socket_directory(directory)}' user={DATABASE_USER} dbname=postgres"
 
 
 def socket_directory(directory: Path) -> Path:
@@ -108,6 +116,8 @@ def socket_directory(directory: Path) -> Path:
 
 def prepare(directory: Path) -> None:
     """Create the data directory, or say why it cannot be used."""
+    if directory.is_file():
+        raise HopgateError(f"{directory} is a file: give --data a directory")
     try:
         if not directory.exists():
             directory.mkdir(parents=True, exist_ok=True)
@@ -117,8 +127,6 @@ def prepare(directory: Path) -> None:
             binaries.open_the_way(directory / "pg")
         with tempfile.TemporaryFile(dir=directory):
             pass
-    except FileExistsError:
-        raise HopgateError(f"{directory} is a file: give --data a directory") from None
     except OSError as error:
         raise HopgateError(
             f"the data directory {directory} cannot be written ({error.strerror}): "
@@ -158,19 +166,26 @@ def _initialise(directory: Path) -> None:
 
 def _start(directory: Path) -> None:
     cluster = directory / "pg"
-    _drop_stale_pid(cluster)
     sockets = socket_directory(directory)
     if sockets != cluster:
         _private(sockets)
     log = cluster / SERVER_LOG
     options = {**SETTINGS, "unix_socket_directories": str(sockets)}
     quoted = " ".join("-c {}='{}'".format(name, value.replace("'", "''")) for name, value in options.items())
-    before = log.stat().st_size if log.exists() else 0
     arguments = ("-D", str(cluster), "-l", str(log), "-w", "-t", "60", "-o", quoted, "start")
-    done = binaries.run("pg_ctl", *arguments, cwd=cluster)
-    if done.returncode != 0:
+    deadline = time.monotonic() + ORPHANS_GONE_S
+    while True:
+        _drop_stale_pid(cluster)
+        before = log.stat().st_size if log.exists() else 0
+        done = binaries.run("pg_ctl", *arguments, cwd=cluster)
+        if done.returncode == 0:
+            return
         told = log.read_bytes()[before:].decode(errors="replace") if log.exists() else ""
-        raise _failure(directory, told or done.stderr)
+        # After a crash of the server alone, it and its children take a while to go.
+        going = "pre-existing shared memory block" in told or "lock file" in told
+        if not going or time.monotonic() > deadline:
+            raise _failure(directory, told or done.stderr)
+        time.sleep(0.2)
 
 
 def _private(folder: Path) -> None:
@@ -199,7 +214,8 @@ def _drop_stale_pid(cluster: Path) -> None:
     import psutil
 
     try:
-        alive = psutil.Process(pid).name().startswith("postgres")
+        process = psutil.Process(pid)
+        alive = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
         alive = False
     if not alive:

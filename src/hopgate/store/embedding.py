@@ -44,10 +44,10 @@ class Embedding:
             if self._embedder is None or (spec is not None and spec != self._embedder.identity.spec):
                 with self._store.transaction() as connection:
                     found = vectors.space(connection)
-                made_by = found.identity["spec"] if found else None
+                made_by = found.identity.spec if found else None
                 made = resolved(spec or made_by or os.environ.get(ENVIRONMENT) or DEFAULT)
                 if found:
-                    vectors.check(found, made.identity.name, made.identity.dimension, made.identity.to_json())
+                    vectors.check(found, made.identity)
                 self._embedder = made
             return self._embedder
 
@@ -57,9 +57,8 @@ class Embedding:
             if vectors.space(connection) is None and memories.count(connection) == 0:
                 return 0
         embedder = self.embedder(spec)
-        identity = embedder.identity
         with self._store.transaction() as connection:
-            vectors.claim(connection, identity.name, identity.dimension, identity.to_json())
+            vectors.claim(connection, embedder.identity)
         made = self._run(embedder, "embedding", progress)
         self._index()
         return made
@@ -67,16 +66,16 @@ class Embedding:
     def change(self, spec: str, progress: Progress | None = None) -> int:
         """Embed everything anew beside the old vectors, then swap; resumable, and recall goes on meanwhile."""
         embedder = resolved(spec)
-        identity = embedder.identity
         with self._store.transaction() as connection:
             found = vectors.space(connection)
-            if found is not None and found.identity != identity.to_json():
-                vectors.begin_next(connection, identity.dimension, identity.to_json())
-        if found is None or found.identity == identity.to_json():
+            other = found is not None and found.identity.key != embedder.identity.key
+            if other:
+                vectors.begin_next(connection, embedder.identity)
+        if not other:
             return self.fill(spec, progress)
         made = self._run(embedder, "next_embedding", progress)
         with self._store.transaction() as connection:
-            vectors.finish_next(connection, identity.name, identity.dimension, identity.to_json())
+            vectors.finish_next(connection, embedder.identity)
         with self._making:
             self._embedder = embedder
         self._index()

