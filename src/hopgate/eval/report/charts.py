@@ -1,0 +1,139 @@
+"""The report's charts: rows of dots with intervals, the weight sweep, and each query's gain or loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from hopgate.eval.report.marks import bar, dot, line, link, svg, text
+from hopgate.eval.report.scale import Scale, fitted
+
+ROW = 30
+MID = ROW / 2
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a chart: a name, a picture, and the figure it stands for."""
+
+    name: str
+    note: str
+    picture: str
+    figure: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Rows that share an axis."""
+
+    rows: tuple[Row, ...]
+    axis: str
+
+
+def axis(scale: Scale, *, sign: bool = False) -> str:
+    """Draw the ticks under a chart."""
+    labels = [
+        text(scale.at(tick), 14, f"{tick:+g}" if sign and tick else f"{tick:g}", "tick", "middle")
+        for tick in scale.ticks()
+    ]
+    return svg("".join(labels), 18, "axis")
+
+
+def intervals(items: Sequence[tuple[str, str, float, tuple[float, float], str]]) -> Chart:
+    """Draw a dot with an interval for each (name, note, value, interval, kind)."""
+    scale = fitted([edge for _, _, value, (low, high), _ in items for edge in (value, low, high)], floor=0.0)
+    grid = "".join(line(scale.at(tick), 0, scale.at(tick), ROW, "grid") for tick in scale.ticks())
+    rows = []
+    for name, note, value, (low, high), kind in items:
+        says = f"{name}: {value:.3f} ({low:.3f} to {high:.3f})"
+        shape = line(scale.at(low), MID, scale.at(high), MID, f"whisker {kind}")
+        shape += dot(scale.at(value), MID, f"point {kind}", title=says)
+        rows.append(Row(name, note, svg(grid + shape, ROW, says), f"{value:.3f}", kind))
+    return Chart(tuple(rows), axis(scale))
+
+
+def differences(
+    items: Sequence[tuple[str, str, float, tuple[float, float], str]], *, harm: float, worthwhile: float
+) -> Chart:
+    """Draw differences with intervals around 0, with the margins of harm and of what is worthwhile."""
+    edges = [edge for _, _, value, (low, high), _ in items for edge in (value, low, high)]
+    scale = fitted([*edges, -harm * 1.5, worthwhile * 1.5])
+    grid = bar(scale.at(-harm), 0, scale.at(worthwhile) - scale.at(-harm), ROW, "band")
+    grid += "".join(line(scale.at(tick), 0, scale.at(tick), ROW, "grid") for tick in scale.ticks())
+    grid += line(scale.at(0), 0, scale.at(0), ROW, "zero")
+    rows = []
+    for name, note, value, (low, high), kind in items:
+        says = f"{name}: {value:+.3f} ({low:+.3f} to {high:+.3f})"
+        shape = line(scale.at(low), MID, scale.at(high), MID, f"whisker {kind}")
+        shape += dot(scale.at(value), MID, f"point {kind}", title=says)
+        rows.append(Row(name, note, svg(grid + shape, ROW, says), f"{value:+.3f}", kind))
+    return Chart(tuple(rows), axis(scale, sign=True))
+
+
+def sweep(
+    values: Mapping[float, float],
+    *,
+    needed: float | None,
+    chosen: float | None,
+    base: float | None,
+    measure: str,
+) -> str:
+    """Draw the measure against the graph weight, with the weight that must be exceeded to be heard at all."""
+    height, top, bottom = 280, 34, 236
+    weights = sorted(values)
+    across = fitted([0.0, *weights, *([needed] if needed is not None else [])], start=11.0, end=97.0, floor=0.0)
+    spread = fitted([*values.values(), *([base] if base is not None else [])])
+    up = Scale(spread.low, spread.high, bottom, top)
+    body = ""
+    if needed is not None and needed > 0:
+        body += bar(across.start, top, across.at(needed) - across.start, bottom - top, "unheard")
+        body += line(across.at(needed), top - 6, across.at(needed), bottom, "threshold")
+        side, gap = ("end", -1.0) if across.at(needed) > 55 else ("start", 1.0)
+        words = f"heard above {needed:.2f}"
+        body += text(across.at(needed) + gap, top - 10, words, "label threshold-label", side)
+    for tick in up.ticks():
+        body += line(across.start, up.at(tick), across.end, up.at(tick), "grid")
+        body += text(across.start - 1.5, up.at(tick) + 4, f"{tick:g}", "tick", "end")
+    for tick in across.ticks(6):
+        body += text(across.at(tick), bottom + 18, f"{tick:g}")
+    body += text((across.start + across.end) / 2, bottom + 36, "weight of the graph leg", "label")
+    if base is not None:
+        body += line(across.start, up.at(base), across.end, up.at(base), "base-line")
+        body += text(across.end, up.at(base) - 6, "best without the graph", "label base-label", "end")
+    for left, right in pairwise(weights):
+        body += line(across.at(left), up.at(values[left]), across.at(right), up.at(values[right]), "curve")
+    for weight in weights:
+        says = f"weight {weight:g}: {measure} {values[weight]:.3f}"
+        picked = chosen is not None and abs(weight - chosen) < 1e-9
+        place = (across.at(weight), up.at(values[weight]))
+        body += dot(*place, "point challenger" if picked else "point sweep", 7 if picked else 4, says)
+    return svg(body, height, f"{measure} by weight of the graph leg")
+
+
+def gains(items: Sequence[tuple[str, float, str]]) -> str:
+    """Draw one bar a query that changed, best first, each leading to its lists: (anchor, difference, says)."""
+    height, middle, reach = 190, 95, 84
+    step = 100.0 / max(len(items), 24)
+    most = max((abs(value) for _, value, _ in items), default=1.0) or 1.0
+    start = (100.0 - step * len(items)) / 2
+    body = line(0, middle, 100, middle, "zero")
+    for index, (anchor, value, says) in enumerate(items):
+        tall = abs(value) / most * reach
+        y, kind = (middle - tall, "win") if value > 0 else (middle, "loss")
+        x = start + index * step + step * 0.12
+        body += (
+            link(anchor, bar(x, y, step * 0.76, tall, f"gain {kind}", says))
+            if anchor
+            else bar(x, y, step * 0.76, tall, f"gain {kind}", says)
+        )
+    return svg(body, height, "gain or loss of every query that changed")
+
+
+def share(value: float, without: float) -> str:
+    """Draw the recall of the pool with the graph as what it adds to the recall without."""
+    scale = Scale(0.0, 1.0)
+    body = bar(0, 4, 100, 18, "track") + bar(0, 4, scale.at(without), 18, "base-bar")
+    body += bar(scale.at(without), 4, scale.at(value) - scale.at(without), 18, "win")
+    return svg(body, 26, f"pool recall {without:.3f} without the graph, {value:.3f} with it")

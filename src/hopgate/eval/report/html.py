@@ -1,0 +1,101 @@
+"""The page as HTML: one file, no network, no script."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hopgate.eval.audit import Status
+from hopgate.eval.evidence import GRAPH
+from hopgate.eval.judge import Judgement
+from hopgate.eval.report import charts
+from hopgate.eval.report.page import Page
+
+MARKS = {Status.PASS: "✓", Status.FAIL: "✗", Status.NOT_APPLICABLE: "–"}
+
+
+def to_html(page: Page) -> str:
+    """Draw the page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("hopgate.eval.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["drawn"] = Markup
+    return environment.get_template("page.html.j2").render(
+        page=page,
+        judgement=page.judgement,
+        evidence=page.judgement.evidence,
+        verdict=page.judgement.verdict,
+        primary=page.judgement.comparisons[0],
+        marks=MARKS,
+        measures=list(page.arms[0].means),
+        tuning=_tuning(page.judgement),
+        **_charts(page),
+    )
+
+
+def _charts(page: Page) -> dict[str, Any]:
+    judgement, evidence = page.judgement, page.judgement.evidence
+    measure = str(evidence.primary)
+    anchors = {drill.id: drill.anchor for drill in page.drills}
+    return {
+        "arms": charts.intervals([(row.name, "", row.means[measure], row.interval, row.kind) for row in page.arms]),
+        "slices": _slices(judgement),
+        "sweep": _sweep(judgement),
+        "gains": charts.gains(
+            [
+                (anchors.get(query, ""), value, f"{evidence.queries[query].text} ({value:+.3f})")
+                for query, value in page.changed
+            ]
+        ),
+        "pool": charts.share(judgement.brought.pool_recall, judgement.brought.pool_recall_without)
+        if judgement.brought
+        else "",
+    }
+
+
+def _slices(judgement: Judgement) -> charts.Chart:
+    """Challenger minus base, for the claim first and then everything that must not be harmed."""
+    policy = judgement.evidence.policy
+    rows = []
+    for comparison in judgement.comparisons:
+        if comparison.role not in ("primary", "harm"):
+            continue
+        low, high = comparison.interval
+        kind = "win" if low > 0 else "loss" if high < 0 else "even"
+        name = comparison.measure if comparison.slice == "all" else f"{comparison.measure} · {comparison.slice}"
+        note = f"{comparison.n} queries · {comparison.wins} won, {comparison.ties} tied, {comparison.losses} lost"
+        rows.append((name, note, comparison.difference, comparison.interval, kind))
+    return charts.differences(rows, harm=policy.harm, worthwhile=policy.worthwhile)
+
+
+def _sweep(judgement: Judgement) -> str:
+    evidence = judgement.evidence
+    if not evidence.sweep:
+        return ""
+    fuser = evidence.subject.fusing
+    tried = evidence.tuning[evidence.base].tried if evidence.base in evidence.tuning else {}
+    return charts.sweep(
+        evidence.sweep,
+        needed=needed_weight(judgement),
+        chosen=fuser.weights.get(GRAPH) if fuser else None,
+        base=max(tried.values(), default=None),
+        measure=str(evidence.primary),
+    )
+
+
+def needed_weight(judgement: Judgement) -> float | None:
+    """Give the graph weight to exceed for a graph-only memory to enter on half of the queries, where known."""
+    reach = next(check for check in judgement.checks if check.name == "reachability")
+    lists = reach.figures.get("lists")
+    needed = lists["needed"]["half"] if lists else None
+    return None if needed is None else float(needed)
+
+
+def _tuning(judgement: Judgement) -> list[tuple[str, int, int]]:
+    return [(arm, len(tuning.tried), len(tuning.queries)) for arm, tuning in judgement.evidence.tuning.items()]

@@ -1,0 +1,76 @@
+"""The same report as Markdown, for a pull request or a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hopgate.eval.report.page import Page
+
+_COLUMNS = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
+
+
+def to_markdown(page: Page) -> str:
+    """Write the verdict, the audit, the arms, the comparisons and what the graph brought."""
+    judgement, evidence = page.judgement, page.judgement.evidence
+    verdict = judgement.verdict
+    parts = [
+        f"# {verdict.word.value}: the graph leg on {page.notes.title}",
+        verdict.reason,
+        f"**Recommended:** `{verdict.chosen}`",
+        "## Audit",
+        _table(
+            ("check", "status", "evidence"),
+            [(check.name, check.status.value, check.detail) for check in judgement.checks],
+        ),
+        f"## Arms ({len(evidence.qrels)} queries)",
+        _table(
+            ("arm", *_COLUMNS, "configuration"),
+            [
+                (row.name, *(f"{row.means[name]:.3f}" for name in _COLUMNS), f"`{row.configuration}`")
+                for row in page.arms
+            ],
+        ),
+        "## Comparisons",
+        _table(
+            ("challenger", "base", "measure", "slice", "n", "difference", "interval", "p", "p (Holm)", "won/tied/lost"),
+            [
+                (
+                    c.challenger,
+                    c.base,
+                    c.measure,
+                    c.slice,
+                    str(c.n),
+                    f"{c.difference:+.3f}",
+                    f"{c.interval[0]:+.3f} to {c.interval[1]:+.3f}",
+                    f"{c.p:.4f}",
+                    f"{c.p_holm:.4f}",
+                    f"{c.wins}/{c.ties}/{c.losses}",
+                )
+                for c in judgement.comparisons
+            ],
+        ),
+    ]
+    if judgement.brought:
+        found = judgement.brought
+        parts += [
+            "## What the graph brought",
+            f"The graph alone found {found.alone:.1f} memories a query; {found.relevant_alone} of them in all are "
+            f"relevant, on {found.queries_helped} of {found.queries} queries, and {found.reached} reached the top "
+            f"{evidence.k}. The pool's recall, which the best imaginable fusion could reach, is "
+            f"{found.pool_recall_without:.3f} without the graph and {found.pool_recall:.3f} with it.",
+        ]
+    if evidence.sweep:
+        rows = [(f"{weight:g}", f"{value:.3f}") for weight, value in sorted(evidence.sweep.items())]
+        parts += ["## Weight sweep on the tuning queries", _table(("graph weight", str(evidence.primary)), rows)]
+    if page.notes.about:
+        parts += ["## How it was made", _table(("what", "value"), [(k, str(v)) for k, v in page.notes.about.items()])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,162 @@
+"""A judgement as the page tells it: every figure and list the report shows, and none of a sensitive memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hopgate.eval.audit import Case
+from hopgate.eval.evidence import Arm
+from hopgate.eval.judge import Judgement
+from hopgate.eval.run import ordered, relevant
+from hopgate.eval.statistics import bca_interval
+from hopgate.memory import Cleared
+
+HIDDEN = "a sensitive memory"
+# A page with more drilled-down queries than this is slow on a phone; the JSON has them all.
+DRILLED = 60
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What the report shows beside the judgement.
+
+    Parameters
+    ----------
+    title : str
+        The data set's name.
+    about : mapping
+        Versions, fingerprints, seeds: shown as a table.
+    texts : mapping of id to cleared text
+        From the sensitivity guard, and from nowhere else.
+    sensitive : frozenset of ids
+        Shown as that and no more.
+    paths : mapping of query to memory to text
+        How the graph leg came to a memory: seed concept → relation → concept → memory.
+    """
+
+    title: str = "your data"
+    about: Mapping[str, Any] = field(default_factory=dict)
+    texts: Mapping[str, Cleared] = field(default_factory=dict)
+    sensitive: frozenset[str] = frozenset()
+    paths: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One line of a list: a memory, whether it is gold, and where each leg had it."""
+
+    id: str
+    text: str
+    gold: bool
+    ranks: tuple[tuple[str, int], ...]
+    path: str
+
+    @property
+    def graph_only(self) -> bool:
+        """Whether no other leg found it."""
+        return [leg for leg, _ in self.ranks] == ["graph"]
+
+
+@dataclass(frozen=True)
+class Drill:
+    """A query that changed: its gold and the two arms' lists."""
+
+    anchor: str
+    id: str
+    text: str
+    difference: float
+    values: tuple[float, float]
+    base: tuple[Hit, ...]
+    challenger: tuple[Hit, ...]
+    missing: tuple[Hit, ...]
+
+
+@dataclass(frozen=True)
+class ArmRow:
+    """An arm with its figures; the interval is of the primary measure."""
+
+    name: str
+    configuration: str
+    kind: str
+    interval: tuple[float, float]
+    means: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything the report shows."""
+
+    judgement: Judgement
+    notes: Notes
+    arms: tuple[ArmRow, ...]
+    drills: tuple[Drill, ...]
+    changed: tuple[tuple[str, float], ...]
+
+
+def page(judgement: Judgement, notes: Notes | None = None) -> Page:
+    """Gather what the report shows."""
+    notes = notes or Notes()
+    evidence = judgement.evidence
+    values = Case(evidence).values
+    ours, theirs = (values[name][evidence.primary] for name in (evidence.challenger, evidence.base))
+    moved = sorted(((query, ours[query] - theirs[query]) for query in evidence.qrels), key=lambda m: (-m[1], m[0]))
+    changed = tuple((query, difference) for query, difference in moved if abs(difference) > 1e-9)
+    drilled = {query for query, _ in sorted(changed, key=lambda m: (-abs(m[1]), m[0]))[:DRILLED]}
+    means = judgement.arms()
+    kinds = {evidence.challenger: "challenger", evidence.base: "base", evidence.control: "control"}
+    policy = evidence.policy
+    rows = [
+        ArmRow(
+            name,
+            arm.configuration,
+            kinds.get(name, ""),
+            bca_interval(list(values[name][evidence.primary].values()), resamples=policy.resamples, seed=policy.seed),
+            means[name],
+        )
+        for name, arm in evidence.arms.items()
+    ]
+    rows.sort(key=lambda row: -row.means[str(evidence.primary)])
+    drills = [
+        _drill(judgement, notes, query, (ours[query], theirs[query]), f"q{number}")
+        for number, (query, _) in enumerate(changed)
+        if query in drilled
+    ]
+    return Page(judgement, notes, tuple(rows), tuple(drills), changed)
+
+
+def _drill(judgement: Judgement, notes: Notes, query: str, values: tuple[float, float], anchor: str) -> Drill:
+    evidence = judgement.evidence
+    gold = relevant(evidence.qrels[query])
+    base, challenger = (evidence.arms[name] for name in (evidence.base, evidence.challenger))
+
+    def hits(arm: Arm, ids: list[str]) -> tuple[Hit, ...]:
+        ranks = {leg: [name for name, _ in run.get(query, ())] for leg, run in (arm.found or {}).items()}
+        ranks = {**{leg: [name for name, _ in run.get(query, ())] for leg, run in arm.legs.items()}, **ranks}
+        return tuple(_hit(notes, query, name, name in gold, ranks) for name in ids)
+
+    first, second = (ordered(arm.run.get(query, ()))[: evidence.k] for arm in (base, challenger))
+    missing = sorted(gold.difference(first, second))
+    return Drill(
+        anchor,
+        query,
+        evidence.queries[query].text,
+        values[0] - values[1],
+        values,
+        hits(base, first),
+        hits(challenger, second),
+        hits(challenger, missing),
+    )
+
+
+def _hit(notes: Notes, query: str, name: str, gold: bool, ranks: Mapping[str, list[str]]) -> Hit:
+    places = tuple((leg, ids.index(name) + 1) for leg, ids in ranks.items() if name in ids)
+    if name in notes.sensitive:
+        return Hit("", HIDDEN, gold, places, "")
+    return Hit(name, _short(notes.texts.get(name, "")), gold, places, notes.paths.get(query, {}).get(name, ""))
+
+
+def _short(text: str, most: int = 150) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,24 @@
+"""A report on disk: `report.html`, `report.md` and `report.json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hopgate.eval.judge import Judgement
+from hopgate.eval.report.html import to_html
+from hopgate.eval.report.markdown import to_markdown
+from hopgate.eval.report.page import Notes, page
+
+
+def write_report(folder: str | Path, judgement: Judgement, notes: Notes | None = None) -> Path:
+    """Write the three forms, and give the path of the page to open."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    shown = page(judgement, notes)
+    told = json.dumps(judgement.json(), ensure_ascii=False, indent=1, allow_nan=False)
+    (folder / "report.json").write_text(told + "\n", encoding="utf-8")
+    (folder / "report.md").write_text(to_markdown(shown), encoding="utf-8")
+    path = folder / "report.html"
+    path.write_text(to_html(shown), encoding="utf-8")
+    return path
