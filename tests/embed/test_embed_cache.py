@@ -1,0 +1,242 @@
+"""The cache: exact, private, shared between processes, and whole after a crash."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from hopgate.embed import CachedEmbedder, EmbeddingCache, Identity
+from hopgate.embed import cached as cached_module
+from hopgate.errors import HopgateError
+from hopgate.memory import Cleared, Memory, cleared
+
+TINY = Identity("tiny", 3, spec="tiny")
+OTHER = Identity("other", 2, spec="other")
+CANARY = "the-canary-sings-at-midnight"
+
+
+class Counting:
+    """A real embedder over letters, which counts what it is asked and fails when told to."""
+
+    identity = TINY
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.fail_on = ""
+
+    def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked += texts
+        if self.fail_on in texts:
+            raise HopgateError("the endpoint is gone")
+        rows = np.array([[len(text) + 1, text.count("a"), 1] for text in texts], dtype=np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return -self.documents(texts)
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> EmbeddingCache:
+    return EmbeddingCache(tmp_path / "deep" / "cache.sqlite3")
+
+
+def passed(*texts: str) -> list[Cleared]:
+    return [text for _, text in cleared(Memory(str(number), text) for number, text in enumerate(texts))]
+
+
+def row(*values: float) -> NDArray[np.float32]:
+    return np.array(values, dtype=np.float32)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.text(), st.lists(st.floats(width=32), min_size=3, max_size=3), max_size=8))
+def test_what_goes_in_comes_out_to_the_bit(cache: EmbeddingCache, entries: dict[str, list[float]]) -> None:
+    vectors = {text: row(*values) for text, values in entries.items()}
+    cache.put(TINY, vectors)
+    found = cache.get(TINY, entries)
+    assert found.keys() == vectors.keys()
+    assert all(found[text].tobytes() == vectors[text].tobytes() for text in vectors)
+
+
+def test_embedders_and_roles_are_apart(cache: EmbeddingCache) -> None:
+    cache.put(TINY, {"a": row(1, 2, 3)})
+    assert cache.get(OTHER, ["a"]) == {}
+    assert cache.get(TINY, ["a"], "query") == {}
+    cache.put(OTHER, {"a": row(4, 5)})
+    assert cache.info().embedders == {"other": 1, "tiny": 1}
+
+
+def test_more_texts_than_a_statement_takes(cache: EmbeddingCache) -> None:
+    vectors = {str(number): row(number, 0, 0) for number in range(1203)}
+    cache.put(TINY, vectors)
+    assert len(cache.get(TINY, vectors)) == 1203
+    assert cache.forget(list(vectors)[:1100]) == 1100
+    assert cache.info().vectors == 103
+
+
+def test_forget_takes_every_embedder_and_role_and_leaves_no_bytes(cache: EmbeddingCache) -> None:
+    marked = row(1234.5678, 2345.6789, 3456.789)
+    cache.put(TINY, {"secret": marked, "open": row(1, 1, 1)})
+    cache.put(TINY, {"secret": marked}, "query")
+    cache.put(OTHER, {"secret": marked[:2]})
+    assert cache.forget(["secret", "never seen"]) == 3
+    assert cache.info().vectors == 1
+    cache.close()
+    for file in cache.path.parent.iterdir():
+        assert marked[:2].tobytes() not in file.read_bytes()
+
+
+def test_forget_before_there_is_a_cache_makes_none(cache: EmbeddingCache) -> None:
+    assert cache.forget(["x"]) == 0
+    assert cache.info().vectors == cache.clear() == 0
+    assert not cache.path.exists()
+
+
+def test_no_file_holds_a_text(cache: EmbeddingCache) -> None:
+    embedder = CachedEmbedder(Counting(), cache, keep_queries=True)
+    embedder.documents(passed(CANARY, "open"))
+    embedder.queries([CANARY + "?"])
+    assert cache.info().vectors == 3
+    files = list(cache.path.parent.iterdir())
+    assert len(files) >= 1
+    for file in files:
+        data = file.read_bytes()
+        assert CANARY.encode() not in data
+        assert CANARY.encode("utf-16-le") not in data
+
+
+def test_a_sensitive_memory_never_reaches_the_embedder(cache: EmbeddingCache) -> None:
+    behind = Counting()
+    memories = [Memory("a", "open"), Memory("b", CANARY, is_sensitive=True)]
+    CachedEmbedder(behind, cache).documents([text for _, text in cleared(memories)])
+    assert behind.asked == ["open"]
+    assert cache.get(TINY, [CANARY]) == {}
+
+
+def test_a_second_run_embeds_nothing(cache: EmbeddingCache) -> None:
+    texts = passed("a", "b", "a", "ccc")
+    first, second = CachedEmbedder(Counting(), cache), CachedEmbedder(Counting(), EmbeddingCache(cache.path))
+    rows = first.documents(texts)
+    np.testing.assert_array_equal(rows, second.documents(texts))
+    assert (first.embedded, first.found) == (3, 0)
+    assert (second.embedded, second.found) == (0, 3)
+    assert second.documents([]).shape == (0, 3)
+
+
+def test_queries_are_kept_only_on_demand(cache: EmbeddingCache) -> None:
+    plain, keeping = CachedEmbedder(Counting(), cache), CachedEmbedder(Counting(), cache, keep_queries=True)
+    plain.queries(["q"])
+    assert cache.info().vectors == 0
+    np.testing.assert_array_equal(keeping.queries(["q"]), keeping.queries(["q"]))
+    assert keeping.embedded == 1
+    assert (keeping.queries(["q"]) == -keeping.documents(passed("q"))).all()
+
+
+def test_a_failure_keeps_whole_batches_and_nothing_of_the_failed_one(
+    cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cached_module, "BATCH", 2)
+    behind = Counting()
+    behind.fail_on = "d"
+    with pytest.raises(HopgateError, match="gone"):
+        CachedEmbedder(behind, cache).documents(passed("a", "b", "c", "d", "e"))
+    assert set(cache.get(TINY, "abcde")) == {"a", "b"}
+    again = CachedEmbedder(Counting(), cache)
+    assert len(again.documents(passed("a", "b", "c", "d", "e"))) == 5
+    assert again.embedded == 3
+
+
+def test_a_vector_of_another_dimension_leaves_nothing(cache: EmbeddingCache) -> None:
+    with pytest.raises(HopgateError, match="dimension"):
+        cache.put(TINY, {"a": row(1, 2, 3), "b": row(1, 2)})
+    assert cache.info().vectors == 0
+
+
+def test_a_damaged_row_counts_as_absent(cache: EmbeddingCache) -> None:
+    cache.put(TINY, {"a": row(1, 2, 3)})
+    with sqlite3.connect(cache.path) as connection:
+        connection.execute("UPDATE vectors SET vector = x'0000'")
+    assert cache.get(TINY, ["a"]) == {}
+
+
+def test_a_damaged_file_is_told_and_can_be_cleared(cache: EmbeddingCache) -> None:
+    cache.path.parent.mkdir(parents=True)
+    cache.path.write_bytes(b"this is not a database, not at all" * 100)
+    with pytest.raises(HopgateError, match="hopgate cache clear"):
+        cache.get(TINY, ["a"])
+    cache.clear()
+    cache.put(TINY, {"a": row(1, 2, 3)})
+    assert cache.info().vectors == 1
+
+
+def test_clear_empties_and_shrinks(cache: EmbeddingCache) -> None:
+    cache.put(TINY, {str(number): row(number, 0, 0) for number in range(2000)})
+    before = cache.info()
+    assert cache.clear() == 2000
+    after = cache.info()
+    assert (after.vectors, after.embedders) == (0, {})
+    assert after.bytes < before.bytes
+    assert after.to_json()["path"] == str(cache.path)
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(HopgateError, match="cannot be used"):
+        EmbeddingCache(tmp_path / "file" / "cache.sqlite3").put(TINY, {"a": row(1, 2, 3)})
+
+
+def test_the_default_lies_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path))
+    assert EmbeddingCache.default().path.parent == tmp_path
+
+
+WRITER = """
+import sys, numpy as np
+from hopgate.embed import EmbeddingCache, Identity
+cache, tiny = EmbeddingCache(sys.argv[1]), Identity("tiny", 3, spec="tiny")
+for number in range(40):
+    cache.put(tiny, {f"{sys.argv[2]}-{number}-{i}": np.ones(3, np.float32) for i in range(5)})
+    assert len(cache.get(tiny, [f"{sys.argv[2]}-{number}-{i}" for i in range(5)])) == 5
+"""
+
+
+def test_processes_share_it(cache: EmbeddingCache) -> None:
+    running = [subprocess.Popen([sys.executable, "-c", WRITER, str(cache.path), str(name)]) for name in range(3)]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert cache.info().vectors == 3 * 40 * 5
+
+
+def test_a_process_that_dies_while_writing_leaves_whole_batches(cache: EmbeddingCache) -> None:
+    code = WRITER.replace("range(40)", "range(10**6)")
+    process = subprocess.Popen([sys.executable, "-c", code, str(cache.path), "x"])
+    while not (cache.path.exists() and cache.info().vectors >= 50):
+        assert process.poll() is None
+    process.kill()
+    process.wait()
+    assert cache.info().vectors % 5 == 0
+    with sqlite3.connect(cache.path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_child_uses_a_connection_of_its_own(cache: EmbeddingCache) -> None:
+    cache.put(TINY, {"parent": row(1, 2, 3)})
+    child = os.fork()
+    if child == 0:
+        try:
+            cache.put(TINY, {"child": row(1, 2, 3)})
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    cache.put(TINY, {"again": row(1, 2, 3)})
+    assert set(cache.get(TINY, ["parent", "child", "again"])) == {"parent", "child", "again"}

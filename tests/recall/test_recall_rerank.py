@@ -1,0 +1,161 @@
+"""The second stage: a better order in time, or the order it was given."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from hopgate.errors import HopgateError
+from hopgate.memory import Cleared, Memory, cleared
+from hopgate.recall.rerank import MiniLM, Reranker, bundled, from_path
+
+TEXTS = [
+    "Bread needs flour, water, salt and time.",
+    "The minister opened the new station in spring.",
+    "The NAS moved to the cellar, next to the router.",
+    "Cellars are cool and often damp.",
+]
+ENOUGH = 60.0
+
+
+def candidates(*texts: str, sensitive: Sequence[str] = ()) -> list[tuple[str, Cleared | None]]:
+    memories = [Memory(str(at), text, is_sensitive=text in sensitive) for at, text in enumerate(texts)]
+    passed = {memory.external_id: text for memory, text in cleared(memories)}
+    return [(memory.external_id, passed.get(memory.external_id)) for memory in memories]
+
+
+class ByLength:
+    """A cross-encoder that likes short texts, and remembers what it read."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def score(self, query: str, texts: Sequence[Cleared], stop: threading.Event) -> NDArray[np.float32]:
+        self.read += texts
+        return np.array([-len(text) for text in texts], dtype=np.float32)
+
+
+class Stuck:
+    """A cross-encoder that hangs until it is let go, then answers."""
+
+    def __init__(self) -> None:
+        self.entered, self.go = 0, threading.Event()
+        self.left = threading.Event()
+
+    def score(self, query: str, texts: Sequence[Cleared], stop: threading.Event) -> NDArray[np.float32]:
+        self.entered += 1
+        self.go.wait(30)
+        self.left.set()
+        return np.arange(len(texts), dtype=np.float32)
+
+
+def test_the_bundled_cross_encoder_finds_the_answer() -> None:
+    assert bundled().rerank("where is the NAS?", candidates(*TEXTS), ENOUGH)[0] == "2"
+
+
+def test_a_score_does_not_depend_on_the_other_candidates() -> None:
+    encoder, stop = MiniLM(threads=2), threading.Event()
+    texts = [text for _, text in candidates(*TEXTS) if text is not None]
+    together = encoder.score("where is the NAS?", texts, stop)
+    alone = [encoder.score("where is the NAS?", [text], stop)[0] for text in texts]
+    np.testing.assert_array_equal(together, alone)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1), unique=True, max_size=8), st.data()
+)
+def test_sensitive_candidates_are_not_read_and_keep_their_places(texts: list[str], data: st.DataObject) -> None:
+    secret = data.draw(st.lists(st.sampled_from(texts))) if texts else []
+    given_order = candidates(*texts, sensitive=secret)
+    encoder = ByLength()
+    order = Reranker(encoder).rerank("q", given_order, ENOUGH)
+    assert sorted(order) == sorted(key for key, _ in given_order)
+    assert not set(encoder.read) & set(secret)
+    for place, (key, text) in enumerate(given_order):
+        if text is None:
+            assert order[place] == key
+    lengths = [len(texts[int(key)]) for key in order if texts[int(key)] not in secret]
+    assert lengths == sorted(lengths)
+
+
+def test_equal_scores_keep_the_fused_order() -> None:
+    assert Reranker(ByLength()).rerank("q", candidates("bb", "aa", "cc", "d"), ENOUGH) == ["3", "0", "1", "2"]
+
+
+def test_no_candidates_need_no_model() -> None:
+    assert Reranker(Stuck()).rerank("q", [], 0.01) == []
+    assert Reranker(Stuck()).rerank("q", candidates("x", sensitive=["x"]), 0.01) == ["0"]
+
+
+def test_when_time_is_over_the_order_stays_and_a_late_answer_is_thrown_away() -> None:
+    encoder = Stuck()
+    reranker = Reranker(encoder)
+    given_order = candidates("a", "b", "c")
+    start = time.monotonic()
+    assert reranker.rerank("q", given_order, 0.1) == ["0", "1", "2"]
+    assert time.monotonic() - start < 10
+    # While it hangs, another query waits its own time and starts no second reading.
+    assert reranker.scores("q", [("a", text) for _, text in given_order if text][:1], 0.1) == {}
+    assert encoder.entered == 1
+    encoder.go.set()
+    assert encoder.left.wait(10)
+    assert reranker.rerank("q", given_order, ENOUGH) == ["2", "1", "0"]
+
+
+def test_a_stuck_cross_encoder_does_not_keep_the_process_alive() -> None:
+    code = """
+import threading, numpy as np
+from hopgate.memory import Memory, cleared
+from hopgate.recall.rerank import Reranker
+class Stuck:
+    def score(self, query, texts, stop):
+        threading.Event().wait()
+texts = [(m.external_id, t) for m, t in cleared([Memory("a", "x")])]
+assert Reranker(Stuck()).rerank("q", texts, 0.1) == ["a"]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_the_bundled_one_stops_reading_when_told() -> None:
+    encoder, stop = MiniLM(threads=1), threading.Event()
+    stop.set()
+    texts = [text for _, text in candidates(*TEXTS) if text is not None]
+    assert np.isnan(encoder.score("q", texts, stop)).all()
+
+
+class Answers:
+    def __init__(self, *scores: float) -> None:
+        self.scores = scores
+
+    def score(self, query: str, texts: Sequence[Cleared], stop: threading.Event) -> NDArray[np.float32]:
+        return np.array(self.scores, dtype=np.float32)
+
+
+@pytest.mark.parametrize(("scores", "complaint"), [((1.0,), "one each"), ((1.0, float("nan")), "not a finite number")])
+def test_wrong_scores_are_refused(scores: tuple[float, ...], complaint: str) -> None:
+    with pytest.raises(HopgateError, match=complaint):
+        Reranker(Answers(*scores)).rerank("q", candidates("a", "b"), ENOUGH)
+
+
+def test_what_fails_in_the_reading_is_told() -> None:
+    class Broken:
+        def score(self, query: str, texts: Sequence[Cleared], stop: threading.Event) -> NDArray[np.float32]:
+            raise HopgateError("the model is gone")
+
+    with pytest.raises(HopgateError, match="the model is gone"):
+        Reranker(Broken()).rerank("q", candidates("a"), ENOUGH)
+
+
+def test_a_missing_path_is_told() -> None:
+    with pytest.raises(HopgateError, match="there is no model in /no/such/place"):
+        from_path("/no/such/place")
