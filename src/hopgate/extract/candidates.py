@@ -23,7 +23,7 @@ _DATE = re.compile(r"N?M\.?N?,?Y|N,?M|NoM(?:,?Y)?|M\.?N|(?<![UAK])M|Y|D|(?:[N]|c
 _QUOTE = re.compile(r'"(?P<inside>[^".;:¶()]{1,8})[,.]?"')
 # Ordinary words: two or three after anything, or one after a determiner; the last must look like a noun, that is, not
 # end in -ed or -ing. Verbs that are not in the stop list slip in: there is no tagger here.
-_PHRASE = re.compile(r"(?<![weN])(?:[we]{1,2}w|(?<=[tdP])w)(?![weq])")
+_PHRASE = re.compile(r"(?<![weN])(?:[we]{1,2}w|(?<=[tdP])w)(?!w|q|e+w)")
 _PLAIN_CODE = re.compile("[HV]")
 _START = re.compile(r"(?:^|(?<=[.¶\":(-]))U")
 _ROMAN = frozenset(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"])

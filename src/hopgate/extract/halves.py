@@ -13,6 +13,8 @@ from hopgate.memory import Cleared
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
 DEPTH = 2
 """A text is halved at most twice: into four parts."""
+SHORTEST = 200
+"""Characters below which a text is not what made the answer long: the model rambles, and halves would not help."""
 
 
 def halves(text: Cleared) -> tuple[Cleared, Cleared] | None:
@@ -40,7 +42,8 @@ def with_less(source: Source, ask: Callable[[Source], Extraction], depth: int = 
     The tokens of the truncated attempt stay on the account. What it found stays too, where the halves do no better.
     """
     whole = ask(source)
-    parts = halves(source.text) if whole.state is State.TRUNCATED and depth else None
+    helps = whole.state is State.TRUNCATED and depth and len(source.text) >= SHORTEST
+    parts = halves(source.text) if helps else None
     if parts is None:
         return whole
     joined = merged(with_less(replace(source, text=part), ask, depth - 1) for part in parts)

@@ -11,7 +11,7 @@ from hopgate.extract.tokenise import letter
 from hopgate.extract.words import HONORIFICS
 
 _FORMS = {"A": "acronym", "K": "identifier", "H": "host", "V": "version", "N": "number", "D": "date", "Y": "date"}
-_CAMEL = re.compile(r"[A-Z]?[a-z0-9]+(?:[A-Z][a-z0-9]*)+|\w*_\w+|[^\W\d]+[\d-]+\w*", re.ASCII)
+_CAMEL = re.compile(r"[A-Z]?[a-z0-9]+(?:[A-Z][a-z0-9]*)+|\w*_\w+|[^\W\d]+[\d-]+\w*|\w+(?:\+\+|#)", re.ASCII)
 _FILE = re.compile(r"(?:~|\.{0,2}/).*|.*\.(?:py|md|json|jsonl|yaml|yml|toml|txt|sql|sh|js|ts|cfg|conf|ini|csv|log)")
 # George T. Solomon, J. R. R. Tolkien.
 _INITIALS = re.compile(r"(?:[^\W\d_]\. ?)+[^\W\d_]{2,}(?:[ -][^\W\d_]+)*|[^\W\d_]{2,} [^\W\d_]\. [^\W\d_]{2,}")

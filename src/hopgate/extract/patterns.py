@@ -71,7 +71,7 @@ class Sentence:
             between = self.marks[spans[left].end : spans[right].start]
             gap = "" if between in _SILENT else self.gap(left, right)
             if not gap:
-                if between in _SILENT and between and spans[right].form == "phrase":
+                if between in _SILENT and spans[right].form == "phrase":
                     continue
                 break
             if spans[left].form != "date" and (found := self._own(left, gap)):

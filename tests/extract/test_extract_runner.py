@@ -1,0 +1,240 @@
+"""The runner: one bad memory stops nothing, a killed run loses nothing, the guard is asked first."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hopgate.errors import HopgateError
+from hopgate.extract.cache import DiskCache, MemoryCache
+from hopgate.extract.extraction import Extraction, Mention, Source, State, failed, found, sources
+from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.openai import OpenAI
+from hopgate.extract.phrases import Phrases
+from hopgate.extract.progress import Progress
+from hopgate.extract.replay import Replay
+from hopgate.extract.runner import Extracted, Run
+from hopgate.memory import Cleared, Memory
+
+
+class Rows:
+    """A sink in memory that notes each transaction."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str | int, Extraction] = {}
+        self.batches: list[int] = []
+
+    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> set[str | int]:
+        return {one for one in memory_ids if one in self.rows and self.rows[one].state.done}
+
+    def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+        self.batches.append(len(batch))
+        self.rows.update({one.source.memory_id: one.extraction for one in batch})
+
+
+@dataclass
+class Moody:
+    """An extractor with a bad day: it raises, fails or answers as the text says, and counts how many run at once."""
+
+    prompt: str = "p"
+    seen: list[str | int] = field(default_factory=list)
+    running: int = 0
+    most: int = 0
+    lock: Any = field(default_factory=threading.Lock)
+
+    @property
+    def identity(self) -> ExtractorIdentity:
+        return ExtractorIdentity("moody", prompt=self.prompt)
+
+    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+        return [self._one(source) for source in sources]
+
+    def _one(self, source: Source) -> Extraction:
+        with self.lock:
+            self.running += 1
+            self.most = max(self.most, self.running)
+            self.seen.append(source.memory_id)
+        time.sleep(0.002)
+        with self.lock:
+            self.running -= 1
+        if "crash" in source.text:
+            raise ZeroDivisionError("one bad memory")
+        if "hopeless" in source.text:
+            raise HopgateError("no server at all")
+        if "fail" in source.text:
+            return failed("it said no")
+        return found([Mention(source.text)], []).spent(10, 5)
+
+
+def made(*texts: str) -> list[Source]:
+    return [Source(number, Cleared(text)) for number, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("prompt", ["", "p"])
+def test_one_bad_memory_never_stops_the_run(prompt: str) -> None:
+    sink = Rows()
+    progress = Run(batch=3).over(made("a", "crash", "b", "fail", "c"), Moody(prompt), sink)
+    assert [sink.rows[number].state.value for number in range(5)] == [
+        *("complete", "failed", "complete", "failed", "complete")
+    ]
+    assert sink.rows[1].reason == "ZeroDivisionError: one bad memory"
+    assert (progress.memories, progress.failed) == (5, 2)
+    assert progress.reasons == {"failed: ZeroDivisionError: one bad memory": 1, "failed: it said no": 1}
+
+
+def test_no_more_run_at_once_than_allowed() -> None:
+    extractor = Moody()
+    Run(concurrency=3, batch=40).over(made(*"abcdefghijklmnopqrstuvwxyz"), extractor, Rows())
+    assert 1 < extractor.most <= 3
+
+
+def test_failures_in_a_row_end_the_run_and_say_why() -> None:
+    extractor = Moody()
+    progress = Run(patience=4, batch=5).over(made(*["fail"] * 30), extractor, Rows())
+    assert "4 memories in a row failed" in progress.stopped and "it said no" in progress.stopped
+    assert len(extractor.seen) == 4
+
+
+def test_what_would_fail_alike_for_all_is_raised_after_writing_what_is_ready() -> None:
+    sink = Rows()
+    with pytest.raises(HopgateError, match="no server"):
+        Run(batch=2).over(made("a", "b", "hopeless", "c"), Moody(), sink)
+    assert set(sink.rows) == {0, 1}
+
+
+def test_the_second_run_is_served_from_the_cache_and_failures_are_not_cached() -> None:
+    cache, extractor = MemoryCache(), Moody()
+    first = Run().over(made("a", "fail", "b"), extractor, Rows(), cache=cache)
+    again = Run().over(made("a", "fail", "b"), extractor, Rows(), cache=cache)
+    assert (first.cache_hits, again.cache_hits) == (0, 2)
+    assert (first.tokens, again.tokens) == (30, 0)
+    assert sorted(extractor.seen) == [0, 1, 1, 2]
+    assert first.mentions == again.mentions == 2
+
+
+def test_progress_tells_what_is_left() -> None:
+    shown: list[Progress] = []
+    Run(batch=2).over(made("a", "b", "c", "d"), Phrases(), Rows(), total=4, show=shown.append)
+    assert [progress.memories for progress in shown] == [0, 2, 4]
+    assert shown[0].left is None and shown[-1].left == 0
+    assert "4/4 memories" in str(shown[-1])
+
+
+def test_ctrl_c_writes_what_is_ready_and_a_second_run_does_the_rest() -> None:
+    sink, extractor = Rows(), Moody()
+
+    def interrupt(progress: Progress) -> None:
+        if progress.memories == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Run(batch=2).over(made(*"abcdef"), extractor, sink, show=interrupt)
+    assert set(sink.rows) == {0, 1}
+    progress = Run(batch=2).over(made(*"abcdef"), extractor, sink)
+    assert progress.skipped == 2 and set(sink.rows) == set(range(6))
+    assert len(extractor.seen) == 6
+
+
+def test_senseless_settings_are_refused() -> None:
+    with pytest.raises(HopgateError):
+        Run(batch=0)
+
+
+KILLED = r"""
+import sqlite3, sys, time
+from hopgate.extract.cache import DiskCache
+from hopgate.extract.extraction import Mention, Source, found
+from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.runner import Run
+from hopgate.memory import Cleared
+
+class Slow:
+    identity = ExtractorIdentity("slow", prompt="p")
+    def extract(self, sources):
+        with open(sys.argv[1] + "/asked", "a") as asked:
+            for source in sources:
+                asked.write(f"{source.memory_id}\n")
+        time.sleep(0.01)
+        return [found([Mention(source.text)], []) for source in sources]
+
+class Table:
+    def __init__(self):
+        self.rows = sqlite3.connect(sys.argv[1] + "/sink.sqlite")
+        self.rows.execute("CREATE TABLE IF NOT EXISTS mentions (memory INTEGER, name TEXT)")
+    def done(self, ids, identity):
+        return {row[0] for row in self.rows.execute("SELECT memory FROM mentions")}
+    def write(self, batch, identity):
+        with self.rows:
+            for one in batch:
+                for mention in one.extraction.mentions:
+                    self.rows.execute("INSERT INTO mentions VALUES (?, ?)", (one.source.memory_id, mention.name))
+
+sources = [Source(number, Cleared(f"text {number}")) for number in range(60)]
+progress = Run(batch=4, concurrency=2).over(sources, Slow(), Table(), cache=DiskCache(sys.argv[1] + "/cache.sqlite"))
+print(progress.skipped, progress.memories, progress.cache_hits)
+"""
+
+
+def test_killed_in_the_middle_and_resumed_nothing_is_lost_and_nothing_doubled(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while process.poll() is None and len(_asked(tmp_path)) < 20:
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = len(_asked(tmp_path))
+    assert 0 < before < 60
+    subprocess.run(command, check=True, capture_output=True)
+    with sqlite3.connect(tmp_path / "sink.sqlite") as rows:
+        memories = [row[0] for row in rows.execute("SELECT memory FROM mentions ORDER BY memory")]
+    assert memories == list(range(60))
+    # Only what was in flight at the kill, two memories, may have been asked about twice.
+    assert len(_asked(tmp_path)) <= 62
+
+
+def _asked(folder: Path) -> list[str]:
+    path = folder / "asked"
+    return path.read_text().split() if path.exists() else []
+
+
+CANARY = "Zanzibarine"
+
+
+def test_a_sensitive_memory_reaches_no_extractor_no_cache_and_no_sink(server: Any, tmp_path: Path) -> None:
+    triples = tmp_path / "triples.jsonl"
+    triples.write_text('{"doc_id": "secret", "entity": "' + CANARY + '"}\n{"doc_id": "open", "entity": "NAS"}\n')
+    memories = [
+        Memory("open", "Ada owns the NAS."),
+        Memory("secret", f"{CANARY} runs on nas-2.", tags=(CANARY,), is_sensitive=True),
+    ]
+    for extractor in (Phrases(), OpenAI("tiny", server.url), Replay(str(triples)), Moody()):
+        sink = Rows()
+        with DiskCache(tmp_path / f"{extractor.identity.extractor}.sqlite") as cache:
+            progress = Run().over(sources(memories), extractor, sink, cache=cache)
+        assert set(sink.rows) == {"open"}
+        assert sink.rows["open"].state is State.COMPLETE
+        assert CANARY not in repr(sink.rows) + repr(progress)
+    assert CANARY not in repr(server.requests)
+    assert server.requests
+    for path in tmp_path.glob("*.sqlite*"):
+        assert CANARY.encode() not in path.read_bytes()
+
+
+def test_a_replay_goes_by_id_not_by_text(tmp_path: Path) -> None:
+    path = tmp_path / "triples.jsonl"
+    path.write_text('{"doc_id": "a", "entity": "NAS"}\n')
+    sink = Rows()
+    same = [Source("a", Cleared("text")), Source("b", Cleared("text"))]
+    Run().over(same, Replay(str(path)), sink, cache=MemoryCache())
+    assert (sink.rows["a"].state, sink.rows["b"].state) == (State.COMPLETE, State.EMPTY)
