@@ -1,0 +1,54 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hopgate.graph.link import CONTAINED, NAMED, TITLED, Links, contained, heavier, named
+from hopgate.graph.spot import name_index
+
+NAMES = [("Mill Street", 0), ("Norwich", 1), ("Mill Street, Norwich", 2), ("Bob Marsh", 3)]
+PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from([0.25, 0.5, 1.0, 6.0])), max_size=20)
+
+
+def as_dict(links: Links) -> dict[tuple[int, int], float]:
+    pairs = list(zip(links.first.tolist(), links.second.tolist(), strict=True))
+    assert len(pairs) == len(set(pairs))
+    return dict(zip(pairs, links.weight.tolist(), strict=True))
+
+
+def test_a_title_weighs_more_than_a_name_in_the_text() -> None:
+    contents = [(7, "Bob Marsh (miller)\nRobert Marsh ran the mill in Norwich."), (9, "Bob Marsh was seen.")]
+    assert as_dict(named(name_index(NAMES), contents)) == {(7, 3): TITLED, (7, 1): NAMED, (9, 3): NAMED}
+
+
+def test_a_memory_that_is_nothing_but_a_name_is_titled_by_it() -> None:
+    assert as_dict(named(name_index(NAMES), [(0, "norwich")])) == {(0, 1): TITLED}
+
+
+def test_the_longest_name_hides_the_names_inside_it_and_containment_brings_them_back() -> None:
+    index = name_index(NAMES)
+    assert as_dict(named(index, [(0, "A fire in Mill Street, Norwich.")])) == {(0, 2): NAMED}
+    assert as_dict(contained(index, NAMES)) == {(2, 0): CONTAINED, (2, 1): CONTAINED}
+
+
+def test_an_alias_inside_another_alias_of_the_same_concept_is_no_link() -> None:
+    names = [("Marsh", 0), ("Bob Marsh", 0)]
+    assert as_dict(contained(name_index(names), names)) == {}
+
+
+def test_nothing_gives_empty_links_of_the_right_types() -> None:
+    links = named(name_index([]), [])
+    assert (links.first.dtype, links.second.dtype, links.weight.dtype) == (np.int32, np.int32, np.float32)
+    assert as_dict(contained(name_index([]), [])) == {}
+
+
+@given(PAIRS, PAIRS)
+def test_joining_keeps_each_pair_once_at_its_heaviest(
+    some: list[tuple[int, int, float]], more: list[tuple[int, int, float]]
+) -> None:
+    expected: dict[tuple[int, int], float] = {}
+    for one, two, weight in some + more:
+        expected[one, two] = max(weight, expected.get((one, two), 0))
+    first, second, weight = (list(column) for column in zip(*some, strict=True)) if some else ([], [], [])
+    extra = [list(column) for column in zip(*more, strict=True)] if more else [[], [], []]
+    links = Links(np.array(extra[0], np.int32), np.array(extra[1], np.int32), np.array(extra[2], np.float32))
+    assert as_dict(heavier(first, second, weight, links)) == expected
