@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hopgate.recall.fuse.bounded import Bounded
 from hopgate.recall.fuse.fused import Fused, Id, ranked
@@ -46,7 +46,7 @@ class ExactMatch:
         """Add the bonus to the hits whose id is in `matched`, before any prior, and rank again."""
         bonus = fuser.top(self.bonus)
         return ranked(
-            replace(hit, score=hit.score + bonus * hit.prior, bonus=hit.bonus + bonus) if hit.id in matched else hit
+            hit._replace(score=hit.score + bonus * hit.prior, bonus=hit.bonus + bonus) if hit.id in matched else hit
             for hit in hits
         )
 

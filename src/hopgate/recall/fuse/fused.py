@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 Id = TypeVar("Id", int, str)
 Leg: TypeAlias = Sequence[tuple[Id, float]]
 """A ranked list of (id, score), best first, no id twice."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fused(Generic[Id]):
+class Fused(NamedTuple, Generic[Id]):
     """A candidate of the pool after fusion.
+
+    A named tuple rather than a frozen dataclass: a query makes hundreds, and these are made in less than half the time.
 
     Parameters
     ----------
@@ -111,7 +111,9 @@ def ranked(hits: Iterable[Fused[Id]]) -> list[Fused[Id]]:
     ['a', 'b', 'c']
     """
     pool = list(hits)
-    heard = {name for hit in pool for name in hit.ranks}
+    heard: set[str] = set()
+    for hit in pool:
+        heard.update(hit.ranks)
     if len(heard) == 1:
         (alone,) = heard
         return sorted(pool, key=lambda hit: (-hit.score, hit.ranks[alone]))

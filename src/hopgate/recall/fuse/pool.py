@@ -51,10 +51,11 @@ def pooled(contributed: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[
     >>> [hit.id for hit in pooled({"lexical": [("a", 0.5), ("b", 0.4)], "dense": [("b", 0.5)]})]
     ['b', 'a']
     """
-    contributions: dict[Id, dict[str, float]] = {}
-    ranks: dict[Id, dict[str, int]] = {}
+    pool: dict[Id, tuple[dict[str, float], dict[str, int]]] = {}
     for name, leg in contributed.items():
         for rank, (id, contribution) in enumerate(leg, start=1):
-            contributions.setdefault(id, {})[name] = contribution
-            ranks.setdefault(id, {})[name] = rank
-    return ranked(Fused(id, total(parts.values()), parts, ranks[id]) for id, parts in contributions.items())
+            if (known := pool.get(id)) is None:
+                pool[id] = {name: contribution}, {name: rank}
+            else:
+                known[0][name], known[1][name] = contribution, rank
+    return ranked([Fused(id, total(parts.values()), parts, ranks) for id, (parts, ranks) in pool.items()])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
@@ -49,11 +49,12 @@ class Importance:
 
         A memory without an importance has the default, 0.5.
         """
-        return ranked(
-            replace(hit, score=hit.score * factor, prior=hit.prior * factor)
-            for hit in hits
-            for factor in [self.factor(importance.get(hit.id, DEFAULT_IMPORTANCE))]
-        )
+        result = []
+        for hit in hits:
+            factor = self.factor(importance.get(hit.id, DEFAULT_IMPORTANCE))
+            id, score, contributions, ranks, bonus, before = hit
+            result.append(Fused(id, score * factor, contributions, ranks, bonus, before * factor))
+        return ranked(result)
 
     def __repr__(self) -> str:
         return f"Importance(floor={number(self.floor)})"
