@@ -73,10 +73,11 @@ def harms(comparisons: Sequence[Comparison], policy: Policy) -> tuple[list[Compa
 
 
 def _invalid(broken: Sequence[Check], base: str) -> Verdict:
-    what = "; ".join(f"{check.name}: {check.detail}" for check in broken)
+    names = " and ".join(", ".join(check.name for check in broken).rsplit(", ", 1))
+    what = " ".join(f"{check.name.capitalize()}: {check.detail}." for check in broken)
     reason = (
-        f"This test cannot say whether the graph helps, because it does not pass its audit. {what}. Mend what is named "
-        f"and run it again; until then its figures mean nothing for or against the graph."
+        f"This test cannot say whether the graph helps: it fails {names}. {what} Mend what is named and run it again; "
+        f"until then its figures mean nothing for or against the graph."
     )
     return Verdict(Word.INVALID, reason, base, tuple(check.name for check in broken))
 

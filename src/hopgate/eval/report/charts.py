@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hopgate.eval.report.marks import bar, dot, line, link, svg, text
+from hopgate.eval.report.marks import band, bar, dot, line, link, plot, svg, text, upright, whisker
 from hopgate.eval.report.scale import Scale, fitted
-
-ROW = 30
-MID = ROW / 2
 
 
 @dataclass(frozen=True)
@@ -44,13 +41,12 @@ def axis(scale: Scale, *, sign: bool = False) -> str:
 def intervals(items: Sequence[tuple[str, str, float, tuple[float, float], str]]) -> Chart:
     """Draw a dot with an interval for each (name, note, value, interval, kind)."""
     scale = fitted([edge for _, _, value, (low, high), _ in items for edge in (value, low, high)], floor=0.0)
-    grid = "".join(line(scale.at(tick), 0, scale.at(tick), ROW, "grid") for tick in scale.ticks())
+    grid = "".join(upright(scale.at(tick), "grid") for tick in scale.ticks())
     rows = []
     for name, note, value, (low, high), kind in items:
         says = f"{name}: {value:.3f} ({low:.3f} to {high:.3f})"
-        shape = line(scale.at(low), MID, scale.at(high), MID, f"whisker {kind}")
-        shape += dot(scale.at(value), MID, f"point {kind}", title=says)
-        rows.append(Row(name, note, svg(grid + shape, ROW, says), f"{value:.3f}", kind))
+        shape = whisker(scale.at(low), scale.at(value), scale.at(high), kind, says)
+        rows.append(Row(name, note, plot(grid + shape, says), f"{value:.3f}", kind))
     return Chart(tuple(rows), axis(scale))
 
 
@@ -60,15 +56,13 @@ def differences(
     """Draw differences with intervals around 0, with the margins of harm and of what is worthwhile."""
     edges = [edge for _, _, value, (low, high), _ in items for edge in (value, low, high)]
     scale = fitted([*edges, -harm * 1.5, worthwhile * 1.5])
-    grid = bar(scale.at(-harm), 0, scale.at(worthwhile) - scale.at(-harm), ROW, "band")
-    grid += "".join(line(scale.at(tick), 0, scale.at(tick), ROW, "grid") for tick in scale.ticks())
-    grid += line(scale.at(0), 0, scale.at(0), ROW, "zero")
+    grid = band(scale.at(-harm), scale.at(worthwhile) - scale.at(-harm), "band")
+    grid += "".join(upright(scale.at(tick), "grid") for tick in scale.ticks()) + upright(scale.at(0), "zero")
     rows = []
     for name, note, value, (low, high), kind in items:
         says = f"{name}: {value:+.3f} ({low:+.3f} to {high:+.3f})"
-        shape = line(scale.at(low), MID, scale.at(high), MID, f"whisker {kind}")
-        shape += dot(scale.at(value), MID, f"point {kind}", title=says)
-        rows.append(Row(name, note, svg(grid + shape, ROW, says), f"{value:+.3f}", kind))
+        shape = whisker(scale.at(low), scale.at(value), scale.at(high), kind, says)
+        rows.append(Row(name, note, plot(grid + shape, says), f"{value:+.3f}", kind))
     return Chart(tuple(rows), axis(scale, sign=True))
 
 
@@ -114,13 +108,14 @@ def sweep(
 
 def gains(items: Sequence[tuple[str, float, str]]) -> str:
     """Draw one bar a query that changed, best first, each leading to its lists: (anchor, difference, says)."""
-    height, middle, reach = 190, 95, 84
+    up, down = (max((sign * value for _, value, _ in items), default=0.0) for sign in (1, -1))
+    unit = 150 / max(up + max(down, 0.0), 1e-9) if up > 0 else 150 / max(down, 1e-9)
+    middle = 6 + max(up, 0.0) * unit
     step = 100.0 / max(len(items), 24)
-    most = max((abs(value) for _, value, _ in items), default=1.0) or 1.0
     start = (100.0 - step * len(items)) / 2
     body = line(0, middle, 100, middle, "zero")
     for index, (anchor, value, says) in enumerate(items):
-        tall = abs(value) / most * reach
+        tall = abs(value) * unit
         y, kind = (middle - tall, "win") if value > 0 else (middle, "loss")
         x = start + index * step + step * 0.12
         body += (
@@ -128,7 +123,7 @@ def gains(items: Sequence[tuple[str, float, str]]) -> str:
             if anchor
             else bar(x, y, step * 0.76, tall, f"gain {kind}", says)
         )
-    return svg(body, height, "gain or loss of every query that changed")
+    return svg(body, 162, "gain or loss of every query that changed")
 
 
 def share(value: float, without: float) -> str:

@@ -70,6 +70,7 @@ def _slices(judgement: Judgement) -> charts.Chart:
         kind = "win" if low > 0 else "loss" if high < 0 else "even"
         name = comparison.measure if comparison.slice == "all" else f"{comparison.measure} · {comparison.slice}"
         note = f"{comparison.n} queries · {comparison.wins} won, {comparison.ties} tied, {comparison.losses} lost"
+        note = f"the claim · {note}" if comparison.role == "primary" else note
         rows.append((name, note, comparison.difference, comparison.interval, kind))
     return charts.differences(rows, harm=policy.harm, worthwhile=policy.worthwhile)
 
