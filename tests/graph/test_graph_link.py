@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.graph.link import CONTAINED, NAMED, TITLED, Links, contained, heavier, named
@@ -41,6 +41,7 @@ def test_nothing_gives_empty_links_of_the_right_types() -> None:
     assert as_dict(contained(name_index([]), [])) == {}
 
 
+@settings(deadline=None)
 @given(PAIRS, PAIRS)
 def test_joining_keeps_each_pair_once_at_its_heaviest(
     some: list[tuple[int, int, float]], more: list[tuple[int, int, float]]

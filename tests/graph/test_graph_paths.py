@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
@@ -33,6 +33,7 @@ def every_path(graph: WalkGraph, seeds: list[int], memory: int) -> list[tuple[in
     return found
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.3, 0.8]), st.booleans())
 def test_no_other_path_is_stronger(seed: int, damping: float, directed: bool) -> None:
     random = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
@@ -20,6 +20,7 @@ FACTS = st.lists(st.builds(NearFact, st.integers(0, 3), st.integers(0, 3), COSIN
 MEMORIES = st.lists(st.tuples(st.integers(0, 3), COSINES), max_size=4, unique_by=lambda hit: hit[0])
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 3), max_size=4), FACTS, MEMORIES)
 def test_mass_is_one_or_nothing_and_the_seeds_account_for_all_of_it(
     names: list[int], facts: list[NearFact], memories: list[tuple[int, float]]
@@ -35,6 +36,7 @@ def test_mass_is_one_or_nothing_and_the_seeds_account_for_all_of_it(
     assert [seed.weight for seed in start.seeds] == sorted((seed.weight for seed in start.seeds), reverse=True)
 
 
+@settings(deadline=None)
 @given(FACTS.filter(bool), st.floats(-0.5, 0.5))
 def test_only_differences_of_cosines_count(facts: list[NearFact], shift: float) -> None:
     moved = [fact._replace(similarity=fact.similarity + shift) for fact in facts]
@@ -99,6 +101,7 @@ def test_seeding_is_a_value_that_prints_as_itself() -> None:
     assert hash(seeding) == hash(Seeding(names=0.2, temperature=0.05))
 
 
+@settings(deadline=None)
 @given(st.integers(1, 12), st.integers(0, 15), st.integers(0, 2**32 - 1))
 def test_nearest_is_the_head_of_a_full_sort(rows: int, top: int, seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.graph.spot import LONGEST, name_index, words
@@ -8,6 +8,7 @@ NAMES = st.lists(st.lists(WORDS, min_size=1, max_size=4).map(" ".join), min_size
 TEXT = st.lists(WORDS, max_size=20).map(" ".join)
 
 
+@settings(deadline=None)
 @given(NAMES, TEXT)
 def test_what_is_spotted_stands_there_and_never_overlaps(names: list[str], text: str) -> None:
     numbered = [(name, number) for number, name in enumerate(names)]
@@ -20,6 +21,7 @@ def test_what_is_spotted_stands_there_and_never_overlaps(names: list[str], text:
         assert words(names[concept]) == tokens[start:end]
 
 
+@settings(deadline=None)
 @given(NAMES, TEXT)
 def test_no_longer_name_starts_where_one_is_spotted(names: list[str], text: str) -> None:
     index = name_index((name, number) for number, name in enumerate(names))
@@ -29,6 +31,7 @@ def test_no_longer_name_starts_where_one_is_spotted(names: list[str], text: str)
         assert not any(tokens[start : start + len(words(name))] == words(name) for name in longer)
 
 
+@settings(deadline=None)
 @given(NAMES)
 def test_every_name_is_found_exactly_and_a_shared_name_goes_to_the_smallest(names: list[str]) -> None:
     index = name_index((name, number) for number, name in enumerate(names))

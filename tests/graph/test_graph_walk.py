@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
@@ -73,6 +73,7 @@ def test_a_hub_of_ten_thousand_memories_does_not_drown_a_rare_concept() -> None:
     assert len(leg) == Walk().depth
 
 
+@settings(deadline=None)
 @given(st.integers(0, 500), st.integers(1, 12))
 def test_memories_not_allowed_are_left_out_and_the_others_keep_their_order(seed: int, depth: int) -> None:
     graph, random = random_graph(seed), np.random.default_rng(seed)
@@ -83,6 +84,7 @@ def test_memories_not_allowed_are_left_out_and_the_others_keep_their_order(seed:
     assert some == [hit for hit in whole if allowed[hit[0]]][:depth]
 
 
+@settings(deadline=None)
 @given(st.integers(0, 500))
 def test_a_batch_gives_what_one_by_one_gives(seed: int) -> None:
     graph = random_graph(seed)
@@ -97,6 +99,7 @@ def test_a_batch_gives_what_one_by_one_gives(seed: int) -> None:
         assert dict(together) == pytest.approx(dict(alone), abs=1e-6)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3]), min_size=1, max_size=20), st.integers(1, 25))
 def test_the_top_is_the_head_of_a_full_sort_without_zeros(scores: list[float], depth: int) -> None:
     expected = sorted((memory for memory, score in enumerate(scores) if score > 0), key=lambda m: (-scores[m], m))
