@@ -54,7 +54,7 @@ def main() -> None:
         rows = [memories._row(memory, datetime.now(UTC)) for memory in read_corpus(path)]
         with hopgate.open(Path(folder) / "store") as kb:
             # Warm up both ways: the server's first COPY pays for files and catalogues.
-            kb.ingest(path, limit=1000, embed=False)
+            kb.ingest(path, limit=1000)
             timings: dict[str, list[float]] = {"copy": [], "ingest": []}
             for _ in range(2):
                 for name in ("copy", "ingest"):
@@ -62,7 +62,7 @@ def main() -> None:
                         connection.execute("TRUNCATE memories CASCADE")
                     start = time.perf_counter()
                     if name == "ingest":
-                        kb.ingest(path, embed=False)
+                        kb.ingest(path)
                     else:
                         with (
                             kb.store.transaction() as connection,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from hopgate.corpus import read_corpus
 from hopgate.graph.revoke import revoke
 from hopgate.memory import Memory
+from hopgate.recall import reach
 from hopgate.recall.filters import Filters, check_query
+from hopgate.recall.fuse import Importance
 from hopgate.recall.hit import Hit
-from hopgate.recall.recall import GraphAnswer, Leg, Machinery, recall
+from hopgate.recall.recall import GraphAnswer, Leg, Machinery, recall, run_legs
 from hopgate.recall.settings import Settings, load_settings
 from hopgate.store import extractions, memories, vectors
 from hopgate.store.embedding import Embedding
@@ -33,6 +36,10 @@ Progress = Callable[[int], None]
 
 # After a load of this size the planner's statistics and the index's pending list are worth a pass of their own.
 TIDY_ABOVE = 1000
+
+
+class BarredLegWarning(UserWarning):
+    """A leg is on and nothing that it alone finds can enter the top k: the test that repeats this proves nothing."""
 
 
 class KnowledgeBase:
@@ -64,7 +71,7 @@ class KnowledgeBase:
         return self._write(new)
 
     def ingest(
-        self, path: str | Path, *, limit: int | None = None, embed: bool = True, progress: Progress | None = None
+        self, path: str | Path, *, limit: int | None = None, progress: Progress | None = None
     ) -> Written:
         """Read a `corpus.jsonl` into the store, all or nothing; `-` is standard input."""
         written = self._write(_told(itertools.islice(read_corpus(path), limit), progress))
@@ -139,6 +146,17 @@ class KnowledgeBase:
         self._warn_if_barred(settings)
         return recall(self.store, text, settings, filters, self._machinery, exact=exact, explain=explain)
 
+    def legs(
+        self, query: str, *, settings: Settings | None = None, scope: str | None = None, exact: bool | None = None
+    ) -> tuple[dict[str, Leg], dict[int, float]]:
+        """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found."""
+        lists, _ = run_legs(
+            self.store, check_query(query), settings or self.settings(), Filters(scope), self._machinery, exact=exact
+        )
+        with self.store.transaction() as connection:
+            known = memories.weights(connection, sorted({key for leg in lists.values() for key, _ in leg}))
+        return lists, {key: importance for key, (importance, _) in known.items()}
+
     def export(self) -> Iterator[Memory]:
         """Give every memory back, in the order of arrival."""
         with self.store.transaction() as connection:
@@ -201,7 +219,14 @@ class KnowledgeBase:
         return self._reranker
 
     def _warn_if_barred(self, settings: Settings) -> None:
-        pass
+        """Say once for each configuration which of its legs can never put a memory of its own into the top k."""
+        if repr(settings) in self._warned:
+            return
+        self._warned.add(repr(settings))
+        for sentence in reach.warnings(
+            settings.fuser, k=settings.k, depths=settings.depth, prior=Importance(settings.prior)
+        ):
+            warnings.warn(sentence, BarredLegWarning, stacklevel=3)
 
     def _write(self, new: Iterable[Memory]) -> Written:
         with self.store.transaction() as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
 from typing import Any
 
 from hopgate.errors import HopgateError
@@ -15,6 +16,10 @@ COMMANDS = {
     "ingest": ("ingest", "Read memories from corpus.jsonl files."),
     "export": ("export", "Write every memory back as corpus.jsonl."),
     "recall": ("recall", "Recall memories for a query."),
+    "audit": ("audit", "Prove which legs can be heard."),
+    "embed": ("embed", "Embed the memories that have no vector yet."),
+    "reembed": ("reembed", "Change the store's embedder."),
+    "cache": ("cache", "Inspect or empty the embedding cache."),
     "delete": ("delete", "Delete memories and what only they supported."),
     "sensitive": ("sensitive", "Mark memories as sensitive and purge what was made of them."),
     "db": ("db", "Upgrade, inspect, start or stop the database."),
@@ -23,6 +28,7 @@ COMMANDS = {
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; a `HopgateError` is one line on standard error and exit status 2."""
+    warnings.showwarning = _warn
     try:
         application(sys.argv[1:] if arguments is None else arguments)
     except HopgateError as error:
@@ -35,6 +41,10 @@ def main(arguments: list[str] | None = None) -> None:
         # The reader has gone (`hopgate export | head`): not an error of ours. Python flushes once more on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    sys.stderr.write(f"hopgate: warning: {message}\n")
 
 
 def application(arguments: list[str]) -> None:

@@ -111,6 +111,7 @@ CREATE TABLE facts (
 );
 CREATE INDEX facts_memory ON facts (memory_id);
 CREATE INDEX facts_subject ON facts (subject_id, relation);
+CREATE INDEX facts_pair ON facts (subject_id, object_id);
 CREATE INDEX facts_object ON facts (object_id);
 
 CREATE TABLE memory_concepts (

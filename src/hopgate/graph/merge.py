@@ -1,0 +1,74 @@
+"""Two concepts become one, and one becomes two again: recorded, explained, reversible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.graph.derive import derive
+from hopgate.store import concepts, edges, names, said, version
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a merge or a split does, or would do: names, memories and edges that change hands."""
+
+    kept: str
+    other: str
+    names: tuple[str, ...]
+    memories: int
+    edges: int
+
+
+def merge(
+    connection: Connection[Any], kept_id: int, merged_id: int, *, method: str = "by hand", score: float | None = None
+) -> Change:
+    """Make the second concept's names the first one's; everything that follows from them follows."""
+    if kept_id == merged_id:
+        raise HopgateError("a concept cannot be merged with itself: name two")
+    names.lock(connection)
+    kept, merged = concepts.get(connection, kept_id), concepts.get(connection, merged_id)
+    moved = names.of_concepts(connection, [merged_id])
+    ids = [row.id for row in moved]
+    memories = edges.memories_of_concepts(connection, [merged_id])
+    before = said.groups_of_names(connection, ids)
+    concepts.record_merge(connection, kept_id, merged, ids, method=method, score=score)
+    names.move(connection, ids, kept_id)
+    _follow(connection, memories, before, ids)
+    names.drop_nameless(connection, [merged_id])
+    names.rename(connection, [kept_id])
+    version.bump(connection)
+    return Change(kept.name, merged.name, tuple(row.name for row in moved), len(memories), len(before))
+
+
+def split(connection: Connection[Any], concept_id: int) -> list[Change]:
+    """Undo every merge into a concept, the last one first; edges and mentions come back as they were."""
+    names.lock(connection)
+    kept = concepts.get(connection, concept_id)
+    merges = concepts.merges_into(connection, concept_id)
+    if not merges:
+        raise HopgateError(f"nothing was merged into {kept.name!r}: hopgate concepts show tells what it is made of")
+    changes = []
+    for made in merges:
+        rows = [row for row in names.of_concepts(connection, [concept_id]) if row.id in made.name_ids]
+        ids = [row.id for row in rows]
+        memories = edges.memories_of_concepts(connection, [concept_id])
+        before = said.groups_of_names(connection, ids)
+        concepts.restore(connection, made)
+        names.move(connection, ids, made.merged_id)
+        _follow(connection, memories, before, ids)
+        names.drop_nameless(connection, [made.merged_id])
+        names.rename(connection, [concept_id, made.merged_id])
+        changes.append(Change(kept.name, made.merged_name, tuple(row.name for row in rows), len(memories), len(before)))
+    version.bump(connection)
+    return changes
+
+
+def _follow(connection: Connection[Any], memories: list[int], before: list[said.Group], name_ids: list[int]) -> None:
+    """After names changed hands: memories' concepts, and the edges of the groups they left and joined."""
+    edges.link_memories(connection, memories)
+    derive(connection, [*before, *said.groups_of_names(connection, name_ids)])

@@ -1,0 +1,138 @@
+"""Concepts to look at, and the record of their merges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A canonical node with its aliases."""
+
+    id: int
+    name: str
+    aliases: tuple[str, ...]
+    kind: str | None
+    memory_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A recorded merge: which names went where, by what method, with what score."""
+
+    id: int
+    kept_id: int
+    merged_id: int
+    merged_name: str
+    merged_kind: str | None
+    name_ids: tuple[int, ...]
+    score: float | None
+    method: str
+    merged_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """A name that resolution left apart from its near neighbour, for a person or a model to decide."""
+
+    name: str
+    concept_id: int
+    near: str
+    near_concept_id: int
+    score: float
+
+
+_CONCEPT = "SELECT id, canonical_name, aliases, kind, memory_count FROM concepts"
+
+
+def get(connection: Connection[Any], concept_id: int) -> Concept:
+    """One concept by id; an unknown id is refused."""
+    row = connection.execute(_CONCEPT + " WHERE id = %s", (concept_id,)).fetchone()
+    if row is None:
+        raise HopgateError(f"there is no concept {concept_id}: hopgate concepts list shows them")
+    return _concept(row)
+
+
+def find(connection: Connection[Any], normal_name: str, shown: str) -> Concept:
+    """The concept that a name belongs to; an unknown name is refused."""
+    row = connection.execute(
+        _CONCEPT + " WHERE id = (SELECT concept_id FROM concept_names WHERE normal_name = %s)", (normal_name,)
+    ).fetchone()
+    if row is None:
+        raise HopgateError(f"there is no concept {shown!r}: hopgate concepts list shows them")
+    return _concept(row)
+
+
+def listed(connection: Connection[Any], *, kind: str | None = None, limit: int = 50) -> list[Concept]:
+    """Concepts by how many memories talk about them."""
+    rows = connection.execute(
+        _CONCEPT + " WHERE %(kind)s::text IS NULL OR kind = %(kind)s ORDER BY memory_count DESC, id LIMIT %(limit)s",
+        {"kind": kind, "limit": limit},
+    )
+    return [_concept(row) for row in rows]
+
+
+def ambiguous(connection: Connection[Any], *, limit: int = 50) -> list[Ambiguous]:
+    """Names left undecided, the most alike first."""
+    rows = connection.execute(
+        "SELECT n.name, n.concept_id, o.name, o.concept_id, n.ambiguous_score FROM concept_names n "
+        "JOIN concept_names o ON o.id = n.ambiguous_with WHERE n.concept_id <> o.concept_id "
+        "ORDER BY n.ambiguous_score DESC, n.id LIMIT %s",
+        (limit,),
+    )
+    return [Ambiguous(*row) for row in rows]
+
+
+def mark_ambiguous(connection: Connection[Any], name_id: int, near_id: int, score: float) -> None:
+    """Note that a name may be the same as another."""
+    connection.execute(
+        "UPDATE concept_names SET ambiguous_with = %s, ambiguous_score = %s WHERE id = %s", (near_id, score, name_id)
+    )
+
+
+def record_merge(
+    connection: Connection[Any],
+    kept_id: int,
+    merged: Concept,
+    name_ids: Sequence[int],
+    *,
+    method: str,
+    score: float | None,
+) -> None:
+    """Note a merge, with what is needed to take it back."""
+    connection.execute(
+        "INSERT INTO concept_merges (kept_id, merged_id, merged_name, merged_kind, name_ids, score, method) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s)",
+        (kept_id, merged.id, merged.name, merged.kind, list(name_ids), score, method),
+    )
+
+
+def merges_into(connection: Connection[Any], concept_id: int) -> list[Merge]:
+    """The merges into a concept that stand, the last one first."""
+    rows = connection.execute(
+        "SELECT id, kept_id, merged_id, merged_name, merged_kind, name_ids, score, method, merged_at "
+        "FROM concept_merges WHERE kept_id = %s AND split_at IS NULL ORDER BY id DESC",
+        (concept_id,),
+    )
+    return [Merge(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7], row[8]) for row in rows]
+
+
+def restore(connection: Connection[Any], made: Merge) -> None:
+    """Bring a merged concept back under its own id, and note that the merge no longer stands."""
+    connection.execute(
+        "INSERT INTO concepts (id, canonical_name, aliases, kind) VALUES (%s, %s, '{}', %s)",
+        (made.merged_id, made.merged_name, made.merged_kind),
+    )
+    connection.execute("UPDATE concept_merges SET split_at = now() WHERE id = %s", (made.id,))
+
+
+def _concept(row: Sequence[Any]) -> Concept:
+    return Concept(row[0], row[1], tuple(row[2]), row[3], row[4])
