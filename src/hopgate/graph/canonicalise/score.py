@@ -38,9 +38,9 @@ class Scoring:
     Names are alike by the strongest of their string evidence. A short name and its expansion lose up to `unfit` of that
     where their embeddings are far apart (Iraq, Iraq War). Names that share tokens while each has its own are mostly
     siblings (January 1842, March 1842): that leaves `siblings` of the overlap. Embeddings that are close add: alone
-    where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens. Shared
-    context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and numbers or
-    words like "new" that tell a thing from its like leave `told_apart`.
+    where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
+    Shared context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and
+    numbers or words like "new" that tell a thing from its like leave `told_apart`.
 
     The defaults sit on a plateau: each moved by half changes no figure on ReVerb Base and Ambiguous by more than 0.02.
 
@@ -66,9 +66,11 @@ class Scoring:
         contained = ~np.isnan(share)
         tokens_agree = np.where(contained, np.nan_to_num(share), np.where(shared < 1, self.siblings * shared, 1))
         strings = np.maximum.reduce([tokens_agree, spelt, acronym])
-        strings = np.where(contained | (acronym > 0), strings * self.fit(near), strings)
+        strings = np.where(contained, strings * self.fit(near), strings)
         close = np.nan_to_num(near)
         score = np.maximum(strings, np.where(contained | (shared > 0), (strings + close) / 2, close))
+        # Initials and closeness know nothing of each other: either may be right.
+        score = np.where(acronym > 0, 1 - (1 - acronym) * (1 - close), score)
         score = np.maximum(same, score)  # a name is itself whatever its vector says
         score = 1 - (1 - score) * (1 - self.context * context)
         kinds = np.array([kind or "" for kind in units.kinds])
