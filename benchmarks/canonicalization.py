@@ -1,0 +1,153 @@
+"""Canonicalisation against labelled mentions, scored as CESI defines it; and its time on a synthetic input.
+
+    python benchmarks/canonicalization.py FILE.jsonl [--json] [--no-embed] [--errors]
+    python benchmarks/canonicalization.py --scale 35000 [--json]
+
+A row of FILE is a mention: `phrase`, `relation`, `object` and the gold `cluster`, which is used for scoring only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.errors import HopgateError
+from hopgate.graph.canonicalise import Canonicaliser, Mention
+
+
+def f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def cesi(found: Sequence[Any], gold: Sequence[Any]) -> dict[str, float]:
+    """Macro, micro and pairwise precision, recall and F1 over mentions (Vashishth et al., WWW 2018, §7.1.2).
+
+    Macro precision is the share of found clusters whose mentions are all of one gold cluster, micro precision the share
+    of mentions in the largest gold cluster of their found cluster; recall is precision with the roles changed.
+    Pairwise: of the pairs in one found cluster, those in one gold cluster; recall, of the pairs in one gold cluster.
+    """
+    cells = Counter(zip(found, gold, strict=True))
+    sides = (Counter(found), Counter(gold))
+    figures: dict[str, float] = {}
+    together = sum(_pairs(count) for count in cells.values())
+    for which, name in enumerate(("precision", "recall")):
+        parts: dict[Any, list[int]] = {}
+        for cell, count in cells.items():
+            parts.setdefault(cell[which], []).append(count)
+        figures[f"macro_{name}"] = sum(len(counts) == 1 for counts in parts.values()) / len(parts)
+        figures[f"micro_{name}"] = sum(map(max, parts.values())) / len(gold)
+        all_pairs = sum(_pairs(count) for count in sides[which].values())
+        figures[f"pair_{name}"] = together / all_pairs if all_pairs else 1.0
+    for kind in ("macro", "micro", "pair"):
+        figures[f"{kind}_f1"] = f1(figures[f"{kind}_precision"], figures[f"{kind}_recall"])
+    return figures
+
+
+def _pairs(count: int) -> int:
+    return count * (count - 1) // 2
+
+
+def read(path: Path) -> tuple[list[Mention], list[str]]:
+    """Mentions and their gold clusters; a bad row is refused with file, line and reason."""
+    mentions, gold = [], []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            said = (row.get("relation") or "", row.get("object") or "")
+            mentions.append(Mention(row["phrase"], context=(said,) if any(said) else ()))
+            gold.append(str(row["cluster"]))
+        except (json.JSONDecodeError, KeyError, AttributeError) as reason:
+            raise HopgateError(f"{path}:{number}: not a mention with phrase and cluster ({reason!r})") from reason
+    return mentions, gold
+
+
+def synthetic(count: int, seed: int = 0) -> tuple[list[Mention], list[int]]:
+    """Mentions of made-up people and places: each of several names, frequencies by Zipf's law, surnames shared."""
+    random = np.random.default_rng(seed)
+    syllables = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "or", "el")]
+
+    def word() -> str:
+        return "".join(random.choice(syllables, size=random.integers(2, 4))).capitalize()
+
+    firsts, lasts = [word() for _ in range(600)], [word() for _ in range(4000)]
+    concepts = count // 4
+    rank = np.minimum(random.zipf(1.6, size=count) - 1 + random.integers(0, concepts, size=count), concepts - 1)
+    mentions = []
+    for concept in rank:
+        own = np.random.default_rng(int(concept) + 1)
+        first, middle, last = own.choice(firsts), own.choice(firsts), own.choice(lasts)
+        forms = [
+            f"{first} {last}",
+            last,
+            f"{first} {middle} {last}",
+            f"{first[0]}. {last}",
+            f"{last} {own.choice(lasts)}",
+        ]
+        name = str(forms[random.choice(5, p=[0.5, 0.2, 0.15, 0.1, 0.05])])
+        mentions.append(Mention(name, context=((f"relation {random.integers(40)}", str(random.choice(lasts))),)))
+    return mentions, [int(concept) for concept in rank]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", type=Path)
+    parser.add_argument("--scale", type=int, metavar="N", help="time a synthetic input of N mentions instead")
+    parser.add_argument("--no-embed", action="store_true", help="compare names as strings only")
+    parser.add_argument("--errors", action="store_true", help="list clusters that mix gold clusters")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    if (options.file is None) == (options.scale is None):
+        parser.error("give a FILE or --scale N")
+    try:
+        mentions, gold = read(options.file) if options.file else synthetic(options.scale)
+    except (HopgateError, OSError) as reason:
+        print(reason, file=sys.stderr)
+        return 2
+    start = time.perf_counter()
+    result = Canonicaliser().fit(mentions, None if options.no_embed else _embed)
+    seconds = time.perf_counter() - start
+    figures: dict[str, Any] = {key: round(value, 4) for key, value in cesi(result.labels_.tolist(), gold).items()}
+    figures |= {
+        "mentions": len(mentions),
+        "names": len(result.units),
+        "clusters": len(result.clusters()),
+        "gold_clusters": len(set(gold)),
+        "seconds": round(seconds, 2),
+        "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20), 2),
+        "settings": repr(Canonicaliser()),
+        "embedded": not options.no_embed,
+    }
+    print(json.dumps(figures) if options.json else "\n".join(f"{key:>16} {value}" for key, value in figures.items()))
+    if options.errors:
+        _print_errors(result.labels_, mentions, gold)
+    return 0
+
+
+def _embed(names: Sequence[str]) -> NDArray[np.float32]:
+    from hopgate.embed.bge import BgeSmall
+    from hopgate.memory import Cleared
+
+    return BgeSmall().documents([Cleared(name) for name in names])
+
+
+def _print_errors(labels: NDArray[np.int64], mentions: Sequence[Mention], gold: Sequence[Any]) -> None:
+    mixed: dict[int, Counter[tuple[Any, str]]] = {}
+    for label, mention, cluster in zip(labels.tolist(), mentions, gold, strict=True):
+        mixed.setdefault(label, Counter())[cluster, mention.name] += 1
+    for counts in mixed.values():
+        if len({cluster for cluster, _ in counts}) > 1:
+            print(dict(counts), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
