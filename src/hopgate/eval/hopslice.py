@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -171,7 +172,7 @@ def _paths(
 
 def _gives_away(question: str, path: Sequence[Triple]) -> bool:
     asked = _name(question)
-    return any(_name(fact.object) in asked for fact in path)
+    return any(re.search(rf"(?<!\w){re.escape(_name(fact.object))}(?!\w)", asked) for fact in path)
 
 
 def _names(path: Sequence[Triple]) -> set[str]:
