@@ -40,7 +40,7 @@ print(time.perf_counter() - start)
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--json", action="store_true", help="print one JSON object")
-    arguments.add_argument("--texts", type=int, default=512, help="how many texts to time (default 512)")
+    arguments.add_argument("--texts", type=int, default=256, help="how many texts to time (default 256)")
     arguments.add_argument(
         "--recall", action=argparse.BooleanOptionalAction, default=True, help="measure recall@10 too"
     )

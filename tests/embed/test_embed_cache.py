@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -222,6 +223,7 @@ def test_a_process_that_dies_while_writing_leaves_whole_batches(cache: Embedding
     process = subprocess.Popen([sys.executable, "-c", code, str(cache.path), "x"])
     while not (cache.path.exists() and cache.info().vectors >= 50):
         assert process.poll() is None
+        time.sleep(0.02)
     process.kill()
     process.wait()
     assert cache.info().vectors % 5 == 0

@@ -20,6 +20,7 @@ class BgeSmall:
     """bge-small-en-v1.5: the vector of the first token, at unit length.
 
     Nothing is loaded before the first text. A text's vector does not depend on the texts embedded with it.
+    Alone it finds 0.7425 of what is relevant on musique (recall@10, exact cosine, all queries; `benchmarks/embed.py`).
 
     Examples
     --------
