@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopgate.errors import HopgateError
+from hopgate.graph.rowblocks import RowBlocks, row_blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -77,10 +78,8 @@ class WalkGraph:
 
     @property
     def bytes(self) -> int:
-        """What the arrays occupy, the precomputed strengths included."""
-        return sum(
-            int(a.nbytes) for a in (self.indptr, self.indices, self.weights, self.strength, self.inverse_strength)
-        )
+        """What the arrays occupy, the strengths included."""
+        return sum(int(array.nbytes) for array in (self.indptr, self.indices, self.weights, self.strength))
 
     @cached_property
     def degree(self) -> NDArray[np.int64]:
@@ -88,16 +87,19 @@ class WalkGraph:
         return _frozen(np.diff(self.indptr).astype(np.int64))
 
     @cached_property
-    def strength(self) -> NDArray[np.float32]:
+    def strength(self) -> NDArray[np.float64]:
         """The weight that leaves each node: what a transition divides by."""
-        return _frozen(_row_sums(self.indptr, self.weights).astype(np.float32))
+        return _frozen(_row_sums(self.indptr, self.weights))
 
     @cached_property
-    def inverse_strength(self) -> NDArray[np.float32]:
-        """One over the strength, and 0 for a node that nothing leaves."""
-        inverse = np.zeros(self.nodes, np.float32)
-        np.divide(1, self.strength, out=inverse, where=self.strength > 0)
-        return _frozen(inverse)
+    def divisor(self) -> NDArray[np.float64]:
+        """The strength, with 1 for a node that nothing leaves, so that dividing is always safe."""
+        return _frozen(np.where(self.dangling, 1.0, self.strength))
+
+    @cached_property
+    def light_divisor(self) -> NDArray[np.float32]:
+        """The divisor in single precision, for walks that touch few nodes."""
+        return _frozen(self.divisor.astype(np.float32))
 
     @cached_property
     def dangling(self) -> NDArray[np.bool_]:
@@ -110,10 +112,10 @@ class WalkGraph:
         return bool(self.dangling.any())
 
     @cached_property
-    def bipartite(self) -> bool:
-        """Whether every arc runs between a memory and a concept: then a walk needs half the work."""
+    def apart(self) -> tuple[bool, bool]:
+        """Whether no arc joins two memories, and whether none joins two concepts: either halves a walk's work."""
         split = int(self.indptr[self.memories])
-        return bool((self.indices[:split] >= self.memories).all() and (self.indices[split:] < self.memories).all())
+        return bool((self.indices[:split] >= self.memories).all()), bool((self.indices[split:] < self.memories).all())
 
     @cached_property
     def matrix(self) -> csr_array[np.float32]:
@@ -126,6 +128,11 @@ class WalkGraph:
     def incoming(self) -> csr_array[np.float32]:
         """The transpose in CSR form: row ``i`` holds what arrives at ``i``."""
         return self.matrix if self.undirected else self.matrix.T.tocsr()
+
+    @cached_property
+    def halves(self) -> tuple[RowBlocks, RowBlocks]:
+        """The rows that arrive at memories and those that arrive at concepts, ready to be multiplied in threads."""
+        return row_blocks(self.incoming, 0, self.memories), row_blocks(self.incoming, self.memories, self.nodes)
 
 
 def edge_graph(

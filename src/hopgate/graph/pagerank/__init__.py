@@ -1,5 +1,7 @@
 """Personalised PageRank: one front door, several ways to the same answer."""
 
+from hopgate.graph.pagerank.compiled import warm
 from hopgate.graph.pagerank.front import pagerank
+from hopgate.graph.pagerank.kernel import Kernel, precompute
 
-__all__ = ["pagerank"]
+__all__ = ["Kernel", "pagerank", "precompute", "warm"]
