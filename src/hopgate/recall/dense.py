@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import HopgateError
 from hopgate.recall.filters import Filters
 
 if TYPE_CHECKING:
@@ -11,13 +12,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-_SEARCH = """
-SELECT id, 1 - distance AS score FROM (
+# pgvector's default; a narrower search than that saves nothing worth having.
+LEAST_EF_SEARCH = 40
+MOST_EF_SEARCH = 1000
+
+WITH_DENSE = """
+nearest AS MATERIALIZED (
   SELECT id, embedding <=> %(vector)s::halfvec AS distance FROM memories
-  WHERE embedding IS NOT NULL AND {filters}
-  ORDER BY {order} LIMIT %(depth)s
-) AS nearest ORDER BY score DESC, id
+  WHERE embedding IS NOT NULL AND {filters} ORDER BY {order} LIMIT %(depth)s
+),
+dense AS MATERIALIZED (
+  SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY 1 - distance DESC, id) AS rank FROM nearest
+)
 """
+# An index is on the distance alone: a sum with nothing is the same number, and no index knows it.
+EXACT_ORDER = "(embedding <=> %(vector)s::halfvec) + 0, id"
+INDEX_ORDER = "distance"
 
 
 def dense_leg(
@@ -26,20 +36,47 @@ def dense_leg(
     """Rank memories by the cosine of their vector and the query's.
 
     With `exact` every vector is compared, so that approximate search never blurs an ablation. Otherwise the HNSW index
-    is asked for at least `depth` rows and goes on until the filters are satisfied (pgvector returns fewer, silently,
-    when `ef_search` is smaller). All settings are local to the transaction, for the sake of a pooler in between.
+    is asked; where it gives up before the filters are satisfied (it visits `hnsw.max_scan_tuples` at most, and a narrow
+    scope may lie beyond), every vector that they let through is compared after all.
     """
     condition, parameters = filters.sql()
-    if exact:
-        connection.execute("SET LOCAL enable_indexscan = off")
-        order = "distance, id"
-    else:
-        connection.execute(f"SET LOCAL hnsw.ef_search = {min(max(depth, 40), 1000)}")
-        connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-        order = "distance"
-    text = "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
-    values = {**parameters, "vector": text, "depth": depth}
-    rows: list[tuple[int, float]] = connection.execute(
-        _SEARCH.format(filters=condition, order=order), values
-    ).fetchall()
+    values = {**parameters, "vector": as_text(vector), "depth": depth}
+    if not exact:
+        search_wide(connection, depth)
+        rows = _search(connection, condition, INDEX_ORDER, values)
+        if len(rows) >= depth:
+            return rows
+    return _search(connection, condition, EXACT_ORDER, values)
+
+
+def search_wide(connection: Connection[Any], depth: int) -> None:
+    """Let HNSW return `depth` rows after filtering: it returns fewer, silently, when `ef_search` is smaller.
+
+    Local to the transaction, for the sake of a pooler in between.
+    """
+    connection.execute(
+        "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
+        (str(min(max(depth, LEAST_EF_SEARCH), MOST_EF_SEARCH)),),
+    )
+
+
+def as_text(vector: NDArray[np.float32]) -> str:
+    """A vector as pgvector reads it; one that is not a direction is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_text(np.array([0.6, -0.8], dtype=np.float32))
+    '[0.6,-0.8]'
+    """
+    length = float((vector * vector).sum())
+    if not 0 < length < float("inf"):
+        raise HopgateError("the query's vector is zero or not a number: its embedder is broken, try another query")
+    # Nine digits give a float32 back exactly; pgvector rounds it to a half.
+    return "[" + ",".join(f"{value:.9g}" for value in vector.tolist()) + "]"
+
+
+def _search(connection: Connection[Any], condition: str, order: str, values: dict[str, Any]) -> list[tuple[int, float]]:
+    statement = f"WITH {WITH_DENSE.format(filters=condition, order=order)} SELECT id, score FROM dense ORDER BY rank"
+    rows: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
     return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from hopgate.errors import HopgateError
@@ -33,7 +33,9 @@ class Filters:
         """The condition on `memories`, and its parameters."""
         conditions, parameters = [], dict[str, Any]()
         if not self.superseded:
-            conditions.append("superseded_at IS NULL")
+            # What was superseded later stood then.
+            then = "" if self.known_at is None else " OR superseded_at > %(known_at)s"
+            conditions.append(f"(superseded_at IS NULL{then})" if then else "superseded_at IS NULL")
         if self.scope is not None:
             conditions.append("scope = %(scope)s")
             parameters["scope"] = self.scope
@@ -43,7 +45,8 @@ class Filters:
         if self.known_at is not None:
             # What was told later was not known then.
             conditions.append("created_at <= %(known_at)s")
-            parameters["known_at"] = self.known_at
+            # A time without a zone is UTC, whatever zone the server's session is in.
+            parameters["known_at"] = self.known_at if self.known_at.tzinfo else self.known_at.replace(tzinfo=UTC)
         return " AND ".join(conditions) or "true", parameters
 
 

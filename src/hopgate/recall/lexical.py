@@ -13,15 +13,34 @@ if TYPE_CHECKING:
 # word in the category alone of a query of seven does not.
 MIN_RANK = 0.01
 
-_SEARCH = """
-SELECT id, ts_rank(search_vector, query)::float8 AS score
-FROM memories, (SELECT {query} AS query) AS asked
-WHERE search_vector @@ query AND {filters}
-ORDER BY score DESC, id LIMIT %(depth)s
-"""
 _ALL = "plainto_tsquery('english', %(query)s)"
 # plainto_tsquery has parsed and quoted the words; only the operator between them changes.
 _ANY = "replace(plainto_tsquery('english', %(query)s)::text, ' & ', ' | ')::tsquery"
+
+# Both steps in one statement. A limit of 0 keeps the second from being run at all; it needs no more than `depth` rows,
+# because those it shares with the first are among them. ts_rank costs more than all the rest: no condition on the
+# score may sit beside it, or it would be computed twice for each row.
+WITH_LEXICAL = f"""
+every_word AS MATERIALIZED (
+  SELECT id, ts_rank(search_vector, {_ALL})::float8 AS score FROM memories
+  WHERE search_vector @@ {_ALL} AND {{filters}} ORDER BY score DESC, id LIMIT %(depth)s
+),
+any_word AS MATERIALIZED (
+  SELECT id, ts_rank(search_vector, {_ANY})::float8 AS score FROM memories
+  WHERE search_vector @@ {_ANY} AND {{filters}} ORDER BY score DESC, id
+  LIMIT (SELECT CASE WHEN count(*) < %(depth)s THEN %(depth)s ELSE 0 END FROM every_word)
+),
+both_steps AS (
+  SELECT 1 AS step, id, score, score AS own FROM every_word
+  UNION ALL
+  SELECT 2, id, least(score, (SELECT min(score) FROM every_word)), score FROM any_word
+  WHERE score >= %(min_rank)s AND id NOT IN (SELECT id FROM every_word)
+),
+lexical AS MATERIALIZED (
+  SELECT id, score, row_number() OVER (ORDER BY step, own DESC, id) AS rank
+  FROM both_steps ORDER BY rank LIMIT %(depth)s
+)
+"""
 
 
 def lexical_leg(
@@ -34,14 +53,7 @@ def lexical_leg(
     agree.
     """
     condition, parameters = filters.sql()
-    values = {**parameters, "query": query, "depth": depth}
-    hits: list[tuple[int, float]] = connection.execute(_SEARCH.format(query=_ALL, filters=condition), values).fetchall()
-    if len(hits) >= depth:
-        return hits
-    found = {key for key, _ in hits}
-    ceiling = hits[-1][1] if hits else float("inf")
-    broadened = connection.execute(
-        _SEARCH.format(query=_ANY, filters=condition), values | {"depth": depth + len(found)}
-    ).fetchall()
-    more = [(key, min(score, ceiling)) for key, score in broadened if key not in found and score >= min_rank]
-    return (hits + more)[:depth]
+    statement = f"WITH {WITH_LEXICAL.format(filters=condition)} SELECT id, score FROM lexical ORDER BY rank"
+    values = {**parameters, "query": query, "depth": depth, "min_rank": min_rank}
+    hits: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
+    return hits

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hopgate.memory import Memory, cleared
 from hopgate.recall.dense import dense_leg
 from hopgate.recall.filters import Filters
-from hopgate.recall.fuse import ExactMatch, Fused, Importance, active, is_exact, order
+from hopgate.recall.fuse import RRF, ExactMatch, Fused, Importance, active, is_exact, order, quoted
 from hopgate.recall.hit import Hit, LegPart
 from hopgate.recall.lexical import lexical_leg
+from hopgate.recall.rare import rare_words
 from hopgate.recall.settings import Settings
+from hopgate.recall.sqlfuse import can_fuse, sql_fused
 from hopgate.store import memories, vectors
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ class GraphAnswer:
 class Machinery:
     """What recall may need beside the store, each part made on first use: a leg that is off costs nothing."""
 
-    embed: Callable[[str], NDArray[np.float32]]
+    embed: Callable[[str, vectors.Space], NDArray[np.float32]]
     graph: Callable[[str, NDArray[np.float32] | None, Mapping[str, Leg], Filters, int], GraphAnswer]
     reranker: Callable[[], Reranker]
     executor: Callable[[], Executor]
@@ -66,16 +68,15 @@ def recall(
     explain : bool
         Whether hits say what each leg, the bonus and the prior did, and the graph's path.
     """
+    if settings.fast and can_fuse(settings) and "graph" not in active(settings.fuser):
+        return _in_one_statement(store, query, settings, filters, machinery, exact=exact, explain=explain)
     legs, graph = run_legs(store, query, settings, filters, machinery, exact=exact)
     hits = settings.fuser.fuse(legs)
     with store.transaction() as connection:
         ordered, known = _order(connection, query, hits, settings)
-        if len(known) < len(ordered):
-            known |= memories.fetch_by_id(connection, [hit.id for hit in ordered if hit.id not in known])
     scores: dict[int, float] = {}
     if settings.rerank:
         ordered, scores = _rerank(query, ordered, known, settings, machinery)
-    ordered = ordered[: settings.k]
     return [
         Hit(
             rank,
@@ -88,8 +89,45 @@ def recall(
             scores.get(hit.id),
             graph.path(hit.id) if explain and "graph" in hit.ranks else (),
         )
-        for rank, hit in enumerate(ordered, start=1)
-        if hit.id in known
+        for rank, hit in enumerate(ordered[: settings.k], start=1)
+    ]
+
+
+def _in_one_statement(
+    store: Store,
+    query: str,
+    settings: Settings,
+    filters: Filters,
+    machinery: Machinery,
+    *,
+    exact: bool | None,
+    explain: bool,
+) -> list[Hit]:
+    """The fast path: one connection, and fusion in the database. The graph leg seeds on the others', so it has none."""
+    fuser = settings.fuser
+    assert isinstance(fuser, RRF)
+    space, vector = None, None
+    if "dense" in active(fuser):
+        with store.transaction() as connection:
+            space = vectors.space(connection)
+        vector = machinery.embed(query, space) if space else None
+    full = exact if exact is not None else not (space and space.indexed)
+    with store.transaction() as connection:
+        found = sql_fused(
+            connection, fuser, query=query, filters=filters, vector=vector, exact=full, depth=settings.depth,
+            k=settings.k, floor=settings.prior,
+        )  # fmt: skip
+        known = memories.fetch_by_id(connection, [hit.id for hit, _ in found])
+    return [
+        Hit(
+            rank,
+            known[hit.id].external_id,
+            hit.score,
+            known[hit.id],
+            {n: LegPart(r, scores[n], hit.contributions[n]) for n, r in hit.ranks.items()} if explain else {},
+            prior=hit.prior,
+        )
+        for rank, (hit, scores) in enumerate(((h, s) for h, s in found if h.id in known), start=1)
     ]
 
 
@@ -98,26 +136,33 @@ def run_legs(
 ) -> tuple[dict[str, Leg], GraphAnswer]:
     """Run the legs that have a weight: lexical and dense at once, then the graph, which may seed on what they found."""
     wanted = active(settings.fuser)
-    vector: NDArray[np.float32] | None = None
+    depth = settings.depth
     legs: dict[str, Leg] = {}
-    dense = "dense" in wanted or "graph" in wanted
+    vector: NDArray[np.float32] | None = None
+    space: vectors.Space | None = None
     with store.transaction() as connection:
-        dense = dense and vectors.space(connection) is not None
-        if "lexical" in wanted and not (dense and "dense" in wanted):
-            legs["lexical"] = lexical_leg(connection, query, filters, depth=settings.depth)
-    if dense and "dense" in wanted and "lexical" in wanted:
-        # The lexical leg works in the database while this process embeds the query and the dense leg follows.
-        pending = machinery.executor().submit(_lexical, store, query, filters, settings.depth)
-        vector = machinery.embed(query)
-        legs["dense"] = _dense(store, vector, filters, settings.depth, exact)
-        legs["lexical"] = pending.result()
-    elif dense:
-        vector = machinery.embed(query)
-        if "dense" in wanted:
-            legs["dense"] = _dense(store, vector, filters, settings.depth, exact)
+        if "dense" in wanted or "graph" in wanted:
+            space = vectors.space(connection)
+        if "lexical" in wanted and (space is None or "dense" not in wanted):
+            legs["lexical"] = lexical_leg(connection, query, filters, depth=depth)
+    if space is not None:
+        # The lexical leg works in the database while this process embeds the query and the dense leg follows. No
+        # connection is held while the other leg is waited for, or many queries at once could wait for each other.
+        ahead = None
+        if "lexical" in wanted and "dense" in wanted:
+            ahead = machinery.executor().submit(_lexical, store, query, filters, depth)
+        try:
+            vector = machinery.embed(query, space)
+            if "dense" in wanted:
+                full = exact if exact is not None else not space.indexed
+                with store.transaction() as connection:
+                    legs["dense"] = dense_leg(connection, vector, filters, depth=depth, exact=full)
+        finally:
+            if ahead is not None:
+                legs["lexical"] = ahead.result()
     graph = GraphAnswer()
     if "graph" in wanted:
-        graph = machinery.graph(query, vector, legs, filters, settings.depth)
+        graph = machinery.graph(query, vector, legs, filters, depth)
         if graph.leg:
             legs["graph"] = graph.leg
     return legs, graph
@@ -128,23 +173,21 @@ def _lexical(store: Store, query: str, filters: Filters, depth: int) -> Leg:
         return lexical_leg(connection, query, filters, depth=depth)
 
 
-def _dense(store: Store, vector: NDArray[np.float32], filters: Filters, depth: int, exact: bool | None) -> Leg:
-    with store.transaction() as connection:
-        full = exact if exact is not None else not vectors.has_index(connection)
-        return dense_leg(connection, vector, filters, depth=depth, exact=full)
-
-
 def _order(
     connection: Connection[Any], query: str, hits: Sequence[Fused[int]], settings: Settings
 ) -> tuple[list[Fused[int]], dict[int, Memory]]:
-    """Apply the exact-match bonus and the prior; read whole memories only where the order needs them."""
-    known: dict[int, Memory] = {}
+    """Apply the exact-match bonus and the prior; read whole memories only where the order needs them.
+
+    A memory that was deleted since a leg found it is left out.
+    """
     pool = list(hits)
-    if settings.exact_match:
-        known = memories.fetch_by_id(connection, [hit.id for hit in pool])
-        matched = {key for key, memory in known.items() if is_exact(query, memory.content, rare=query.split())}
-        pool = ExactMatch(settings.exact_match).apply(pool, matched, settings.fuser)
     weights = memories.weights(connection, [hit.id for hit in pool])
+    pool = [hit for hit in pool if hit.id in weights]
+    if settings.exact_match:
+        rare = rare_words(connection, query)
+        every = memories.fetch_by_id(connection, [hit.id for hit in pool]) if rare or quoted(query) else {}
+        matched = {key for key, memory in every.items() if is_exact(query, memory.content, rare)}
+        pool = ExactMatch(settings.exact_match).apply(pool, matched, settings.fuser)
     ordered = order(
         pool,
         sort_by=settings.sort_by,
@@ -152,8 +195,9 @@ def _order(
         created_at={key: created_at for key, (_, created_at) in weights.items()},
         prior=Importance(settings.prior),
     )
-    keep = max(settings.k, RERANKED) if settings.rerank else settings.k
-    return ordered[:keep], known
+    kept = ordered[: max(settings.k, RERANKED) if settings.rerank else settings.k]
+    known = memories.fetch_by_id(connection, [hit.id for hit in kept])
+    return [hit for hit in kept if hit.id in known], known
 
 
 def _rerank(

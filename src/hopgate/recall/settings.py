@@ -10,9 +10,20 @@ from pathlib import Path
 from typing import Any, get_args
 
 from hopgate.errors import HopgateError
-from hopgate.recall.fuse import RRF, STANDARD, AnyFuser, ExactMatch, Importance, SortBy, parse
+from hopgate.recall.fuse import (
+    RRF,
+    STANDARD,
+    TM2C2,
+    AnyFuser,
+    ExactMatch,
+    Importance,
+    SortBy,
+    StretchedRRF,
+    parse,
+)
 
 MAX_DEPTH = 1000  # hnsw.ef_search ends there
+MAX_TIMEOUT_S = 3600
 PREFIX = "HOPGATE_"
 FILE = "settings.toml"
 
@@ -39,6 +50,8 @@ class Settings:
         Whether a cross-encoder reads the fused top again.
     rerank_timeout : float
         Seconds after which the fused order is returned instead.
+    fast : bool
+        Whether to fuse in the database, in one statement, where the settings allow it: the same hits on one connection.
 
     Examples
     --------
@@ -54,6 +67,7 @@ class Settings:
     exact_match: float = 0.0
     rerank: bool = False
     rerank_timeout: float = 2.0
+    fast: bool = False
 
     def __post_init__(self) -> None:
         for name, low, high in (("k", 1, MAX_DEPTH), ("depth", 1, MAX_DEPTH)):
@@ -62,8 +76,12 @@ class Settings:
                 raise HopgateError(f"{name} must be a whole number between {low} and {high}, not {value!r}")
         if self.sort_by not in get_args(SortBy):
             raise HopgateError(f"sort_by is one of {', '.join(get_args(SortBy))}, not {self.sort_by!r}")
-        if not self.rerank_timeout > 0:
-            raise HopgateError(f"rerank_timeout must be more than 0 seconds, not {self.rerank_timeout}")
+        for name in ("rerank", "fast"):
+            if not isinstance(getattr(self, name), bool):
+                raise HopgateError(f"{name} must be true or false, not {getattr(self, name)!r}")
+        limit = self.rerank_timeout
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= MAX_TIMEOUT_S:
+            raise HopgateError(f"rerank_timeout must be more than 0 and at most {MAX_TIMEOUT_S} seconds, not {limit!r}")
         Importance(self.prior), ExactMatch(self.exact_match)
 
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
@@ -75,12 +93,11 @@ class Settings:
         fuser = changes.get("fuser", self.fuser)
         if isinstance(fuser, str):
             fuser = parse(fuser)
+        if not isinstance(fuser, RRF | StretchedRRF | TM2C2):
+            raise HopgateError(f"fuser must be a fuser as it prints, such as {RRF()!r}, not {fuser!r}")
         fuser = fuser.reweighed(**{name: changes[name] for name in STANDARD if name in changes})
         rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser")}
-        try:
-            return replace(self, fuser=fuser, **rest)
-        except TypeError:
-            raise HopgateError(f"these settings do not fit: {rest}") from None
+        return replace(self, fuser=fuser, **rest)
 
 
 def load_settings(
@@ -103,11 +120,19 @@ def load_settings(
     named = environ.get(PREFIX + "SETTINGS")
     path = Path(named) if named else directory / FILE if directory else None
     if path is not None and (named or path.exists()):
-        settings = settings.replaced(_from_file(path))
+        settings = _changed(settings, _from_file(path), f"the settings file {path}")
     names = [*STANDARD, *(field.name for field in fields(Settings))]
     told = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
-    settings = settings.replaced({name: _from_text(name, value) for name, value in told.items()})
+    settings = _changed(settings, {name: _from_text(name, value) for name, value in told.items()}, "the environment")
     return settings.replaced({name: value for name, value in (arguments or {}).items() if value is not None})
+
+
+def _changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
+    """Apply changes, and say where a wrong one stands."""
+    try:
+        return settings.replaced(changes)
+    except HopgateError as error:
+        raise HopgateError(f"{source}: {error}") from None
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -122,8 +147,9 @@ def _from_file(path: Path) -> dict[str, Any]:
 def _from_text(name: str, text: str) -> object:
     if name in ("fuser", "sort_by"):
         return text
-    if name == "rerank":
-        return text.lower() in ("1", "true", "yes", "on")
+    if name in ("rerank", "fast"):
+        flag = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+        return flag.get(text.lower(), text)
     try:
         return int(text) if name in ("k", "depth") else float(text)
     except ValueError:

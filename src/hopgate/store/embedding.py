@@ -33,23 +33,31 @@ class Embedding:
         self._embedder: CachedEmbedder | None = None
         self._making = threading.Lock()
 
-    def query(self, text: str) -> NDArray[np.float32]:
-        """Embed a query with the store's embedder."""
-        vector: NDArray[np.float32] = self.embedder().queries([text])[0]
+    def query(self, text: str, space: vectors.Space | None = None) -> NDArray[np.float32]:
+        """Embed a query with the embedder that made the store's vectors.
+
+        Parameters
+        ----------
+        space : Space, optional
+            The store's, where the caller has just read it: another process may have changed it since the last query.
+        """
+        vector: NDArray[np.float32] = self.embedder(space=space).queries([text])[0]
         return vector
 
-    def embedder(self, spec: str | None = None) -> CachedEmbedder:
+    def embedder(self, spec: str | None = None, space: vectors.Space | None = None) -> CachedEmbedder:
         """The store's embedder; a spec that names another is refused."""
         with self._making:
-            if self._embedder is None or (spec is not None and spec != self._embedder.identity.spec):
-                with self._store.transaction() as connection:
-                    found = vectors.space(connection)
-                made_by = found.identity.spec if found else None
+            made = self._embedder
+            if made is None or (spec is not None and spec != made.identity.spec) or not _same(made, space):
+                if space is None:
+                    with self._store.transaction() as connection:
+                        space = vectors.space(connection)
+                made_by = space.identity.spec if space else None
                 made = resolved(spec or made_by or os.environ.get(ENVIRONMENT) or DEFAULT)
-                if found:
-                    vectors.check(found, made.identity)
+                if space:
+                    vectors.check(space, made.identity)
                 self._embedder = made
-            return self._embedder
+            return made
 
     def fill(self, spec: str | None = None, progress: Progress | None = None) -> int:
         """Embed what has no vector yet."""
@@ -113,6 +121,10 @@ class Embedding:
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True
             vectors.build_index(connection)
+
+
+def _same(embedder: CachedEmbedder, space: vectors.Space | None) -> bool:
+    return space is None or embedder.identity.key == space.identity.key
 
 
 def resolved(spec: str) -> CachedEmbedder:

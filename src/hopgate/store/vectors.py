@@ -21,20 +21,25 @@ EXACT_BELOW = 50_000
 INDEX = "memories_embedding"
 # Tables whose rows carry a vector of this space.
 TABLES = ("memories", "concepts", "concept_edges")
+# An index that is being built, or whose build was interrupted, is there and not valid.
+_INDEXED = "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%(index)s)), false)"
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Who made a store's vectors, and who is making the next ones while it is being changed."""
+    """Who made a store's vectors, who is making the next ones while it is being changed, and whether HNSW is there."""
 
     identity: Identity
     next_identity: Identity | None = None
+    indexed: bool = False
 
 
 def space(connection: Connection[Any]) -> Space | None:
     """The store's embedding space, or none while nothing is embedded."""
-    row = connection.execute("SELECT identity, next_identity FROM embedding_space").fetchone()
-    return Space(Identity(**row[0]), Identity(**row[1]) if row[1] else None) if row else None
+    row = connection.execute(
+        f"SELECT identity, next_identity, {_INDEXED} FROM embedding_space", {"index": INDEX}
+    ).fetchone()
+    return Space(Identity(**row[0]), Identity(**row[1]) if row[1] else None, row[2]) if row else None
 
 
 def claim(connection: Connection[Any], identity: Identity) -> None:
@@ -101,7 +106,17 @@ def write(
     from pgvector.psycopg import register_vector
 
     if not np.isfinite(vectors).all():
-        raise HopgateError("the embedder returned a vector that is not a number: nothing was written")
+        raise HopgateError("the embedder returned a vector that is not a number: nothing of this batch was written")
+    # A half is zero below 6e-8: such a vector has no direction, and its cosine is not a number.
+    if not vectors.astype(np.float16).any(axis=1).all():
+        raise HopgateError("the embedder returned a vector of zeros: nothing of this batch was written")
+    found = space(connection)
+    expected = found and (found.identity if column == "embedding" else found.next_identity)
+    if not expected or expected.dimension != vectors.shape[1]:
+        raise HopgateError(
+            f"the embedder returned vectors of {vectors.shape[1]} dimensions, and this store's have "
+            f"{expected.dimension if expected else 'no room yet'}: nothing of this batch was written"
+        )
     register_vector(connection)
     dimension = vectors.shape[1]
     connection.execute(
@@ -133,6 +148,7 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
 
 def begin_next(connection: Connection[Any], identity: Identity) -> None:
     """Lay a second column beside the vectors, to be filled while recall goes on with the first."""
+    connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
     found = space(connection)
     if found is None or (found.next_identity and found.next_identity.key == identity.key):
         return
@@ -143,6 +159,10 @@ def begin_next(connection: Connection[Any], identity: Identity) -> None:
 
 def finish_next(connection: Connection[Any], identity: Identity) -> None:
     """Put the second column in the first one's place; concepts' and edges' vectors are made anew by `hopgate build`."""
+    connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
+    found = space(connection)
+    if found is None or found.next_identity is None or found.next_identity.key != identity.key:
+        raise HopgateError("another process changed this store's embedder meanwhile: run hopgate reembed again")
     connection.execute(f"DROP INDEX IF EXISTS {INDEX}")
     connection.execute("ALTER TABLE memories DROP COLUMN embedding")
     connection.execute("ALTER TABLE memories RENAME COLUMN next_embedding TO embedding")
@@ -157,12 +177,16 @@ def finish_next(connection: Connection[Any], identity: Identity) -> None:
 
 def has_index(connection: Connection[Any]) -> bool:
     """Tell whether the HNSW index is there and whole."""
-    row = connection.execute("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (INDEX,)).fetchone()
+    row = connection.execute(f"SELECT {_INDEXED}", {"index": INDEX}).fetchone()
     return bool(row and row[0])
 
 
 def build_index(connection: Connection[Any]) -> None:
     """Build the HNSW index beside running writers; the connection must be in autocommit mode."""
+    # Tried, not waited for: who waits holds a snapshot, and a concurrent build waits for every snapshot.
+    row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))").fetchone()
+    if not (row and row[0]):
+        return
     connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}")
     # The build is several times slower once the graph no longer fits; 200,000 vectors of 384 halves take about 300 MB.
     connection.execute("SET maintenance_work_mem = '1GB'")
@@ -171,3 +195,4 @@ def build_index(connection: Connection[Any]) -> None:
         "WITH (m = 16, ef_construction = 64)"
     )
     connection.execute("RESET maintenance_work_mem")
+    connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")
