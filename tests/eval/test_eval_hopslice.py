@@ -59,6 +59,9 @@ def test_ambiguous_facts_same_memories_and_loops_are_left_out():
     assert count(first, Triple("m0", "b", "stands in", "c")) == 0  # one memory says both
     assert count(first, Triple("m9", "b", "belongs to", "a")) == 0  # back at the start
     assert count(first, Triple("m9", "b", "stands in b, near", "c")) == 0  # the relation gives the bridge away
+    assert count(Triple("m0", "a", "made in", "1945"), Triple("m9", "1945", "saw", "c")) == 0  # a year is no bridge
+    hub = [Triple(f"m{i}", f"x{i}", "is a", "b") for i in range(20, 26)]
+    assert count(first, second, *hub) == 0  # a class is no bridge
     assert count(first, Triple("elsewhere", "b", "stands in", "c")) == 0  # no vector
 
 

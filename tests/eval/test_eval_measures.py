@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.eval.measures import MAP, MRR, NDCG, Recall, Success, parse_measure
+from hopgate.eval.measures import MAP, MRR, NDCG, Recall, Success, parse_measure, score_all
 from hopgate.eval.run import ordered
 
 ALL = [Recall(3), NDCG(3), MRR(3), MAP(3), Success(3), Recall(), NDCG(), MRR(), MAP(), Success()]
@@ -92,3 +92,8 @@ def test_a_deeper_cut_never_finds_less(ranking, gold):
 def test_the_perfect_ranking_scores_one(gold):
     ranked = sorted(gold, key=lambda name: -gold[name])
     assert all(measure.of(ranked, gold) == pytest.approx(1.0) for measure in (Recall(), NDCG(), MRR(), MAP(), NDCG(2)))
+
+
+@given(st.dictionaries(st.sampled_from("pqr"), rankings), st.dictionaries(st.sampled_from("pqr"), golds, min_size=1))
+def test_scoring_all_at_once_is_scoring_one_by_one(run, qrels):
+    assert score_all(run, qrels, ALL) == {measure: measure.per_query(run, qrels) for measure in ALL}

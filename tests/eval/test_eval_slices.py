@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.eval.adjacency import Space, adjacent
+from hopgate.eval.latent import latent_space
 from hopgate.eval.query import Query
 from hopgate.eval.slices import All, Hops, Known, NonAdjacent, Overlap, Picked, Stratum, Type
+from hopgate.memory import Memory
 
 QUERIES = {
     name: Query(name, text, metadata)
@@ -96,3 +98,13 @@ def test_non_adjacent_queries_need_a_jump():
     assert (NonAdjacent("other") | All()).spaces == {"other"}
     with pytest.raises(HopgateError, match="needs vectors of the embedding space 'none'"):
         NonAdjacent("none").select(known)
+
+
+def test_the_latent_space_holds_no_sensitive_memory_and_puts_like_by_like():
+    topics = ["red boat sails harbour", "tax form office letter", "garden pump solar battery"]
+    memories = [Memory(f"m{i}", f"{topics[i % 3]} note{i}", is_sensitive=i == 7) for i in range(30)]
+    space = latent_space(memories, dimension=8)
+    assert "m7" not in space.rows
+    assert len(space.ids) == len(space.vectors) == 29
+    assert adjacent(space.vectors, [space.rows["m0"], space.rows["m3"]], neighbours=10).all()
+    assert not adjacent(space.vectors, [space.rows["m0"], space.rows["m1"]], neighbours=8)[0, 1]

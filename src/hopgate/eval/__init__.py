@@ -1,1 +1,24 @@
-"""The gate: data in, measures, statistics, slices, audit, verdict and report."""
+"""The gate: data in, measures, statistics, slices, audit, verdict and report.
+
+`judge(Evidence(...))` is the pure middle; `read_dataset`, `save_gate` and `write_report` are its edges.
+"""
+
+from hopgate.eval.dataset import Dataset, read_dataset
+from hopgate.eval.evidence import Arm, Evidence, Graph, Policy, Tuning
+from hopgate.eval.judge import Judgement, judge
+from hopgate.eval.saved import load_gate, recomputed, save_gate
+
+__all__ = [
+    "Arm",
+    "Dataset",
+    "Evidence",
+    "Graph",
+    "Judgement",
+    "Policy",
+    "Tuning",
+    "judge",
+    "load_gate",
+    "read_dataset",
+    "recomputed",
+    "save_gate",
+]

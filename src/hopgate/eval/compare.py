@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.eval.evidence import Evidence, Policy
-from hopgate.eval.measures import Measure
+from hopgate.eval.measures import Measure, score_all
 from hopgate.eval.slices import Slice
 from hopgate.eval.statistics import bca_interval, holm, queries_needed, randomisation_p, smallest_effect, spread
 
@@ -93,11 +93,8 @@ def _interval(moved: NDArray[np.float64], sd: float, policy: Policy) -> tuple[fl
 
 def per_query(evidence: Evidence) -> Values:
     """Score every arm by every measure, query by query."""
-    measures = dict.fromkeys((evidence.primary, *evidence.measures))
-    return {
-        name: {measure: measure.per_query(arm.run, evidence.qrels) for measure in measures}
-        for name, arm in evidence.arms.items()
-    }
+    measures = (evidence.primary, *evidence.measures)
+    return {name: score_all(arm.run, evidence.qrels, measures) for name, arm in evidence.arms.items()}
 
 
 def compare_all(evidence: Evidence, values: Values) -> list[Comparison]:

@@ -17,6 +17,9 @@ from hopgate.eval.triples import Triple
 
 # A concept that opens more facts than this makes questions with many right answers.
 MAX_FACTS = 20
+# A concept that more facts than this lead to is a class or a date ("album", "Japan") and bridges nothing: of the first
+# questions made from musique's triples most with such a bridge were nonsense.
+MAX_LEADS = 5
 
 Ask = Callable[[Sequence[Triple]], str]
 """Words a question for a path; an empty text drops the path."""
@@ -141,9 +144,11 @@ def _steps(facts: Iterable[Triple]) -> dict[str, list[Triple]]:
     for fact in facts:
         told[_name(fact.subject), _name(fact.relation)][_name(fact.object), fact.memory] = fact
     opens = Counter(subject for subject, _ in told)
+    leads = Counter(name for said in told.values() for name, _ in said)
     steps: defaultdict[str, list[Triple]] = defaultdict(list)
     for (subject, _), said in told.items():
-        if len(said) == 1 and opens[subject] <= MAX_FACTS:
+        lettered = any(letter.isalpha() for letter in subject)  # a bare number or year bridges by accident
+        if lettered and len(said) == 1 and opens[subject] <= MAX_FACTS and leads[subject] <= MAX_LEADS:
             steps[subject].extend(said.values())
     return steps
 

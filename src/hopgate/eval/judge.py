@@ -9,7 +9,7 @@ from hopgate.eval.audit import Case, Check, audit
 from hopgate.eval.brought import Brought, brought
 from hopgate.eval.compare import Comparison
 from hopgate.eval.evidence import GRAPH, Evidence
-from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success
+from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success, score_all
 from hopgate.eval.verdict import Verdict, decide
 
 REPORTED: tuple[Measure, ...] = (
@@ -41,9 +41,10 @@ class Judgement:
     def arms(self) -> dict[str, dict[str, float]]:
         """Give arm → measure → mean over the reported queries."""
         measures = dict.fromkeys((*REPORTED, self.evidence.primary, *self.evidence.measures))
+        scored = {name: score_all(arm.run, self.evidence.qrels, measures) for name, arm in self.evidence.arms.items()}
         return {
-            name: {str(measure): measure.mean(arm.run, self.evidence.qrels) for measure in measures}
-            for name, arm in self.evidence.arms.items()
+            name: {str(measure): sum(found.values()) / max(1, len(found)) for measure, found in values.items()}
+            for name, values in scored.items()
         }
 
     def json(self) -> dict[str, Any]:

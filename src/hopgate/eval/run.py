@@ -26,9 +26,9 @@ def ordered(ranking: Ranking) -> list[str]:
     >>> ordered([("b", 1.0), ("a", 1.0), ("c", 2.0)])
     ['c', 'a', 'b']
     """
-    for name, score in ranking:
-        if math.isnan(score):
-            raise HopgateError(f"the score of {name!r} in a run is not a number: remove it or score it")
+    if any(score != score for _, score in ranking):  # noqa: PLR0124 - the quickest test for NaN
+        name = next(name for name, score in ranking if math.isnan(score))
+        raise HopgateError(f"the score of {name!r} in a run is not a number: remove it or score it")
     return list(dict.fromkeys(name for name, _ in sorted(ranking, key=lambda pair: (-pair[1], pair[0]))))
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from hopgate.errors import HopgateError
 from hopgate.eval.run import Qrels, Run, ordered
 
@@ -49,9 +47,18 @@ class Measure(ABC):
         """Average over the judged queries, or over those named."""
         values = self.per_query(run, qrels)
         chosen = list(values.values()) if queries is None else [values[query] for query in queries]
-        return float(np.mean(chosen)) if chosen else 0.0
+        return sum(chosen) / len(chosen) if chosen else 0.0
 
 
-def discounts(n: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return what a rank is worth in nDCG: `1 / log2(rank + 1)`."""
-    return 1.0 / np.log2(np.arange(2, n + 2, dtype=np.float64))
+def score_all(run: Run, qrels: Qrels, measures: Iterable[Measure]) -> dict[Measure, dict[str, float]]:
+    """Score every judged query by several measures, each ranking ordered once.
+
+    The same as `per_query` for each of them.
+    """
+    wanted = list(dict.fromkeys(measures))
+    values: dict[Measure, dict[str, float]] = {measure: {} for measure in wanted}
+    for query, gold in qrels.items():
+        ranked = ordered(run.get(query, ()))
+        for measure in wanted:
+            values[measure][query] = measure.of(ranked, gold)
+    return values

@@ -45,7 +45,7 @@ def fitted(values: Iterable[float], *, start: float = 3.0, end: float = 97.0, fl
     Examples
     --------
     >>> fitted([0.53, 0.81])
-    Scale(low=0.5, high=0.85, start=3.0, end=97.0)
+    Scale(low=0.5, high=0.9, start=3.0, end=97.0)
     """
     found = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     low, high = min(found), max(found)
