@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hopgate.extract.candidates import Span, singular
+from hopgate.extract.candidates import Span
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Fact
-from hopgate.extract.relations import Relation, possessed, relation
+from hopgate.extract.plural import singular
+from hopgate.extract.relations import FIRST_WORDS, Relation, possessed, relation
 from hopgate.extract.words import words
 
 # How far a pattern may be trusted: about the share that was right when 140 facts of musique were read by hand.
@@ -67,6 +68,9 @@ class Sentence:
         """Find the farthest span that a known relation links to `left`, looking past ordinary phrases only."""
         spans = self.spans
         best: tuple[Relation | None, int, int] = (None, left, left)
+        after = spans[left].end
+        if self.tokens[after] not in FIRST_WORDS and self.marks[after - 1] != "P":
+            return best
         for right in range(left + 1, min(left + 4, len(spans))):
             between = self.marks[spans[left].end : spans[right].start]
             gap = "" if between in _SILENT else self.gap(left, right)

@@ -174,3 +174,11 @@ def _expanded() -> dict[str, tuple[str, bool]]:
 
 
 _TYPED = _expanded()
+
+FIRST_WORDS = (
+    frozenset(phrase.split()[0] for phrase in _TYPED if not phrase.startswith("be "))
+    | _BE
+    | _IDLE
+    | words("became remains used formerly previously once no ( , and but")
+)
+"""What a gap must start with to say anything: a test that spares most gaps the reading."""
