@@ -8,11 +8,11 @@ gaps. What they add to recall is measured in docs/research/walking.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hopgate.graph.spot import NameIndex
 
@@ -86,10 +86,8 @@ def contained(index: NameIndex, names: Iterable[tuple[str, int]]) -> Links:
     return _links(weights)
 
 
-def heavier(
-    first: Sequence[Any] | NDArray[Any], second: Sequence[Any] | NDArray[Any], weight: Any, more: Links
-) -> Links:
-    """Join two sets of links; a pair in both keeps the heavier weight.
+def heavier(first: ArrayLike, second: ArrayLike, weight: ArrayLike | None, more: Links) -> Links:
+    """Join mentions (of weight 1 where none is given) and links; a pair in both keeps the heavier weight.
 
     Examples
     --------
@@ -99,7 +97,8 @@ def heavier(
     """
     one = np.concatenate([np.asarray(first, np.int32), more.first])
     two = np.concatenate([np.asarray(second, np.int32), more.second])
-    value = np.concatenate([np.asarray(weight, np.float32), more.weight])
+    given = np.ones(len(one) - len(more.first), np.float32) if weight is None else np.asarray(weight, np.float32)
+    value = np.concatenate([given, more.weight])
     order = np.lexsort((-value, two, one))
     one, two, value = one[order], two[order], value[order]
     fresh = np.ones(len(one), bool)
