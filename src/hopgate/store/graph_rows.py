@@ -1,0 +1,202 @@
+"""The graph's rows as arrays: memories, concepts, mentions and edges, as they were true and known at a time."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.store.bulk import Column, read, read_groups
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.store import Store
+
+MENTIONS = "mentions"
+# A mention's row takes 60 bytes at least, so that 4 GiB of table are at most 72 million rows and 573 MB a column.
+PART_BYTES = 1 << 32
+# The highest bit of each half of a pair: the sign marks another relation, this one another weight than 1.
+_WEIGHED = 1 << 31
+_PACKED = {
+    "pair": Column(
+        "i8",
+        f"(memory_id << 32) | concept_id | CASE WHEN weight = 1 THEN 0 ELSE {_WEIGHED} END "
+        f"| CASE WHEN relation = '{MENTIONS}' THEN 0 ELSE {-(1 << 63)} END",
+    ),
+    "weight": Column("f4", "weight", only="weight <> 1"),
+}
+
+
+class Stamp(NamedTuple):
+    """Which state of which graph: equal stamps mean equal rows.
+
+    The version alone would not do: it starts again at 0 when the tables are made anew, and counts on in both of two
+    copies of a database. `changed_at` is in microseconds.
+    """
+
+    database: str
+    version: int
+    changed_at: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mentions:
+    """Which memory talks about which concept, how much, and as what (a number into `relations`)."""
+
+    memory: NDArray[np.int64]
+    concept: NDArray[np.int64]
+    weight: NDArray[np.float32]
+    relation: NDArray[np.int32]
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Edges:
+    """Typed edges between concepts; `relation` is a number into `relations`."""
+
+    id: NDArray[np.int64]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weight: NDArray[np.float32]
+    relation: NDArray[np.int32]
+    relations: tuple[str, ...]
+
+
+@contextlib.contextmanager
+def snapshot(store: Store) -> Iterator[Connection[Any]]:
+    """Borrow a connection that sees one state of the database in all its statements, and changes nothing."""
+    with store.transaction() as connection:
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield connection
+
+
+def stamp(connection: Connection[Any]) -> Stamp:
+    """The state that this transaction sees."""
+    row = connection.execute(
+        "SELECT (SELECT system_identifier FROM pg_control_system()), d.oid::bigint, g.version, "
+        "(extract(epoch FROM g.changed_at) * 1000000)::bigint "
+        "FROM pg_database d, graph_state g WHERE d.datname = current_database()"
+    ).fetchone()
+    assert row is not None
+    return Stamp(f"{row[0]}-{row[1]}", int(row[2]), int(row[3]))
+
+
+def visible_edges(as_of: datetime | None, known_at: datetime | None) -> str:
+    """The condition on `concept_edges`, with parameters `as_of` and `known_at`.
+
+    Without `known_at` what is believed now; without `as_of` whatever its time of validity. Intervals are half-open and
+    a missing end is no end.
+
+    Examples
+    --------
+    >>> visible_edges(None, None)
+    'retired_at IS NULL'
+    """
+    conditions = ["retired_at IS NULL"]
+    if known_at is not None:
+        conditions = ["recorded_at <= %(known_at)s", "(retired_at IS NULL OR retired_at > %(known_at)s)"]
+    if as_of is not None:
+        conditions.append("(valid_from IS NULL OR valid_from <= %(as_of)s)")
+        conditions.append("(valid_to IS NULL OR valid_to > %(as_of)s)")
+    return " AND ".join(conditions)
+
+
+def visible_memories(known_at: datetime | None, *, superseded: bool) -> str:
+    """The condition on `memories`, with the parameter `known_at`. Sensitive ones take no part in the graph.
+
+    Examples
+    --------
+    >>> visible_memories(None, superseded=False)
+    'NOT is_sensitive AND superseded_at IS NULL'
+    """
+    conditions = ["NOT is_sensitive"]
+    if known_at is not None:
+        conditions.append("created_at <= %(known_at)s")
+    if not superseded:
+        later = "superseded_at > %(known_at)s"
+        conditions.append("superseded_at IS NULL" if known_at is None else f"(superseded_at IS NULL OR {later})")
+    return " AND ".join(conditions)
+
+
+def memory_ids(
+    connection: Connection[Any], *, known_at: datetime | None = None, superseded: bool = False
+) -> NDArray[np.int64]:
+    """The ids of the memories that may be walked to, ascending; those without a concept too."""
+    source = f"memories WHERE {visible_memories(known_at, superseded=superseded)}"
+    return np.sort(read(connection, {"id": Column("i8", "id")}, source, {"known_at": known_at})["id"])
+
+
+def concept_kinds(connection: Connection[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], tuple[str, ...]]:
+    """The concepts' ids, ascending; each one's kind as a number; and the kinds, "" for none."""
+    kinds, kind, columns = read_groups(connection, "coalesce(kind, '')", {"id": Column("i8", "id")}, "concepts")
+    order = np.argsort(columns["id"])
+    return columns["id"][order], kind[order], kinds
+
+
+def mentions(connection: Connection[Any]) -> Mentions:
+    """Every mention.
+
+    Where all ids are below 2³¹, both fit one bigint with two bits to spare, which say that the weight is 1 and the
+    relation the plain one, as nearly all are: only the others send theirs. That halves the time.
+    """
+    ends = {"memory": Column("i8", "memory_id"), "concept": Column("i8", "concept_id")}
+    every = {**ends, "weight": Column("f4", "weight")}
+    if not _small_ids(connection):
+        relations, relation, told = read_groups(connection, "relation", every, "memory_concepts")
+        return Mentions(told["memory"], told["concept"], told["weight"], relation, relations)
+    row = connection.execute("SELECT pg_relation_size('memory_concepts')").fetchone()
+    parts = 1 << (int(row[0]) // PART_BYTES).bit_length() if row else 1
+    told = read(connection, _PACKED, "memory_concepts", parts=parts, by="memory_id")
+    pair = told["pair"]
+    weight = np.ones(len(pair), np.float32)
+    weight[pair & _WEIGHED != 0] = told["weight"]
+    plain = pair >= 0
+    memory, concept = pair[plain] >> 32, pair[plain] & (_WEIGHED - 1)
+    relation, weight, relations = np.zeros(len(memory), np.int32), weight[plain], (MENTIONS,)
+    if not plain.all():
+        others, number, other = read_groups(
+            connection, "relation", every, f"memory_concepts WHERE relation <> '{MENTIONS}'"
+        )
+        relations += others
+        memory, concept = np.concatenate([memory, other["memory"]]), np.concatenate([concept, other["concept"]])
+        weight, relation = np.concatenate([weight, other["weight"]]), np.concatenate([relation, number + 1])
+    return Mentions(memory, concept, weight, relation, relations)
+
+
+def _small_ids(connection: Connection[Any]) -> bool:
+    """Whether every id is within 0..2³¹-1: a table that hopgate did not make may number its memories otherwise."""
+    row = connection.execute(
+        "SELECT least(min(m.first), 0) >= 0 AND coalesce(max(m.last), 0) < %s FROM ("
+        "SELECT min(id) AS first, max(id) AS last FROM memories UNION ALL SELECT min(id), max(id) FROM concepts) m",
+        (_WEIGHED,),
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def edges(connection: Connection[Any], *, as_of: datetime | None = None, known_at: datetime | None = None) -> Edges:
+    """The edges that were true as of a time and known at a time."""
+    relations, relation, told = read_groups(
+        connection,
+        "relation",
+        {
+            "id": Column("i8", "id"),
+            "source": Column("i8", "src_id"),
+            "target": Column("i8", "dst_id"),
+            "weight": Column("f4", "weight"),
+        },
+        f"concept_edges WHERE {visible_edges(as_of, known_at)}",
+        {"as_of": as_of, "known_at": known_at},
+    )
+    return Edges(told["id"], told["source"], told["target"], told["weight"], relation, relations)
+
+
+def evidence(connection: Connection[Any], edge_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """The memories that are edges' evidence, by the edges' ids."""
+    rows = connection.execute("SELECT id, evidence_memory_ids FROM concept_edges WHERE id = ANY(%s)", (list(edge_ids),))
+    return {row[0]: tuple(row[1]) for row in rows}
