@@ -146,7 +146,7 @@ def _backwards(
     """
     if not seeds or (damping <= 0 and memory not in seeds):
         return None
-    incoming, inverse = graph.incoming, graph.inverse_strength
+    incoming, strength = graph.incoming, graph.strength
     indptr, indices, weights = incoming.indptr, incoming.indices, incoming.data
     least = -math.log(max(seeds.values()))
     after: dict[int, int] = {}
@@ -168,7 +168,7 @@ def _backwards(
             break
         row = slice(indptr[node], indptr[node + 1])
         for source, weight in zip(indices[row].tolist(), weights[row].tolist(), strict=True):
-            through = so_far - math.log(damping * weight * float(inverse[source]))
+            through = so_far - math.log(damping * weight / float(strength[source]))
             if source not in done and through < cost.get(source, math.inf):
                 cost[source], after[source] = through, node
                 heapq.heappush(heap, (through, source))
