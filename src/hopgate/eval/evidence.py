@@ -8,6 +8,7 @@ from dataclasses import field as member
 from functools import cached_property
 from typing import Any
 
+from hopgate.errors import HopgateError
 from hopgate.eval.measures import MRR, NDCG, Measure, Recall
 from hopgate.eval.query import Query
 from hopgate.eval.run import Qrels, Run
@@ -191,6 +192,19 @@ class Evidence:
     importance: Mapping[str, float] = member(default_factory=dict)
     sweep: Mapping[float, float] = member(default_factory=dict)
     policy: Policy = Policy()
+
+    def __post_init__(self) -> None:
+        for role in (self.challenger, self.base, *([self.control] if self.control else [])):
+            if role not in self.arms:
+                raise HopgateError(f"there is no arm {role!r}: the arms are {', '.join(self.arms)}")
+        if not self.qrels:
+            raise HopgateError("there is no judged query to report on")
+        unknown = self.qrels.keys() - self.queries.keys()
+        if unknown:
+            raise HopgateError(f"the judged query {min(unknown)!r} is not among the queries")
+        for part, names in self.slices.items():
+            if not names <= self.qrels.keys():
+                raise HopgateError(f"the slice {part!r} holds queries that are not reported on")
 
     @cached_property
     def selected(self) -> dict[Slice, frozenset[str]]:
