@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.extract.extractor import Extractor
+    from hopgate.extract.progress import Progress as ExtractionProgress
+    from hopgate.graph.builder import Built, GraphBuilder
     from hopgate.recall.rerank import Reranker
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
@@ -70,9 +74,7 @@ class KnowledgeBase:
         """Add memories, or bring those with the same external id up to date."""
         return self._write(new)
 
-    def ingest(
-        self, path: str | Path, *, limit: int | None = None, progress: Progress | None = None
-    ) -> Written:
+    def ingest(self, path: str | Path, *, limit: int | None = None, progress: Progress | None = None) -> Written:
         """Read a `corpus.jsonl` into the store, all or nothing; `-` is standard input."""
         written = self._write(_told(itertools.islice(read_corpus(path), limit), progress))
         if written.rows >= TIDY_ABOVE:
@@ -185,6 +187,14 @@ class KnowledgeBase:
         """Change the store to another embedder; recall goes on with the old vectors until the last one is made."""
         return self._embedding.change(embedder, progress)
 
+    def extract(self, extractor: str | Extractor = "phrases", **options: Any) -> ExtractionProgress:
+        """Extract mentions and facts from the memories that the extractor has not dealt with."""
+        return self._builder.extract(self._extractor(extractor), **options)
+
+    def build(self, extractor: str | Extractor = "phrases", **options: Any) -> Built:
+        """Build the graph, or bring it up to date with the memories that are new."""
+        return self._builder.build(self._extractor(extractor), **options)
+
     def pending_vectors(self) -> int:
         """How many memories wait for a vector."""
         with self.store.transaction() as connection:
@@ -210,6 +220,19 @@ class KnowledgeBase:
         depth: int,
     ) -> GraphAnswer:
         return GraphAnswer()
+
+    @cached_property
+    def _builder(self) -> GraphBuilder:
+        from hopgate.graph.builder import GraphBuilder
+
+        return GraphBuilder(self.store, self._embedding)
+
+    def _extractor(self, extractor: str | Extractor) -> Extractor:
+        if not isinstance(extractor, str):
+            return extractor
+        from hopgate.extract.resolve import resolve
+
+        return resolve(extractor)
 
     def _cross_encoder(self) -> Reranker:
         if self._reranker is None:

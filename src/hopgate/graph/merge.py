@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.graph.derive import derive
+from hopgate.graph.linking import link, link_names
 from hopgate.store import concepts, edges, names, said, version
 
 if TYPE_CHECKING:
@@ -70,5 +71,6 @@ def split(connection: Connection[Any], concept_id: int) -> list[Change]:
 
 def _follow(connection: Connection[Any], memories: list[int], before: list[said.Group], name_ids: list[int]) -> None:
     """After names changed hands: memories' concepts, and the edges of the groups they left and joined."""
-    edges.link_memories(connection, memories)
+    link(connection, memories)
     derive(connection, [*before, *said.groups_of_names(connection, name_ids)])
+    link_names(connection, names.by_id(connection, name_ids))

@@ -24,7 +24,7 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     said.remove(connection, memory_ids)
     if not touched:
         return
-    edges.link_memories(connection, memory_ids)
+    edges.unlink_memories(connection, memory_ids)
     derive(connection, groups)
     poorer = names.drop_unused(connection, touched)
     names.drop_nameless(connection, poorer)

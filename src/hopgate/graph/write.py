@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.extract.extraction import Extraction
 from hopgate.graph.derive import derive
+from hopgate.graph.linking import link, link_names
 from hopgate.graph.moments import moment
 from hopgate.graph.names import normalise
-from hopgate.store import edges, names, said, version
+from hopgate.store import names, said, version
 from hopgate.store.names import NameRow
 from hopgate.store.said import FactRow
 
@@ -42,6 +43,7 @@ def add(connection: Connection[Any], batch: Sequence[Said], *, deriving: bool = 
     names.lock(connection)
     wanted = _names(batch)
     known = names.ensure(connection, wanted)
+    fresh = [row for row in known.values() if row.is_new]
     mentions, facts = [], []
     for one in batch:
         for mention in one.extraction.mentions:
@@ -61,10 +63,11 @@ def add(connection: Connection[Any], batch: Sequence[Said], *, deriving: bool = 
     said.add_facts(connection, facts)
     if deriving:
         memory_ids = [one.memory_id for one in batch]
-        edges.link_memories(connection, memory_ids)
+        link(connection, memory_ids)
         derive(connection, said.groups_of_memories(connection, memory_ids))
+        link_names(connection, fresh)
     version.bump(connection)
-    return [row for row in known.values() if row.is_new]
+    return fresh
 
 
 def _backwards(start: datetime | None, end: datetime | None) -> bool:

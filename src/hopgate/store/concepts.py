@@ -136,3 +136,45 @@ def restore(connection: Connection[Any], made: Merge) -> None:
 
 def _concept(row: Sequence[Any]) -> Concept:
     return Concept(row[0], row[1], tuple(row[2]), row[3], row[4])
+
+
+@dataclass(frozen=True, slots=True)
+class BulkMerge:
+    """One of many merges of a backfill: these names leave `merged_id` for `kept_id`."""
+
+    kept_id: int
+    merged_id: int
+    name_ids: tuple[int, ...]
+
+
+def merge_many(connection: Connection[Any], merges: Sequence[BulkMerge], *, method: str) -> None:
+    """Record and carry out merges at once; what follows from them is the caller's to derive."""
+    connection.execute("CREATE TEMP TABLE merging (kept bigint, merged bigint, names bigint[]) ON COMMIT DROP")
+    with connection.cursor() as cursor, cursor.copy("COPY merging FROM STDIN") as copy:
+        for made in merges:
+            copy.write_row((made.kept_id, made.merged_id, list(made.name_ids)))
+    connection.execute(
+        "INSERT INTO concept_merges (kept_id, merged_id, merged_name, merged_kind, name_ids, method) "
+        "SELECT kept, merged, canonical_name, kind, names, %s FROM merging JOIN concepts c ON c.id = merged",
+        (method,),
+    )
+    connection.execute(
+        "UPDATE concept_names n SET concept_id = kept FROM merging WHERE n.concept_id = merged AND n.id = ANY(names)"
+    )
+    connection.execute("DELETE FROM concepts WHERE id IN (SELECT merged FROM merging)")
+    connection.execute("DROP TABLE merging")
+
+
+def count(connection: Connection[Any]) -> int:
+    """How many concepts there are."""
+    return counts(connection)[0]
+
+
+def counts(connection: Connection[Any]) -> tuple[int, int, int]:
+    """How many concepts, names and believed edges there are."""
+    row = connection.execute(
+        "SELECT (SELECT count(*) FROM concepts), (SELECT count(*) FROM concept_names), "
+        "(SELECT count(*) FROM concept_edges WHERE retired_at IS NULL)"
+    ).fetchone()
+    assert row is not None
+    return row[0], row[1], row[2]

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
+NAME_INSIDE = "has in its name"
+"""The relation of a concept to one whose name stands inside its own: no fact, and so neither dated nor embedded."""
+
+
 @dataclass(frozen=True, slots=True)
 class EdgeRow:
     """A row of `concept_edges`: true from `valid_from` to `valid_to`, believed from `recorded_at` to `retired_at`."""
@@ -56,25 +60,59 @@ def remove_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) 
     connection.execute("DELETE FROM concept_edges WHERE src_id = ANY(%s) OR dst_id = ANY(%s)", (ids, ids))
 
 
-def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Derive which concepts memories talk about, from their mentions and facts, and count them."""
+def unlink_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
+    """Forget which concepts memories talk about."""
     connection.execute(
         "WITH gone AS (DELETE FROM memory_concepts WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
         "counted AS (SELECT concept_id, count(*) AS n FROM gone GROUP BY concept_id) "
         "UPDATE concepts c SET memory_count = memory_count - n FROM counted WHERE c.id = counted.concept_id",
         {"ids": list(memory_ids)},
     )
+
+
+def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
+    """Derive which concepts memories talk about, from their mentions and facts, and count them."""
+    unlink_memories(connection, memory_ids)
     connection.execute(
         "WITH told AS ("
         "  SELECT memory_id, name_id FROM mentions WHERE memory_id = ANY(%(ids)s)"
         "  UNION SELECT memory_id, subject_id FROM facts WHERE memory_id = ANY(%(ids)s)"
         "  UNION SELECT memory_id, object_id FROM facts WHERE memory_id = ANY(%(ids)s)), "
         "made AS (INSERT INTO memory_concepts (memory_id, concept_id, weight) "
-        "  SELECT memory_id, concept_id, count(*) FROM told JOIN concept_names n ON n.id = told.name_id "
-        "  GROUP BY memory_id, concept_id RETURNING concept_id), "
+        "  SELECT DISTINCT memory_id, concept_id, 1 FROM told JOIN concept_names n ON n.id = told.name_id "
+        "  RETURNING concept_id), "
         "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
         "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
         {"ids": list(memory_ids)},
+    )
+
+
+def add_links(
+    connection: Connection[Any], memory_ids: Sequence[int], concept_ids: Sequence[int], weights: Sequence[float]
+) -> None:
+    """Add concepts whose names stand in memories' texts; where both are linked already the heavier weight stays."""
+    connection.execute(
+        "WITH made AS (INSERT INTO memory_concepts AS old (memory_id, concept_id, relation, weight) "
+        "SELECT m, c, CASE WHEN w > 1 THEN 'titled' ELSE 'named' END, w "
+        "FROM unnest(%s::bigint[], %s::bigint[], %s::real[]) AS l (m, c, w) "
+        "ON CONFLICT (memory_id, concept_id) DO UPDATE SET relation = excluded.relation, weight = excluded.weight "
+        "WHERE excluded.weight > old.weight RETURNING concept_id, xmax = 0 AS is_new), "
+        "counted AS (SELECT concept_id, count(*) AS n FROM made WHERE is_new GROUP BY concept_id) "
+        "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
+        (list(memory_ids), list(concept_ids), list(weights)),
+    )
+
+
+def add_name_links(
+    connection: Connection[Any], src_ids: Sequence[int], dst_ids: Sequence[int], weights: Sequence[float]
+) -> None:
+    """Join concepts by their names alone: always known, true at all times, with no memory as evidence."""
+    connection.execute(
+        "INSERT INTO concept_edges (src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
+        "SELECT s, d, %(inside)s, w, '-infinity', '{}' "
+        "FROM unnest(%(src)s::bigint[], %(dst)s::bigint[], %(weight)s::real[]) AS l (s, d, w) WHERE NOT EXISTS "
+        "(SELECT 1 FROM concept_edges e WHERE e.src_id = s AND e.relation = %(inside)s AND e.dst_id = d)",
+        {"inside": NAME_INSIDE, "src": list(src_ids), "dst": list(dst_ids), "weight": list(weights)},
     )
 
 

@@ -1,20 +1,114 @@
-"""What extractors said of memories: cached by text, recorded by memory."""
+"""What extractors said of memories: cached by what was read, recorded by memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from hopgate.extract.cache import CacheKey
+from hopgate.extract.extraction import Extraction
+from hopgate.extract.extractor import ExtractorIdentity
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.store.store import Store
+
+
+class StoreCache:
+    """The extraction cache inside the database: what turns sensitive leaves it in the same transaction."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get_many(self, keys: Iterable[CacheKey]) -> dict[CacheKey, Extraction]:
+        """Return the extractions that are there."""
+        wanted = list(keys)
+        with self._store.transaction() as connection:
+            rows = connection.execute(
+                "SELECT text_hash, extractor_hash, extraction::text FROM extraction_cache "
+                "JOIN unnest(%s::text[], %s::text[]) AS k (t, e) ON text_hash = t AND extractor_hash = e",
+                ([key.text for key in wanted], [key.identity for key in wanted]),
+            ).fetchall()
+        return {CacheKey(text, identity): Extraction.from_json(line) for text, identity, line in rows}
+
+    def put_many(self, extractions: Mapping[CacheKey, Extraction]) -> None:
+        """Keep extractions."""
+        keys = list(extractions)
+        with self._store.transaction() as connection:
+            connection.execute(
+                "INSERT INTO extraction_cache (text_hash, extractor_hash, extraction) "
+                "SELECT * FROM unnest(%s::text[], %s::text[], %s::json[]) ON CONFLICT DO NOTHING",
+                ([k.text for k in keys], [k.identity for k in keys], [one.to_json() for one in extractions.values()]),
+            )
+
+    def forget(self, texts: Iterable[str]) -> int:
+        """Remove every extraction of these `text_key`s; return how many there were."""
+        with self._store.transaction() as connection:
+            return connection.execute("DELETE FROM extraction_cache WHERE text_hash = ANY(%s)", (list(texts),)).rowcount
+
 
 def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Remove every extraction ever cached for these memories' texts, whatever the extractor."""
+    """Remove every extraction ever cached for these memories, whatever the extractor and whatever they said then."""
     connection.execute(
-        "DELETE FROM extraction_cache WHERE text_hash IN "
-        "(SELECT sha256(convert_to(content, 'UTF8')) FROM memories WHERE id = ANY(%s)) "
-        "OR text_hash IN (SELECT text_hash FROM extractions WHERE memory_id = ANY(%s))",
-        (list(ids), list(ids)),
+        "WITH gone AS (DELETE FROM extraction_readings WHERE memory_id = ANY(%s) RETURNING text_hash) "
+        "DELETE FROM extraction_cache WHERE text_hash IN (SELECT text_hash FROM gone)",
+        (list(ids),),
     )
     connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (list(ids),))
+
+
+def done(connection: Connection[Any], external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:
+    """Those of the memories that this extractor has dealt with for good."""
+    rows = connection.execute(
+        "SELECT m.external_id FROM extractions x JOIN memories m ON m.id = x.memory_id "
+        "WHERE m.external_id = ANY(%s) AND x.extractor_hash = %s AND x.state IN ('complete', 'empty')",
+        (list(external_ids), identity.hash),
+    )
+    return [row[0] for row in rows]
+
+
+def readable(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, tuple[int, datetime, bool]]:
+    """Memories that may be written about: id, when they became known, and whether something was said of them before.
+
+    One that turned sensitive or was deleted while its text was being read is not among them.
+    """
+    rows = connection.execute(
+        "SELECT external_id, id, created_at, EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id) "
+        "FROM memories m WHERE external_id = ANY(%s) AND NOT is_sensitive FOR UPDATE OF m",
+        (list(external_ids),),
+    )
+    return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
+
+def record(
+    connection: Connection[Any], rows: Iterable[tuple[int, str, Extraction]], identity: ExtractorIdentity
+) -> None:
+    """Note how each extraction ended, and what was read; rows are (memory, text_key, extraction)."""
+    made = list(rows)
+    ids, hashes = [row[0] for row in made], [row[1] for row in made]
+    connection.execute(
+        "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
+        "SELECT m, %s, %s, s, r FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS x (m, s, r) "
+        "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
+        "extractor_hash = excluded.extractor_hash, state = excluded.state, reason = excluded.reason",
+        (
+            identity.extractor, identity.hash, ids, [row[2].state.value for row in made],
+            [row[2].reason or None for row in made],
+        ),
+    )  # fmt: skip
+    connection.execute(
+        "INSERT INTO extraction_readings (memory_id, text_hash) "
+        "SELECT * FROM unnest(%s::bigint[], %s::text[]) ON CONFLICT DO NOTHING",
+        (ids, hashes),
+    )
+
+
+def states(connection: Connection[Any]) -> dict[str, int]:
+    """How many memories are in each state, with `pending` for those that nothing was said of yet."""
+    rows = connection.execute(
+        "SELECT coalesce(x.state, 'pending'), count(*) FROM memories m LEFT JOIN extractions x ON x.memory_id = m.id "
+        "WHERE NOT m.is_sensitive GROUP BY 1 ORDER BY 1"
+    )
+    return dict(rows.fetchall())

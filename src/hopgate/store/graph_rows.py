@@ -157,9 +157,12 @@ def mentions(connection: Connection[Any]) -> Mentions:
     weight = np.ones(len(pair), np.float32)
     weight[pair & _WEIGHED != 0] = told["weight"]
     plain = pair >= 0
-    memory, concept = pair[plain] >> 32, pair[plain] & (_WEIGHED - 1)
-    relation, weight, relations = np.zeros(len(memory), np.int32), weight[plain], (MENTIONS,)
-    if not plain.all():
+    complete = bool(plain.all())
+    if not complete:
+        pair, weight = pair[plain], weight[plain]
+    memory, concept = pair >> 32, pair & (_WEIGHED - 1)
+    relation, relations = np.zeros(len(memory), np.int32), (MENTIONS,)
+    if not complete:
         others, number, other = read_groups(
             connection, "relation", every, f"memory_concepts WHERE relation <> '{MENTIONS}'"
         )

@@ -247,3 +247,16 @@ def weights(connection: Connection[Any], ids: Sequence[int]) -> dict[int, tuple[
     """Importance and creation time of memories: all that the order after fusion needs."""
     rows = connection.execute("SELECT id, importance, created_at FROM memories WHERE id = ANY(%s)", (list(ids),))
     return {key: (float(importance), created_at) for key, importance, created_at in rows}
+
+
+def all_ids(connection: Connection[Any]) -> list[int]:
+    """Every memory's id, in the order of arrival."""
+    return [row[0] for row in connection.execute("SELECT id FROM memories ORDER BY id")]
+
+
+def page(connection: Connection[Any], *, after: int, limit: int) -> dict[int, Memory]:
+    """The next memories after an id, in order."""
+    rows = connection.execute(
+        f"SELECT {_columns(connection)}, id FROM memories WHERE id > %s ORDER BY id LIMIT %s", (after, limit)
+    )
+    return {row[-1]: _memory(row) for row in rows}

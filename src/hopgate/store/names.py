@@ -61,6 +61,15 @@ def by_normal(connection: Connection[Any], normals: Sequence[str]) -> list[NameR
     return [NameRow(*row) for row in rows]
 
 
+def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
+    """Names by their ids."""
+    rows = connection.execute(
+        "SELECT id, concept_id, normal_name, name, kind FROM concept_names WHERE id = ANY(%s) ORDER BY id",
+        (list(name_ids),),
+    )
+    return [NameRow(*row) for row in rows]
+
+
 def all_names(connection: Connection[Any]) -> list[NameRow]:
     """Every name, in the order of arrival."""
     rows = connection.execute("SELECT id, concept_id, normal_name, name, kind FROM concept_names ORDER BY id")

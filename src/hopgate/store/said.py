@@ -138,3 +138,41 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[Group]) -> lis
         ([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
     )
     return [Told(*row) for row in rows]
+
+
+def all_groups(connection: Connection[Any]) -> list[Group]:
+    """Every group, sources together."""
+    return [Group(*row) for row in connection.execute(_GROUP + "true ORDER BY 1, 2, 3")]
+
+
+def uses(connection: Connection[Any]) -> dict[int, int]:
+    """How many memories use each name."""
+    return dict(connection.execute("SELECT name_id, count(*) FROM mentions GROUP BY name_id").fetchall())
+
+
+def contexts(connection: Connection[Any]) -> dict[int, list[tuple[tuple[str, str], ...]]]:
+    """What is said of each name, one entry a memory: its (relation, object) pairs, and as an object its subjects."""
+    rows = connection.execute(
+        "SELECT m.name_id, coalesce(array_agg(ARRAY[f.relation, o.normal_name]) FILTER (WHERE f.id IS NOT NULL), '{}') "
+        "FROM mentions m LEFT JOIN facts f ON f.memory_id = m.memory_id AND f.subject_id = m.name_id "
+        "LEFT JOIN concept_names o ON o.id = f.object_id GROUP BY m.memory_id, m.name_id "
+        "ORDER BY m.name_id, m.memory_id"
+    )
+    told: dict[int, list[tuple[tuple[str, str], ...]]] = {}
+    for name_id, pairs in rows:
+        told.setdefault(name_id, []).append(tuple((relation, name) for relation, name in pairs))
+    return told
+
+
+def declare_single_valued(connection: Connection[Any], relations: Iterable[str]) -> None:
+    """Declare relations of which a source has one at a time; known facts follow at the next derivation."""
+    connection.execute(
+        "INSERT INTO relations (raw, canonical, single_valued) SELECT r, r, true FROM unnest(%s::text[]) AS r "
+        "ON CONFLICT (raw) DO UPDATE SET single_valued = true",
+        (sorted(set(relations)),),
+    )
+    # Relations that mean the same are single-valued together.
+    connection.execute(
+        "UPDATE relations r SET single_valued = true FROM relations d "
+        "WHERE d.single_valued AND d.canonical = r.canonical AND NOT r.single_valued"
+    )

@@ -29,18 +29,24 @@ CREATE TABLE graph_state (
 INSERT INTO graph_state DEFAULT VALUES;
 
 CREATE TABLE extraction_cache (
-  text_hash bytea NOT NULL,
-  extractor_hash bytea NOT NULL,
-  extraction jsonb NOT NULL,
+  text_hash text NOT NULL,
+  extractor_hash text NOT NULL,
+  extraction json NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (text_hash, extractor_hash)
+);
+
+-- Every text that was ever read of a memory, so that one that turns sensitive takes all of its extractions along.
+CREATE TABLE extraction_readings (
+  memory_id bigint NOT NULL,
+  text_hash text NOT NULL,
+  PRIMARY KEY (memory_id, text_hash)
 );
 
 CREATE TABLE extractions (
   memory_id bigint PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
   extractor text NOT NULL,
-  extractor_hash bytea NOT NULL,
-  text_hash bytea NOT NULL,
+  extractor_hash text NOT NULL,
   state text NOT NULL CHECK (state IN ('complete', 'empty', 'truncated', 'failed')),
   reason text,
   extracted_at timestamptz NOT NULL DEFAULT now()
@@ -161,6 +167,7 @@ def downgrade() -> None:
         "concept_names",
         "concepts",
         "extractions",
+        "extraction_readings",
         "extraction_cache",
         "graph_state",
         "embedding_space",

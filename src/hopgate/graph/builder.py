@@ -1,0 +1,140 @@
+"""Memories become a graph: extract, bring names together, derive, embed; the second time only what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hopgate.extract.extraction import Source, sources
+from hopgate.extract.extractor import Extractor
+from hopgate.extract.progress import Progress
+from hopgate.extract.runner import Run
+from hopgate.graph import build
+from hopgate.graph.sink import GraphSink
+from hopgate.memory import Cleared
+from hopgate.store import concepts, extractions, graph_vectors, memories, said, vectors
+from hopgate.store.extractions import StoreCache
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hopgate.graph.canonicalise import Canonicaliser
+    from hopgate.store.embedding import Embedding
+    from hopgate.store.store import Store
+
+BATCH = 512
+Show = Callable[[Progress], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build did."""
+
+    extraction: Progress
+    concepts: int
+    names: int
+    edges: int
+    incremental: bool
+
+
+class GraphBuilder:
+    """Turns a store's memories into its graph."""
+
+    def __init__(self, store: Store, embedding: Embedding) -> None:
+        self._store = store
+        self._embedding = embedding
+
+    def extract(
+        self,
+        extractor: Extractor,
+        *,
+        run: Run | None = None,
+        limit: int | None = None,
+        show: Show = str,
+        deriving: bool = True,
+    ) -> Progress:
+        """Extract from every memory that this extractor has not dealt with; resumable, from cache where it can."""
+        with self._store.transaction() as connection:
+            total = memories.count(connection)
+        sink = GraphSink(self._store, deriving=deriving)
+        stream = self._sources(limit)
+        total = min(total, limit) if limit is not None else total
+        return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
+
+    def build(
+        self,
+        extractor: Extractor,
+        *,
+        run: Run | None = None,
+        canonicaliser: Canonicaliser | None = None,
+        single_valued: Collection[str] = (),
+        rebuild: bool = False,
+        embed_concepts: bool = True,
+        show: Show = str,
+    ) -> Built:
+        """Extract, canonicalise, derive and embed.
+
+        The first time names are clustered globally. Afterwards new memories' names are resolved one by one against the
+        concepts that are there, never by clustering anew, unless `rebuild` asks for it.
+        """
+        with self._store.transaction() as connection:
+            said.declare_single_valued(connection, single_valued)
+            whole = rebuild or concepts.count(connection) == 0
+        progress = self.extract(extractor, run=run, show=show, deriving=not whole)
+        with self._store.transaction() as connection:
+            said.declare_single_valued(connection, single_valued)
+            if whole:
+                build.canonicalise(connection, canonicaliser, self._embed if self._embeds() else None)
+                build.derive_all(connection)
+        self.embed(concepts=embed_concepts)
+        with self._store.transaction() as connection:
+            counts = concepts.counts(connection)
+        return Built(progress, *counts, incremental=not whole)
+
+    def embed(self, *, concepts: bool = True) -> None:
+        """Give edges, and concepts unless told otherwise, the vectors they lack, when the store has a space for them.
+
+        Walks start from facts near the query, and so need the edges' vectors; the concepts' are for resolving new names.
+        """
+        if not self._embeds():
+            return
+        tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "concepts") if concepts else ("concept_edges",)
+        for table in tables:
+            after = 0
+            while True:
+                with self._store.transaction() as connection:
+                    rows = graph_vectors.pending(connection, table, after=after, limit=BATCH)
+                if not rows:
+                    break
+                made = self._embed([text for _, text in rows])
+                with self._store.transaction() as connection:
+                    graph_vectors.write(connection, table, [key for key, _ in rows], made)
+                after = rows[-1][0]
+
+    def _embeds(self) -> bool:
+        with self._store.transaction() as connection:
+            return vectors.space(connection) is not None
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        # Names and facts were read from cleared texts, and go when their memories turn sensitive.
+        return self._embedding.embedder().documents([Cleared(text) for text in texts])
+
+    def _sources(self, limit: int | None) -> Iterator[Source]:
+        """The memories an extractor may read, a batch at a time, so that no cursor stays open for a long run."""
+        after = taken = 0
+        while limit is None or taken < limit:
+            size = BATCH if limit is None else min(BATCH, limit - taken)
+            with self._store.transaction() as connection:
+                page = memories.page(connection, after=after, limit=size)
+            if not page:
+                return
+            yield from sources(page.values())
+            after, taken = max(page), taken + len(page)
+
+
+def states(store: Store) -> dict[str, int]:
+    """How many memories are extracted, empty, truncated, failed or pending."""
+    with store.transaction() as connection:
+        return extractions.states(connection)

@@ -1,0 +1,64 @@
+"""Where a run of an extractor ends: its results in the graph, with their provenance, one transaction a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hopgate.extract.cache import text_key
+from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.runner import Extracted
+from hopgate.graph.revoke import revoke
+from hopgate.graph.write import Said, add
+from hopgate.store import extractions, names
+from hopgate.store.names import NameRow
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.store import Store
+
+
+class GraphSink:
+    """Write extractions into a store.
+
+    Parameters
+    ----------
+    deriving : bool
+        Whether edges follow at once; a backfill derives once, at its end.
+    resolve : callable, optional
+        Given each batch's new names, inside its transaction.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        deriving: bool = True,
+        resolve: Callable[[Connection[Any], list[NameRow]], None] | None = None,
+    ) -> None:
+        self._store = store
+        self._deriving = deriving
+        self._resolve = resolve
+
+    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> Collection[str | int]:
+        """Return those of the memories whose extraction by this identity is written and needs no repeating."""
+        with self._store.transaction() as connection:
+            return extractions.done(connection, [str(key) for key in memory_ids], identity)
+
+    def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+        """Write a batch with its provenance, in the place of whatever was said of these memories before."""
+        with self._store.transaction() as connection:
+            names.lock(connection)
+            known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
+            before = [key for key, _, said_before in known.values() if said_before]
+            if before:
+                revoke(connection, before)
+            rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
+            said = [Said(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
+            fresh = add(connection, said, deriving=self._deriving)
+            extractions.record(
+                connection, ((key, text_key(one.source), one.extraction) for (key, _, _), one in rows), identity
+            )
+            if self._resolve and fresh:
+                self._resolve(connection, fresh)
