@@ -11,16 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.corpus import read_corpus
-from hopgate.graph.revoke import revoke
+from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.recall import reach
+from hopgate.recall.dense import dense_leg
 from hopgate.recall.filters import Filters, check_query
-from hopgate.recall.fuse import Importance
+from hopgate.recall.fuse import ExactMatch, Importance, active
 from hopgate.recall.hit import Hit
 from hopgate.recall.recall import GraphAnswer, Leg, Machinery, recall, run_legs
 from hopgate.recall.settings import Settings, load_settings
-from hopgate.store import extractions, memories, vectors
+from hopgate.store import memories, vectors
 from hopgate.store.embedding import Embedding
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress as ExtractionProgress
     from hopgate.graph.builder import Built, GraphBuilder
+    from hopgate.recall.graph import GraphLeg
     from hopgate.recall.rerank import Reranker
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
@@ -76,6 +76,8 @@ class KnowledgeBase:
 
     def ingest(self, path: str | Path, *, limit: int | None = None, progress: Progress | None = None) -> Written:
         """Read a `corpus.jsonl` into the store, all or nothing; `-` is standard input."""
+        from hopgate.corpus import read_corpus
+
         written = self._write(_told(itertools.islice(read_corpus(path), limit), progress))
         if written.rows >= TIDY_ABOVE:
             with self.store.transaction() as connection:
@@ -89,6 +91,8 @@ class KnowledgeBase:
 
     def delete(self, external_ids: Sequence[str]) -> int:
         """Delete memories and exactly what only they supported in the graph; unknown ids are refused."""
+        from hopgate.graph.revoke import revoke
+
         with self.store.transaction() as connection:
             ids = memories.require(connection, external_ids)
             revoke(connection, ids)
@@ -141,9 +145,14 @@ class KnowledgeBase:
         text = check_query(query)
         settings = self.settings(**changes)
         if legs is not None:
-            settings = settings.replaced({name: 0.0 for name in settings.fuser.weights if name not in legs})
-        with self.store.transaction() as connection:
-            left_out = tuple(memories.ids_of(connection, exclude)) if exclude else ()
+            if unknown := [name for name in legs if name not in settings.fuser.weights]:
+                raise HopgateError(f"there is no leg {unknown[0]!r}: there are {', '.join(settings.fuser.weights)}")
+            silent = {name: 0.0 for name in settings.fuser.weights if name not in legs}
+            settings = settings.replaced({"fuser": settings.fuser.reweighed(**silent)})
+        left_out: tuple[int, ...] = ()
+        if exclude:
+            with self.store.transaction() as connection:
+                left_out = tuple(memories.ids_of(connection, exclude))
         filters = Filters(scope, left_out, as_of, known_at, include_superseded)
         self._warn_if_barred(settings)
         return recall(self.store, text, settings, filters, self._machinery, exact=exact, explain=explain)
@@ -219,7 +228,21 @@ class KnowledgeBase:
         filters: Filters,
         depth: int,
     ) -> GraphAnswer:
-        return GraphAnswer()
+        def dense(connection: Connection[Any], near: NDArray[np.float32], within: Filters, deep: int) -> Leg:
+            return dense_leg(connection, near, within, depth=deep, exact=not vectors.has_index(connection))
+
+        leg, walked = self.graph.rank(query, vector, legs, filters, depth, dense)
+        if walked is None:
+            return GraphAnswer(leg)
+        return GraphAnswer(leg, lambda memory_id: self.graph.explain(walked, memory_id))
+
+    @cached_property
+    def graph(self) -> GraphLeg:
+        """The graph leg; its `walk` may be replaced."""
+        from hopgate.embed.cache import default_directory
+        from hopgate.recall.graph import GraphLeg
+
+        return GraphLeg(self.store, default_directory() / "matrices")
 
     @cached_property
     def _builder(self) -> GraphBuilder:
@@ -243,15 +266,21 @@ class KnowledgeBase:
 
     def _warn_if_barred(self, settings: Settings) -> None:
         """Say once for each configuration which of its legs can never put a memory of its own into the top k."""
-        if repr(settings) in self._warned:
+        # A leg alone is heard, whatever its weight.
+        if len(active(settings.fuser)) < 2 or repr(settings) in self._warned:
             return
+        from hopgate.recall import reach
+
         self._warned.add(repr(settings))
+        exact = ExactMatch(settings.exact_match) if settings.exact_match else None
         for sentence in reach.warnings(
-            settings.fuser, k=settings.k, depths=settings.depth, prior=Importance(settings.prior)
+            settings.fuser, k=settings.k, depths=settings.depth, prior=Importance(settings.prior), exact=exact
         ):
             warnings.warn(sentence, BarredLegWarning, stacklevel=3)
 
     def _write(self, new: Iterable[Memory]) -> Written:
+        from hopgate.graph.revoke import revoke
+
         with self.store.transaction() as connection:
             written = memories.upsert(connection, new)
             if written.changed:
@@ -263,6 +292,9 @@ class KnowledgeBase:
 
     def _forget(self, connection: Connection[Any], ids: Sequence[int]) -> None:
         """Remove all that was made of memories' texts; the caches on disk first, so that no failure can leave them."""
+        from hopgate.graph.revoke import revoke
+        from hopgate.store import extractions
+
         self._embedding.forget([memory.content for memory in memories.fetch_by_id(connection, ids).values()])
         revoke(connection, ids)
         vectors.drop(connection, ids)

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 LEAST_EF_SEARCH = 40
 MOST_EF_SEARCH = 1000
 
-WITH_DENSE = """
+_WITH_DENSE = """
 nearest AS MATERIALIZED (
-  SELECT id, embedding <=> %(vector)s::halfvec AS distance FROM memories
-  WHERE embedding IS NOT NULL AND {filters} ORDER BY {order} LIMIT %(depth)s
+  SELECT id, {distance} AS distance FROM memories
+  WHERE embedding IS NOT NULL AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
 ),
 dense AS MATERIALIZED (
   SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY 1 - distance DESC, id) AS rank FROM nearest
 )
 """
-# An index is on the distance alone: a sum with nothing is the same number, and no index knows it.
-EXACT_ORDER = "(embedding <=> %(vector)s::halfvec) + 0, id"
-INDEX_ORDER = "distance"
+_BY_INDEX = {"distance": "embedding <=> %(vector)s::halfvec", "tie": ""}
+# A sum with nothing is the same number, and no index knows it.
+_EXACT = {"distance": "(embedding <=> %(vector)s::halfvec) + 0", "tie": ", id"}
 
 
 def dense_leg(
@@ -43,10 +43,15 @@ def dense_leg(
     values = {**parameters, "vector": as_text(vector), "depth": depth}
     if not exact:
         search_wide(connection, depth)
-        rows = _search(connection, condition, INDEX_ORDER, values)
+        rows = _search(connection, condition, values, exact=False)
         if len(rows) >= depth:
             return rows
-    return _search(connection, condition, EXACT_ORDER, values)
+    return _search(connection, condition, values, exact=True)
+
+
+def with_dense(condition: str, *, exact: bool) -> str:
+    """The leg as the tables of a WITH clause, the last of them `dense (id, score, rank)`."""
+    return _WITH_DENSE.format(filters=condition, **(_EXACT if exact else _BY_INDEX))
 
 
 def search_wide(connection: Connection[Any], depth: int) -> None:
@@ -76,7 +81,9 @@ def as_text(vector: NDArray[np.float32]) -> str:
     return "[" + ",".join(f"{value:.9g}" for value in vector.tolist()) + "]"
 
 
-def _search(connection: Connection[Any], condition: str, order: str, values: dict[str, Any]) -> list[tuple[int, float]]:
-    statement = f"WITH {WITH_DENSE.format(filters=condition, order=order)} SELECT id, score FROM dense ORDER BY rank"
+def _search(
+    connection: Connection[Any], condition: str, values: dict[str, Any], *, exact: bool
+) -> list[tuple[int, float]]:
+    statement = f"WITH {with_dense(condition, exact=exact)} SELECT id, score FROM dense ORDER BY rank"
     rows: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
     return rows

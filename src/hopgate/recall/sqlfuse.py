@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.recall.dense import EXACT_ORDER, INDEX_ORDER, WITH_DENSE, as_text, search_wide
+from hopgate.recall.dense import as_text, search_wide, with_dense
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF, STANDARD, Fused, active
 from hopgate.recall.lexical import MIN_RANK, WITH_LEXICAL
@@ -109,7 +109,7 @@ def sql_fused(
     if "dense" in wanted and vector is not None:
         if not exact:
             search_wide(connection, depth)
-        hear("dense", WITH_DENSE.format(filters=condition, order=EXACT_ORDER if exact else INDEX_ORDER))
+        hear("dense", with_dense(condition, exact=exact))
         values["vector"] = as_text(vector)
     if "graph" in wanted and graph:
         hear("graph", _WITH_GRAPH)

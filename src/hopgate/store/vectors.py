@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hopgate.embed import Identity
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
+
+    from hopgate.embed import Identity
 
 # Below this many memories a full scan is as quick as the index and exact (spec §5, issue 3).
 EXACT_BELOW = 50_000
@@ -39,6 +40,9 @@ def space(connection: Connection[Any]) -> Space | None:
     row = connection.execute(
         f"SELECT identity, next_identity, {_INDEXED} FROM embedding_space", {"index": INDEX}
     ).fetchone()
+    # Late: with it comes numpy, which a lexical recall does without.
+    from hopgate.embed.embedder import Identity
+
     return Space(Identity(**row[0]), Identity(**row[1]) if row[1] else None, row[2]) if row else None
 
 
