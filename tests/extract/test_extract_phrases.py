@@ -147,8 +147,8 @@ def test_dates_become_validity(text: str, interval: tuple[str | None, str | None
 
 def test_moving_from_one_place_to_another_gives_both_with_the_date() -> None:
     assert extract("Immich moved from nas-1 to nas-2 in March 2024.").facts == (
-        Fact("Immich", "moved from", "nas-1", "2024-03", None, 0.7),
-        Fact("Immich", "moved to", "nas-2", "2024-03", None, 0.7),
+        Fact("Immich", "moved from", "nas-1", "2024-03", None, 0.8),
+        Fact("Immich", "moved to", "nas-2", "2024-03", None, 0.8),
     )
 
 

@@ -20,13 +20,16 @@ _NAME = re.compile(
     r"|,i(?![UAKi])|I(?=[.,;:)¶a]|$)"  # Acme, Inc. and World War I
     r"|(?<=[YN])C(?=U))*P?)"
 )
-_DATE = re.compile(r"N?M\.?N?,?Y|N,?M|NoM(?:,?Y)?|M\.?N|(?<![UAK])M|Y|D|(?:[N]|c)(?P<century>w)")
+_DATE = re.compile(
+    r"[NMYDc](?:(?<=N)(?:M\.?N?,?Y|,?M|oM(?:,?Y)?)|(?<=M)(?:\.?N?,?Y|\.?N)|(?<=M)(?<![UAK]M)|(?<=[YD])"
+    r"|(?<=[Nc])(?P<century>w))"
+)
 _QUOTE = re.compile(r'"(?P<inside>[^".;:¶()]{1,8})[,.]?"')
 # Ordinary words: two or three after anything, or one after a determiner; the last must look like a noun, that is, not
 # end in -ed or -ing. Verbs that are not in the stop list slip in: there is no tagger here.
 _PHRASE = re.compile(r"[we](?<![weN][we])(?:[we]?w|(?<=[tdP]w))(?!w|q|e+w)")
 _PLAIN_CODE = re.compile("[HV]")
-_START = re.compile(r"(?:^|(?<=[.¶\":(-]))U")
+_START = re.compile(r"U(?<![^.¶\":(-]U)")
 _ROMAN = frozenset(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"])
 _CENTURY = frozenset(("century", "centuries"))
 
@@ -62,7 +65,7 @@ def letters(tokens: list[str]) -> str:
         lower = lower or set(tokens)
         changed = changed or list(marks)
         word = tokens[at].lower()
-        if word in lower or (marks[at + 1 : at + 2] not in "UAPi" and word.endswith(("ing", "ed", "ly"))):
+        if word in lower or (marks[at + 1 : at + 2] not in "UPi" and word.endswith(("ing", "ed", "ly"))):
             changed[at] = "w"
     return "".join(changed) if changed else marks
 

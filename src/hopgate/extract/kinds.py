@@ -39,7 +39,7 @@ def kind_of(name: str, form: str = "", before: str = "") -> str:
     if (first in HONORIFICS and " " in name) or before.rstrip(".").lower() in HONORIFICS:
         return "person"
     if " " in name:
-        return "person" if _INITIALS.fullmatch(name) else ""
+        return "person" if "." in name and _INITIALS.fullmatch(name) else ""
     if _FILE.fullmatch(name):
         return "identifier"
     kind = _FORMS.get(letter(name), "") if name else ""

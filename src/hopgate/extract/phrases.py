@@ -11,6 +11,7 @@ from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.kinds import kind_of, kinds_from
 from hopgate.extract.patterns import facts
 from hopgate.extract.tokenise import tokenise
+from hopgate.extract.words import HONORIFICS
 
 RULES = "1"
 """The version of the rules: raised with every change of what they find, so that caches know."""
@@ -39,7 +40,7 @@ class Phrases:
     >>> [(mention.name, mention.kind) for mention in extraction.mentions]
     [('homelab', 'tag'), ('Immich', ''), ('nas-2', 'identifier'), ('March 2024', 'date')]
     >>> extraction.facts[0]
-    Fact(subject='Immich', relation='runs on', object='nas-2', valid_from='2024-03', valid_to=None, confidence=0.7)
+    Fact(subject='Immich', relation='runs on', object='nas-2', valid_from='2024-03', valid_to=None, confidence=0.8)
     """
 
     phrases: int = 3
@@ -71,6 +72,7 @@ class Phrases:
             if span.form == "phrase":
                 continue
             before = tokens[span.start - 1] if span.start else ""
+            before = before if before in HONORIFICS else ""  # "president Mandela"; "Dr. Hopper" is one span already
             if not names.get(span.name):
                 names[span.name] = kind_of(span.name, span.form, before)
             if span.form == "name":

@@ -45,7 +45,7 @@ _TABLE: dict[str, tuple[str, str]] = {
         "created/made/built/designed/developed/invented",
     ),
     "written by": ("BE written/authored/composed by", "wrote/authored/composed"),
-    "directed by": ("BE directed by", "directed"),
+    "directed by": ("BE directed by, BE written/produced and directed by", "directed"),
     "produced by": ("BE produced by", "produced"),
     "published by": ("BE published/released/issued by", "published/released"),
     "performed by": ("BE performed/sung/recorded/played by", "performed/sang/recorded"),

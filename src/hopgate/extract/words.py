@@ -38,7 +38,8 @@ STOP_WORDS = PRONOUNS | words(
     released published founded established formed created developed designed directed produced recorded played plays
     appeared appears considered including includes include included following according named joined replaced replaces
     supports support supported serves served starred stars features featured married died
-    hi hey hello yeah yes ok okay oh wow please sorry sure really maybe perhaps lot lots much many more most less least
+    hi hey hello yeah yep nah yes ok okay oh wow haha lol congrats sounds let please sorry sure really maybe perhaps lot
+    lots much many more most less least
     few several all same other others else etc e.g i.e
     """
 )
