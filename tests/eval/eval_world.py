@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from hopgate.eval.evidence import Arm, Evidence, Graph, Policy, Tuning
+from hopgate.eval.evidence import Arm, Evidence, Graph, Tuning
+from hopgate.eval.policy import Policy
 from hopgate.eval.query import Query
 from hopgate.eval.slices import All, Hops, Known
 from hopgate.recall.fuse import Importance, parse

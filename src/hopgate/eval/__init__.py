@@ -4,8 +4,9 @@
 """
 
 from hopgate.eval.dataset import Dataset, read_dataset
-from hopgate.eval.evidence import Arm, Evidence, Graph, Policy, Tuning
+from hopgate.eval.evidence import Arm, Evidence, Graph, Tuning
 from hopgate.eval.judge import Judgement, judge
+from hopgate.eval.policy import Policy
 from hopgate.eval.saved import load_gate, recomputed, save_gate
 
 __all__ = [

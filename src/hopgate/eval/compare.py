@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.eval.evidence import Evidence, Policy
+from hopgate.eval.evidence import Evidence
 from hopgate.eval.measures import Measure, score_all
+from hopgate.eval.policy import Policy
 from hopgate.eval.slices import Slice
 from hopgate.eval.statistics import bca_interval, holm, queries_needed, randomisation_p, smallest_effect, spread
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval.measures import MRR, NDCG, Measure, Recall
+from hopgate.eval.policy import Policy
 from hopgate.eval.query import Query
 from hopgate.eval.run import Qrels, Run
 from hopgate.eval.slices import All, Slice
@@ -117,36 +118,6 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Policy:
-    """What counts as enough.
-
-    Parameters
-    ----------
-    alpha : float
-        The level of the test, after Holm's correction.
-    worthwhile : float
-        The smallest gain at the primary measure that would be worth a graph leg; CLOSED needs it excluded.
-    harm : float
-        The largest loss that is put up with elsewhere.
-    fewest : int
-        With fewer queries there is no verdict: no bootstrap interval of so few can be trusted.
-    reachable : float
-        The share of queries on which a graph-only candidate must have been able to enter the top k.
-    permutations, resamples, seed : int
-        Of the randomisation test and the bootstrap.
-    """
-
-    alpha: float = 0.05
-    worthwhile: float = 0.03
-    harm: float = 0.02
-    fewest: int = 10
-    reachable: float = 0.5
-    permutations: int = 10_000
-    resamples: int = 5_000
-    seed: int = 0
-
-
-@dataclass(frozen=True)
 class Evidence:
     """Everything a verdict rests on.
 
@@ -191,7 +162,7 @@ class Evidence:
     corpus_size: int | None = None
     importance: Mapping[str, float] = member(default_factory=dict)
     sweep: Mapping[float, float] = member(default_factory=dict)
-    policy: Policy = Policy()
+    policy: Policy = Policy()  # noqa: RUF009 - a frozen value
 
     def __post_init__(self) -> None:
         for role in (self.challenger, self.base, *([self.control] if self.control else [])):

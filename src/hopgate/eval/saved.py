@@ -14,8 +14,9 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval.compare import per_query
-from hopgate.eval.evidence import Arm, Evidence, Graph, Policy, Tuning
+from hopgate.eval.evidence import Arm, Evidence, Graph, Tuning
 from hopgate.eval.measures import parse_measure
+from hopgate.eval.policy import Policy
 from hopgate.eval.query import Query
 from hopgate.eval.run import Run
 from hopgate.eval.slices import Recorded

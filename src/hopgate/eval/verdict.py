@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from hopgate.eval.audit import Case, Check, Status
 from hopgate.eval.compare import Comparison
-from hopgate.eval.evidence import Policy
+from hopgate.eval.policy import Policy
 
 # A mean loss on fewer queries than this, whose interval still holds 0, is noise more often than harm.
 ENOUGH = 30

@@ -1,0 +1,88 @@
+"""What every slice shares: which queries it holds, and how it was defined."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from dataclasses import field as member
+
+from hopgate.eval.adjacency import Space
+from hopgate.eval.query import Query
+from hopgate.eval.run import Qrels
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a slice may look at: queries, gold, the memories' texts, and embedding spaces by name.
+
+    Texts come from the sensitivity guard; a slice by text leaves a query with a sensitive gold memory out.
+    """
+
+    queries: Mapping[str, Query]
+    qrels: Qrels
+    texts: Mapping[str, str] = member(default_factory=dict)
+    spaces: Mapping[str, Space] = member(default_factory=dict)
+
+
+class Slice(ABC):
+    """A subset of the judged queries. Slices combine with `|`, `&` and `-`."""
+
+    from_runs: bool = False
+    """Whether it was defined by what the compared runs found or missed."""
+
+    @property
+    def spaces(self) -> frozenset[str]:
+        """The embedding spaces it looks at."""
+        return frozenset()
+
+    @abstractmethod
+    def holds(self, query: Query, known: Known) -> bool:
+        """Say whether a query belongs to it."""
+
+    def select(self, known: Known) -> frozenset[str]:
+        """Give the ids of the judged queries that belong to it."""
+        return frozenset(name for name in known.qrels if self.holds(known.queries[name], known))
+
+    def __or__(self, other: Slice) -> Slice:
+        return Both("|", self, other)
+
+    def __and__(self, other: Slice) -> Slice:
+        return Both("&", self, other)
+
+    def __sub__(self, other: Slice) -> Slice:
+        return Both("-", self, other)
+
+
+_RULES: Mapping[str, Callable[[bool, bool], bool]] = {
+    "|": lambda left, right: left or right,
+    "&": lambda left, right: left and right,
+    "-": lambda left, right: left and not right,
+}
+
+
+@dataclass(frozen=True)
+class Both(Slice):
+    """Two slices put together; it was defined from the runs when either was."""
+
+    rule: str
+    left: Slice
+    right: Slice
+
+    @property
+    def from_runs(self) -> bool:  # type: ignore[override]
+        """Whether either part was defined from the runs."""
+        return self.left.from_runs or self.right.from_runs
+
+    @property
+    def spaces(self) -> frozenset[str]:
+        """The spaces both look at."""
+        return self.left.spaces | self.right.spaces
+
+    def holds(self, query: Query, known: Known) -> bool:
+        """Ask both."""
+        return _RULES[self.rule](self.left.holds(query, known), self.right.holds(query, known))
+
+    def __repr__(self) -> str:
+        sides = [f"({side!r})" if isinstance(side, Both) else repr(side) for side in (self.left, self.right)]
+        return f" {self.rule} ".join(sides)
