@@ -1,12 +1,9 @@
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from hopgate.graph.link import CONTAINED, NAMED, TITLED, Links, contained, heavier, named
+from hopgate.graph.link import CONTAINED, NAMED, TITLED, Links, contained, named
 from hopgate.graph.spot import name_index
 
 NAMES = [("Mill Street", 0), ("Norwich", 1), ("Mill Street, Norwich", 2), ("Bob Marsh", 3)]
-PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from([0.25, 0.5, 1.0, 6.0])), max_size=20)
 
 
 def as_dict(links: Links) -> dict[tuple[int, int], float]:
@@ -39,17 +36,3 @@ def test_nothing_gives_empty_links_of_the_right_types() -> None:
     links = named(name_index([]), [])
     assert (links.first.dtype, links.second.dtype, links.weight.dtype) == (np.int32, np.int32, np.float32)
     assert as_dict(contained(name_index([]), [])) == {}
-
-
-@settings(deadline=None)
-@given(PAIRS, PAIRS)
-def test_joining_keeps_each_pair_once_at_its_heaviest(
-    some: list[tuple[int, int, float]], more: list[tuple[int, int, float]]
-) -> None:
-    expected: dict[tuple[int, int], float] = {}
-    for one, two, weight in some + more:
-        expected[one, two] = max(weight, expected.get((one, two), 0))
-    first, second, weight = (list(column) for column in zip(*some, strict=True)) if some else ([], [], [])
-    extra = [list(column) for column in zip(*more, strict=True)] if more else [[], [], []]
-    links = Links(np.array(extra[0], np.int32), np.array(extra[1], np.int32), np.array(extra[2], np.float32))
-    assert as_dict(heavier(first, second, weight, links)) == expected

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hopgate.graph.spot import NameIndex
 
@@ -84,26 +84,6 @@ def contained(index: NameIndex, names: Iterable[tuple[str, int]]) -> Links:
             if spotted.concept != concept:
                 weights[concept, spotted.concept] = CONTAINED
     return _links(weights)
-
-
-def heavier(first: ArrayLike, second: ArrayLike, weight: ArrayLike | None, more: Links) -> Links:
-    """Join mentions (of weight 1 where none is given) and links; a pair in both keeps the heavier weight.
-
-    Examples
-    --------
-    >>> joined = heavier([0, 0], [0, 1], [1, 1], Links(np.array([0]), np.array([0]), np.array([6.0])))
-    >>> joined.first.tolist(), joined.second.tolist(), joined.weight.tolist()
-    ([0, 0], [0, 1], [6.0, 1.0])
-    """
-    one = np.concatenate([np.asarray(first, np.int32), more.first])
-    two = np.concatenate([np.asarray(second, np.int32), more.second])
-    given = np.ones(len(one) - len(more.first), np.float32) if weight is None else np.asarray(weight, np.float32)
-    value = np.concatenate([given, more.weight])
-    order = np.lexsort((-value, two, one))
-    one, two, value = one[order], two[order], value[order]
-    fresh = np.ones(len(one), bool)
-    fresh[1:] = (one[1:] != one[:-1]) | (two[1:] != two[:-1])
-    return Links(one[fresh], two[fresh], value[fresh])
 
 
 def _links(weights: dict[tuple[int, int], float]) -> Links:
