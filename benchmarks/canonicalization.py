@@ -75,27 +75,23 @@ def synthetic(count: int, seed: int = 0) -> tuple[list[Mention], list[int]]:
     """Mentions of made-up people and places: each of several names, frequencies by Zipf's law, surnames shared."""
     random = np.random.default_rng(seed)
     syllables = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "or", "el")]
-
-    def word() -> str:
-        return "".join(random.choice(syllables, size=random.integers(2, 4))).capitalize()
-
-    firsts, lasts = [word() for _ in range(600)], [word() for _ in range(4000)]
-    concepts = count // 4
-    rank = np.minimum(random.zipf(1.6, size=count) - 1 + random.integers(0, concepts, size=count), concepts - 1)
+    drawn = random.integers(0, len(syllables), size=(4600, 3)).tolist()
+    words = ["".join(syllables[at] for at in row).capitalize() for row in drawn]
+    firsts, lasts = words[:600], words[600:]
+    concepts = max(1, count // 4)
+    rank = np.minimum(
+        random.zipf(1.6, size=count) - 1 + random.integers(0, concepts, size=count), concepts - 1
+    ).tolist()
+    parts = np.stack([random.integers(0, size, size=concepts) for size in (600, 600, 4000, 4000)], axis=1).tolist()
+    chosen = random.choice(5, size=count, p=[0.5, 0.2, 0.15, 0.1, 0.05]).tolist()
+    said = np.stack([random.integers(0, 40, size=count), random.integers(0, 4000, size=count)], axis=1).tolist()
     mentions = []
-    for concept in rank:
-        own = np.random.default_rng(int(concept) + 1)
-        first, middle, last = own.choice(firsts), own.choice(firsts), own.choice(lasts)
-        forms = [
-            f"{first} {last}",
-            last,
-            f"{first} {middle} {last}",
-            f"{first[0]}. {last}",
-            f"{last} {own.choice(lasts)}",
-        ]
-        name = str(forms[random.choice(5, p=[0.5, 0.2, 0.15, 0.1, 0.05])])
-        mentions.append(Mention(name, context=((f"relation {random.integers(40)}", str(random.choice(lasts))),)))
-    return mentions, [int(concept) for concept in rank]
+    for concept, form, (relation, thing) in zip(rank, chosen, said, strict=True):
+        one, two, three, four = parts[concept]
+        first, middle, last, other = firsts[one], firsts[two], lasts[three], lasts[four]
+        forms = (f"{first} {last}", last, f"{first} {middle} {last}", f"{first[0]}. {last}", f"{last} {other}")
+        mentions.append(Mention(forms[form], context=((f"relation {relation}", lasts[thing]),)))
+    return mentions, rank
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -37,13 +37,22 @@ def same_name(names: Sequence[str]) -> Iterable[tuple[int, int]]:
         yield from ((a, b) for at, a in enumerate(group) for b in group[at + 1 :])
 
 
-def shared_token(names: Sequence[str]) -> Iterable[tuple[int, int]]:
-    """Names that share a token which is not in too many names."""
+def shared_item(bags: Iterable[Iterable[str]]) -> Iterable[tuple[int, int]]:
+    """Bags that share an item which is not in too many bags, and bags that are the same.
+
+    Examples
+    --------
+    >>> sorted(shared_item([["new", "york"], ["york"], ["paris"]]))
+    [(0, 1)]
+    """
     holders: dict[str, list[int]] = defaultdict(list)
-    for unit, name in enumerate(names):
-        for token in tokens(name):
-            holders[token].append(unit)
-    for group in holders.values():
+    whole: dict[frozenset[str], list[int]] = defaultdict(list)
+    for at, bag in enumerate(bags):
+        items = frozenset(bag)
+        whole[items].append(at)
+        for item in items:
+            holders[item].append(at)
+    for group in (*whole.values(), *holders.values()):
         if len(group) <= MAX_BLOCK:
             yield from ((a, b) for at, a in enumerate(group) for b in group[at + 1 :])
 
