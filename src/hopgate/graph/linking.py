@@ -43,6 +43,11 @@ def link_names(connection: Connection[Any], rows: Sequence[NameRow], index: Name
     edges.add_name_links(connection, found.first.tolist(), found.second.tolist(), found.weight.tolist())
 
 
+def spotted(connection: Connection[Any], text: str) -> list[int]:
+    """The concepts whose names stand in a text, longest match first."""
+    return [found.concept for found in _index_of(connection, [text]).spot(text)]
+
+
 def whole_index(connection: Connection[Any]) -> NameIndex:
     """Index every name of the store."""
     return name_index((row.name, row.concept_id) for row in names.all_names(connection))

@@ -178,3 +178,9 @@ def counts(connection: Connection[Any]) -> tuple[int, int, int]:
     ).fetchone()
     assert row is not None
     return row[0], row[1], row[2]
+
+
+def names(connection: Connection[Any], concept_ids: Sequence[int]) -> dict[int, str]:
+    """Canonical names by id."""
+    rows = connection.execute("SELECT id, canonical_name FROM concepts WHERE id = ANY(%s)", (list(concept_ids),))
+    return dict(rows.fetchall())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from hopgate.store.edges import NAME_INSIDE
+from hopgate.store.graph_rows import visible_edges
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,13 +46,19 @@ def write(connection: Connection[Any], table: Table, ids: Sequence[int], vectors
     connection.execute("DROP TABLE made")
 
 
-def nearest(
-    connection: Connection[Any], table: Table, vector: NDArray[np.float32], limit: int, *, condition: str = "true"
-) -> list[tuple[int, float]]:
-    """The rows whose vectors are nearest, with their cosine."""
+def near_facts(
+    connection: Connection[Any],
+    vector: NDArray[np.float32],
+    limit: int,
+    *,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+) -> list[tuple[int, int, int, float]]:
+    """The facts nearest a query as (edge, source concept, target concept, cosine), best first."""
     text = "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
     return connection.execute(
-        f"SELECT id, 1 - (embedding <=> %s::halfvec) FROM {table} WHERE embedding IS NOT NULL AND {condition} "
-        "ORDER BY embedding <=> %s::halfvec, id LIMIT %s",
-        (text, text, limit),
+        "SELECT id, src_id, dst_id, 1 - (embedding <=> %(vector)s::halfvec) FROM concept_edges "
+        f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} "
+        "ORDER BY embedding <=> %(vector)s::halfvec, id LIMIT %(limit)s",
+        {"vector": text, "limit": limit, "as_of": as_of, "known_at": known_at},
     ).fetchall()

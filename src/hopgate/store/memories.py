@@ -260,3 +260,11 @@ def page(connection: Connection[Any], *, after: int, limit: int) -> dict[int, Me
         f"SELECT {_columns(connection)}, id FROM memories WHERE id > %s ORDER BY id LIMIT %s", (after, limit)
     )
     return {row[-1]: _memory(row) for row in rows}
+
+
+def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, str]:
+    """External ids by the store's own."""
+    rows = connection.execute(
+        "SELECT id, coalesce(external_id, id::text) FROM memories WHERE id = ANY(%s)", (sorted(ids),)
+    )
+    return dict(rows.fetchall())
