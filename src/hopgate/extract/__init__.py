@@ -1,7 +1,7 @@
 """Memories become mentions and typed facts: with no model at all, a local one, a hosted one, or from a file."""
 
 from hopgate.extract.association import Associate, Association, Pruning
-from hopgate.extract.cache import CacheKey, DiskCache, ExtractionCache, MemoryCache, cache_key, text_key
+from hopgate.extract.cache import CacheKey, DiskCache, ExtractionCache, MemoryCache, cache_key, forget_key, text_key
 from hopgate.extract.extraction import MENTIONS_TOGETHER, Extraction, Fact, Mention, Source, State, sources
 from hopgate.extract.extractor import Extractor, ExtractorIdentity
 from hopgate.extract.llama import Llama
@@ -36,6 +36,7 @@ __all__ = [
     "Source",
     "State",
     "cache_key",
+    "forget_key",
     "sources",
     "text_key",
 ]

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, Source
+from hopgate.extract.extraction import Extraction, Source, material
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.memory import Memory
 
 
 class CacheKey(NamedTuple):
@@ -23,7 +24,24 @@ class CacheKey(NamedTuple):
 
 def text_key(source: Source) -> str:
     """Return the hash of all that an extractor may read of a source."""
-    return hashlib.sha256(source.material.encode("utf-8", "surrogatepass")).hexdigest()
+    return _hash(source.material)
+
+
+def forget_key(memory: Memory) -> str:
+    """Return the `text_key` that a memory had or would have, sensitive or not: to `forget` one that turned sensitive.
+
+    Examples
+    --------
+    >>> from hopgate.extract.extraction import sources
+    >>> [source] = sources([Memory("m1", "a", tags=("b",))])
+    >>> forget_key(Memory("m1", "a", tags=("b",), is_sensitive=True)) == text_key(source)
+    True
+    """
+    return _hash(material(memory.content, memory.tags, memory.expanded_keywords))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def cache_key(source: Source, identity: ExtractorIdentity) -> CacheKey:

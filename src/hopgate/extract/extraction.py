@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -52,7 +52,12 @@ class Source:
     @property
     def material(self) -> str:
         """All that an extractor may read, in one string: what a cache key is made of."""
-        return json.dumps([self.text, self.tags, self.keywords], ensure_ascii=False)
+        return material(self.text, self.tags, self.keywords)
+
+
+def material(text: str, tags: Sequence[str], keywords: Sequence[str]) -> str:
+    """Join all that an extractor may read into one string that no other combination gives."""
+    return json.dumps([text, list(tags), list(keywords)], ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
