@@ -28,6 +28,16 @@ def command(
     dense: Annotated[float | None, typer.Option(help="Weight of the dense leg, 0 to 5; 0 skips it.")] = None,
     graph: Annotated[float | None, typer.Option(help="Weight of the graph leg, 0 to 5; 0 skips it.")] = None,
     fuser: Annotated[str | None, typer.Option(help="The fuser as it prints, such as 'RRF(k=60)'.")] = None,
+    depth: Annotated[int | None, typer.Option(help="How deep each leg goes.", show_default="50")] = None,
+    prior: Annotated[
+        float | None, typer.Option(help="What importance 0 keeps of a score; 1 is no prior.", show_default="0.7")
+    ] = None,
+    exact_match: Annotated[
+        float | None, typer.Option(help="Bonus of an exact match, as a leg's weight.", show_default="0")
+    ] = None,
+    fast: Annotated[
+        bool | None, typer.Option("--fast/--no-fast", help="Fuse in the database, in one statement.")
+    ] = None,
     rerank: Annotated[
         bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the fused top again.")
     ] = None,
@@ -47,10 +57,10 @@ def command(
     """
     changes: dict[str, Any] = {
         "k": k, "sort_by": sort_by, "lexical": lexical, "dense": dense, "graph": graph, "fuser": fuser,
-        "rerank": rerank,
+        "depth": depth, "prior": prior, "exact_match": exact_match, "fast": fast, "rerank": rerank,
     }  # fmt: skip
     if sqlite is not None:
-        _from_sqlite(sqlite, query, k or 10, scope, exclude or [], as_json)
+        _from_sqlite(sqlite, query, k, scope, exclude or [], as_json)
         return
     with opened(data, dsn) as kb:
         hits = kb.recall(
@@ -112,13 +122,15 @@ def why(hit: Hit) -> str:
     return "\n".join(lines)
 
 
-def _from_sqlite(path: Path, query: str, k: int, scope: str | None, exclude: list[str], as_json: bool) -> None:
+def _from_sqlite(path: Path, query: str, k: int | None, scope: str | None, exclude: list[str], as_json: bool) -> None:
     from hopgate.recall.filters import check_query
     from hopgate.recall.fuse import RRF
+    from hopgate.recall.settings import load_settings
     from hopgate.store.sqlite import SqliteLexical
 
+    depth = load_settings(arguments={"k": k}).k
     with SqliteLexical(path) as database:
-        leg = database.leg(check_query(query), depth=k, scope=scope, exclude=exclude)
+        leg = database.leg(check_query(query), depth=depth, scope=scope, exclude=exclude)
     scores = dict(leg)
     hits = [
         {"rank": rank, "_id": hit.id, "score": scores[hit.id]}
