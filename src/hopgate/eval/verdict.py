@@ -130,9 +130,13 @@ def _open(case: Case, checks: Sequence[Check]) -> Verdict:
     arm, control = case.evidence.subject, case.control
     against = f" and beats its shuffled graph by {control.difference:.3f}" if control else ""
     passed = sum(check.status is Status.PASS for check in checks)
+    margin = case.evidence.policy.harm
+    low = [c for c in case.comparisons if c.role == "harm" and c.difference < -margin]
+    few = ", ".join(f"{c.measure} on {c.slice} ({c.difference:+.3f}, {c.n} queries)" for c in low)
+    watch = f" Watch what so few queries cannot tell: {few}." if low else ""
     reason = (
         f"The graph helps: {_in_words(case.primary)}{against}. {passed} of {len(checks)} checks pass and none fails; "
-        f"no declared measure or slice loses more than {case.evidence.policy.harm:g}. Ship {arm.name} as configured "
+        f"no declared measure or slice is shown to lose more than {margin:g}.{watch} Ship {arm.name} as configured "
         f"here: {arm.configuration}."
     )
     return Verdict(Word.OPEN, reason, arm.configuration)

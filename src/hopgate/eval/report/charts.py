@@ -95,7 +95,8 @@ def sweep(
     body += text((across.start + across.end) / 2, bottom + 36, "weight of the graph leg", "label")
     if base is not None:
         body += line(across.start, up.at(base), across.end, up.at(base), "base-line")
-        body += text(across.end, up.at(base) - 6, "best without the graph", "label base-label", "end")
+        below = values[weights[-1]] >= base  # on the side where the curve is not
+        body += text(across.end, up.at(base) + (15 if below else -6), "best without the graph", "label", "end")
     for left, right in pairwise(weights):
         body += line(across.at(left), up.at(values[left]), across.at(right), up.at(values[right]), "curve")
     for weight in weights:
