@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.graph.pagerank.leaving import leaving
 from hopgate.graph.walkgraph import WalkGraph
 
 
@@ -32,21 +33,10 @@ def frontier(
         active = active[walking[active] > epsilon * graph.light_divisor[active]]
         if not active.size or walked > budget:
             return np.unique(np.concatenate(reached)), walked
-        arrivals, share = _arcs(graph, active, damping * walking[active])
+        arrivals, share = leaving(graph, active, damping * walking[active] / graph.light_divisor[active])
         settled[active] += (1 - damping) * walking[active]
         walking[active] = 0
         np.add.at(walking, arrivals, share)
         walked += arrivals.size
         active = np.unique(arrivals)
         reached.append(active)
-
-
-def _arcs(
-    graph: WalkGraph, nodes: NDArray[np.int64], mass: NDArray[np.float32]
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """List where the nodes' arcs arrive and what share of their mass each carries."""
-    first, count = graph.indptr[nodes].astype(np.int64), graph.degree[nodes]
-    ends = np.cumsum(count)
-    position = np.arange(ends[-1]) + np.repeat(first - ends + count, count)
-    share = np.repeat(mass / graph.light_divisor[nodes], count)
-    return graph.indices[position].astype(np.int64), share * graph.weights[position]

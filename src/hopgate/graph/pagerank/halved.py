@@ -15,10 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.graph.pagerank.conjugate import conjugate
+from hopgate.graph.pagerank.leaving import leaving
 from hopgate.graph.rowblocks import threads
 from hopgate.graph.walkgraph import WalkGraph
 
 Vector = NDArray[np.float64]
+
+# Reading so few rows by themselves is faster than a product with all of them.
+FEW = 1000
 
 
 def halved(graph: WalkGraph, restart: Vector, damping: float, tolerance: float) -> Vector | None:
@@ -69,7 +73,13 @@ def halved(graph: WalkGraph, restart: Vector, damping: float, tolerance: float) 
 
         first = (1 - damping) * restart
         target = first[keep]
-        if first[drop].any():
+        carrying = drop.start + np.flatnonzero(first[drop]) if first.ndim == 1 else np.zeros(0, np.int64)
+        if first.ndim == 1 and carrying.size < FEW:
+            # Few nodes carry mass, and their own rows say where it goes.
+            whole = first.copy()
+            np.add.at(whole, *leaving(graph, carrying, damping * first[carrying] / strength[carrying]))
+            target = whole[keep]
+        elif first[drop].any():
             target = target + damping * arriving(keep, spread(np.zeros_like(target), first[drop]))
         kept = conjugate(apply, strength[keep], target, tolerance * (1 - damping), most)
         return None if kept is None else spread(kept, first[drop]) * strength

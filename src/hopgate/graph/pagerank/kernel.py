@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
+from hopgate.graph.pagerank.leaving import leaving
 from hopgate.graph.walkgraph import WalkGraph
 
 # 8,192 memories make a kernel of 268 MB; inverting grows with the cube of their number.
@@ -42,8 +43,14 @@ class Kernel:
         strength = graph.divisor.reshape(-1, *[1] * (restart.ndim - 1))
         first = (1 - damping) * restart
         whole = first / strength
-        whole[:split] = 0
-        target = first[:split] + damping * (memory_rows @ whole)
+        target = first[:split].copy()
+        if restart.ndim == 1:
+            # Few concepts carry mass, and their own rows say where it goes.
+            carrying = split + np.flatnonzero(restart[split:])
+            np.add.at(target, *leaving(graph, carrying, damping * whole[carrying]))
+        else:
+            whole[:split] = 0
+            target += damping * (memory_rows @ whole)
         rows = np.flatnonzero(target if target.ndim == 1 else target.any(axis=1))
         # The inverse is symmetric: its rows are its columns, and rows lie together in memory.
         z = (target[rows].T.astype(np.float32) @ self.inverse[rows]).T
