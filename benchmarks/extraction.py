@@ -73,6 +73,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--model", default="", help="a GGUF file, a model's name, or a triples.jsonl to replay")
     parser.add_argument("--base-url", default="http://localhost:8000/v1")
     parser.add_argument("--limit", type=int, default=0, help="the first N memories only")
+    parser.add_argument("--max-tokens", type=int, default=400, help="the most a local model writes about one memory")
+    parser.add_argument("--halvings", type=int, default=2, help="how often a cut answer is retried with less text")
     parser.add_argument("--json", action="store_true")
     options: argparse.Namespace = parser.parse_args()
     return options
@@ -82,7 +84,7 @@ def chosen(options: argparse.Namespace) -> Extractor:
     if options.extractor == "llama":
         from hopgate.extract.llama import Llama
 
-        return Llama(options.model, n_ctx=2048, max_tokens=400)
+        return Llama(options.model, n_ctx=2048, max_tokens=options.max_tokens, halvings=options.halvings)
     if options.extractor == "openai":
         from hopgate.extract.openai import OpenAI
 

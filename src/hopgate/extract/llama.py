@@ -14,7 +14,7 @@ from hopgate.errors import HopgateError
 from hopgate.extract.answer import read_answer
 from hopgate.extract.extraction import Extraction, Source, State, failed
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.extract.halves import with_less
+from hopgate.extract.halves import DEPTH, with_less
 from hopgate.extract.prompt import GRAMMAR, PROMPT, SCHEMA, messages
 
 _SAMPLE = 1 << 20
@@ -33,6 +33,8 @@ class Llama:
         The GGUF file.
     n_ctx, max_tokens : int
         Tokens the model holds, and the most it may write about one memory.
+    halvings : int
+        How often a text whose answer was cut is halved and asked about again; each time costs as much again.
     threads : int, optional
         CPU threads; llama.cpp's own choice where it is not given.
     gpu_layers : int
@@ -41,13 +43,14 @@ class Llama:
     Examples
     --------
     >>> Llama("model.gguf", max_tokens=256)
-    Llama(path='model.gguf', n_ctx=4096, max_tokens=256, seed=0, threads=None, gpu_layers=0)
+    Llama(path='model.gguf', n_ctx=4096, max_tokens=256, seed=0, halvings=2, threads=None, gpu_layers=0)
     """
 
     path: str
     n_ctx: int = 4096
     max_tokens: int = 1024
     seed: int = 0
+    halvings: int = DEPTH
     threads: int | None = None
     gpu_layers: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
@@ -55,12 +58,12 @@ class Llama:
     @cached_property
     def identity(self) -> ExtractorIdentity:
         """The file's fingerprint, the prompt, the grammar and what changes the answers."""
-        parameters = {"n_ctx": self.n_ctx, "max_tokens": self.max_tokens, "seed": self.seed, "temperature": 0}
+        parameters = {"n_ctx": self.n_ctx, "max_tokens": self.max_tokens, "seed": self.seed, "halvings": self.halvings}
         return ExtractorIdentity("llama", _fingerprint(Path(self.path)), PROMPT, GRAMMAR, {**parameters})
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order; one at a time, whatever the number of threads."""
-        return [with_less(source, self._ask) for source in sources]
+        return [with_less(source, self._ask, self.halvings) for source in sources]
 
     def _ask(self, source: Source) -> Extraction:
         with self._lock:

@@ -12,7 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.extract.answer import read_answer
 from hopgate.extract.extraction import Extraction, Source, failed
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.extract.halves import with_less
+from hopgate.extract.halves import DEPTH, with_less
 from hopgate.extract.http import Patience, Reply, post
 from hopgate.extract.prompt import GRAMMAR, PROMPT, SCHEMA, messages
 
@@ -41,7 +41,7 @@ class OpenAI:
     Examples
     --------
     >>> OpenAI("qwen2.5-7b-instruct", "http://localhost:8000/v1", api_key="secret")
-    OpenAI(model='qwen2.5-7b-instruct', base_url='http://localhost:8000/v1', max_tokens=1024, seed=0, patience=...)
+    OpenAI(model='qwen2.5-7b-instruct', base_url='http://localhost:8000/v1', max_tokens=1024, seed=0, halvings=2, patience=...)
     """
 
     model: str
@@ -49,6 +49,7 @@ class OpenAI:
     api_key: str = field(default="", repr=False, compare=False)
     max_tokens: int = 1024
     seed: int = 0
+    halvings: int = DEPTH
     patience: Patience = field(default_factory=Patience)
     _format: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
@@ -56,12 +57,12 @@ class OpenAI:
     @cached_property
     def identity(self) -> ExtractorIdentity:
         """The server, the model, the prompt, the schema and what changes the answers; never the key."""
-        parameters = {"max_tokens": self.max_tokens, "seed": self.seed, "temperature": 0}
+        parameters = {"max_tokens": self.max_tokens, "seed": self.seed, "halvings": self.halvings}
         return ExtractorIdentity("openai", f"{self.base_url} {self.model}", PROMPT, GRAMMAR, {**parameters})
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
-        return [with_less(source, self._ask) for source in sources]
+        return [with_less(source, self._ask, self.halvings) for source in sources]
 
     def _ask(self, source: Source) -> Extraction:
         body = {

@@ -29,7 +29,7 @@ _TOKEN = re.compile(
   | \d+(?=[\s)]|[.,]\s)
   | [aAI](?=\s)
   | https?://[^\s<>"')\]]+[^\s<>"')\].,;:!?]           # a URL
-  | [\w.+-]+@[\w-]+(?:\.[\w-]+)+                        # an address
+  | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)+                 # an address; RFC 5321 allows 64 before the @
   | (?<![\w.])(?:~|\.{1,2})?(?:/[\w.@+-]*[\w@+-]){2,}/? # a path
   | \d{4}-\d\d-\d\d(?!\d)                               # an ISO date
   | [^\W\d_]\.(?:[ ]?[^\W\d_]\.(?!\w))*(?=[\s,;:)'’-]|$)  # initials: J. R. R., U.S.
