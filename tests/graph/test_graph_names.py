@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hopgate.graph.names import clash, initials, normalise, tokens
 
 
+@settings(max_examples=400, deadline=None)
 @given(st.text(min_size=1))
+@example("a the x")
+@example("ǰ's")
+@example("0.a.0")
 def test_normalising_is_done_once(name: str) -> None:
     once = normalise(name)
     assert normalise(once) == once

@@ -49,14 +49,19 @@ def normalise(name: str) -> str:
     >>> normalise("The  U.S. Navy's"), normalise("Pérez-Reverte"), normalise("C++"), normalise("Python 3.11")
     ('us navy', 'perez reverte', 'c++', 'python 3.11')
     """
+    # Folding may uncover more to fold (a ligature, an article behind an article): again, until nothing changes.
+    once = _folded(name)
+    return once if once == name else normalise(once)
+
+
+def _folded(name: str) -> str:
     folded = unicodedata.normalize("NFKD", name).casefold()
     plain = "".join(character for character in folded if not unicodedata.combining(character))
     plain = _POSSESSIVE.sub("", plain)
     plain = _DOTTED.sub(lambda found: found[0].replace(".", "") if not found[0][0].isdigit() else found[0], plain)
     spaced = " ".join(_SEPARATOR.sub(" ", plain).split())
     for article in _ARTICLES:
-        if spaced.startswith(article):
-            spaced = spaced[len(article) :]
+        spaced = spaced.removeprefix(article)
     return spaced or " ".join(folded.split())
 
 
