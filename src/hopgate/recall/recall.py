@@ -16,7 +16,7 @@ from hopgate.recall.lexical import lexical_leg
 from hopgate.recall.rare import rare_words
 from hopgate.recall.settings import Settings
 from hopgate.recall.sqlfuse import can_fuse, sql_fused
-from hopgate.store import memories, vectors
+from hopgate.store import memories, vectors, version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,12 +135,15 @@ def run_legs(
     store: Store, query: str, settings: Settings, filters: Filters, machinery: Machinery, *, exact: bool | None = None
 ) -> tuple[dict[str, Leg], GraphAnswer]:
     """Run the legs that have a weight: lexical and dense at once, then the graph, which may seed on what they found."""
-    wanted = active(settings.fuser)
+    wanted = set(active(settings.fuser))
     depth = settings.depth
     legs: dict[str, Leg] = {}
     vector: NDArray[np.float32] | None = None
     space: vectors.Space | None = None
     with store.transaction() as connection:
+        if "graph" in wanted and version.current(connection) == 0:
+            # There never was a graph: nothing to walk, and nothing to embed the query for.
+            wanted.discard("graph")
         if "dense" in wanted or "graph" in wanted:
             space = vectors.space(connection)
         if "lexical" in wanted and (space is None or "dense" not in wanted):
