@@ -41,7 +41,8 @@ class OpenAI:
     Examples
     --------
     >>> OpenAI("qwen2.5-7b-instruct", "http://localhost:8000/v1", api_key="secret")
-    OpenAI(model='qwen2.5-7b-instruct', base_url='http://localhost:8000/v1', max_tokens=1024, seed=0, halvings=2, patience=...)
+    OpenAI(model='qwen2.5-7b-instruct', base_url='http://localhost:8000/v1', max_tokens=1024, seed=0,
+           halvings=2, patience=...)
     """
 
     model: str
