@@ -158,15 +158,53 @@ class KnowledgeBase:
         return recall(self.store, text, settings, filters, self._machinery, exact=exact, explain=explain)
 
     def legs(
-        self, query: str, *, settings: Settings | None = None, scope: str | None = None, exact: bool | None = None
+        self,
+        query: str,
+        *,
+        settings: Settings | None = None,
+        scope: str | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        exact: bool | None = None,
+        graphs: Mapping[str, GraphLeg] | None = None,
     ) -> tuple[dict[str, Leg], dict[int, float]]:
-        """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found."""
-        lists, _ = run_legs(
-            self.store, check_query(query), settings or self.settings(), Filters(scope), self._machinery, exact=exact
-        )
+        """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found.
+
+        Parameters
+        ----------
+        graphs : mapping of name to GraphLeg
+            Further graph legs to run on the same base hits: other walks, controls.
+        """
+        text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
+        settings = settings or self.settings()
+        lists, _ = run_legs(self.store, text, settings, filters, self._machinery, exact=exact)
+        for name, leg in (graphs or {}).items():
+            vector = self._embedding.query(text) if self._has_vectors() else None
+            found, _ = leg.rank(text, vector, lists, filters, settings.depth, _dense)
+            lists[name] = found
         with self.store.transaction() as connection:
             known = memories.weights(connection, sorted({key for leg in lists.values() for key, _ in leg}))
         return lists, {key: importance for key, (importance, _) in known.items()}
+
+    def external_ids(self) -> dict[int, str]:
+        """Every memory's external id by the store's own."""
+        with self.store.transaction() as connection:
+            return memories.external_ids(connection, memories.all_ids(connection))
+
+    def keep_queries(self) -> None:
+        """Keep queries' vectors in the cache from now on: for an evaluation, which asks the same ones again."""
+        if self._has_vectors():
+            self._embedding.embedder().keep_queries = True
+
+    def embedder_name(self) -> str:
+        """The embedder that made this store's vectors, or nothing."""
+        with self.store.transaction() as connection:
+            found = vectors.space(connection)
+        return found.identity.name if found else ""
+
+    def _has_vectors(self) -> bool:
+        with self.store.transaction() as connection:
+            return vectors.space(connection) is not None
 
     def export(self) -> Iterator[Memory]:
         """Give every memory back, in the order of arrival."""
@@ -228,10 +266,7 @@ class KnowledgeBase:
         filters: Filters,
         depth: int,
     ) -> GraphAnswer:
-        def dense(connection: Connection[Any], near: NDArray[np.float32], within: Filters, deep: int) -> Leg:
-            return dense_leg(connection, near, within, depth=deep, exact=not vectors.has_index(connection))
-
-        leg, walked = self.graph.rank(query, vector, legs, filters, depth, dense)
+        leg, walked = self.graph.rank(query, vector, legs, filters, depth, _dense)
         if walked is None:
             return GraphAnswer(leg)
         return GraphAnswer(leg, lambda memory_id: self.graph.explain(walked, memory_id))
@@ -299,6 +334,10 @@ class KnowledgeBase:
         revoke(connection, ids)
         vectors.drop(connection, ids)
         extractions.forget(connection, ids)
+
+
+def _dense(connection: Connection[Any], vector: NDArray[np.float32], filters: Filters, depth: int) -> Leg:
+    return dense_leg(connection, vector, filters, depth=depth, exact=not vectors.has_index(connection))
 
 
 def _told(stream: Iterable[Memory], progress: Progress | None) -> Iterator[Memory]:

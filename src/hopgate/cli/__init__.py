@@ -20,6 +20,8 @@ COMMANDS = {
     "embed": ("embed", "Embed the memories that have no vector yet."),
     "reembed": ("reembed", "Change the store's embedder."),
     "cache": ("cache", "Inspect or empty the embedding cache."),
+    "gate": ("gate", "Test whether the graph earns its place."),
+    "report": ("report", "Recompute a gate from disk."),
     "delete": ("delete", "Delete memories and what only they supported."),
     "sensitive": ("sensitive", "Mark memories as sensitive and purge what was made of them."),
     "db": ("db", "Upgrade, inspect, start or stop the database."),

@@ -72,3 +72,24 @@ def progress(title: str, total: int | None = None) -> Iterator[Advance]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+@contextlib.contextmanager
+def stages() -> Iterator[Callable[[str, int | None], Advance]]:
+    """Show one bar after another on a terminal, and nothing on a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda _title, _total: lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+
+        def begin(title: str, total: int | None) -> Advance:
+            for task in bar.task_ids:
+                bar.remove_task(task)
+            task = bar.add_task(title, total=total)
+            return lambda done: bar.advance(task, done)
+
+        yield begin

@@ -1,4 +1,4 @@
-"""Which concepts memories talk about: what extractors mentioned, and names that stand in the text."""
+"""Which concepts memories talk about: what extractors mentioned, and the concept that a title names."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from hopgate.graph.link import contained, named
 from hopgate.graph.spot import LONGEST, NameIndex, name_index, words
 from hopgate.memory import cleared
 from hopgate.store import edges, memories, names
-from hopgate.store.names import NameRow
+from hopgate.store.names import NameRow, few
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 BATCH = 1000
+CARRIED = 200
 
 
 def link(connection: Connection[Any], memory_ids: Sequence[int], index: NameIndex | None = None) -> None:
@@ -31,16 +32,39 @@ def link(connection: Connection[Any], memory_ids: Sequence[int], index: NameInde
         edges.link_memories(connection, ids)
         known = memories.fetch_by_id(connection, ids)
         keys = {id(memory): key for key, memory in known.items()}
-        contents = [(keys[id(memory)], text) for memory, text in cleared(known.values())]
-        found = named(index or _index_of(connection, [text for _, text in contents]), contents)
-        edges.add_links(connection, found.first.tolist(), found.second.tolist(), found.weight.tolist())
+        titles = [(keys[id(memory)], text.split("\n", 1)[0]) for memory, text in cleared(known.values())]
+        found = named(index or _index_of(connection, [title for _, title in titles]), titles)
+        # Only whole titles: names found elsewhere in texts add 0.02 to recall@10 (docs/research/walking.md), but they
+        # would rebuild most of a graph whose triples are wrong, and no control could tell.
+        whole = found.weight > 1
+        edges.add_links(
+            connection, found.first[whole].tolist(), found.second[whole].tolist(), found.weight[whole].tolist()
+        )
 
 
-def link_names(connection: Connection[Any], rows: Sequence[NameRow], index: NameIndex | None = None) -> None:
+def link_names(connection: Connection[Any], concept_ids: Sequence[int], index: NameIndex | None = None) -> None:
     """Join concepts to those whose names stand inside their own: "Mill Street, Norwich" to "Norwich"."""
-    told = [(row.name, row.concept_id) for row in rows]
+    told = [(row.name, row.concept_id) for row in names.of_concepts(connection, concept_ids)]
     found = contained(index or _index_of(connection, [name for name, _ in told]), told)
-    edges.add_name_links(connection, found.first.tolist(), found.second.tolist(), found.weight.tolist())
+    edges.replace_name_links(
+        connection, concept_ids, found.first.tolist(), found.second.tolist(), found.weight.tolist()
+    )
+
+
+def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_out: Sequence[int] = ()) -> None:
+    """Follow names that came, went or changed hands into the memories and the names in which they stand.
+
+    A name in more than `CARRIED` texts is a word that tells little about each of them, and to visit them all would
+    make one memory's insertion cost what the store is large: the next rebuild links those.
+    """
+    rows = [row for row in changed if name_index([(row.name, 0)]).names]
+    if not rows:
+        return
+    owners = {row.concept_id for row in rows} | set(names.holding(connection, [r.normal for r in rows], limit=CARRIED))
+    link_names(connection, sorted(owners))
+    spelt = [row.normal for row in rows] + [row.name for row in rows if row.name.casefold() != row.normal]
+    carriers = set(few(memories.carrying(connection, spelt, limit=CARRIED + 1), CARRIED))
+    link(connection, sorted(carriers - set(leaving_out)))
 
 
 def spotted(connection: Connection[Any], text: str) -> list[int]:

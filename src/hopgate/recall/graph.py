@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.graph.hops import Hops
     from hopgate.graph.matrix import GraphMatrix
     from hopgate.graph.seed import Restart
     from hopgate.graph.walk import Walk
@@ -44,15 +45,34 @@ class GraphLeg:
         Where matrices are kept between processes.
     walk : Walk, optional
         How to seed and to walk; the defaults are measured.
+    hops : Hops, optional
+        Rank by hops in SQL from the same seeds instead of by the walk.
+    shuffle : int, optional
+        Walk over a degree-preserving shuffle with this seed: the control of an evaluation.
     """
 
-    def __init__(self, store: Store, directory: Path | None = None, walk: Walk | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        directory: Path | None = None,
+        walk: Walk | None = None,
+        *,
+        hops: Hops | None = None,
+        shuffle: int | None = None,
+    ) -> None:
         from hopgate.graph.cache import MatrixCache
         from hopgate.graph.walk import Walk
 
         self._store = store
         self._matrices = MatrixCache(store, directory)
         self.walk = walk or Walk()
+        self._hops = hops
+        self._shuffle = shuffle
+        self._control: tuple[GraphMatrix, GraphMatrix] | None = None
+
+    def variant(self, *, hops: Hops | None = None, shuffle: int | None = None) -> GraphLeg:
+        """Give another leg over the same store, with the same seeding."""
+        return GraphLeg(self._store, self._matrices.directory, self.walk, hops=hops, shuffle=shuffle)
 
     def rank(
         self,
@@ -77,13 +97,15 @@ class GraphLeg:
 
         config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         with self._store.transaction() as connection:
-            matrix = self._matrices.get(config, connection)
+            matrix = self._viewed(self._matrices.get(config, connection))
             if not len(matrix.concept_ids):
                 return [], None
             near: Hits = []
             if vector is not None:
                 near = legs["dense"] if "dense" in legs else dense(connection, vector, filters, depth)
             start = self._start(connection, matrix, query, vector, near, filters)
+            if self._hops is not None:
+                return self._hopped(connection, matrix, start, filters, depth), Walked(matrix, start, self.walk)
             allowed = self._allowed(connection, matrix, filters)
         walk = replace(self.walk, depth=depth)
         ranked = rank_memories(matrix.graph, start, walk, allowed=allowed)
@@ -96,6 +118,41 @@ class GraphLeg:
         with self._store.transaction() as connection:
             return path_in_words(connection, walked.matrix, walked.start, memory_id, damping=walked.walk.damping)
 
+    def _viewed(self, matrix: GraphMatrix) -> GraphMatrix:
+        """The matrix itself, or its shuffle, made once."""
+        if self._shuffle is None:
+            return matrix
+        if self._control is None or self._control[0] is not matrix:
+            from hopgate.graph.control import shuffled
+            from hopgate.store.edges import NAME_INSIDE
+
+            self._control = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
+        return self._control[1]
+
+    def _hopped(
+        self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int
+    ) -> Hits:
+        """Hops know concepts alone, so that a memory's share of the restart goes to the concepts it mentions."""
+        import numpy as np
+
+        from hopgate.graph.hops import hop_memories
+
+        split = matrix.graph.memories
+        mass = start.vector[split:].copy()
+        shared = matrix.graph.matrix[:split, split:]
+        mass += shared.T @ (start.vector[:split] / np.maximum(shared.sum(axis=1), 1e-12))
+        seeds = {int(matrix.concept_ids[at]): float(mass[at]) for at in mass.nonzero()[0]}
+        condition, parameters = filters.sql()
+        return hop_memories(
+            connection,
+            seeds,
+            replace(self._hops, depth=depth) if self._hops else None,
+            as_of=filters.as_of,
+            known_at=filters.known_at,
+            condition=condition,
+            parameters=parameters,
+        )
+
     def _start(
         self,
         connection: Connection[Any],
@@ -105,7 +162,10 @@ class GraphLeg:
         near: Hits,
         filters: Filters,
     ) -> Restart:
+        import numpy as np
+
         from hopgate.graph.linking import spotted
+        from hopgate.graph.matrix import positions
         from hopgate.graph.seed import NearFact, restart
 
         names = matrix.concepts(spotted(connection, query))
@@ -114,11 +174,12 @@ class GraphLeg:
             found = graph_vectors.near_facts(
                 connection, vector, self.walk.seeding.near_facts, as_of=filters.as_of, known_at=filters.known_at
             )
-            sources, targets = (matrix.concepts([row[at] for row in found]) for at in (1, 2))
+            order = matrix.edge_id.argsort()
+            rows = positions(matrix.edge_id[order], np.array([edge for edge, _ in found], np.int64))
             facts = [
-                NearFact(int(source), int(target), row[3], row[0])
-                for row, source, target in zip(found, sources, targets, strict=True)
-                if source >= 0 and target >= 0
+                NearFact(int(matrix.edge_source[order[row]]), int(matrix.edge_target[order[row]]), cosine, edge)
+                for row, (edge, cosine) in zip(rows, found, strict=True)
+                if row >= 0
             ]
         places = matrix.memories([key for key, _ in near])
         memories = [(int(at), score) for at, (_, score) in zip(places, near, strict=True) if at >= 0]

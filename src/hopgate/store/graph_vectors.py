@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from hopgate.store import vectors
 from hopgate.store.edges import NAME_INSIDE
 from hopgate.store.graph_rows import visible_edges
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 Table = Literal["concepts", "concept_edges"]
+INDEX = "concepts_embedding"
 
 _PENDING: dict[Table, str] = {
     "concepts": "SELECT id, canonical_name FROM concepts WHERE embedding IS NULL AND id > %s ORDER BY id LIMIT %s",
@@ -46,6 +48,58 @@ def write(connection: Connection[Any], table: Table, ids: Sequence[int], vectors
     connection.execute("DROP TABLE made")
 
 
+def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
+    """Drop the vectors that were made of these concepts' names."""
+    if not concept_ids or vectors.space(connection) is None:
+        return
+    ids = list(concept_ids)
+    connection.execute("UPDATE concepts SET embedding = NULL WHERE id = ANY(%s)", (ids,))
+    connection.execute(
+        "UPDATE concept_edges SET embedding = NULL WHERE src_id = ANY(%s) OR dst_id = ANY(%s)", (ids, ids)
+    )
+
+
+def ensure_index(connection: Connection[Any]) -> None:
+    """Build the HNSW index over concepts' names, so that resolving a new name costs the same however many there are."""
+    connection.execute("SET LOCAL maintenance_work_mem = '1GB'")
+    connection.execute(
+        f"CREATE INDEX IF NOT EXISTS {INDEX} ON concepts USING hnsw (embedding halfvec_cosine_ops) "
+        "WITH (m = 16, ef_construction = 64)"
+    )
+    for table in ("concepts", "concept_edges"):
+        connection.execute(f"CREATE INDEX IF NOT EXISTS {table}_unembedded ON {table} (id) WHERE embedding IS NULL")
+
+
+def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+    """The concepts whose names are nearest a vector as (concept, cosine), best first."""
+    return connection.execute(
+        "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concepts WHERE embedding IS NOT NULL "
+        "ORDER BY embedding <=> %(vector)s::halfvec LIMIT %(limit)s",
+        {"vector": _text(vector), "limit": limit},
+    ).fetchall()
+
+
+def cosines(
+    connection: Connection[Any], vector: NDArray[np.float32], concept_ids: Sequence[int]
+) -> dict[int, float]:
+    """How near these concepts are to a vector; those without one are left out."""
+    rows = connection.execute(
+        "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concepts WHERE id = ANY(%s) AND embedding IS NOT NULL",
+        (_text(vector), list(concept_ids)),
+    )
+    return dict(rows.fetchall())
+
+
+def sample(connection: Connection[Any], limit: int) -> NDArray[np.float32]:
+    """Vectors of the first concepts, as rows: enough to tell how alike unrelated names are."""
+    import numpy as np
+
+    rows = connection.execute(
+        "SELECT embedding::text FROM concepts WHERE embedding IS NOT NULL ORDER BY id LIMIT %s", (limit,)
+    ).fetchall()
+    return np.array([[float(value) for value in row[0][1:-1].split(",")] for row in rows], np.float32)
+
+
 def near_facts(
     connection: Connection[Any],
     vector: NDArray[np.float32],
@@ -53,12 +107,15 @@ def near_facts(
     *,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
-) -> list[tuple[int, int, int, float]]:
-    """The facts nearest a query as (edge, source concept, target concept, cosine), best first."""
-    text = "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
+) -> list[tuple[int, float]]:
+    """The facts nearest a query as (edge, cosine), best first."""
     return connection.execute(
-        "SELECT id, src_id, dst_id, 1 - (embedding <=> %(vector)s::halfvec) FROM concept_edges "
+        "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concept_edges "
         f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} "
         "ORDER BY embedding <=> %(vector)s::halfvec, id LIMIT %(limit)s",
-        {"vector": text, "limit": limit, "as_of": as_of, "known_at": known_at},
+        {"vector": _text(vector), "limit": limit, "as_of": as_of, "known_at": known_at},
     ).fetchall()
+
+
+def _text(vector: NDArray[np.float32]) -> str:
+    return "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
