@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.store import connect
 from hopgate.store.bulk import Column, read, read_groups
 
 if TYPE_CHECKING:
@@ -70,8 +71,11 @@ class Edges:
 
 @contextlib.contextmanager
 def snapshot(store: Store) -> Iterator[Connection[Any]]:
-    """Borrow a connection that sees one state of the database in all its statements, and changes nothing."""
-    with store.transaction() as connection:
+    """Open a connection that sees one state of the database in all its statements, and changes nothing.
+
+    It is not one of the pool's: those who wait for a matrix may hold all of these.
+    """
+    with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection, connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield connection
 
@@ -184,18 +188,21 @@ def _small_ids(connection: Connection[Any]) -> bool:
 
 def edges(connection: Connection[Any], *, as_of: datetime | None = None, known_at: datetime | None = None) -> Edges:
     """The edges that were true as of a time and known at a time."""
+    small = _small_ids(connection)
+    columns = {"id": Column("i8", "id"), "weight": Column("f4", "weight")}
+    if small:
+        columns["pair"] = Column("i8", "(src_id << 32) | dst_id")
+    else:
+        columns |= {"source": Column("i8", "src_id"), "target": Column("i8", "dst_id")}
     relations, relation, told = read_groups(
         connection,
         "relation",
-        {
-            "id": Column("i8", "id"),
-            "source": Column("i8", "src_id"),
-            "target": Column("i8", "dst_id"),
-            "weight": Column("f4", "weight"),
-        },
+        columns,
         f"concept_edges WHERE {visible_edges(as_of, known_at)}",
         {"as_of": as_of, "known_at": known_at},
     )
+    if small:
+        told["source"], told["target"] = told["pair"] >> 32, told["pair"] & (_WEIGHED - 1)
     return Edges(told["id"], told["source"], told["target"], told["weight"], relation, relations)
 
 
