@@ -318,6 +318,8 @@ class KnowledgeBase:
 
         with self.store.transaction() as connection:
             written = memories.upsert(connection, new)
+            # What was said once may be what turns sensitive later: the caches keep no text that a store gave up.
+            self._embedding.forget(written.replaced)
             if written.changed:
                 revoke(connection, written.changed)
                 vectors.drop(connection, written.changed)

@@ -91,6 +91,8 @@ class Embedding:
 
     def forget(self, texts: Sequence[str]) -> None:
         """Drop these texts' vectors from the cache on disk, whatever embedder made them."""
+        if not texts:
+            return
         from hopgate.embed import EmbeddingCache
 
         EmbeddingCache.default().forget(texts)
@@ -104,11 +106,15 @@ class Embedding:
             if not ids:
                 return made
             passed = list(cleared(known[key] for key in ids))
-            keys = {id(memory): key for key, memory in known.items()}
+            by_memory = {id(memory): key for key, memory in known.items()}
+            keys = [by_memory[id(memory)] for memory, _ in passed]
             texts = [text for _, text in passed]
             rows = embedder.documents(texts)
             with self._store.transaction() as connection:
-                made += vectors.write(connection, [keys[id(m)] for m, _ in passed], texts, rows, column=column)
+                written = vectors.write(connection, keys, texts, rows, column=column)
+            # What changed, went or turned sensitive on the way must not stay in the cache either.
+            self.forget([text for key, text in zip(keys, texts, strict=True) if key not in written])
+            made += len(written)
             after = ids[-1]
             if progress:
                 progress(len(ids))

@@ -40,6 +40,7 @@ class Written:
     added: int
     changed: tuple[int, ...]
     now_sensitive: tuple[int, ...]
+    replaced: tuple[str, ...] = ()  # contents that are no memory's any more
 
 
 def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
@@ -56,6 +57,7 @@ def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
             written.added + part.added,
             written.changed + part.changed,
             written.now_sensitive + part.now_sensitive,
+            written.replaced + part.replaced,
         )
     return written
 
@@ -102,7 +104,8 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
             copy.write_row(_row(memory))
     known = connection.execute(
         "SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM i.tags::text OR "
-        "m.expanded_keywords::text IS DISTINCT FROM i.expanded_keywords::text, i.is_sensitive AND NOT m.is_sensitive "
+        "m.expanded_keywords::text IS DISTINCT FROM i.expanded_keywords::text, i.is_sensitive AND NOT m.is_sensitive, "
+        "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END "
         "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id FOR UPDATE OF m"
     ).fetchall()
     values = ", ".join(
@@ -121,8 +124,9 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     return Written(
         len(chunk),
         len(chunk) - len(known),
-        tuple(key for key, changed, _ in known if changed),
-        tuple(key for key, _, sensitive in known if sensitive),
+        tuple(key for key, changed, _, _ in known if changed),
+        tuple(key for key, _, sensitive, _ in known if sensitive),
+        tuple(content for _, _, _, content in known if content is not None),
     )
 
 
@@ -268,3 +272,13 @@ def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, s
         "SELECT id, coalesce(external_id, id::text) FROM memories WHERE id = ANY(%s)", (sorted(ids),)
     )
     return dict(rows.fetchall())
+
+
+def carrying(connection: Connection[Any], names: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
+    """Memories in whose text names may stand, as (memory, number of the name), at most `limit` a name."""
+    return connection.execute(
+        "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (name, number) "
+        "CROSS JOIN LATERAL (SELECT m.id FROM memories m WHERE m.search_vector @@ phraseto_tsquery('english', t.name) "
+        "AND NOT m.is_sensitive LIMIT %s) AS h",
+        (list(names), limit),
+    ).fetchall()

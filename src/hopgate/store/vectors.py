@@ -103,8 +103,11 @@ def write(
     vectors: NDArray[np.float32],
     *,
     column: str = "embedding",
-) -> int:
-    """Store vectors of memories, except of those that changed or turned sensitive while they were embedded."""
+) -> set[int]:
+    """Store vectors of memories, except of those that changed or turned sensitive while they were embedded.
+
+    Returns the memories that have theirs now.
+    """
     import numpy as np
     from pgvector import HalfVector
     from pgvector.psycopg import register_vector
@@ -135,10 +138,10 @@ def write(
             copy.write_row((key, hashlib.md5(content.encode()).hexdigest(), HalfVector(vector)))
     done = connection.execute(
         f"UPDATE memories m SET {column} = made.vector FROM made "
-        "WHERE m.id = made.id AND md5(m.content) = made.hash AND NOT m.is_sensitive"
-    )
+        "WHERE m.id = made.id AND md5(m.content) = made.hash AND NOT m.is_sensitive RETURNING m.id"
+    ).fetchall()
     connection.execute("DROP TABLE made")
-    return done.rowcount
+    return {row[0] for row in done}
 
 
 def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
