@@ -1,0 +1,196 @@
+"""A store's vectors: one space, claimed by name, filled batch by batch, changed beside running recall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import psycopg
+import pytest
+from word_endpoint import DIMENSION, WordEndpoint, embed, serving
+
+import hopgate
+from hopgate import HopgateError, Memory
+from hopgate.embed import EmbeddingCache, Identity
+from hopgate.kb import KnowledgeBase
+from hopgate.store import connect, embedding, vectors
+
+TINY = Identity("tiny", 4, spec="tiny")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[WordEndpoint]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def filled(kb: KnowledgeBase) -> KnowledgeBase:
+    kb.add(*(Memory(f"m{n}", f"text number {n}") for n in range(7)), Memory("s", "a secret", is_sensitive=True))
+    return kb
+
+
+def rows_of(kb: KnowledgeBase, sql: str) -> list[tuple[object, ...]]:
+    with kb.store.transaction() as connection:
+        return connection.execute(sql).fetchall()
+
+
+def ids(kb: KnowledgeBase) -> list[int]:
+    with kb.store.transaction() as connection:
+        return vectors.pending(connection, limit=100)
+
+
+def test_a_space_belongs_to_one_embedder(filled: KnowledgeBase) -> None:
+    with filled.store.transaction() as connection:
+        assert vectors.space(connection) is None
+        vectors.claim(connection, TINY)
+        vectors.claim(connection, TINY)
+        found = vectors.space(connection)
+    assert found is not None and found.identity == TINY and not found.indexed
+    for other in (Identity("large", 8, spec="large"), Identity("tiny", 4, spec="tiny", query_prompt="q: ")):
+        refused = pytest.raises(HopgateError, match=r"embedded by tiny \(4 dimensions\), not by .*reembed")
+        with refused, filled.store.transaction() as connection:
+            vectors.claim(connection, other)
+
+
+def test_a_column_that_hopgate_did_not_make_is_left_alone(filled: KnowledgeBase) -> None:
+    with filled.store.transaction() as connection:
+        connection.execute("ALTER TABLE memories ADD COLUMN embedding halfvec(3)")
+    with pytest.raises(HopgateError, match="hopgate did not make it"), filled.store.transaction() as connection:
+        vectors.claim(connection, TINY)
+
+
+def test_a_sensitive_memory_is_never_pending(filled: KnowledgeBase) -> None:
+    with filled.store.transaction() as connection:
+        vectors.claim(connection, TINY)
+        assert len(vectors.pending(connection, limit=100)) == vectors.count_pending(connection) == 7
+
+
+@pytest.mark.parametrize(
+    ("value", "width", "reason"),
+    [
+        (np.nan, 4, "not a number"),
+        (np.inf, 4, "not a number"),
+        (0.0, 4, "zeros"),
+        (1e-9, 4, "zeros"),
+        (1.0, 3, "3 dim"),
+    ],
+)
+def test_what_is_no_vector_is_refused_and_nothing_written(
+    filled: KnowledgeBase, value: float, width: int, reason: str
+) -> None:
+    with filled.store.transaction() as connection:
+        vectors.claim(connection, TINY)
+    keys = ids(filled)[:2]
+    rows = np.ones((2, width), dtype=np.float32)
+    rows[1] = value
+    with pytest.raises(HopgateError, match=reason), filled.store.transaction() as connection:
+        vectors.write(connection, keys, ["text number 0", "text number 1"], rows)
+    assert len(ids(filled)) == 7
+
+
+def test_a_memory_that_changed_or_turned_sensitive_meanwhile_gets_no_vector(filled: KnowledgeBase) -> None:
+    with filled.store.transaction() as connection:
+        vectors.claim(connection, TINY)
+    keys = ids(filled)[:3]
+    filled.add(Memory("m0", "another text"))
+    filled.mark_sensitive(["m1"])
+    with filled.store.transaction() as connection:
+        texts = [f"text number {n}" for n in range(3)]
+        assert vectors.write(connection, keys, texts, np.ones((3, 4), dtype=np.float32)) == {keys[2]}
+    assert rows_of(filled, "SELECT external_id FROM memories WHERE embedding IS NOT NULL") == [("m2",)]
+
+
+def test_embed_fills_what_is_missing_and_nothing_twice(filled: KnowledgeBase, endpoint: WordEndpoint) -> None:
+    assert filled.embed(endpoint.spec) == 7
+    assert filled.embed() == 0
+    filled.add(Memory("m0", "text number 0", importance=0.9))  # not its text
+    assert filled.embed() == 0
+    filled.add(Memory("m0", "a new text"), Memory("m9", "nine"))
+    assert filled.pending_vectors() == 2
+    assert filled.embed() == 2
+    assert "a secret" not in endpoint.texts
+
+
+def test_an_empty_store_is_not_claimed(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
+    assert kb.embed(endpoint.spec) == 0
+    assert rows_of(kb, "SELECT * FROM embedding_space") == []
+
+
+def test_another_embedder_is_refused_by_name(filled: KnowledgeBase, endpoint: WordEndpoint) -> None:
+    filled.embed(endpoint.spec)
+    with serving("others") as second, pytest.raises(HopgateError, match="embedded by words"):
+        filled.embed(second.spec)
+    with hopgate.open(filled.store.dsn) as again, pytest.raises(HopgateError, match="not by bge-small"):
+        again.embed("bge-small")
+
+
+def test_a_failing_embedder_writes_nothing_of_its_batch_and_the_next_run_goes_on(
+    filled: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "BATCH", 3)
+    EmbeddingCache.default().forget([f"text number {n}" for n in range(7)])
+    endpoint.vector = lambda text: embed(text) if "number 5" not in text else [float("nan")] * DIMENSION
+    with pytest.raises(HopgateError):
+        filled.embed(endpoint.spec)
+    assert filled.pending_vectors() == 4
+    endpoint.vector = embed
+    assert filled.embed() == 4
+
+
+def test_reembed_changes_over_at_the_end_and_resumes(
+    filled: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled.embed(endpoint.spec)
+    monkeypatch.setattr(embedding, "BATCH", 3)
+    with serving("others") as second:
+        second.vector = lambda text: embed(text) if "number 4" not in text else [0.0] * DIMENSION
+        with pytest.raises(HopgateError, match="zeros"):
+            filled.reembed(second.spec)
+        # Half way: the old vectors still answer, and the old embedder embeds what is new.
+        assert filled.recall("number 4", legs=("dense",))
+        asked = len(second.texts)
+        second.vector = embed
+        assert filled.reembed(second.spec) == 4
+        assert not {"text number 0", "text number 1", "text number 2"} & set(second.texts[asked:])
+        with filled.store.transaction() as connection:
+            found = vectors.space(connection)
+        assert found is not None and found.identity.name == "others" and found.next_identity is None
+        assert filled.recall("number 4", legs=("dense",))[0].external_id == "m4"
+        assert filled.reembed(second.spec) == 0
+    columns = rows_of(filled, "SELECT attname FROM pg_attribute WHERE attrelid = 'memories'::regclass "
+                              "AND attname LIKE '%embedding' AND NOT attisdropped")  # fmt: skip
+    assert columns == [("embedding",)]
+
+
+def test_a_change_of_another_process_is_not_finished_under_a_wrong_name(filled: KnowledgeBase) -> None:
+    with filled.store.transaction() as connection:
+        vectors.claim(connection, TINY)
+        vectors.begin_next(connection, Identity("second", 4, spec="second"))
+    with pytest.raises(HopgateError, match="another process"), filled.store.transaction() as connection:
+        vectors.finish_next(connection, Identity("third", 4, spec="third"))
+
+
+def test_the_index_is_built_once_and_an_invalid_one_anew(filled: KnowledgeBase) -> None:
+    with filled.store.transaction() as connection:
+        vectors.claim(connection, TINY)
+        assert not vectors.has_index(connection)
+    with connect.connect(filled.store.dsn) as connection:
+        connection.autocommit = True
+        vectors.build_index(connection)
+        assert vectors.has_index(connection)
+        connection.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'memories_embedding'::regclass")
+        assert not vectors.has_index(connection)
+        vectors.build_index(connection)
+        assert vectors.has_index(connection)
+
+
+def test_two_builders_do_not_fight(filled: KnowledgeBase) -> None:
+    with filled.store.transaction() as connection:
+        vectors.claim(connection, TINY)
+    with psycopg.connect(filled.store.dsn, autocommit=True) as first:
+        first.execute("SELECT pg_advisory_lock(hashtext('hopgate hnsw'))")
+        with connect.connect(filled.store.dsn) as second:
+            second.autocommit = True
+            vectors.build_index(second)
+            assert not vectors.has_index(second)
