@@ -103,6 +103,8 @@ def test_batches_are_pushed_column_by_column(graph, engine, monkeypatch) -> None
     monkeypatch.setattr(front, "PUSH_BUDGET", 1000)
     restart = np.zeros((graph.nodes, 2))
     restart[3001, 0] = restart[3100, 1] = 1
+    assert pagerank(graph, restart[:, :0], top=20).shape == (graph.nodes, 0)
+    assert pagerank(graph, restart[:, :1], top=20).shape == (graph.nodes, 1)
     together = pagerank(graph, restart, top=20)
     assert together.shape == restart.shape
     assert together.dtype == np.float32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,7 +14,7 @@ from hopgate.graph.pagerank.halved import halved
 from hopgate.graph.pagerank.kernel import Kernel
 from hopgate.graph.pagerank.power import power
 from hopgate.graph.pagerank.push import push
-from hopgate.graph.pagerank.restart import Restart, columns
+from hopgate.graph.pagerank.restart import Restart, columns, sparse
 from hopgate.graph.walkgraph import WalkGraph
 
 Dangling = Literal["restart", "stay", "uniform"]
@@ -81,33 +82,38 @@ def pagerank(
     _check(damping, tolerance, dangling, top)
     if kernel is not None:
         kernel.check(graph, damping)
-    start = columns(restart, graph.nodes)
     scale = _scale(graph, degree_correction)
+    scores = None
     if top is not None and graph.arcs >= PUSH_ARCS and graph.undirected and kernel is None:
-        scores = _pushed(graph, start, damping, top, scale)
-    else:
-        scores = None
+        scores = _pushed(graph, restart, damping, top, scale)
     if scores is None:
+        start = columns(restart, graph.nodes)
         error = tolerance if top is None else max(tolerance, TOP_TOLERANCE)
         scores = _returned(graph, start, damping, error, dangling, kernel)
     return scores if scale is None else np.asarray((scores.T * scale).T)
 
 
 def _pushed(
-    graph: WalkGraph, start: NDArray[Any], damping: float, top: int, scale: NDArray[np.float32] | None
+    graph: WalkGraph, restart: Restart, damping: float, top: int, scale: NDArray[np.float32] | None
 ) -> NDArray[Any] | None:
     """Push each column; None where that does not pay or mass would leak from an isolated node."""
+    if isinstance(restart, Mapping):
+        # A large graph's restart is never made dense: checking a million entries takes longer than walking.
+        starts, shape = [sparse(restart, graph.nodes)], (graph.nodes,)
+    else:
+        start = columns(restart, graph.nodes)
+        starts = [(seeds := np.flatnonzero(column), column[seeds]) for column in start.reshape(graph.nodes, -1).T]
+        shape = start.shape
     results = []
-    for column in start.reshape(graph.nodes, -1).T:
-        seeds = np.flatnonzero(column)
+    for seeds, weight in starts:
         if graph.dangling[seeds].any():
             return None
-        mass = column[seeds].astype(np.float32)
+        mass = weight.astype(np.float32)
         scores = push(graph, seeds, mass, damping, top, scale=scale, budget=PUSH_BUDGET * graph.arcs)
         if scores is None:
             return None
         results.append(scores)
-    return np.stack(results, axis=1).reshape(start.shape)
+    return np.stack(results, axis=1).reshape(shape) if len(results) > 1 else np.reshape(results, shape[::-1]).T
 
 
 def _returned(
