@@ -220,7 +220,7 @@ def rows(
     draws = [rng.choice(pool, SEEDS, replace=False).tolist() for _ in range(queries)]
     floor = (8 * graph.arcs + 4 * graph.nodes) / speed * 1000
     for damping in dampings:
-        known = [_timed(partial(yard, seeds, damping, None), 1) for seeds in draws]
+        known = [_timed(partial(yard, seeds, damping, None), 5) for seeds in draws]
         exact = [scores for scores, _ in known]
         found = [_row(name, damping, "igraph", np.median([spent for _, spent in known]), 0.0, 1.0, floor)]
         found += [_measured(name, damping, method, draws, exact, floor) for method in methods]

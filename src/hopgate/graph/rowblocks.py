@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Handing a block to a thread costs about 0.05 ms, what SciPy needs for 40,000 non-zeros; ten times that is worth it.
+# A guess, not yet measured on a quiet machine: a block must outweigh handing it to a thread.
 BLOCK_ARCS = 400_000
-# A sparse product is bound by memory; beyond this many threads the bus is full.
+# A guess, not yet measured: a sparse product is bound by memory, so many threads do not help.
 MAX_THREADS = 8
 
 
