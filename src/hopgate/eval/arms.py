@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hopgate.eval.choose import Chosen, choose
+from hopgate.eval.choose import Chosen, alone, choose
 from hopgate.eval.collect import Collected
 from hopgate.eval.evidence import Arm, Tuning
 from hopgate.eval.grid import base_grid, challenger_grid
@@ -60,7 +60,8 @@ def ablate(
     arms[CONTROL] = _arm(CONTROL, fuser, mixed, asked, settings)
     arms[PROTOTYPE] = prototype(legs, asked, settings)
     if more:
-        arms |= _families(legs, dev, asked, settings, k)
+        lean = bool(dev) and alone(legs["graph"], dev, k) >= base.tuning.tried[repr(base.fuser)]
+        arms |= _families(legs, dev, asked, settings, k, lean=lean)
         if "hops" in lists:
             arms["hops"] = _arm("hops", fuser, {**legs, "graph": lists["hops"]}, asked, settings)
         arms["concept-boost"] = _boost(fuser, legs, asked, settings)
@@ -85,19 +86,23 @@ def _chosen(legs: Mapping[str, Run], dev: Qrels, k: int) -> tuple[Chosen, Chosen
         return Chosen(RRF(graph=0), plain), fixed, fixed
     candidates = challenger_grid()
     audible = heard(candidates, legs, dev, k=k) or [RRF(graph=5)]
-    full = choose(candidates, legs, dev, k)
-    return choose(base_grid(), legs, dev, k), full, full if full.fuser in audible else choose(audible, legs, dev, k)
+    base = choose(base_grid(), legs, dev, k)
+    lean = alone(legs["graph"], dev, k) >= base.tuning.tried[repr(base.fuser)]
+    full = choose(candidates, legs, dev, k, lean_to_graph=lean)
+    if full.fuser in audible:
+        return base, full, full
+    return base, full, choose(audible, legs, dev, k, lean_to_graph=lean)
 
 
 def _families(
-    legs: Mapping[str, Run], dev: Qrels, asked: Sequence[str], settings: Mapping[str, Any], k: int
+    legs: Mapping[str, Run], dev: Qrels, asked: Sequence[str], settings: Mapping[str, Any], k: int, *, lean: bool
 ) -> dict[str, Arm]:
     """The best of each kind of fusion on its own: RRF against convex combination, at last measured."""
     kinds: dict[str, type[AnyFuser]] = {"rrf": RRF, "tm2c2": TM2C2, "stretched-rrf": StretchedRRF}
     made = {}
     for name, kind in kinds.items():
         grid = [fuser for fuser in challenger_grid() if isinstance(fuser, kind)]
-        fuser = choose(grid, legs, dev, k).fuser if dev else kind()
+        fuser = choose(grid, legs, dev, k, lean_to_graph=lean).fuser if dev else kind()
         made[name] = _arm(name, fuser, legs, asked, settings)
     made["rrf, equal weights"] = _arm("rrf, equal weights", RRF(), legs, asked, settings)
     return made
