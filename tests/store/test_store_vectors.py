@@ -61,6 +61,7 @@ def test_a_column_that_hopgate_did_not_make_is_left_alone(filled: KnowledgeBase)
 
 
 def test_a_sensitive_memory_is_never_pending(filled: KnowledgeBase) -> None:
+    assert filled.pending_vectors() == 7
     with filled.store.transaction() as connection:
         vectors.claim(connection, TINY)
         assert len(vectors.pending(connection, limit=100)) == vectors.count_pending(connection) == 7

@@ -96,6 +96,8 @@ def stop(data: Data = None) -> None:
     from hopgate.store import embedded
 
     directory = _directory(data)
+    if not directory.is_dir():
+        raise HopgateError(f"there is no data directory {directory}: give the one of hopgate db start with --data")
     embedded.keep(directory, False)
     if not embedded.stop(directory):
         raise HopgateError(f"another process uses the server on {directory}: it stops when that one ends")

@@ -91,7 +91,9 @@ def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: 
 
 def count_pending(connection: Connection[Any], *, column: str = "embedding") -> int:
     """How many memories still need a vector."""
-    row = connection.execute(f"SELECT count(*) FROM memories WHERE {column} IS NULL AND NOT is_sensitive").fetchone()
+    # Before the first vector there is no column.
+    missing = "true" if space(connection) is None else f"{column} IS NULL"
+    row = connection.execute(f"SELECT count(*) FROM memories WHERE {missing} AND NOT is_sensitive").fetchone()
     assert row is not None
     return int(row[0])
 
