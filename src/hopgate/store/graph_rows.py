@@ -27,10 +27,10 @@ _WEIGHED = 1 << 31
 _PACKED = {
     "pair": Column(
         "i8",
-        f"(memory_id << 32) | concept_id | CASE WHEN weight = 1 THEN 0 ELSE {_WEIGHED} END "
+        f"(memory_id << 32) | concept_id | CASE WHEN weight = 1::real THEN 0 ELSE {_WEIGHED} END "
         f"| CASE WHEN relation = '{MENTIONS}' THEN 0 ELSE {-(1 << 63)} END",
     ),
-    "weight": Column("f4", "weight", only="weight <> 1"),
+    "weight": Column("f4", "weight", only="weight <> 1::real"),
 }
 
 
