@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,11 @@ from hopgate.extract.extractor import Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.graph import build
+from hopgate.graph.derive import derive
+from hopgate.graph.resolution import Ask, Resolution, Tally
 from hopgate.graph.sink import GraphSink
 from hopgate.memory import Cleared
-from hopgate.store import concepts, extractions, graph_vectors, memories, said, vectors
+from hopgate.store import extractions, graph_vectors, memories, said, vectors, version
 from hopgate.store.extractions import StoreCache
 
 if TYPE_CHECKING:
@@ -30,13 +32,11 @@ Show = Callable[[Progress], object]
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build did."""
+    """What a build did; `incremental` ones resolved new names, the others clustered all of them."""
 
     extraction: Progress
-    concepts: int
-    names: int
-    edges: int
     incremental: bool
+    resolution: Tally
 
 
 class GraphBuilder:
@@ -50,53 +50,92 @@ class GraphBuilder:
         self,
         extractor: Extractor,
         *,
+        only: Sequence[str] | None = None,
         run: Run | None = None,
         limit: int | None = None,
         show: Show = str,
-        deriving: bool = True,
+        ask: Ask | None = None,
     ) -> Progress:
-        """Extract from every memory that this extractor has not dealt with; resumable, from cache where it can."""
+        """Extract from every memory that this extractor has not dealt with; resumable, from cache where it can.
+
+        In a graph that is built, edges follow at once. Before the first build nothing does until it.
+
+        Parameters
+        ----------
+        only : sequence of str, optional
+            The external ids of the memories to extract from: the cost is then that of these, however many others.
+        """
         with self._store.transaction() as connection:
-            total = memories.count(connection)
-        sink = GraphSink(self._store, deriving=deriving)
-        stream = self._sources(limit)
-        total = min(total, limit) if limit is not None else total
-        return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
+            deriving = version.is_derived(connection)
+        return self._extract(extractor, only, run, limit, show, deriving, self._resolution(ask))
 
     def build(
         self,
         extractor: Extractor,
         *,
+        only: Sequence[str] | None = None,
         run: Run | None = None,
+        limit: int | None = None,
         canonicaliser: Canonicaliser | None = None,
         single_valued: Collection[str] = (),
         rebuild: bool = False,
         embed_concepts: bool = True,
         show: Show = str,
+        ask: Ask | None = None,
     ) -> Built:
         """Extract, canonicalise, derive and embed.
 
-        The first time names are clustered globally. Afterwards new memories' names are resolved one by one against the
-        concepts that are there, never by clustering anew, unless `rebuild` asks for it.
+        The first time names and relations are clustered globally. Afterwards new memories' names are resolved one by
+        one against the concepts that are there, never by clustering anew, unless `rebuild` asks for it. A build that
+        was broken off is taken up where it stopped.
         """
         with self._store.transaction() as connection:
-            said.declare_single_valued(connection, single_valued)
-            whole = rebuild or concepts.count(connection) == 0
-        progress = self.extract(extractor, run=run, show=show, deriving=not whole)
-        with self._store.transaction() as connection:
-            said.declare_single_valued(connection, single_valued)
+            declared = said.declare_single_valued(connection, single_valued)
+            whole = rebuild or not version.is_derived(connection)
             if whole:
-                build.canonicalise(connection, canonicaliser, self._embed if self._embeds() else None)
+                version.set_derived(connection, False)
+            else:
+                derive(connection, said.groups_of_relations(connection, declared))
+        resolution = self._resolution(ask)
+        progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
+        if whole:
+            embed = self._embed if self._embeds() else None
+            with self._store.transaction() as connection:
+                build.canonicalise(connection, canonicaliser, embed)
+                build.canonical_relations(connection, embed)
                 build.derive_all(connection)
         self.embed(concepts=embed_concepts)
-        with self._store.transaction() as connection:
-            counts = concepts.counts(connection)
-        return Built(progress, *counts, incremental=not whole)
+        return Built(progress, not whole, resolution.tally)
+
+    def _resolution(self, ask: Ask | None) -> Resolution:
+        return Resolution(embed=self._embed if self._embeds() else None, ask=ask)
+
+    def _extract(
+        self,
+        extractor: Extractor,
+        only: Sequence[str] | None,
+        run: Run | None,
+        limit: int | None,
+        show: Show,
+        deriving: bool,
+        resolution: Resolution,
+    ) -> Progress:
+        if only is not None:
+            with self._store.transaction() as connection:
+                stream: Iterable[Source] = list(sources(memories.fetch(connection, only).values()))
+            total = len(only)
+        else:
+            with self._store.transaction() as connection:
+                total = memories.count(connection)
+            stream = self._sources(limit)
+            total = min(total, limit) if limit is not None else total
+        sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
+        return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
 
     def embed(self, *, concepts: bool = True) -> None:
         """Give edges, and concepts unless told otherwise, the vectors they lack, when the store has a space for them.
 
-        Walks start from facts near the query, and so need the edges' vectors; the concepts' are for resolving new names.
+        Walks start from facts near the query, and so need the edges' vectors; concepts' serve to resolve new names.
         """
         if not self._embeds():
             return
@@ -112,6 +151,9 @@ class GraphBuilder:
                 with self._store.transaction() as connection:
                     graph_vectors.write(connection, table, [key for key, _ in rows], made)
                 after = rows[-1][0]
+        if concepts:
+            with self._store.transaction() as connection:
+                graph_vectors.ensure_index(connection)
 
     def _embeds(self) -> bool:
         with self._store.transaction() as connection:

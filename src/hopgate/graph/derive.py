@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
 def derive(connection: Connection[Any], groups: Iterable[Group]) -> None:
     """Derive the edges of some groups anew from all their facts, and put them in the place of the old ones."""
-    touched = sorted(set(groups), key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
+    asked = set(groups)
+    singles = {(group.src_id, group.relation) for group in asked if group.dst_id is None}
+    # A relation that became single-valued: its whole group covers those of its targets.
+    covered = {group for group in asked if group.dst_id is not None and (group.src_id, group.relation) in singles}
+    touched = sorted(asked - covered, key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
     if not touched:
         return
-    singles = {(group.src_id, group.relation) for group in touched if group.dst_id is None}
     facts: dict[Group, list[Told]] = defaultdict(list)
     for told in said.facts_of_groups(connection, touched):
         single = (told.src_id, told.relation) in singles

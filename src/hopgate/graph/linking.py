@@ -52,10 +52,10 @@ def link_names(connection: Connection[Any], concept_ids: Sequence[int], index: N
 
 
 def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_out: Sequence[int] = ()) -> None:
-    """Follow names that came, went or changed hands into the memories and the names in which they stand.
+    """Follow names that came, went or changed hands to the memories titled so and the names in which they stand.
 
-    A name in more than `CARRIED` texts is a word that tells little about each of them, and to visit them all would
-    make one memory's insertion cost what the store is large: the next rebuild links those.
+    A name in more than `CARRIED` of them is a word that tells little about each, and to visit them all would make one
+    memory's insertion cost what the store is large: the next rebuild links those.
     """
     rows = [row for row in changed if name_index([(row.name, 0)]).names]
     if not rows:
@@ -63,7 +63,7 @@ def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_o
     owners = {row.concept_id for row in rows} | set(names.holding(connection, [r.normal for r in rows], limit=CARRIED))
     link_names(connection, sorted(owners))
     spelt = [row.normal for row in rows] + [row.name for row in rows if row.name.casefold() != row.normal]
-    carriers = set(few(memories.carrying(connection, spelt, limit=CARRIED + 1), CARRIED))
+    carriers = set(few(memories.titled(connection, spelt, limit=CARRIED + 1), CARRIED))
     link(connection, sorted(carriers - set(leaving_out)))
 
 

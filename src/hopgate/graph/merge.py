@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.graph.derive import derive
-from hopgate.graph.linking import link, link_names
+from hopgate.graph.linking import link, relink
+from hopgate.graph.naming import rename
 from hopgate.store import concepts, edges, names, said, version
+from hopgate.store.concepts import BY_HAND
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -26,7 +28,7 @@ class Change:
 
 
 def merge(
-    connection: Connection[Any], kept_id: int, merged_id: int, *, method: str = "by hand", score: float | None = None
+    connection: Connection[Any], kept_id: int, merged_id: int, *, method: str = BY_HAND, score: float | None = None
 ) -> Change:
     """Make the second concept's names the first one's; everything that follows from them follows."""
     if kept_id == merged_id:
@@ -41,7 +43,7 @@ def merge(
     names.move(connection, ids, kept_id)
     _follow(connection, memories, before, ids)
     names.drop_nameless(connection, [merged_id])
-    names.rename(connection, [kept_id])
+    rename(connection, [kept_id])
     version.bump(connection)
     return Change(kept.name, merged.name, tuple(row.name for row in moved), len(memories), len(before))
 
@@ -63,7 +65,7 @@ def split(connection: Connection[Any], concept_id: int) -> list[Change]:
         names.move(connection, ids, made.merged_id)
         _follow(connection, memories, before, ids)
         names.drop_nameless(connection, [made.merged_id])
-        names.rename(connection, [concept_id, made.merged_id])
+        rename(connection, [concept_id, made.merged_id])
         changes.append(Change(kept.name, made.merged_name, tuple(row.name for row in rows), len(memories), len(before)))
     version.bump(connection)
     return changes
@@ -73,4 +75,4 @@ def _follow(connection: Connection[Any], memories: list[int], before: list[said.
     """After names changed hands: memories' concepts, and the edges of the groups they left and joined."""
     link(connection, memories)
     derive(connection, [*before, *said.groups_of_names(connection, name_ids)])
-    link_names(connection, names.by_id(connection, name_ids))
+    relink(connection, names.by_id(connection, name_ids))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.derive import derive
+from hopgate.graph.linking import relink
+from hopgate.graph.naming import rename
 from hopgate.store import edges, names, said, version
 
 if TYPE_CHECKING:
@@ -22,11 +24,14 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     touched = said.names_of_memories(connection, memory_ids)
     groups = said.groups_of_memories(connection, memory_ids)
     said.remove(connection, memory_ids)
-    if not touched:
+    linked = edges.unlink_memories(connection, memory_ids)
+    if not touched and not linked:
         return
-    edges.unlink_memories(connection, memory_ids)
     derive(connection, groups)
-    poorer = names.drop_unused(connection, touched)
-    names.drop_nameless(connection, poorer)
-    names.rename(connection, poorer)
+    concepts = sorted({row.concept_id for row in names.by_id(connection, touched)})
+    gone = names.drop_unused(connection, touched)
+    names.refresh(connection, touched)
+    names.drop_nameless(connection, concepts)
+    rename(connection, concepts)
+    relink(connection, gone, leaving_out=memory_ids)
     version.bump(connection)

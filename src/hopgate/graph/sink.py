@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from hopgate.extract.cache import text_key
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
 from hopgate.graph.revoke import revoke
-from hopgate.graph.write import Said, add
+from hopgate.graph.write import Said, add, spellings
 from hopgate.store import extractions, names
-from hopgate.store.names import NameRow
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
+    from hopgate.graph.resolution import Resolution
     from hopgate.store.store import Store
 
 
@@ -26,20 +24,14 @@ class GraphSink:
     ----------
     deriving : bool
         Whether edges follow at once; a backfill derives once, at its end.
-    resolve : callable, optional
-        Given each batch's new names, inside its transaction.
+    resolution : Resolution, optional
+        Resolves each batch's new names, inside its transaction.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        deriving: bool = True,
-        resolve: Callable[[Connection[Any], list[NameRow]], None] | None = None,
-    ) -> None:
+    def __init__(self, store: Store, *, deriving: bool = True, resolution: Resolution | None = None) -> None:
         self._store = store
         self._deriving = deriving
-        self._resolve = resolve
+        self._resolution = resolution if deriving else None
 
     def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> Collection[str | int]:
         """Return those of the memories whose extraction by this identity is written and needs no repeating."""
@@ -48,6 +40,9 @@ class GraphSink:
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         """Write a batch with its provenance, in the place of whatever was said of these memories before."""
+        if self._resolution:
+            told = spellings(one.extraction for one in batch)
+            self._resolution.prepare(self._store, {normal: name for normal, (name, _) in told.items()})
         with self._store.transaction() as connection:
             names.lock(connection)
             known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
@@ -56,9 +51,7 @@ class GraphSink:
                 revoke(connection, before)
             rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
             said = [Said(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
-            fresh = add(connection, said, deriving=self._deriving)
+            add(connection, said, deriving=self._deriving, resolve=self._resolution)
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for (key, _, _), one in rows), identity
             )
-            if self._resolve and fresh:
-                self._resolve(connection, fresh)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.extract.extraction import Extraction
 from hopgate.graph.derive import derive
-from hopgate.graph.linking import link, link_names
+from hopgate.graph.linking import link, relink
 from hopgate.graph.moments import moment
-from hopgate.graph.names import normalise
+from hopgate.graph.names import initials, normalise
+from hopgate.graph.naming import rename
 from hopgate.store import names, said, version
 from hopgate.store.names import NameRow
 from hopgate.store.said import FactRow
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+Resolve = Callable[["Connection[Any]", Sequence[NameRow]], None]
 
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
 MAX_NAME = 200
@@ -32,23 +35,26 @@ class Said:
     extraction: Extraction
 
 
-def add(connection: Connection[Any], batch: Sequence[Said], *, deriving: bool = True) -> list[NameRow]:
-    """Write what was said, in the caller's transaction; give the names that were not known before.
+def add(
+    connection: Connection[Any], batch: Sequence[Said], *, deriving: bool = True, resolve: Resolve | None = None
+) -> None:
+    """Write what was said, in the caller's transaction.
 
     Parameters
     ----------
     deriving : bool
         Whether edges and memories' concepts follow at once. A backfill derives once, after canonicalisation.
+    resolve : callable, optional
+        Finds among known concepts those that new names mean, before anything is derived.
     """
     names.lock(connection)
-    wanted = _names(batch)
-    known = names.ensure(connection, wanted)
-    fresh = [row for row in known.values() if row.is_new]
+    wanted = spellings(one.extraction for one in batch)
+    known = names.ensure(connection, wanted, {normal: initials(normal) for normal in wanted})
     mentions, facts = [], []
     for one in batch:
-        for mention in one.extraction.mentions:
-            if row := known.get(normalise(mention.name)):
-                mentions.append((one.memory_id, row.id, mention.kind or None))
+        for name, kind in _told(one.extraction):
+            if row := known.get(normalise(name)):
+                mentions.append((one.memory_id, row.id, name, kind))
         for fact in one.extraction.facts:
             subject, object_ = known.get(normalise(fact.subject)), known.get(normalise(fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
@@ -62,28 +68,45 @@ def add(connection: Connection[Any], batch: Sequence[Said], *, deriving: bool = 
     said.add_mentions(connection, mentions)
     said.add_facts(connection, facts)
     if deriving:
-        memory_ids = [one.memory_id for one in batch]
-        link(connection, memory_ids)
-        derive(connection, said.groups_of_memories(connection, memory_ids))
-        link_names(connection, fresh)
+        _follow(connection, [one.memory_id for one in batch], list(known.values()), resolve)
     version.bump(connection)
-    return fresh
 
 
-def _backwards(start: datetime | None, end: datetime | None) -> bool:
-    return start is not None and end is not None and end < start
+def _follow(connection: Connection[Any], memory_ids: list[int], known: list[NameRow], resolve: Resolve | None) -> None:
+    """Resolve new names, and derive what follows from the batch."""
+    names.refresh(connection, [row.id for row in known])
+    fresh = [row for row in known if row.is_new]
+    if resolve and fresh:
+        resolve(connection, fresh)
+    rows = names.by_id(connection, [row.id for row in known])
+    rename(connection, sorted({row.concept_id for row in rows}))
+    link(connection, memory_ids)
+    derive(connection, said.groups_of_memories(connection, memory_ids))
+    new = {row.id for row in fresh}
+    relink(connection, [row for row in rows if row.id in new], leaving_out=memory_ids)
 
 
-def _names(batch: Sequence[Said]) -> dict[str, tuple[str, str | None]]:
+def spellings(extractions: Iterable[Extraction]) -> dict[str, tuple[str, str | None]]:
     """Every name of a batch by its normal form; the first spelling and the first kind win."""
     wanted: dict[str, tuple[str, str | None]] = {}
-    for one in batch:
-        told = [(mention.name, mention.kind or None) for mention in one.extraction.mentions]
-        told += [(name, None) for fact in one.extraction.facts for name in (fact.subject, fact.object)]
-        for name, kind in told:
+    for extraction in extractions:
+        for name, kind in _told(extraction):
             normal = normalise(name)
             if not normal or len(normal) > MAX_NAME or len(name) > 2 * MAX_NAME:
                 continue
             spelling, first = wanted.get(normal, (name, None))
             wanted[normal] = (spelling, first or kind)
     return wanted
+
+
+def _told(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
+    """The names that an extraction uses: whoever states a fact mentions its ends."""
+    for mention in extraction.mentions:
+        yield mention.name, mention.kind or None
+    for fact in extraction.facts:
+        yield fact.subject, None
+        yield fact.object, None
+
+
+def _backwards(start: datetime | None, end: datetime | None) -> bool:
+    return start is not None and end is not None and end < start

@@ -50,6 +50,8 @@ class Ambiguous:
     score: float
 
 
+BY_HAND = "by hand"
+
 _CONCEPT = "SELECT id, canonical_name, aliases, kind, memory_count FROM concepts"
 
 
@@ -163,6 +165,22 @@ def merge_many(connection: Connection[Any], merges: Sequence[BulkMerge], *, meth
     )
     connection.execute("DELETE FROM concepts WHERE id IN (SELECT merged FROM merging)")
     connection.execute("DROP TABLE merging")
+
+
+def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bool]]:
+    """What people decided: names, a name they were merged with or split from (none is left: none), and which."""
+    return connection.execute(
+        "SELECT m.name_ids, (SELECT n.id FROM concept_names n WHERE n.id <> ALL(m.name_ids) AND n.concept_id = "
+        "CASE WHEN m.split_at IS NULL THEN (SELECT concept_id FROM concept_names WHERE id = ANY(m.name_ids) LIMIT 1) "
+        "ELSE m.kept_id END ORDER BY uses DESC, id LIMIT 1) AS partner, m.split_at IS NULL "
+        "FROM concept_merges m WHERE (m.method = %s) = (m.split_at IS NULL) ORDER BY m.id",
+        (BY_HAND,),
+    ).fetchall()
+
+
+def forget_merges(connection: Connection[Any]) -> None:
+    """Forget the merges that stand, because all names are about to be clustered anew; what was split stays known."""
+    connection.execute("DELETE FROM concept_merges WHERE split_at IS NULL")
 
 
 def count(connection: Connection[Any]) -> int:

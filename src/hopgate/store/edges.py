@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store import vectors
 from hopgate.store.said import Group
 
 if TYPE_CHECKING:
@@ -33,54 +34,55 @@ class EdgeRow:
 
 
 def replace(connection: Connection[Any], groups: Sequence[Group], rows: Iterable[EdgeRow]) -> None:
-    """Put new rows in the place of all edges of these groups."""
-    connection.execute(
-        "DELETE FROM concept_edges e "
-        "USING unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id) "
-        "WHERE e.src_id = g.src_id AND e.relation = g.relation AND (g.dst_id IS NULL OR e.dst_id = g.dst_id)",
-        ([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
+    """Put new rows in the place of all edges of these groups; a fact that stays keeps its vector."""
+    made = list(rows)
+    vector = vectors.space(connection) is not None
+    column, kept = (", embedding", ", old.embedding") if vector else ("", "")
+    join = (
+        "LEFT JOIN (SELECT DISTINCT ON (src_id, relation, dst_id) src_id, relation, dst_id, embedding FROM gone "
+        "ORDER BY src_id, relation, dst_id, embedding IS NULL) AS old "
+        "ON old.src_id = r.src AND old.relation = r.relation AND old.dst_id = r.dst"
+        if vector
+        else ""
     )
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(
-            "COPY concept_edges (src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, retired_at, "
-            "evidence_memory_ids) FROM STDIN"
-        ) as copy,
-    ):
-        for row in rows:
-            copy.write_row(
-                (row.src_id, row.dst_id, row.relation, row.weight, row.valid_from, row.valid_to, row.recorded_at,
-                 row.retired_at, list(row.evidence))
-            )  # fmt: skip
-
-
-def remove_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
-    """Remove every edge that touches these concepts; `replace` brings back those that are still supported."""
-    ids = list(concept_ids)
-    connection.execute("DELETE FROM concept_edges WHERE src_id = ANY(%s) OR dst_id = ANY(%s)", (ids, ids))
-
-
-def unlink_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Forget which concepts memories talk about."""
     connection.execute(
+        "WITH gone AS (DELETE FROM concept_edges e "
+        "USING unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id) "
+        "WHERE e.src_id = g.src_id AND e.relation = g.relation AND (g.dst_id IS NULL OR e.dst_id = g.dst_id) "
+        f"RETURNING e.src_id, e.relation, e.dst_id{column}) "
+        "INSERT INTO concept_edges (src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, retired_at, "
+        f"evidence_memory_ids{column}) SELECT r.src, r.dst, r.relation, r.weight, r.valid_from, r.valid_to, "
+        f"r.recorded_at, r.retired_at, r.evidence::bigint[]{kept} FROM unnest(%s::bigint[], %s::bigint[], %s::text[], "
+        "%s::real[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[]) "
+        f"AS r (src, dst, relation, weight, valid_from, valid_to, recorded_at, retired_at, evidence) {join}",
+        (
+            *([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
+            *([r.src_id for r in made], [r.dst_id for r in made], [r.relation for r in made], [r.weight for r in made]),
+            *([r.valid_from for r in made], [r.valid_to for r in made]),
+            *([r.recorded_at for r in made], [r.retired_at for r in made]),
+            ["{" + ",".join(map(str, row.evidence)) + "}" for row in made],
+        ),
+    )
+
+
+def unlink_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
+    """Forget which concepts memories talk about; say whether they talked about any."""
+    done = connection.execute(
         "WITH gone AS (DELETE FROM memory_concepts WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
         "counted AS (SELECT concept_id, count(*) AS n FROM gone GROUP BY concept_id) "
         "UPDATE concepts c SET memory_count = memory_count - n FROM counted WHERE c.id = counted.concept_id",
         {"ids": list(memory_ids)},
     )
+    return done.rowcount > 0
 
 
 def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Derive which concepts memories talk about, from their mentions and facts, and count them."""
+    """Derive which concepts memories talk about, from their mentions, and count them."""
     unlink_memories(connection, memory_ids)
     connection.execute(
-        "WITH told AS ("
-        "  SELECT memory_id, name_id FROM mentions WHERE memory_id = ANY(%(ids)s)"
-        "  UNION SELECT memory_id, subject_id FROM facts WHERE memory_id = ANY(%(ids)s)"
-        "  UNION SELECT memory_id, object_id FROM facts WHERE memory_id = ANY(%(ids)s)), "
-        "made AS (INSERT INTO memory_concepts (memory_id, concept_id, weight) "
-        "  SELECT DISTINCT memory_id, concept_id, 1 FROM told JOIN concept_names n ON n.id = told.name_id "
-        "  RETURNING concept_id), "
+        "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, weight) "
+        "SELECT DISTINCT memory_id, concept_id, 1 FROM mentions JOIN concept_names n ON n.id = name_id "
+        "WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
         "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
         "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
         {"ids": list(memory_ids)},
@@ -103,16 +105,19 @@ def add_links(
     )
 
 
-def add_name_links(
-    connection: Connection[Any], src_ids: Sequence[int], dst_ids: Sequence[int], weights: Sequence[float]
+def replace_name_links(
+    connection: Connection[Any],
+    of: Sequence[int],
+    src_ids: Sequence[int],
+    dst_ids: Sequence[int],
+    weights: Sequence[float],
 ) -> None:
-    """Join concepts by their names alone: always known, true at all times, with no memory as evidence."""
+    """Join the concepts `of` to others by their names alone: always known, true at all times, without evidence."""
+    connection.execute("DELETE FROM concept_edges WHERE src_id = ANY(%s) AND relation = %s", (list(of), NAME_INSIDE))
     connection.execute(
         "INSERT INTO concept_edges (src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
-        "SELECT s, d, %(inside)s, w, '-infinity', '{}' "
-        "FROM unnest(%(src)s::bigint[], %(dst)s::bigint[], %(weight)s::real[]) AS l (s, d, w) WHERE NOT EXISTS "
-        "(SELECT 1 FROM concept_edges e WHERE e.src_id = s AND e.relation = %(inside)s AND e.dst_id = d)",
-        {"inside": NAME_INSIDE, "src": list(src_ids), "dst": list(dst_ids), "weight": list(weights)},
+        "SELECT s, d, %s, w, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[], %s::real[]) AS l (s, d, w)",
+        (NAME_INSIDE, list(src_ids), list(dst_ids), list(weights)),
     )
 
 
@@ -122,3 +127,14 @@ def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]
         "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1", (list(concept_ids),)
     )
     return [row[0] for row in rows]
+
+
+def drop_unsupported(connection: Connection[Any]) -> None:
+    """Remove edges that no fact supports any more under their relation and between their concepts."""
+    connection.execute(
+        "DELETE FROM concept_edges e WHERE relation <> %s AND NOT EXISTS (SELECT 1 FROM facts f "
+        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
+        "JOIN relations r ON r.raw = f.relation "
+        "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id AND r.canonical = e.relation)",
+        (NAME_INSIDE,),
+    )

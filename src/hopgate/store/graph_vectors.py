@@ -79,9 +79,7 @@ def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limi
     ).fetchall()
 
 
-def cosines(
-    connection: Connection[Any], vector: NDArray[np.float32], concept_ids: Sequence[int]
-) -> dict[int, float]:
+def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_ids: Sequence[int]) -> dict[int, float]:
     """How near these concepts are to a vector; those without one are left out."""
     rows = connection.execute(
         "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concepts WHERE id = ANY(%s) AND embedding IS NOT NULL",

@@ -30,6 +30,8 @@ _ROW = (
 
 
 CHUNK = 5000
+# What a title adds to a name is in brackets and short: "(road)", "(1954 film)".
+MAX_ADDITION = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,11 +276,11 @@ def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, s
     return dict(rows.fetchall())
 
 
-def carrying(connection: Connection[Any], names: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
-    """Memories in whose text names may stand, as (memory, number of the name), at most `limit` a name."""
+def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
+    """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name."""
     return connection.execute(
         "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (name, number) "
         "CROSS JOIN LATERAL (SELECT m.id FROM memories m WHERE m.search_vector @@ phraseto_tsquery('english', t.name) "
-        "AND NOT m.is_sensitive LIMIT %s) AS h",
-        (list(names), limit),
+        "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
+        (list(names), MAX_ADDITION, limit),
     ).fetchall()

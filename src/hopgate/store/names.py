@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,11 @@ class NameRow:
     normal: str
     name: str
     kind: str | None
+    uses: int = 0
     is_new: bool = False
+
+
+_NAME = "SELECT id, concept_id, normal_name, name, kind, uses FROM concept_names"
 
 
 def lock(connection: Connection[Any]) -> None:
@@ -27,12 +32,15 @@ def lock(connection: Connection[Any]) -> None:
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
 
 
-def ensure(connection: Connection[Any], wanted: Mapping[str, tuple[str, str | None]]) -> dict[str, NameRow]:
+def ensure(
+    connection: Connection[Any], wanted: Mapping[str, tuple[str, str | None]], initials: Mapping[str, str]
+) -> dict[str, NameRow]:
     """Find names by their normal form, and give each that is new a concept of its own.
 
     Parameters
     ----------
     wanted : mapping from normal form to (name as written, kind)
+    initials : mapping from normal form to the first letters by which it may be called
     """
     known = {row.normal: row for row in by_normal(connection, list(wanted))}
     fresh = [(normal, *wanted[normal]) for normal in wanted if normal not in known]
@@ -41,12 +49,13 @@ def ensure(connection: Connection[Any], wanted: Mapping[str, tuple[str, str | No
         # The concepts' ids are drawn first, so that each new name is paired with its own.
         rows = connection.execute(
             "WITH new AS (SELECT nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id, * "
-            "FROM unnest(%s::text[], %s::text[], %s::text[]) AS n (normal, name, kind)), "
+            "FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[]) AS n (normal, name, kind, initials)), "
             "made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) "
             "SELECT concept_id, name, ARRAY[name], kind FROM new) "
-            "INSERT INTO concept_names (name, normal_name, kind, concept_id) "
-            "SELECT name, normal, kind, concept_id FROM new RETURNING id, concept_id, normal_name, name, kind",
-            (normals, names, kinds),
+            "INSERT INTO concept_names (name, normal_name, kind, concept_id, initials) "
+            "SELECT name, normal, kind, concept_id, initials FROM new "
+            "RETURNING id, concept_id, normal_name, name, kind",
+            (normals, names, kinds, [initials.get(normal) or None for normal in normals]),
         )
         known |= {row[2]: NameRow(row[0], row[1], row[2], row[3], row[4], is_new=True) for row in rows}
     return known
@@ -55,7 +64,7 @@ def ensure(connection: Connection[Any], wanted: Mapping[str, tuple[str, str | No
 def by_normal(connection: Connection[Any], normals: Sequence[str]) -> list[NameRow]:
     """Names by their normal forms; unknown ones are left out."""
     rows = connection.execute(
-        "SELECT id, concept_id, normal_name, name, kind FROM concept_names WHERE normal_name = ANY(%s)",
+        _NAME + " WHERE normal_name = ANY(%s)",
         (list(normals),),
     )
     return [NameRow(*row) for row in rows]
@@ -64,7 +73,7 @@ def by_normal(connection: Connection[Any], normals: Sequence[str]) -> list[NameR
 def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
     """Names by their ids."""
     rows = connection.execute(
-        "SELECT id, concept_id, normal_name, name, kind FROM concept_names WHERE id = ANY(%s) ORDER BY id",
+        _NAME + " WHERE id = ANY(%s) ORDER BY id",
         (list(name_ids),),
     )
     return [NameRow(*row) for row in rows]
@@ -72,14 +81,14 @@ def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]
 
 def all_names(connection: Connection[Any]) -> list[NameRow]:
     """Every name, in the order of arrival."""
-    rows = connection.execute("SELECT id, concept_id, normal_name, name, kind FROM concept_names ORDER BY id")
+    rows = connection.execute(_NAME + " ORDER BY id")
     return [NameRow(*row) for row in rows]
 
 
 def of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[NameRow]:
     """The names of concepts."""
     rows = connection.execute(
-        "SELECT id, concept_id, normal_name, name, kind FROM concept_names WHERE concept_id = ANY(%s) ORDER BY id",
+        _NAME + " WHERE concept_id = ANY(%s) ORDER BY id",
         (list(concept_ids),),
     )
     return [NameRow(*row) for row in rows]
@@ -90,28 +99,43 @@ def move(connection: Connection[Any], name_ids: Sequence[int], concept_id: int) 
     connection.execute("UPDATE concept_names SET concept_id = %s WHERE id = ANY(%s)", (concept_id, list(name_ids)))
 
 
-def rename(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
-    """Set concepts' canonical name, aliases and kind from their names: the name most memories use, then the oldest."""
+def refresh(connection: Connection[Any], name_ids: Sequence[int]) -> None:
+    """Set names' spelling and kind from their mentions: as the first memory writes it, and the first kind told."""
     connection.execute(
-        "UPDATE concepts c SET canonical_name = n.best, aliases = n.names, kind = n.kind "
-        "FROM (SELECT concept_id, (array_agg(name ORDER BY uses DESC, id))[1] AS best, "
-        "array_agg(name ORDER BY id) AS names, "
-        "(array_agg(kind ORDER BY uses DESC, id) FILTER (WHERE kind IS NOT NULL))[1] AS kind FROM "
-        "(SELECT n.*, (SELECT count(*) FROM mentions m WHERE m.name_id = n.id) AS uses FROM concept_names n "
-        "WHERE concept_id = ANY(%s)) AS counted GROUP BY concept_id) AS n WHERE c.id = n.concept_id",
-        (list(concept_ids),),
-    )
-
-
-def drop_unused(connection: Connection[Any], name_ids: Sequence[int]) -> list[int]:
-    """Remove those of the names that nothing mentions any more; give the concepts that lost one."""
-    rows = connection.execute(
-        "DELETE FROM concept_names n WHERE id = ANY(%s) "
-        "AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.name_id = n.id) "
-        "AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.subject_id = n.id OR f.object_id = n.id) RETURNING concept_id",
+        "UPDATE concept_names n SET name = first.spelling, kind = told.kind FROM unnest(%s::bigint[]) AS t (id) "
+        "CROSS JOIN LATERAL (SELECT spelling FROM mentions WHERE name_id = t.id ORDER BY memory_id LIMIT 1) AS first "
+        "LEFT JOIN LATERAL (SELECT kind FROM mentions WHERE name_id = t.id AND kind IS NOT NULL "
+        "ORDER BY memory_id LIMIT 1) AS told ON true "
+        "WHERE n.id = t.id AND (n.name, n.kind) IS DISTINCT FROM (first.spelling, told.kind)",
         (list(name_ids),),
     )
-    return sorted({row[0] for row in rows})
+
+
+def rename(connection: Connection[Any], concept_ids: Sequence[int]) -> list[int]:
+    """Set concepts' canonical name, aliases and kind from their names, the most used first.
+
+    Gives the concepts that are called otherwise now, whose vectors are those of the old name.
+    """
+    rows = connection.execute(
+        "UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind "
+        "FROM (SELECT concept_id, array_agg(name ORDER BY uses DESC, name) AS names, "
+        "(array_agg(kind ORDER BY uses DESC, name) FILTER (WHERE kind IS NOT NULL))[1] AS kind FROM concept_names "
+        "WHERE concept_id = ANY(%s) GROUP BY concept_id) AS n JOIN concepts old ON old.id = n.concept_id "
+        "WHERE c.id = n.concept_id AND (c.canonical_name, c.aliases, c.kind) IS DISTINCT FROM "
+        "(n.names[1], n.names, n.kind) RETURNING c.id, old.canonical_name <> c.canonical_name",
+        (list(concept_ids),),
+    )
+    return [row[0] for row in rows if row[1]]
+
+
+def drop_unused(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
+    """Remove those of the names that nothing mentions any more, and give them."""
+    rows = connection.execute(
+        "DELETE FROM concept_names n WHERE id = ANY(%s) AND NOT EXISTS "
+        "(SELECT 1 FROM mentions m WHERE m.name_id = n.id) RETURNING id, concept_id, normal_name, name, kind",
+        (list(name_ids),),
+    )
+    return [NameRow(*row) for row in rows]
 
 
 def drop_nameless(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
@@ -121,3 +145,63 @@ def drop_nameless(connection: Connection[Any], concept_ids: Sequence[int]) -> No
         "AND NOT EXISTS (SELECT 1 FROM concept_names n WHERE n.concept_id = c.id)",
         (list(concept_ids),),
     )
+
+
+def separate(connection: Connection[Any], name_ids: Sequence[int] | None = None) -> None:
+    """Give each of these names a concept of its own; by default each but the first of every concept."""
+    which = (
+        "SELECT id FROM unnest(%s::bigint[]) AS t (id)"
+        if name_ids is not None
+        else "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY concept_id ORDER BY id) AS place "
+        "FROM concept_names) AS n WHERE place > 1"
+    )
+    connection.execute(
+        "WITH parted AS (SELECT id, nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id "
+        f"FROM ({which}) AS w), "
+        "made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) "
+        "SELECT p.concept_id, n.name, ARRAY[n.name], n.kind FROM parted p JOIN concept_names n ON n.id = p.id) "
+        "UPDATE concept_names n SET concept_id = p.concept_id FROM parted p WHERE n.id = p.id",
+        (list(name_ids),) if name_ids is not None else (),
+    )
+
+
+def holding(connection: Connection[Any], normals: Sequence[str], *, limit: int) -> list[int]:
+    """The concepts that have a name with one of these names inside it; none for a name that too many hold."""
+    rows = connection.execute(
+        "SELECT h.concept_id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (normal, number) "
+        "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "
+        "WHERE string_to_array(n.normal_name, ' ') @> string_to_array(t.normal, ' ') AND n.normal_name <> t.normal "
+        "AND position(' ' || t.normal || ' ' IN ' ' || n.normal_name || ' ') > 0 "
+        "LIMIT %s) AS h",
+        (list(normals), limit + 1),
+    ).fetchall()
+    return few(rows, limit)
+
+
+def few(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
+    """The first of each (value, group), except of groups with more than `limit`.
+
+    Examples
+    --------
+    >>> few([(7, 1), (8, 1), (9, 2)], 1)
+    [9]
+    """
+    counts = Counter(group for _, group in rows)
+    return sorted({value for value, group in rows if counts[group] <= limit})
+
+
+def alike(
+    connection: Connection[Any], normal: str, words: Sequence[str], parts: Sequence[str], initials: str, *, limit: int
+) -> list[int]:
+    """The concepts whose names have something of a name: a word that few have, all its words, a part, its initials."""
+    rows = connection.execute(
+        "SELECT h.concept_id, t.number FROM unnest(%(words)s::text[]) WITH ORDINALITY AS t (word, number) "
+        "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "
+        "WHERE string_to_array(n.normal_name, ' ') @> ARRAY[t.word] LIMIT %(more)s) AS h "
+        "UNION ALL (SELECT concept_id, 0 FROM concept_names WHERE string_to_array(normal_name, ' ') @> %(words)s "
+        "LIMIT %(more)s) "
+        "UNION ALL SELECT concept_id, -1 FROM concept_names WHERE normal_name = ANY(%(parts)s) "
+        "UNION ALL SELECT concept_id, -2 FROM concept_names WHERE initials = %(normal)s",
+        {"words": list(words), "parts": [*parts, initials], "normal": normal, "more": limit + 1},
+    ).fetchall()
+    return few(rows, limit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -56,14 +56,23 @@ def ensure_relations(connection: Connection[Any], raw: Iterable[str]) -> None:
     )
 
 
-def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str | None]]) -> None:
-    """Record mentions as (memory, name, kind); a name that a memory mentions twice counts once."""
-    unique = {(memory_id, name_id): kind for memory_id, name_id, kind in rows}
-    memory_ids, name_ids = [key[0] for key in unique], [key[1] for key in unique]
+def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str, str | None]]) -> None:
+    """Record mentions as (memory, name, spelling, kind); a name that a memory mentions twice counts once."""
+    unique: dict[tuple[int, int], tuple[str, str | None]] = {}
+    for memory_id, name_id, spelling, kind in rows:
+        first, told = unique.get((memory_id, name_id), (spelling, None))
+        unique[memory_id, name_id] = (first, told or kind)
     connection.execute(
-        "INSERT INTO mentions (memory_id, name_id, kind) "
-        "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) ON CONFLICT DO NOTHING",
-        (memory_ids, name_ids, list(unique.values())),
+        "WITH made AS (INSERT INTO mentions (memory_id, name_id, spelling, kind) "
+        "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[]) ON CONFLICT DO NOTHING "
+        "RETURNING name_id), counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
+        "UPDATE concept_names SET uses = uses + n FROM counted WHERE id = name_id",
+        (
+            [key[0] for key in unique],
+            [key[1] for key in unique],
+            [told[0] for told in unique.values()],
+            [told[1] for told in unique.values()],
+        ),
     )
 
 
@@ -84,19 +93,21 @@ def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
 
 
 def names_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
-    """The names that memories mention or state facts about."""
+    """The names that memories mention; whoever states a fact mentions its ends."""
     rows = connection.execute(
-        "SELECT name_id FROM mentions WHERE memory_id = ANY(%(ids)s) "
-        "UNION SELECT subject_id FROM facts WHERE memory_id = ANY(%(ids)s) "
-        "UNION SELECT object_id FROM facts WHERE memory_id = ANY(%(ids)s) ORDER BY 1",
-        {"ids": list(memory_ids)},
+        "SELECT DISTINCT name_id FROM mentions WHERE memory_id = ANY(%s) ORDER BY 1", (list(memory_ids),)
     )
     return [row[0] for row in rows]
 
 
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Take back all that was said of memories."""
-    connection.execute("DELETE FROM mentions WHERE memory_id = ANY(%s)", (list(memory_ids),))
+    connection.execute(
+        "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id), "
+        "counted AS (SELECT name_id, count(*) AS n FROM gone GROUP BY name_id) "
+        "UPDATE concept_names SET uses = uses - n FROM counted WHERE id = name_id",
+        (list(memory_ids),),
+    )
     connection.execute("DELETE FROM facts WHERE memory_id = ANY(%s)", (list(memory_ids),))
     connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (list(memory_ids),))
 
@@ -145,11 +156,6 @@ def all_groups(connection: Connection[Any]) -> list[Group]:
     return [Group(*row) for row in connection.execute(_GROUP + "true ORDER BY 1, 2, 3")]
 
 
-def uses(connection: Connection[Any]) -> dict[int, int]:
-    """How many memories use each name."""
-    return dict(connection.execute("SELECT name_id, count(*) FROM mentions GROUP BY name_id").fetchall())
-
-
 def contexts(connection: Connection[Any]) -> dict[int, list[tuple[tuple[str, str], ...]]]:
     """What is said of each name, one entry a memory: its (relation, object) pairs, and as an object its subjects."""
     rows = connection.execute(
@@ -164,15 +170,38 @@ def contexts(connection: Connection[Any]) -> dict[int, list[tuple[tuple[str, str
     return told
 
 
-def declare_single_valued(connection: Connection[Any], relations: Iterable[str]) -> None:
-    """Declare relations of which a source has one at a time; known facts follow at the next derivation."""
-    connection.execute(
-        "INSERT INTO relations (raw, canonical, single_valued) SELECT r, r, true FROM unnest(%s::text[]) AS r "
-        "ON CONFLICT (raw) DO UPDATE SET single_valued = true",
+def declare_single_valued(connection: Connection[Any], relations: Iterable[str]) -> list[str]:
+    """Declare relations of which a source has one at a time; give the raw ones that were not so before."""
+    rows = connection.execute(
+        "INSERT INTO relations AS r (raw, canonical, single_valued) SELECT d, d, true FROM unnest(%s::text[]) AS d "
+        "ON CONFLICT (raw) DO UPDATE SET single_valued = true WHERE NOT r.single_valued RETURNING raw",
         (sorted(set(relations)),),
-    )
-    # Relations that mean the same are single-valued together.
-    connection.execute(
+    ).fetchall()
+    return [row[0] for row in rows] + _spread(connection)
+
+
+def _spread(connection: Connection[Any]) -> list[str]:
+    """Relations that mean the same are single-valued together."""
+    rows = connection.execute(
         "UPDATE relations r SET single_valued = true FROM relations d "
-        "WHERE d.single_valued AND d.canonical = r.canonical AND NOT r.single_valued"
+        "WHERE d.single_valued AND d.canonical = r.canonical AND NOT r.single_valued RETURNING r.raw"
     )
+    return [row[0] for row in rows]
+
+
+def raw_relations(connection: Connection[Any]) -> dict[str, int]:
+    """Relations as they were said, and how often."""
+    return dict(
+        connection.execute("SELECT relation, count(*) FROM facts GROUP BY relation ORDER BY relation").fetchall()
+    )
+
+
+def set_canonical(connection: Connection[Any], canonical: Mapping[str, str], scores: Mapping[str, float]) -> None:
+    """Say what each raw relation became; edges follow at the next derivation."""
+    raw = list(canonical)
+    connection.execute(
+        "UPDATE relations r SET canonical = c.canonical, score = c.score "
+        "FROM unnest(%s::text[], %s::text[], %s::real[]) AS c (raw, canonical, score) WHERE r.raw = c.raw",
+        (raw, [canonical[one] for one in raw], [scores[one] for one in raw]),
+    )
+    _spread(connection)

@@ -22,3 +22,14 @@ def current(connection: Connection[Any]) -> int:
     row = connection.execute("SELECT version FROM graph_state").fetchone()
     assert row is not None
     return int(row[0])
+
+
+def is_derived(connection: Connection[Any]) -> bool:
+    """Whether concepts and edges follow from all that was said: not before the first build, nor after a broken one."""
+    row = connection.execute("SELECT derived FROM graph_state").fetchone()
+    return bool(row and row[0])
+
+
+def set_derived(connection: Connection[Any], derived: bool) -> None:
+    """Note the beginning and the end of a build of the whole graph."""
+    connection.execute("UPDATE graph_state SET derived = %s", (derived,))

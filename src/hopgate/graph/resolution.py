@@ -1,0 +1,144 @@
+"""New names against the concepts that are there: merged, left apart or asked about, and never a re-clustering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hopgate.graph.canonicalise import Mention
+from hopgate.graph.canonicalise.closeness import closeness
+from hopgate.graph.names import initials, tokens
+from hopgate.graph.resolve import Candidate, Resolver
+from hopgate.store import concepts, graph_vectors, names
+from hopgate.store.names import NameRow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psycopg import Connection
+
+    from hopgate.store.store import Store
+
+Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
+Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
+"""Told a name, its kind and a concept's names: whether they are one; none when that cannot be told."""
+
+# Neighbours by embedding and names a concept, as in the global canonicalisation (`blocking.NEIGHBOURS`, MAX_BLOCK).
+NEIGHBOURS = 10
+SHARED = 50
+NAMES = 8
+# Enough vectors to tell how alike unrelated names are.
+SAMPLE = 2000
+
+
+@dataclass(slots=True)
+class Tally:
+    """How new names were resolved."""
+
+    merged: int = 0
+    ambiguous: int = 0
+    new: int = 0
+
+
+class Resolution:
+    """Resolves the new names of batches, each inside its batch's transaction.
+
+    Parameters
+    ----------
+    embed : callable, optional
+        Gives unit rows for names. Without it only strings speak.
+    ask : callable, optional
+        Decides the middle band. Without it such names stay apart and are listed as ambiguous.
+    """
+
+    def __init__(self, resolver: Resolver | None = None, embed: Embed | None = None, ask: Ask | None = None) -> None:
+        self._resolver = resolver or Resolver()
+        self._embed = embed
+        self._ask = ask
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._scale: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None
+        self.tally = Tally()
+
+    def prepare(self, store: Store, spellings: dict[str, str]) -> None:
+        """Embed the names (normal form to spelling) that the store does not know, before its lock is taken."""
+        self._vectors = {}
+        if self._embed is None:
+            return
+        with store.transaction() as connection:
+            known = {row.normal for row in names.by_normal(connection, list(spellings))}
+            if self._scale is None:
+                self._scale = closeness(graph_vectors.sample(connection, SAMPLE))
+        fresh = [normal for normal in spellings if normal not in known]
+        if fresh:
+            made = self._embed([spellings[normal] for normal in fresh])
+            self._vectors = dict(zip(fresh, made, strict=True))
+
+    def __call__(self, connection: Connection[Any], fresh: Sequence[NameRow]) -> None:
+        """Merge new names into the concepts they mean."""
+        import numpy as np
+
+        embedded = [row for row in fresh if row.normal in self._vectors]
+        if embedded:
+            rows = np.stack([self._vectors[row.normal] for row in embedded])
+            graph_vectors.write(connection, "concepts", [row.concept_id for row in embedded], rows)
+        for row in fresh:
+            self._resolve(connection, row)
+
+    def _resolve(self, connection: Connection[Any], row: NameRow) -> None:
+        candidates = self._candidates(connection, row)
+        decision = self._resolver.resolve(Mention(row.name, row.kind), candidates)
+        if decision.action == "new" or decision.concept is None:
+            self.tally.new += 1
+            return
+        (found,) = (candidate for candidate in candidates if candidate.id == decision.concept)
+        method = "incremental"
+        if decision.action == "ask":
+            answer = self._ask(row.name, row.kind, found.names) if self._ask else None
+            if answer is None:
+                near = names.of_concepts(connection, [int(str(found.id))])[0]
+                concepts.mark_ambiguous(connection, row.id, near.id, decision.score)
+                self.tally.ambiguous += 1
+                return
+            if not answer:
+                self.tally.new += 1
+                return
+            method = "incremental, asked"
+        kept = int(str(found.id))
+        own = concepts.get(connection, row.concept_id)
+        concepts.record_merge(connection, kept, own, [row.id], method=method, score=decision.score)
+        names.move(connection, [row.id], kept)
+        names.drop_nameless(connection, [own.id])
+        self.tally.merged += 1
+
+    def _candidates(self, connection: Connection[Any], row: NameRow) -> list[Candidate]:
+        words = tokens(row.normal)
+        told = row.normal.split()
+        # What is said longer elsewhere, and every shorter name that stands inside this one.
+        parts = {" ".join(told[at:end]) for at in range(len(told)) for end in range(at + 1, len(told) + 1)}
+        ids = names.alike(
+            connection, row.normal, sorted({*words, *told}), sorted(parts), initials(row.normal), limit=SHARED
+        )
+        near: dict[int, float] = {}
+        if row.normal in self._vectors and self._scale is not None:
+            import numpy as np
+
+            found = graph_vectors.near_concepts(connection, self._vectors[row.normal], NEIGHBOURS + 1)
+            near = {key: cosine for key, cosine in found if key != row.concept_id}
+            others = [key for key in ids if key not in near and key != row.concept_id]
+            near |= graph_vectors.cosines(connection, self._vectors[row.normal], others)
+            close = self._scale(np.array(list(near.values()), np.float32))
+            near = dict(zip(near, close.tolist(), strict=True))
+        rows: dict[int, list[NameRow]] = {}
+        for other in names.of_concepts(connection, sorted({*ids, *near} - {row.concept_id})):
+            rows.setdefault(other.concept_id, []).append(other)
+        return [
+            Candidate(
+                key,
+                tuple(one.name for one in sorted(known, key=lambda one: (-one.uses, one.name))[:NAMES]),
+                next((one.kind for one in known if one.kind), None),
+                max(1, sum(one.uses for one in known)),
+                near.get(key),
+            )
+            for key, known in rows.items()
+        ]
