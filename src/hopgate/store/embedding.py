@@ -65,8 +65,6 @@ class Embedding:
             if vectors.space(connection) is None and memories.count(connection) == 0:
                 return 0
         embedder = self.embedder(spec)
-        with self._store.transaction() as connection:
-            vectors.claim(connection, embedder.identity)
         made = self._run(embedder, "embedding", progress)
         self._index()
         return made
@@ -111,6 +109,9 @@ class Embedding:
             texts = [text for _, text in passed]
             rows = embedder.documents(texts)
             with self._store.transaction() as connection:
+                if column == "embedding":
+                    # Together with its first vectors: an embedder that never gave one has no claim.
+                    vectors.claim(connection, embedder.identity)
                 written = vectors.write(connection, keys, texts, rows, column=column)
             # What changed, went or turned sensitive on the way must not stay in the cache either.
             self.forget([text for key, text in zip(keys, texts, strict=True) if key not in written])
@@ -122,7 +123,8 @@ class Embedding:
     def _index(self) -> None:
         """Build the HNSW index once the table is large enough to need it."""
         with self._store.transaction() as connection:
-            if memories.count(connection) < vectors.EXACT_BELOW or vectors.has_index(connection):
+            found = vectors.space(connection)
+            if found is None or found.indexed or memories.count(connection) < vectors.EXACT_BELOW:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True

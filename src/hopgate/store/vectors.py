@@ -50,6 +50,10 @@ def claim(connection: Connection[Any], identity: Identity) -> None:
     """Make the store this embedder's, or refuse by name when it is another's."""
     found = space(connection)
     if found is None:
+        # Of two that come first at once, one waits here and finds the other's claim.
+        connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
+        found = space(connection)
+    if found is None:
         taken = connection.execute(
             "SELECT 1 FROM pg_attribute WHERE attrelid = 'memories'::regclass AND attname = 'embedding' "
             "AND NOT attisdropped"
@@ -83,7 +87,8 @@ def check(found: Space, identity: Identity) -> None:
 def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: str = "embedding") -> list[int]:
     """Memories that still need a vector, in order; a sensitive one never does."""
     rows = connection.execute(
-        f"SELECT id FROM memories WHERE {column} IS NULL AND NOT is_sensitive AND id > %s ORDER BY id LIMIT %s",
+        f"SELECT id FROM memories WHERE {_missing(connection, column)} AND NOT is_sensitive AND id > %s "
+        "ORDER BY id LIMIT %s",
         (after, limit),
     )
     return [row[0] for row in rows]
@@ -91,11 +96,16 @@ def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: 
 
 def count_pending(connection: Connection[Any], *, column: str = "embedding") -> int:
     """How many memories still need a vector."""
-    # Before the first vector there is no column.
-    missing = "true" if space(connection) is None else f"{column} IS NULL"
-    row = connection.execute(f"SELECT count(*) FROM memories WHERE {missing} AND NOT is_sensitive").fetchone()
+    row = connection.execute(
+        f"SELECT count(*) FROM memories WHERE {_missing(connection, column)} AND NOT is_sensitive"
+    ).fetchone()
     assert row is not None
     return int(row[0])
+
+
+def _missing(connection: Connection[Any], column: str) -> str:
+    """The condition that a memory has no vector; before the first one there is no column."""
+    return "true" if space(connection) is None else f"{column} IS NULL"
 
 
 def write(

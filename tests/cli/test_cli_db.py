@@ -1,0 +1,78 @@
+"""`hopgate db`: status, upgrade, downgrade, and the embedded server's start and stop."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psycopg
+import pytest
+from cli_run import Runner
+
+from hopgate.store.migrate import HEAD
+
+
+def test_status_of_a_current_database(run: Runner) -> None:
+    told = run("db", "status", "--json").json
+    assert told["state"] == "current" and told["current"] == told["head"] == HEAD
+    assert "nothing to do" in run("db", "status").out
+
+
+def test_upgrade_and_downgrade(bare: Runner, empty_dsn: str) -> None:
+    where = ("--dsn", empty_dsn)
+    assert bare("db", "status", *where, "--json").json["state"] == "absent"
+    assert bare("db", "upgrade", *where, "--json").json["state"] == "current"
+    assert "back at 0001" in bare("db", "downgrade", "0001", *where).out
+    assert bare("db", "status", *where, "--json").json["state"] == "behind"
+    assert "run hopgate db upgrade" in bare("db", "status", *where).out
+    assert "no schema '7777'" in bare("db", "downgrade", "7777", *where, status=2).refused()
+    bare("db", "upgrade", *where)
+    assert bare("recall", "x", *where, "--json").json == []
+
+
+def test_a_newer_schema_is_refused(run: Runner, dsn: str) -> None:
+    with psycopg.connect(dsn) as connection:
+        connection.execute("UPDATE hopgate_schema_version SET version_num = '9999'")
+    for command in (["recall", "x"], ["export"], ["db", "upgrade"]):
+        assert "update hopgate" in run(*command, status=2).refused()
+    assert run("db", "status", "--json").json["state"] == "newer"
+
+
+def test_an_owners_table_waits_for_an_upgrade(bare: Runner, empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn) as connection:
+        connection.execute("CREATE TABLE memories (id bigserial PRIMARY KEY, content text NOT NULL)")
+        connection.execute("INSERT INTO memories (content) VALUES ('amber')")
+    where = ("--dsn", empty_dsn)
+    assert "run hopgate db upgrade" in bare("recall", "amber", *where, status=2).refused()
+    bare("db", "upgrade", *where)
+    assert [hit["content"] for hit in bare("recall", "amber", *where, "--json").json] == ["amber"]
+
+
+@pytest.mark.parametrize("command", ["start", "stop"])
+def test_a_directory_that_cannot_be_one(bare: Runner, tmp_path: Path, command: str) -> None:
+    path = tmp_path / "file"
+    path.write_text("")
+    ran = bare("db", command, "--data", str(path), status=None)
+    assert ran.status == 2 and len(ran.err.strip().splitlines()) == 1
+
+
+def test_start_leaves_a_server_running_until_stop() -> None:
+    def hopgate(*arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "hopgate", *arguments], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with tempfile.TemporaryDirectory() as folder:
+        where = ("--data", str(Path(folder) / "store"))
+        try:
+            assert "runs until hopgate db stop" in hopgate("db", "start", *where)
+            assert (Path(folder) / "store" / "pg" / "postmaster.pid").exists()
+            assert hopgate("recall", "x", "--json", *where) == "[]\n"
+            assert (Path(folder) / "store" / "pg" / "postmaster.pid").exists()
+        finally:
+            assert "is stopped" in hopgate("db", "stop", *where)
+        assert not (Path(folder) / "store" / "pg" / "postmaster.pid").exists()
