@@ -71,8 +71,8 @@ def as_text(vector: NDArray[np.float32]) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> as_text(np.array([0.6, -0.8], dtype=np.float32))
-    '[0.6,-0.8]'
+    >>> as_text(np.array([0.5, -0.75], dtype=np.float32))
+    '[0.5,-0.75]'
     """
     length = float((vector * vector).sum())
     if not 0 < length < float("inf"):
