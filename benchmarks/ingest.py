@@ -84,7 +84,8 @@ def main() -> None:
         print(json.dumps(result))
     else:
         print(
-            f"{options.rows:,} memories: ingest {ingest_s:.1f} s, bare COPY {copy_s:.1f} s, ratio {ingest_s / copy_s:.2f}"
+            f"{options.rows:,} memories: ingest {ingest_s:.1f} s, bare COPY {copy_s:.1f} s, "
+            f"ratio {ingest_s / copy_s:.2f}"
         )
 
 

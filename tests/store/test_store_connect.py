@@ -57,13 +57,13 @@ def test_a_server_without_pgvector(tmp_path: Path) -> None:
     if who.uid is not None and who.gid is not None:
         shutil.chown(cluster, who.uid, who.gid)
         binaries.open_the_way(cluster / "x")
-    run = {"check": True, "user": who.uid, "group": who.gid, "capture_output": True, "cwd": cluster}
-    subprocess.run([programs[-1] / "initdb", "-D", cluster / "db", "-U", "me", "--auth=trust"], **run)
+    run = {"user": who.uid, "group": who.gid, "capture_output": True, "cwd": cluster}
+    subprocess.run([programs[-1] / "initdb", "-D", cluster / "db", "-U", "me", "--auth=trust"], check=True, **run)
     options = f"-c listen_addresses='' -c unix_socket_directories='{cluster}'"
     start = [programs[-1] / "pg_ctl", "-D", cluster / "db", "-w", "-l", cluster / "log", "-o", options, "start"]
-    subprocess.run(start, **{**run, "capture_output": False, "stdout": subprocess.DEVNULL})
+    subprocess.run(start, check=True, **{**run, "capture_output": False, "stdout": subprocess.DEVNULL})
     try:
         with pytest.raises(HopgateError, match="has no pgvector"):
             hopgate.open(f"postgresql://me@/postgres?host={cluster}")
     finally:
-        subprocess.run([programs[-1] / "pg_ctl", "-D", cluster / "db", "-m", "fast", "stop"], **run)
+        subprocess.run([programs[-1] / "pg_ctl", "-D", cluster / "db", "-m", "fast", "stop"], check=True, **run)

@@ -33,7 +33,7 @@ BAD = {
     "not an object": (_with(2, "[1]"), "line 2: a memory is a JSON object"),
     "duplicate": (_with(9, GOOD[1]), "line 9: _id 'g2' stands already on line 2"),
     "importance": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": 3.5}}'), "line 4: importance .*3.5"),
-    "boolean importance": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": true}}'), "line 4: importance"),
+    "true importance": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": true}}'), "line 4: importance"),
     "NaN": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": NaN}}'), "line 4: NaN is not a number"),
     "hidden infinity": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": 1e999}}'), "line 4: importance"),
     "NUL": (_with(5, '{"_id": "x", "text": "a\\u0000b"}'), "line 5: .*NUL"),

@@ -48,7 +48,7 @@ def test_an_owners_table_keeps_its_rows_and_its_search(empty_dsn: str, keywords:
     search = "SELECT id, ts_rank(search_vector, q) FROM memories, to_tsquery('backup & atlas') q ORDER BY 2 DESC, 1"
     with psycopg.connect(empty_dsn) as connection:
         connection.execute(OWNERS_TABLE.format(keywords=keywords))
-        columns = "id, external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at"
+        columns = "id, external_id, content, tags, expanded_keywords, importance, is_sensitive, scope, created_at"
         before = connection.execute(f"SELECT {columns} FROM memories ORDER BY id").fetchall()
         found = connection.execute(search).fetchall()
     with pytest.raises(HopgateError, match="run hopgate db upgrade"):

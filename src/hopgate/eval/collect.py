@@ -39,7 +39,7 @@ def collect(
     Vectors are compared exactly, so that approximate search never blurs an ablation.
     """
     kb.keep_queries()
-    names = kb.external_ids()
+    names = kb.id_map()
     settings = Settings(depth=depth)
     lists: Lists = {leg: {} for leg in ("lexical", "dense", "graph", *(graphs or {}))}
     importance: dict[str, float] = {}

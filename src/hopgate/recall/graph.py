@@ -140,7 +140,7 @@ class GraphLeg:
         split = matrix.graph.memories
         mass = start.vector[split:].copy()
         shared = matrix.graph.matrix[:split, split:]
-        mass += shared.T @ (start.vector[:split] / np.maximum(shared.sum(axis=1), 1e-12))
+        mass += np.asarray(shared.T @ (start.vector[:split] / np.maximum(shared.sum(axis=1), 1e-12)))
         seeds = {int(matrix.concept_ids[at]): float(mass[at]) for at in mass.nonzero()[0]}
         condition, parameters = filters.sql()
         return hop_memories(
