@@ -23,6 +23,7 @@ from hopgate.store import memories, vectors
 from hopgate.store.embedding import Embedding
 
 if TYPE_CHECKING:
+    import networkx as nx
     import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress as ExtractionProgress
     from hopgate.graph.builder import Built, GraphBuilder
+    from hopgate.graph.merge import Change
+    from hopgate.graph.stand import Standing
+    from hopgate.graph.stats import GraphStats
     from hopgate.recall.graph import GraphLeg
     from hopgate.recall.rerank import Reranker
     from hopgate.store.memories import Written
@@ -186,7 +190,7 @@ class KnowledgeBase:
             known = memories.weights(connection, sorted({key for leg in lists.values() for key, _ in leg}))
         return lists, {key: importance for key, (importance, _) in known.items()}
 
-    def external_ids(self) -> dict[int, str]:
+    def id_map(self) -> dict[int, str]:
         """Every memory's external id by the store's own."""
         with self.store.transaction() as connection:
             return memories.external_ids(connection, memories.all_ids(connection))
@@ -241,6 +245,68 @@ class KnowledgeBase:
     def build(self, extractor: str | Extractor = "phrases", **options: Any) -> Built:
         """Build the graph, or bring it up to date with the memories that are new."""
         return self._builder.build(self._extractor(extractor), **options)
+
+    def extraction_states(self) -> dict[str, int]:
+        """How many memories are extracted, empty, truncated, failed or pending."""
+        from hopgate.store import extractions
+
+        with self.store.transaction() as connection:
+            return extractions.states(connection)
+
+    def edges(
+        self, of: str | None = None, *, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> list[Standing]:
+        """The edges, all or one concept's: those true as of a time, as known at a time."""
+        from hopgate.graph.stand import edges
+
+        with self.store.transaction() as connection:
+            return edges(connection, of=of, as_of=as_of, known_at=known_at)
+
+    def merge_concepts(self, kept: str, merged: str, *, dry_run: bool = False) -> Change:
+        """Make two concepts one, each given by any of its names; `split_concept` takes it back."""
+        from hopgate.graph import merge
+
+        with self.store.transaction() as connection:
+            first, second = (merge.named(connection, name) for name in (kept, merged))
+            change = merge.merge(connection, first, second)
+            if dry_run:
+                connection.rollback()
+        return change
+
+    def split_concept(self, name: str, *, dry_run: bool = False) -> list[Change]:
+        """Undo every merge into a concept, the last one first."""
+        from hopgate.graph import merge
+
+        with self.store.transaction() as connection:
+            changes = merge.split(connection, merge.named(connection, name))
+            if dry_run:
+                connection.rollback()
+        return changes
+
+    def graph_counts(self) -> dict[str, Any]:
+        """How much of everything there is in the graph."""
+        from hopgate.store import graph_counts
+
+        with self.store.transaction() as connection:
+            return graph_counts.counts(connection)
+
+    def graph_stats(self, *, damping: float = 0.5) -> GraphStats:
+        """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
+        from hopgate.graph.stats import stats
+        from hopgate.store.graph_rows import snapshot
+
+        with snapshot(self.store) as connection:
+            return stats(connection, damping=damping)
+
+    def to_networkx(
+        self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
+    ) -> nx.MultiDiGraph[str]:
+        """The graph for networkx: concepts and edges, and with `memories` what talks about them."""
+        from hopgate.graph.export import to_networkx
+        from hopgate.store.graph_rows import snapshot
+
+        with snapshot(self.store) as connection:
+            return to_networkx(connection, as_of=as_of, known_at=known_at, memories=memories)
 
     def pending_vectors(self) -> int:
         """How many memories wait for a vector."""
