@@ -62,7 +62,12 @@ def test_scope_and_exclude_hold_in_every_leg(filled: KnowledgeBase, legs: tuple[
 def test_exclusion_does_not_starve_the_pool(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
     kb.add(*(Memory(f"m{n:02}", "amber birch") for n in range(30)))
     kb.embed(endpoint.spec)
-    for options in ({"legs": ("lexical",)}, {"legs": ("dense",)}, {"graph": 0}, {"graph": 0, "fast": True}):
+    for options in (
+        {"legs": ("lexical",)},
+        {"legs": ("dense",)},
+        {"graph": 0, "fast": False},
+        {"graph": 0, "fast": True},
+    ):
         context = [f"m{n:02}" for n in range(10)]
         assert found(kb, "amber", depth=5, k=5, exclude=context, **options) == [f"m{n:02}" for n in range(10, 15)]
 
@@ -187,7 +192,7 @@ def test_more_queries_at_once_than_connections(filled: KnowledgeBase) -> None:
 
     def ask(number: int) -> list[str]:
         start.wait()
-        return found(filled, ("spare key", "backup job")[number % 2], graph=0)
+        return found(filled, ("spare key", "backup job")[number % 2], graph=0, fast=False)
 
     with ThreadPoolExecutor(3 * POOL_SIZE) as many:
         answers = list(many.map(ask, range(3 * POOL_SIZE)))

@@ -123,7 +123,7 @@ def test_recall_takes_the_fast_path_and_returns_the_same_hits(kb: KnowledgeBase,
             for n in range(60)
         )
     )
-    assert kb.recall("amber", fast=True, graph=0) == kb.recall("amber", graph=0)
+    assert kb.recall("amber", fast=True, graph=0) == kb.recall("amber", fast=False, graph=0)
     kb.embed(endpoint.spec)
     options: list[dict[str, Any]] = [
         {}, {"scope": "a"}, {"exclude": ["m1", "m2"]}, {"k": 40, "depth": 7}, {"lexical": 0}, {"dense": 0},
@@ -131,7 +131,7 @@ def test_recall_takes_the_fast_path_and_returns_the_same_hits(kb: KnowledgeBase,
     ]  # fmt: skip
     for option in options:
         for query in ("amber birch", "fjord", "nothing of it", "cedar dune ember"):
-            slow = kb.recall(query, explain=True, **{"graph": 0, **option})
+            slow = kb.recall(query, explain=True, fast=False, **{"graph": 0, **option})
             assert kb.recall(query, explain=True, fast=True, **{"graph": 0, **option}) == slow
 
 

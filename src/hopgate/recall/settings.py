@@ -50,8 +50,9 @@ class Settings:
         Whether a cross-encoder reads the fused top again.
     rerank_timeout : float
         Seconds after which the fused order is returned instead.
-    fast : bool
+    fast : bool, optional
         Whether to fuse in the database, in one statement, where the settings allow it: the same hits on one connection.
+        By default where that pays: in stores too small for an index.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class Settings:
     exact_match: float = 0.0
     rerank: bool = False
     rerank_timeout: float = 2.0
-    fast: bool = False
+    fast: bool | None = None
 
     def __post_init__(self) -> None:
         for name, low, high in (("k", 1, MAX_DEPTH), ("depth", 1, MAX_DEPTH)):
@@ -77,7 +78,7 @@ class Settings:
         if self.sort_by not in get_args(SortBy):
             raise HopgateError(f"sort_by is one of {', '.join(get_args(SortBy))}, not {self.sort_by!r}")
         for name in ("rerank", "fast"):
-            if not isinstance(getattr(self, name), bool):
+            if not isinstance(getattr(self, name), bool | None if name == "fast" else bool):
                 raise HopgateError(f"{name} must be true or false, not {getattr(self, name)!r}")
         limit = self.rerank_timeout
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= MAX_TIMEOUT_S:
