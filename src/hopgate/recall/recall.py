@@ -107,9 +107,9 @@ def _in_one_statement(
 ) -> list[Hit] | None:
     """The fast path: one connection, and fusion in the database. The graph leg seeds on the others', so it has none.
 
-    Nothing where it is left to us and does not pay. On 5,452 memories it takes 1.17 × the slower leg and two
-    connections 1.30 ×; a store that is large enough for an index has legs worth running side by side
-    (benchmarks/recall.py).
+    Nothing where it is left to us and does not pay. On 5,452 memories it took 1.15 to 1.20 × the slower leg in four
+    runs of benchmarks/recall.py on a busy machine, two connections 1.04 to 1.30 ×: steadier, not clearly quicker. A
+    store that is large enough for an index has legs worth running side by side.
     """
     fuser = settings.fuser
     assert isinstance(fuser, RRF)
