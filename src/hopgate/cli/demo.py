@@ -29,6 +29,7 @@ SHOWN = {
 BASE = ("lexical", "dense")
 WIDTH = 96
 REPORT = "report.html"
+DATASET = "synthetic-homelab"
 
 
 def command(
@@ -71,7 +72,7 @@ def dataset(place: Path) -> Path:
     """
     from hopgate.demo.generate import write
 
-    triples = write(place / "dataset") / "triples.jsonl"
+    triples = write(place / DATASET) / "triples.jsonl"
     return triples.replace(place / "triples.jsonl")
 
 
@@ -144,7 +145,7 @@ def gate(place: Path) -> Path:
     from hopgate.eval.dataset import read_dataset
     from hopgate.eval.gate import GateOptions, run_gate
 
-    read = read_dataset(place / "dataset")
+    read = read_dataset(place / DATASET)
     say(f"\nthe gate: {len(read.queries)} questions, half to tune on and half to judge, on a graph that the no-model")
     say("extractor reads out of the texts (the facts above made the questions: judging those by these proves nothing)")
     with stages() as stage:
