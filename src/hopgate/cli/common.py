@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +41,11 @@ def opened(data: Path | None, dsn: str | None) -> KnowledgeBase:
     import hopgate
 
     return hopgate.open(place(data, dsn))
+
+
+def moment(given: datetime | None) -> datetime | None:
+    """A date or time from the command line; without a zone it is UTC."""
+    return given.replace(tzinfo=UTC) if given is not None and given.tzinfo is None else given
 
 
 def print_json(value: Any) -> None:

@@ -15,7 +15,7 @@ from hopgate.graph.derive import derive
 from hopgate.graph.resolution import Ask, Resolution, Tally
 from hopgate.graph.sink import GraphSink
 from hopgate.memory import Cleared
-from hopgate.store import extractions, graph_vectors, memories, said, vectors, version
+from hopgate.store import graph_vectors, memories, said, vectors, version
 from hopgate.store.extractions import StoreCache
 
 if TYPE_CHECKING:
@@ -174,9 +174,3 @@ class GraphBuilder:
                 return
             yield from sources(page.values())
             after, taken = max(page), taken + len(page)
-
-
-def states(store: Store) -> dict[str, int]:
-    """How many memories are extracted, empty, truncated, failed or pending."""
-    with store.transaction() as connection:
-        return extractions.states(connection)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.graph.derive import derive
 from hopgate.graph.linking import link, relink
+from hopgate.graph.names import normalise
 from hopgate.graph.naming import rename
 from hopgate.store import concepts, edges, names, said, version
 from hopgate.store.concepts import BY_HAND
@@ -25,6 +26,11 @@ class Change:
     names: tuple[str, ...]
     memories: int
     edges: int
+
+
+def named(connection: Connection[Any], name: str) -> int:
+    """The concept that a name belongs to; an unknown name is refused."""
+    return concepts.find(connection, normalise(name), name).id
 
 
 def merge(

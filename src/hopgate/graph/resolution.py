@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.canonicalise import Mention
 from hopgate.graph.canonicalise.closeness import closeness
-from hopgate.graph.names import initials, tokens
+from hopgate.graph.names import initials, singular, tokens
 from hopgate.graph.resolve import Candidate, Resolver
 from hopgate.store import concepts, graph_vectors, names
 from hopgate.store.names import NameRow
@@ -24,9 +24,11 @@ Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
 """Told a name, its kind and a concept's names: whether they are one; none when that cannot be told."""
 
-# Neighbours by embedding and names a concept, as in the global canonicalisation (`blocking.NEIGHBOURS`, MAX_BLOCK).
+# Neighbours by embedding, as in the global canonicalisation (`blocking.NEIGHBOURS`).
 NEIGHBOURS = 10
-SHARED = 50
+# Of the names that have a word in common so many are compared: enough to see that a short name has many expansions and
+# so is short for none of them.
+SHARED = 12
 NAMES = 8
 # Enough vectors to tell how alike unrelated names are.
 SAMPLE = 2000
@@ -82,11 +84,15 @@ class Resolution:
         if embedded:
             rows = np.stack([self._vectors[row.normal] for row in embedded])
             graph_vectors.write(connection, "concepts", [row.concept_id for row in embedded], rows)
-        for row in fresh:
-            self._resolve(connection, row)
+        # Long names first: a short one then finds the one concept that all its expansions became, and not each of them.
+        waiting = sorted(fresh, key=lambda row: (-len(tokens(row.normal)), row.normal))
+        unseen = {row.concept_id for row in waiting}
+        for row in waiting:
+            unseen.discard(row.concept_id)
+            self._resolve(connection, row, unseen)
 
-    def _resolve(self, connection: Connection[Any], row: NameRow) -> None:
-        candidates = self._candidates(connection, row)
+    def _resolve(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> None:
+        candidates = self._candidates(connection, row, unseen)
         decision = self._resolver.resolve(Mention(row.name, row.kind), candidates)
         if decision.action == "new" or decision.concept is None:
             self.tally.new += 1
@@ -111,14 +117,13 @@ class Resolution:
         names.drop_nameless(connection, [own.id])
         self.tally.merged += 1
 
-    def _candidates(self, connection: Connection[Any], row: NameRow) -> list[Candidate]:
+    def _candidates(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> list[Candidate]:
         words = tokens(row.normal)
         told = row.normal.split()
         # What is said longer elsewhere, and every shorter name that stands inside this one.
         parts = {" ".join(told[at:end]) for at in range(len(told)) for end in range(at + 1, len(told) + 1)}
-        ids = names.alike(
-            connection, row.normal, sorted({*words, *told}), sorted(parts), initials(row.normal), limit=SHARED
-        )
+        shared = {*words, *(word for word in told if singular(word) in words)}
+        ids = names.alike(connection, row.normal, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED)
         near: dict[int, float] = {}
         if row.normal in self._vectors and self._scale is not None:
             import numpy as np
@@ -130,7 +135,7 @@ class Resolution:
             close = self._scale(np.array(list(near.values()), np.float32))
             near = dict(zip(near, close.tolist(), strict=True))
         rows: dict[int, list[NameRow]] = {}
-        for other in names.of_concepts(connection, sorted({*ids, *near} - {row.concept_id})):
+        for other in names.of_concepts(connection, sorted({*ids, *near} - {row.concept_id} - unseen)):
             rows.setdefault(other.concept_id, []).append(other)
         return [
             Candidate(

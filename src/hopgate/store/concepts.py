@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.store.edges import NAME_INSIDE
+from hopgate.store.graph_rows import visible_edges, visible_memories
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -73,13 +75,55 @@ def find(connection: Connection[Any], normal_name: str, shown: str) -> Concept:
     return _concept(row)
 
 
-def listed(connection: Connection[Any], *, kind: str | None = None, limit: int = 50) -> list[Concept]:
-    """Concepts by how many memories talk about them."""
+def listed(
+    connection: Connection[Any],
+    *,
+    kind: str | None = None,
+    limit: int = 50,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+) -> list[Concept]:
+    """Concepts by how many memories talk about them.
+
+    Parameters
+    ----------
+    as_of : datetime, optional
+        Only concepts with an edge that was true then.
+    known_at : datetime, optional
+        Only what was known then: memories made later do not count.
+    """
+    count, source = "c.memory_count", "concepts c"
+    if known_at is not None:
+        count = "n.known"
+        source += (
+            " JOIN (SELECT concept_id, count(*)::integer AS known FROM memory_concepts x JOIN memories m "
+            "ON m.id = x.memory_id WHERE m.created_at <= %(known_at)s GROUP BY concept_id) AS n ON n.concept_id = c.id"
+        )
+    conditions = "(%(kind)s::text IS NULL OR c.kind = %(kind)s)"
+    if as_of is not None:
+        conditions += (
+            " AND EXISTS (SELECT 1 FROM concept_edges WHERE (src_id = c.id OR dst_id = c.id) "
+            f"AND relation <> %(inside)s AND {visible_edges(as_of, known_at)})"
+        )
     rows = connection.execute(
-        _CONCEPT + " WHERE %(kind)s::text IS NULL OR kind = %(kind)s ORDER BY memory_count DESC, id LIMIT %(limit)s",
-        {"kind": kind, "limit": limit},
+        f"SELECT c.id, c.canonical_name, c.aliases, c.kind, {count} FROM {source} WHERE {conditions} "
+        f"ORDER BY {count} DESC, c.id LIMIT %(limit)s",
+        {"kind": kind, "limit": limit, "as_of": as_of, "known_at": known_at, "inside": NAME_INSIDE},
     )
     return [_concept(row) for row in rows]
+
+
+def talking(
+    connection: Connection[Any], concept_id: int, *, known_at: datetime | None = None, limit: int = 20
+) -> list[str]:
+    """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
+    rows = connection.execute(
+        "SELECT coalesce(external_id, id::text) FROM memories WHERE "
+        "id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
+        f"AND {visible_memories(known_at, superseded=True)} ORDER BY created_at DESC, id LIMIT %(limit)s",
+        {"concept": concept_id, "known_at": known_at, "limit": limit},
+    )
+    return [row[0] for row in rows]
 
 
 def ambiguous(connection: Connection[Any], *, limit: int = 50) -> list[Ambiguous]:

@@ -34,7 +34,7 @@ def standing(
         f"{visible_edges(as_of, known_at)} AND "
         "(%(concept)s::bigint IS NULL OR src_id = %(concept)s OR dst_id = %(concept)s)) AS e "
         "JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id "
-        "ORDER BY e.relation = %(inside)s, e.weight DESC, e.id LIMIT %(limit)s",
+        "ORDER BY e.relation = %(inside)s, e.weight DESC, 1, 2, 3, e.valid_from NULLS FIRST, e.id LIMIT %(limit)s",
         {**times, "concept": concept_id, "inside": NAME_INSIDE, "limit": limit},
     ).fetchall()
 

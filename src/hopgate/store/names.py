@@ -193,15 +193,15 @@ def few(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
 def alike(
     connection: Connection[Any], normal: str, words: Sequence[str], parts: Sequence[str], initials: str, *, limit: int
 ) -> list[int]:
-    """The concepts whose names have something of a name: a word that few have, all its words, a part, its initials."""
+    """The concepts whose names have something of a name: a word, all its words, a part, its initials."""
     rows = connection.execute(
         "SELECT h.concept_id, t.number FROM unnest(%(words)s::text[]) WITH ORDINALITY AS t (word, number) "
         "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "
-        "WHERE string_to_array(n.normal_name, ' ') @> ARRAY[t.word] LIMIT %(more)s) AS h "
+        "WHERE string_to_array(n.normal_name, ' ') @> ARRAY[t.word] LIMIT %(limit)s) AS h "
         "UNION ALL (SELECT concept_id, 0 FROM concept_names WHERE string_to_array(normal_name, ' ') @> %(words)s "
-        "LIMIT %(more)s) "
+        "LIMIT %(limit)s) "
         "UNION ALL SELECT concept_id, -1 FROM concept_names WHERE normal_name = ANY(%(parts)s) "
         "UNION ALL SELECT concept_id, -2 FROM concept_names WHERE initials = %(normal)s",
-        {"words": list(words), "parts": [*parts, initials], "normal": normal, "more": limit + 1},
+        {"words": list(words), "parts": [*parts, initials], "normal": normal, "limit": limit},
     ).fetchall()
-    return few(rows, limit)
+    return sorted({row[0] for row in rows})

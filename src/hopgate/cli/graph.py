@@ -1,0 +1,95 @@
+"""`hopgate graph`: the whole graph in figures, and out to other tools."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hopgate.cli.common import AsJson, Data, Dsn, moment, opened, print_json, say
+
+if TYPE_CHECKING:
+    from hopgate.graph.stats import GraphStats
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def top() -> None:
+    """Measure the graph, or write it for other tools."""
+
+
+@app.command()
+def stats(
+    damping: Annotated[
+        float, typer.Option(help="Damping of the walks that are compared with degree.", min=0.05, max=0.95)
+    ] = 0.5,
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count nodes, edges, hubs, components, kinds and relations; say how much PageRank resembles degree here.
+
+    Example: hopgate graph stats --json
+    """
+    with opened(data, dsn) as kb:
+        found = kb.graph_stats(damping=damping)
+    print_json(found.to_json()) if as_json else _show(found)
+
+
+@app.command()
+def export(
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A file ending in .graphml or .json.", show_default="standard output")
+    ] = None,
+    form: Annotated[str | None, typer.Option("--format", help="graphml or json (node-link).")] = None,
+    memories: Annotated[bool, typer.Option("--memories", help="Also memories and what they mention.")] = False,
+    as_of: Annotated[datetime | None, typer.Option(help="Only edges that were true on this date.")] = None,
+    known_at: Annotated[datetime | None, typer.Option(help="Only what was known by this date.")] = None,
+    data: Data = None,
+    dsn: Dsn = None,
+) -> None:
+    """Write the graph as GraphML or node-link JSON: concepts and edges with ids, names and times, no memory's text.
+
+    Example: hopgate graph export --out notes.graphml
+    """
+    from hopgate.errors import HopgateError
+    from hopgate.graph import export as exporting
+
+    if form is not None and form not in exporting.FORMATS:
+        raise HopgateError(f"there is no format {form!r}: use one of {', '.join(exporting.FORMATS)}")
+    with opened(data, dsn) as kb:
+        graph = kb.to_networkx(as_of=moment(as_of), known_at=moment(known_at), memories=memories)
+    if out is not None:
+        exporting.write(graph, out, form)
+        say(f"wrote {graph.number_of_nodes():,} nodes and {graph.number_of_edges():,} edges to {out}")
+    elif form == "graphml":
+        sys.stdout.write(exporting.graphml(graph))
+    else:
+        print_json(exporting.node_link(graph))
+
+
+def _show(found: GraphStats) -> None:
+    say(f"memories      {found.memories:,}, of which {found.linked_memories:,} talk about a concept")
+    undecided = f"{found.merges:,} merges, {found.ambiguous:,} undecided"
+    say(f"concepts      {found.concepts:,} by {found.names:,} names; {undecided}")
+    say(f"mentions      {found.mentions:,}")
+    say(f"edges         {found.edges:,} believed, {found.retired:,} retired, {found.name_links:,} links by name")
+    say(f"invalidated   {found.invalidation_rate:.1%} of the facts")
+    say(
+        f"relations     {found.relations:,} from {found.raw_relations:,} as said; {found.single_valued:,} single-valued"
+    )
+    say(f"components    {found.components:,}; the largest holds {found.largest_component:.1%} of the nodes")
+    for title, rows in (("kinds", found.kinds), ("relations", found.top_relations), ("hubs", found.hubs)):
+        told = ", ".join(f"{name or 'unknown'} {count:,}" for name, count in rows)
+        say(f"{'top ' + title:<13} {told or 'none'}")
+    if found.degree is not None:
+        one = found.degree
+        say(
+            f"degree        at damping {one.damping} the first {one.top} of two unrelated walks overlap by "
+            f"{one.between_queries:.2f} ({one.between_queries_corrected:.2f} corrected for degree), and with the "
+            f"ranking by degree by {one.with_degree:.2f} ({one.with_degree_corrected:.2f})"
+        )
