@@ -34,7 +34,7 @@ fused AS (
   FROM heard GROUP BY id
 ),
 weighed AS (
-  SELECT fused.*, %(floor)s::float8 + (1 - %(floor)s::float8) * m.importance::text::float8 AS prior
+  SELECT fused.*, %(floor)s::float8 + (1 - %(floor)s::float8) * coalesce(m.importance::text::float8, 0.5) AS prior
   FROM fused JOIN memories AS m USING (id)
 )
 SELECT id, score * prior, prior, legs, ranks, parts, scores FROM weighed

@@ -49,6 +49,7 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
         with connection.transaction():
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             connection.execute("SELECT '[1,2,3]'::vector <=> '[3,2,1]'::vector, '[1,2]'::halfvec <=> '[2,1]'::halfvec")
+            row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
     except (errors.FeatureNotSupported, errors.UndefinedFile):
         raise HopgateError(
             "this PostgreSQL server has no pgvector: install the extension on it (Debian: postgresql-NN-pgvector), "
@@ -67,6 +68,9 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
             else "install a pgvector that was built for this CPU"
         )
         raise HopgateError(f"pgvector's distance operator crashed the PostgreSQL server: {remedy}") from None
+    # From 0.8 on an index scan goes on until the filters are satisfied; before, it silently returns too few rows.
+    if row and tuple(int(part) for part in row[0].split(".")[:2]) < (0, 8):
+        raise HopgateError(f"this server's pgvector is {row[0]}: update the extension to 0.8 or later")
 
 
 @contextlib.contextmanager

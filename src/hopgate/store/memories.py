@@ -24,7 +24,8 @@ _INCOMING = (
 )
 # By way of text, an owner's column of type real gives 0.3 and not 0.30000001192.
 _ROW = (
-    "coalesce(external_id, id::text), content, category, {tags}, {expanded_keywords}, importance::text::float8, "
+    "coalesce(external_id, id::text), content, category, {tags}, {expanded_keywords}, "
+    "coalesce(importance::text::float8, 0.5), "
     "is_sensitive, scope, created_at, title_length, source"
 )
 
@@ -251,7 +252,9 @@ def _columns(connection: Connection[Any]) -> str:
 
 def weights(connection: Connection[Any], ids: Sequence[int]) -> dict[int, tuple[float, datetime]]:
     """Importance and creation time of memories: all that the order after fusion needs."""
-    rows = connection.execute("SELECT id, importance, created_at FROM memories WHERE id = ANY(%s)", (list(ids),))
+    rows = connection.execute(
+        "SELECT id, coalesce(importance, 0.5), created_at FROM memories WHERE id = ANY(%s)", (list(ids),)
+    )
     return {key: (float(importance), created_at) for key, importance, created_at in rows}
 
 
