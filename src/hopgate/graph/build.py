@@ -17,6 +17,7 @@ from hopgate.graph.canonicalise import (
 from hopgate.graph.derive import derive
 from hopgate.graph.linking import link, link_names, whole_index
 from hopgate.graph.naming import rename
+from hopgate.graph.thresholds import MERGE
 from hopgate.store import concepts, edges, memories, names, said, version
 from hopgate.store.concepts import BulkMerge
 
@@ -44,7 +45,7 @@ def canonicalise(
     contexts = said.contexts(connection)
     mentions = [Mention(row.name, row.kind, context) for row in rows for context in (contexts.get(row.id) or [()])]
     owners = [row for row in rows for _ in (contexts.get(row.id) or [()])]
-    result = (canonicaliser or Canonicaliser()).fit(mentions, embed)
+    result = (canonicaliser or Canonicaliser(threshold=MERGE)).fit(mentions, embed)
     clusters: dict[int, dict[int, names.NameRow]] = defaultdict(dict)
     for row, label in zip(owners, result.labels_.tolist(), strict=True):
         clusters[label][row.id] = row

@@ -10,6 +10,7 @@ from hopgate.graph.canonicalise import Mention
 from hopgate.graph.canonicalise.closeness import closeness
 from hopgate.graph.names import initials, singular, tokens
 from hopgate.graph.resolve import Candidate, Resolver
+from hopgate.graph.thresholds import ASK, MERGE
 from hopgate.store import concepts, graph_vectors, names
 from hopgate.store.names import NameRow
 
@@ -55,7 +56,7 @@ class Resolution:
     """
 
     def __init__(self, resolver: Resolver | None = None, embed: Embed | None = None, ask: Ask | None = None) -> None:
-        self._resolver = resolver or Resolver()
+        self._resolver = resolver or Resolver(merge=MERGE, ask=ASK)
         self._embed = embed
         self._ask = ask
         self._vectors: dict[str, NDArray[np.float32]] = {}
