@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress as ExtractionProgress
     from hopgate.graph.builder import Built, GraphBuilder
+    from hopgate.graph.curate import Decide, Proposal
     from hopgate.graph.merge import Change
     from hopgate.graph.stand import Standing
     from hopgate.graph.stats import GraphStats
@@ -282,6 +283,25 @@ class KnowledgeBase:
             if dry_run:
                 connection.rollback()
         return changes
+
+    def curate(
+        self, *, since: datetime | None = None, apply: bool = False, decide: Decide | None = None
+    ) -> list[Proposal]:
+        """Propose what new memories mean for older ones (ADD, UPDATE, DELETE, NOOP); carry it out only with `apply`."""
+        from hopgate.graph import curate
+
+        with self.store.transaction() as connection:
+            found = list(curate.proposals(connection, since=since, decide=decide))
+            if apply:
+                curate.apply(connection, found)
+        return found
+
+    def restore(self, external_ids: Sequence[str]) -> int:
+        """Let superseded memories stand again; say how many."""
+        from hopgate.graph import curate
+
+        with self.store.transaction() as connection:
+            return curate.restore(connection, external_ids)
 
     def graph_counts(self) -> dict[str, Any]:
         """How much of everything there is in the graph."""

@@ -23,6 +23,7 @@ COMMANDS = {
     "extract": ("extract", "Extract mentions and facts from memories."),
     "build": ("building", "Build the graph or bring it up to date."),
     "concepts": ("concepts", "Look at concepts, merge them and split them."),
+    "curate": ("curate", "Propose what new memories mean for older ones."),
     "graph": ("graph", "Measure the graph or write it for other tools."),
     "gate": ("gate", "Test whether the graph earns its place."),
     "report": ("report", "Recompute a gate from disk."),

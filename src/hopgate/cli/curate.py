@@ -1,0 +1,47 @@
+"""`hopgate curate`: proposals for memories that repeat, extend or contradict others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from hopgate.cli.common import AsJson, Data, Dsn, moment, opened, print_json, say
+
+
+def command(
+    apply: Annotated[bool, typer.Option("--apply", help="Carry the proposals out.")] = False,
+    since: Annotated[datetime | None, typer.Option(help="Only memories made since this date are new.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Also list memories that are simply kept.")] = False,
+    restore: Annotated[
+        list[str] | None, typer.Option(help="Let this superseded _id stand again; may be given again.")
+    ] = None,
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Propose what each new memory means for older ones: ADD, UPDATE, DELETE or NOOP. Nothing changes without --apply.
+
+    A memory that gives way is never deleted: it keeps a tombstone and is left out of recall. Contradictions are seen in
+    the graph, so run hopgate build first.
+
+    Example: hopgate curate --since 2024-06-01 --apply
+    """
+    with opened(data, dsn) as kb:
+        if restore:
+            done = kb.restore(restore)
+            print_json({"restored": done}) if as_json else say(f"{done:,} memories stand again")
+            return
+        found = [one for one in kb.curate(since=moment(since), apply=apply) if every or one.gives_way]
+    if as_json:
+        print_json({"applied": apply, "proposals": [asdict(one) for one in found]})
+        return
+    for one in found:
+        say(f"{one.action.value:<6} {one.memory}" + (f" ↔ {one.older}" if one.older else "") + f": {one.reason}")
+    gone = sum(one.gives_way is not None for one in found)
+    say(
+        f"{gone:,} memories {'gave' if apply else 'would give'} way"
+        + ("" if apply or not gone else "; --apply does it")
+    )

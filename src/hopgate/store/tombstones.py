@@ -1,0 +1,82 @@
+"""Memories that gave way to others: they stay, and say since when and by which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.store import vectors
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_STANDS = "NOT is_sensitive AND superseded_at IS NULL"
+# A newer memory's facts end all of an older one's: same source, same single-valued relation, another target.
+_CONTRADICTED = (
+    "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id) AND NOT EXISTS (SELECT 1 FROM facts f "
+    "JOIN relations r ON r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
+    "JOIN concept_names t ON t.id = f.object_id WHERE f.memory_id = o.id AND NOT (r.single_valued AND EXISTS ("
+    "SELECT 1 FROM facts g JOIN relations q ON q.raw = g.relation JOIN concept_names u ON u.id = g.subject_id "
+    "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = %(id)s AND u.concept_id = s.concept_id "
+    "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "
+    "AND coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at))))"
+)
+
+
+def standing(connection: Connection[Any], *, since: datetime | None) -> list[int]:
+    """Memories that stand, in the order in which they became known."""
+    rows = connection.execute(
+        f"SELECT id FROM memories WHERE {_STANDS} AND (%(since)s::timestamptz IS NULL OR created_at >= %(since)s) "
+        "ORDER BY created_at, id",
+        {"since": since},
+    )
+    return [row[0] for row in rows]
+
+
+def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[int, bool]]:
+    """Older memories of the same scope that share concepts or are near by vector, each with whether it is contradicted.
+
+    The most alike first: by shared concepts, then by vector.
+    """
+    near = ""
+    if vectors.space(connection) is not None:
+        near = (
+            " UNION ALL (SELECT m.id, 0.5 FROM memories m, me "
+            "WHERE m.embedding IS NOT NULL AND me.embedding IS NOT NULL ORDER BY m.embedding <=> me.embedding LIMIT %(limit)s)"
+        )
+    rows = connection.execute(
+        "WITH me AS (SELECT * FROM memories WHERE id = %(id)s), alike AS ("
+        "(SELECT x.memory_id AS id, sum(1.0 / c.memory_count) AS score FROM memory_concepts mine "
+        "JOIN concepts c ON c.id = mine.concept_id JOIN memory_concepts x ON x.concept_id = mine.concept_id "
+        "WHERE mine.memory_id = %(id)s AND c.memory_count < 1000 GROUP BY x.memory_id "
+        f"ORDER BY 2 DESC, 1 LIMIT 4 * %(limit)s){near}), "
+        "best AS (SELECT a.id, sum(a.score) AS score FROM alike a JOIN memories m ON m.id = a.id, me "
+        "WHERE a.id <> me.id AND (m.created_at, m.id) < (me.created_at, me.id) "
+        "AND m.scope IS NOT DISTINCT FROM me.scope AND NOT m.is_sensitive AND m.superseded_at IS NULL "
+        "GROUP BY a.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) "
+        f"SELECT o.id, {_CONTRADICTED} FROM best o ORDER BY o.score DESC, o.id",
+        {"id": memory_id, "limit": limit},
+    ).fetchall()
+    return [(row[0], bool(row[1])) for row in rows]
+
+
+def supersede(connection: Connection[Any], pairs: Sequence[tuple[str, str]]) -> int:
+    """Mark memories as superseded by others, since the later of the two became known."""
+    done = connection.execute(
+        "UPDATE memories m SET superseded_by = b.id, superseded_at = greatest(m.created_at, b.created_at) "
+        "FROM unnest(%s::text[], %s::text[]) AS p (gone, by) JOIN memories b ON b.external_id = p.by "
+        "WHERE m.external_id = p.gone AND m.superseded_at IS NULL",
+        ([gone for gone, _ in pairs], [by for _, by in pairs]),
+    )
+    return done.rowcount
+
+
+def restore(connection: Connection[Any], ids: Sequence[int]) -> int:
+    """Let superseded memories stand again."""
+    done = connection.execute(
+        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL "
+        "WHERE id = ANY(%s) AND superseded_at IS NOT NULL",
+        (list(ids),),
+    )
+    return done.rowcount
