@@ -12,7 +12,7 @@ from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.graph import build
 from hopgate.graph.derive import derive
-from hopgate.graph.resolution import Ask, Resolution, Tally
+from hopgate.graph.resolution import Ask, Resolution, Scale, Tally
 from hopgate.graph.sink import GraphSink
 from hopgate.memory import Cleared
 from hopgate.store import graph_vectors, memories, said, vectors, version
@@ -45,6 +45,7 @@ class GraphBuilder:
     def __init__(self, store: Store, embedding: Embedding) -> None:
         self._store = store
         self._embedding = embedding
+        self._scale = Scale()
 
     def extract(
         self,
@@ -108,7 +109,7 @@ class GraphBuilder:
         return Built(progress, not whole, resolution.tally)
 
     def _resolution(self, ask: Ask | None) -> Resolution:
-        return Resolution(embed=self._embed if self._embeds() else None, ask=ask)
+        return Resolution(embed=self._embed if self._embeds() else None, ask=ask, scale=self._scale)
 
     def _extract(
         self,

@@ -33,6 +33,7 @@ SHARED = 12
 NAMES = 8
 # Enough vectors to tell how alike unrelated names are.
 SAMPLE = 2000
+ENOUGH = 100
 
 
 @dataclass(slots=True)
@@ -42,6 +43,25 @@ class Tally:
     merged: int = 0
     ambiguous: int = 0
     new: int = 0
+
+
+class Scale:
+    """Cosines turned into closeness, as the names of this store need it; found once, from the first names there are."""
+
+    def __init__(self) -> None:
+        self._of: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None
+
+    def fit(self, connection: Connection[Any]) -> None:
+        """Look at the store's vectors, unless that was done."""
+        if self._of is None:
+            vectors = graph_vectors.sample(connection, SAMPLE)
+            self._of = closeness(vectors) if len(vectors) >= ENOUGH else None
+
+    def __call__(self, cosines: Sequence[float]) -> list[float | None]:
+        """Closeness of each; none while there are too few names to tell how alike unrelated ones are."""
+        import numpy as np
+
+        return list(self._of(np.array(cosines, np.float32)).tolist()) if self._of else [None] * len(cosines)
 
 
 class Resolution:
@@ -55,12 +75,18 @@ class Resolution:
         Decides the middle band. Without it such names stay apart and are listed as ambiguous.
     """
 
-    def __init__(self, resolver: Resolver | None = None, embed: Embed | None = None, ask: Ask | None = None) -> None:
+    def __init__(
+        self,
+        resolver: Resolver | None = None,
+        embed: Embed | None = None,
+        ask: Ask | None = None,
+        scale: Scale | None = None,
+    ) -> None:
         self._resolver = resolver or Resolver(merge=MERGE, ask=ASK)
         self._embed = embed
         self._ask = ask
         self._vectors: dict[str, NDArray[np.float32]] = {}
-        self._scale: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None
+        self._scale = scale or Scale()
         self.tally = Tally()
 
     def prepare(self, store: Store, spellings: dict[str, str]) -> None:
@@ -70,8 +96,7 @@ class Resolution:
             return
         with store.transaction() as connection:
             known = {row.normal for row in names.by_normal(connection, list(spellings))}
-            if self._scale is None:
-                self._scale = closeness(graph_vectors.sample(connection, SAMPLE))
+            self._scale.fit(connection)
         fresh = [normal for normal in spellings if normal not in known]
         if fresh:
             made = self._embed([spellings[normal] for normal in fresh])
@@ -125,16 +150,13 @@ class Resolution:
         parts = {" ".join(told[at:end]) for at in range(len(told)) for end in range(at + 1, len(told) + 1)}
         shared = {*words, *(word for word in told if singular(word) in words)}
         ids = names.alike(connection, row.normal, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED)
-        near: dict[int, float] = {}
-        if row.normal in self._vectors and self._scale is not None:
-            import numpy as np
-
+        near: dict[int, float | None] = {}
+        if row.normal in self._vectors:
             found = graph_vectors.near_concepts(connection, self._vectors[row.normal], NEIGHBOURS + 1)
-            near = {key: cosine for key, cosine in found if key != row.concept_id}
-            others = [key for key in ids if key not in near and key != row.concept_id]
-            near |= graph_vectors.cosines(connection, self._vectors[row.normal], others)
-            close = self._scale(np.array(list(near.values()), np.float32))
-            near = dict(zip(near, close.tolist(), strict=True))
+            cosines = {key: cosine for key, cosine in found if key != row.concept_id}
+            others = [key for key in ids if key not in cosines and key != row.concept_id]
+            cosines |= graph_vectors.cosines(connection, self._vectors[row.normal], others)
+            near = dict(zip(cosines, self._scale(list(cosines.values())), strict=True))
         rows: dict[int, list[NameRow]] = {}
         for other in names.of_concepts(connection, sorted({*ids, *near} - {row.concept_id} - unseen)):
             rows.setdefault(other.concept_id, []).append(other)

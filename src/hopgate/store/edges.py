@@ -37,18 +37,20 @@ def replace(connection: Connection[Any], groups: Sequence[Group], rows: Iterable
     """Put new rows in the place of all edges of these groups; a fact that stays keeps its vector."""
     made = list(rows)
     vector = vectors.space(connection) is not None
-    column, kept = (", embedding", ", old.embedding") if vector else ("", "")
+    column, kept = (", embedding", ", was.embedding") if vector else ("", "")
     join = (
         "LEFT JOIN (SELECT DISTINCT ON (src_id, relation, dst_id) src_id, relation, dst_id, embedding FROM gone "
-        "ORDER BY src_id, relation, dst_id, embedding IS NULL) AS old "
-        "ON old.src_id = r.src AND old.relation = r.relation AND old.dst_id = r.dst"
+        "ORDER BY src_id, relation, dst_id, embedding IS NULL) AS was "
+        "ON was.src_id = r.src AND was.relation = r.relation AND was.dst_id = r.dst"
         if vector
         else ""
     )
     connection.execute(
-        "WITH gone AS (DELETE FROM concept_edges e "
-        "USING unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id) "
-        "WHERE e.src_id = g.src_id AND e.relation = g.relation AND (g.dst_id IS NULL OR e.dst_id = g.dst_id) "
+        # In two parts: with an OR a hub's edge would be found by reading all of the hub's.
+        "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id)), "
+        "old AS (SELECT e.id FROM g JOIN concept_edges e USING (src_id, relation, dst_id) "
+        "UNION ALL SELECT e.id FROM g JOIN concept_edges e USING (src_id, relation) WHERE g.dst_id IS NULL), "
+        "gone AS (DELETE FROM concept_edges e USING old WHERE e.id = old.id "
         f"RETURNING e.src_id, e.relation, e.dst_id{column}) "
         "INSERT INTO concept_edges (src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, retired_at, "
         f"evidence_memory_ids{column}) SELECT r.src, r.dst, r.relation, r.weight, r.valid_from, r.valid_to, "

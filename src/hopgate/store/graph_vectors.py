@@ -64,13 +64,20 @@ def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
 
 def ensure_index(connection: Connection[Any]) -> None:
     """Build the HNSW index over concepts' names, so that resolving a new name costs the same however many there are."""
+    row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (INDEX,)).fetchone()
+    if row and row[0]:
+        return
     connection.execute("SET LOCAL maintenance_work_mem = '1GB'")
     connection.execute(
         f"CREATE INDEX IF NOT EXISTS {INDEX} ON concepts USING hnsw (embedding halfvec_cosine_ops) "
         "WITH (m = 16, ef_construction = 64)"
     )
-    for table in ("concepts", "concept_edges"):
-        connection.execute(f"CREATE INDEX IF NOT EXISTS {table}_unembedded ON {table} (id) WHERE embedding IS NULL")
+    # What still needs a vector is found without looking at all that have one.
+    connection.execute("CREATE INDEX IF NOT EXISTS concepts_unembedded ON concepts (id) WHERE embedding IS NULL")
+    connection.execute(
+        "CREATE INDEX IF NOT EXISTS concept_edges_unembedded ON concept_edges (id) "
+        f"WHERE embedding IS NULL AND relation <> '{NAME_INSIDE}'"
+    )
 
 
 def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:

@@ -43,7 +43,8 @@ def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> li
     if vectors.space(connection) is not None:
         near = (
             " UNION ALL (SELECT m.id, 0.5 FROM memories m, me "
-            "WHERE m.embedding IS NOT NULL AND me.embedding IS NOT NULL ORDER BY m.embedding <=> me.embedding LIMIT %(limit)s)"
+            "WHERE m.embedding IS NOT NULL AND me.embedding IS NOT NULL "
+            "ORDER BY m.embedding <=> me.embedding LIMIT %(limit)s)"
         )
     rows = connection.execute(
         "WITH me AS (SELECT * FROM memories WHERE id = %(id)s), alike AS ("

@@ -25,6 +25,10 @@ UPDATE concept_names n SET uses = m.uses
 CREATE INDEX concept_names_words ON concept_names USING gin (string_to_array(normal_name, ' '));
 CREATE INDEX concept_names_initials ON concept_names (initials) WHERE initials IS NOT NULL;
 
+-- An edge of a hub is found without reading the hub's others.
+DROP INDEX concept_edges_src;
+CREATE INDEX concept_edges_src ON concept_edges (src_id, relation, dst_id);
+
 -- Extracting comes first and deriving once, at the end of a backfill: until then nothing follows from what was said.
 ALTER TABLE graph_state ADD COLUMN derived boolean NOT NULL DEFAULT false;
 UPDATE graph_state SET derived = EXISTS (SELECT 1 FROM memory_concepts);
@@ -39,6 +43,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Forget the counts; they can be made again."""
     op.execute("ALTER TABLE graph_state DROP COLUMN derived")
+    op.execute("DROP INDEX concept_edges_src")
+    op.execute("CREATE INDEX concept_edges_src ON concept_edges (src_id, relation)")
     op.execute("DROP INDEX concept_names_words")
     op.execute("ALTER TABLE concept_names DROP COLUMN uses, DROP COLUMN initials")
     op.execute("DROP INDEX mentions_name, mentions_kind")
