@@ -37,7 +37,7 @@ def _smaller(dataset: Dataset, queries: int) -> Dataset:
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    return _smaller(read_dataset(write(tmp_path_factory.mktemp("demo"))), 50)
+    return _smaller(read_dataset(write(tmp_path_factory.mktemp("demo"))), 40)
 
 
 @pytest.fixture(scope="module")
@@ -137,17 +137,23 @@ def test_the_whole_gate_from_the_command_line(
     lines = (folder / "queries.jsonl").read_text().splitlines()
     (folder / "queries.jsonl").write_text("\n".join(line for line in lines if json.loads(line)["_id"] in kept) + "\n")
     out = tmp_path / "report"
-    main(["gate", str(folder), "--arms", "quick", "--out", str(out), "--json"])
+    _run("gate", str(folder), "--arms", "quick", "--out", str(out), "--json")
     told = json.loads(capsys.readouterr().out)
     assert told["verdict"] in {"OPEN", "CLOSED", "INCONCLUSIVE"}
     assert all((out / name).is_file() for name in ("report.html", "report.md", "report.json", "gate.json"))
-    main(["report", str(out), "--json"])
+    _run("report", str(out), "--json")
     again = json.loads(capsys.readouterr().out)
     assert again["arms"] == told["arms"] and again["verdict"] == told["verdict"]
     evidence, _ = load_gate(out)
     assert evidence.arms[CONTROL].fuser == evidence.arms[evidence.challenger].fuser
     page = (out / "report.html").read_text()
     assert not any(word in page for words in _canaries() for word in words)
+
+
+def _run(*words: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(list(words))
+    assert stopped.value.code == 0
 
 
 def _canaries() -> list[tuple[str, ...]]:
