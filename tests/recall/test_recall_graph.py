@@ -1,0 +1,98 @@
+"""The graph leg in recall: memories that no other leg finds, paths in words, and the filters that every leg honours."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from hopgate import Memory
+from hopgate.extract.replay import Replay
+from hopgate.kb import BarredLegWarning, KnowledgeBase
+
+MEMORIES = (
+    Memory("owner", "Quillon looks after Immich.", scope="home", created_at=datetime(2024, 1, 1, tzinfo=UTC)),
+    Memory("host", "Immich was put on whimbrel.", scope="home", created_at=datetime(2024, 1, 2, tzinfo=UTC)),
+    Memory("moved", "Since March it lives on hazel: Immich.", scope="home", created_at=datetime(2024, 3, 2, tzinfo=UTC)),
+    Memory("rack", "whimbrel stands in the attic.", scope="home", created_at=datetime(2024, 1, 3, tzinfo=UTC)),
+    Memory("other", "Tax papers are in the blue folder.", scope="work", created_at=datetime(2024, 1, 4, tzinfo=UTC)),
+    Memory("secret", "Quillon's door code is kestrel-nine.", is_sensitive=True, scope="home"),
+)
+TRIPLES = (
+    {"doc_id": "owner", "subject": "Quillon", "relation": "looks after", "object": "Immich"},
+    {"doc_id": "host", "subject": "Immich", "relation": "runs on", "object": "whimbrel", "valid_from": "2024-01-02"},
+    {"doc_id": "moved", "subject": "Immich", "relation": "runs on", "object": "hazel", "valid_from": "2024-03-01"},
+    {"doc_id": "rack", "subject": "whimbrel", "relation": "stands in", "object": "attic"},
+    {"doc_id": "other", "entity": "tax papers"},
+)
+
+
+@pytest.fixture
+def built(kb: KnowledgeBase, tmp_path: Path) -> KnowledgeBase:
+    path = tmp_path / "triples.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in TRIPLES))
+    kb.add(*MEMORIES)
+    kb.build(Replay(str(path)), single_valued={"runs on"})
+    return kb
+
+
+def _ids(kb: KnowledgeBase, query: str, **options: object) -> list[str]:
+    return [hit.external_id for hit in kb.recall(query, legs=("graph",), prior=1.0, **options)]  # type: ignore[arg-type]
+
+
+def test_it_reaches_what_shares_no_word_with_the_query(built: KnowledgeBase) -> None:
+    assert "rack" not in {hit.external_id for hit in built.recall("Quillon", legs=("lexical",))}
+    assert "rack" in _ids(built, "Quillon")
+
+
+def test_the_path_tells_seed_relation_concept_and_memory(built: KnowledgeBase) -> None:
+    hits = built.recall("Quillon", legs=("graph",), explain=True)
+    path = next(hit.path for hit in hits if hit.external_id == "rack")
+    assert path[0] == "Quillon" and path[-1] == "rack"
+    assert any("looks after [owner]" in step for step in path) and any("runs on" in step for step in path)
+
+
+def test_base_hits_are_ranked_too_and_nothing_is_excluded_from_the_pool(built: KnowledgeBase) -> None:
+    assert "owner" in _ids(built, "Quillon")
+    both = built.recall("Quillon looks after", legs=("lexical", "graph"), explain=True)
+    assert {"lexical", "graph"} <= set(next(hit for hit in both if hit.external_id == "owner").legs)
+
+
+def test_scope_exclude_and_sensitivity(built: KnowledgeBase) -> None:
+    assert _ids(built, "Quillon", scope="work") == []
+    assert "rack" not in _ids(built, "Quillon", exclude=["rack"])
+    assert "secret" not in _ids(built, "Quillon kestrel-nine")
+    built.mark_sensitive(["rack"])
+    assert "rack" not in _ids(built, "Quillon")
+
+
+def test_nothing_seeds_and_no_graph_at_all(built: KnowledgeBase, kb: KnowledgeBase) -> None:
+    assert _ids(built, "zzz") == []
+    kb.delete([memory.external_id for memory in MEMORIES])
+    assert _ids(kb, "Quillon") == []
+
+
+def test_as_of_and_known_at_walk_the_graph_of_that_time(built: KnowledgeBase) -> None:
+    before, after = datetime(2024, 2, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
+    assert "rack" in _ids(built, "Quillon", as_of=before)
+    edges = {(edge.source, edge.target) for edge in built.edges("Immich", as_of=after)}
+    assert ("Immich", "hazel") in edges and ("Immich", "whimbrel") not in edges
+    assert "moved" not in _ids(built, "Immich", known_at=before)
+    assert "moved" in _ids(built, "Immich", known_at=after)
+
+
+def test_a_change_of_the_graph_is_walked_by_the_next_query(built: KnowledgeBase) -> None:
+    assert "rack" in _ids(built, "Quillon")
+    built.delete(["rack"])
+    assert "rack" not in _ids(built, "Quillon")
+
+
+def test_a_barred_graph_is_said_once(built: KnowledgeBase) -> None:
+    with pytest.warns(BarredLegWarning, match="graph leg is barred"):
+        built.recall("Quillon", graph=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        built.recall("Quillon", graph=0.1)
