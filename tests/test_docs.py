@@ -10,6 +10,7 @@ from urllib.parse import quote
 import psycopg
 import pytest
 from docs_run import assert_shown, blocks, commands, run_command, run_python
+from psycopg.conninfo import conninfo_to_dict
 from word_endpoint import serving
 
 import hopgate
@@ -33,43 +34,40 @@ SHELL = (
     "sudo ",
     ". ",
 )
+# Pages that look at the synthetic corpus; the others begin with nothing.
+ON_EXAMPLE = ("recall", "settings", "audit", "graph", "time", "troubleshooting")
 ADDRESS = "postgresql://me@localhost/notes"
 ENDPOINT = "openai:my-model@http://localhost:8080/v1"
 
 
 @pytest.fixture(scope="session")
 def example(server: EmbeddedServer, template: str) -> str:
-    """A database with the synthetic corpus and its graph, to be copied."""
-    name = "docs_example"
+    """The address of a database with the synthetic corpus and its graph, which pages read and do not change."""
     with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    with hopgate.open(server.dsn.replace("dbname=postgres", f"dbname={name}")) as kb:
+        connection.execute(f"CREATE DATABASE docs_example TEMPLATE {template}")
+    address = server.dsn.replace("dbname=postgres", "dbname=docs_example")
+    with hopgate.open(address) as kb:
         fill(kb)
-    return name
+    return address
 
 
 @pytest.fixture
-def place(
-    server: EmbeddedServer, example: str, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[dict[str, str]]:
-    """An empty folder, a store with the example in it, and a real address for each one that pages make up."""
+def place(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """An empty folder, an empty store, and a real address for each one that pages make up."""
     monkeypatch.chdir(tmp_path)
-    names = {"docs_filled": example, "docs_empty": template}
-    with psycopg.connect(server.dsn, autocommit=True) as connection, serving("my-model") as endpoint:
-        for name, source in names.items():
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {source}")
-        host = quote(connection.info.host, safe="")
-        filled, empty = (f"postgresql://{connection.info.user}@/{name}?host={host}" for name in names)
-        monkeypatch.setenv("HOPGATE_STORE", filled)
-        yield {ADDRESS: empty, ENDPOINT: endpoint.spec}
-        for name in names:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    monkeypatch.setenv("HOPGATE_STORE", dsn)
+    parts = conninfo_to_dict(dsn)
+    address = f"postgresql://{parts['user']}@/{parts['dbname']}?host={quote(str(parts['host']), safe='')}"
+    with serving("my-model") as endpoint:
+        yield {ADDRESS: address, ENDPOINT: endpoint.spec}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_block_of_a_page_runs(page: Path, place: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    if page.name == "README.md":
-        monkeypatch.setenv("HOPGATE_STORE", place[ADDRESS])
+def test_every_block_of_a_page_runs(
+    page: Path, place: dict[str, str], example: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if page.stem in ON_EXAMPLE:
+        monkeypatch.setenv("HOPGATE_STORE", example)
     namespace = {"__name__": "__main__"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
