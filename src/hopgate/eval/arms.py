@@ -61,7 +61,7 @@ def ablate(
     arms[PROTOTYPE] = prototype(legs, asked, settings)
     if more:
         lean = bool(dev) and alone(legs["graph"], dev, k) >= base.tuning.tried[repr(base.fuser)]
-        arms |= _families(legs, dev, asked, settings, k, lean=lean)
+        arms |= _families(legs, dev, asked, settings, k, base=base.fuser, lean=lean)
         if "hops" in lists:
             arms["hops"] = _arm("hops", fuser, {**legs, "graph": lists["hops"]}, asked, settings)
         arms["concept-boost"] = _boost(fuser, legs, asked, settings)
@@ -84,9 +84,9 @@ def _chosen(legs: Mapping[str, Run], dev: Qrels, k: int) -> tuple[Chosen, Chosen
         plain = Tuning()
         fixed = Chosen(RRF(), plain)
         return Chosen(RRF(graph=0), plain), fixed, fixed
-    candidates = challenger_grid()
-    audible = heard(candidates, legs, dev, k=k) or [RRF(graph=5)]
     base = choose(base_grid(), legs, dev, k)
+    candidates = challenger_grid(base.fuser)
+    audible = heard(candidates, legs, dev, k=k) or [RRF(graph=5)]
     lean = alone(legs["graph"], dev, k) >= base.tuning.tried[repr(base.fuser)]
     full = choose(candidates, legs, dev, k, lean_to_graph=lean)
     if full.fuser in audible:
@@ -95,13 +95,20 @@ def _chosen(legs: Mapping[str, Run], dev: Qrels, k: int) -> tuple[Chosen, Chosen
 
 
 def _families(
-    legs: Mapping[str, Run], dev: Qrels, asked: Sequence[str], settings: Mapping[str, Any], k: int, *, lean: bool
+    legs: Mapping[str, Run],
+    dev: Qrels,
+    asked: Sequence[str],
+    settings: Mapping[str, Any],
+    k: int,
+    *,
+    base: AnyFuser,
+    lean: bool,
 ) -> dict[str, Arm]:
     """The best of each kind of fusion on its own: RRF against convex combination, at last measured."""
     kinds: dict[str, type[AnyFuser]] = {"rrf": RRF, "tm2c2": TM2C2, "stretched-rrf": StretchedRRF}
     made = {}
     for name, kind in kinds.items():
-        grid = [fuser for fuser in challenger_grid() if isinstance(fuser, kind)]
+        grid = [fuser for fuser in challenger_grid(base) if isinstance(fuser, kind)]
         fuser = choose(grid, legs, dev, k, lean_to_graph=lean).fuser if dev else kind()
         made[name] = _arm(name, fuser, legs, asked, settings)
     made["rrf, equal weights"] = _arm("rrf, equal weights", RRF(), legs, asked, settings)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hopgate.recall.fuse import MAX_WEIGHT, RRF, TM2C2, AnyFuser, StretchedRRF
 
-KS = (10, 20, 60, 100)
+KS = (5, 10, 20, 40, 60, 100)
 # From one leg nearly alone to the other: 20 : 1 and back (docs/research/walking.md: the best weight may lie there).
 RATIOS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 20.0)
 SWEPT = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0)
@@ -18,7 +18,7 @@ def base_grid() -> list[AnyFuser]:
 
     Examples
     --------
-    >>> base_grid()[0], len(base_grid()) >= len(challenger_grid())
+    >>> base_grid()[0], len(base_grid()) >= len(challenger_grid(base_grid()[0]))
     (RRF(k=60, lexical=1, dense=1, graph=0), True)
     """
     ratios = sorted(RATIOS, key=lambda ratio: abs(ratio - 1))
@@ -32,15 +32,22 @@ def base_grid() -> list[AnyFuser]:
     return fusers
 
 
-def challenger_grid() -> list[AnyFuser]:
-    """Fusers of all three legs, from a graph that is hardly heard to one that leads, the plainest first."""
+def challenger_grid(base: AnyFuser) -> list[AnyFuser]:
+    """Fusers of all three legs, from a graph that is hardly heard to one that leads, the plainest first.
+
+    They start from the tuned base: where its weights are best without the graph, adding a little of the graph to them
+    must be among the choices, or a poor graph would do harm for want of one.
+    """
     ratios = sorted(GRAPH_RATIOS, key=lambda ratio: abs(ratio - 1))
+    own = (base.lexical / max(base.lexical, base.dense), base.dense / max(base.lexical, base.dense))
+    ks = dict.fromkeys((60.0, 10.0, base.k if isinstance(base, RRF) else 60.0))
     fusers: list[AnyFuser] = []
-    for lexical, dense in ((1.0, 1.0), (0.4, 1.0)):
+    for lexical, dense in dict.fromkeys(((1.0, 1.0), own)):
         weights = [_scaled(lexical=lexical, dense=dense, graph=ratio) for ratio in ratios]
-        fusers += [RRF(k=k).reweighed(**each) for k in (60, 10) for each in weights]
+        fusers += [RRF(k=k).reweighed(**each) for k in ks for each in weights]
         fusers += [TM2C2().reweighed(**each) for each in weights]
-    return fusers + [StretchedRRF(k=60).reweighed(**_scaled(lexical=1.0, dense=1.0, graph=ratio)) for ratio in ratios]
+    stretched = [_scaled(lexical=own[0], dense=own[1], graph=ratio) for ratio in ratios]
+    return fusers + [StretchedRRF(k=60).reweighed(**each) for each in stretched]
 
 
 def graph_share(fuser: AnyFuser) -> float:
