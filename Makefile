@@ -26,6 +26,13 @@ types: $(STAMPS)/dev
 unit: $(STAMPS)/dev
 	$(BIN)/pytest
 
+docs: $(STAMPS)/docs ## build the site into site/, strictly
+	$(BIN)/python tests/docs_commands.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+screenshots: $(STAMPS)/dev ## take the pictures of the docs anew with a headless browser (chromium)
+	$(BIN)/python docs/screenshots/take.py
+
 clean: ## remove the virtual environment and every cache
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache site
 
@@ -34,6 +41,10 @@ $(BIN)/python:
 
 $(STAMPS)/core: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable .
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/docs: $(STAMPS)/core pyproject.toml constraints.txt
+	$(PIP) --editable '.[docs]'
 	@mkdir -p $(STAMPS) && touch $@
 
 # torch by itself, first: a looser requirement of another package would pull the CUDA build.

@@ -1,0 +1,1 @@
+"""Pictures of concepts, walks, gates and time, for one's own notebook (extra `notebooks`)."""
