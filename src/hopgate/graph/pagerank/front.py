@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -90,7 +91,7 @@ def pagerank(
     if scores is None:
         start = columns(restart, graph.nodes)
         error = tolerance if top is None else max(tolerance, TOP_TOLERANCE)
-        scores = _returned(graph, start, damping, error, dangling, kernel)
+        scores = _returned(graph, start, damping, error, dangling, kernel, light=top is not None)
     return scores if scale is None else np.asarray((scores.T * scale).T)
 
 
@@ -118,38 +119,48 @@ def _pushed(
 
 
 def _returned(
-    graph: WalkGraph, start: NDArray[Any], damping: float, tolerance: float, dangling: Dangling, kernel: Kernel | None
+    graph: WalkGraph,
+    start: NDArray[Any],
+    damping: float,
+    tolerance: float,
+    dangling: Dangling,
+    kernel: Kernel | None,
+    *,
+    light: bool,
 ) -> NDArray[Any]:
     """Solve with dangling nodes leaking, then put the leak where it belongs; exact, because PageRank is linear."""
+    solve = partial(_leaky, graph, damping=damping, kernel=kernel, light=light)
     leaks = bool(start[graph.dangling].any()) if graph.undirected else graph.any_dangling
     if not leaks:
-        return _leaky(graph, start, damping, tolerance, kernel)
+        return solve(start, tolerance)
     # Giving the leak back multiplies by at most 1 / (1 - damping), and normalising can double an error.
     tolerance *= (1 - damping) / 4
-    leaky = _leaky(graph, start, damping, tolerance, kernel)
+    leaky = solve(start, tolerance)
     if dangling == "stay":
         leaky[graph.dangling] /= 1 - damping
         return leaky
     mass = leaky.sum(axis=0, dtype=np.float64)
     if dangling == "restart":
         return np.asarray(np.divide(leaky, mass, out=leaky, where=mass > 0))
-    everywhere = _leaky(graph, np.full(graph.nodes, 1 / graph.nodes), damping, tolerance, kernel)
+    everywhere = solve(np.full(graph.nodes, 1 / graph.nodes), tolerance)
     lost = (start.sum(axis=0) - mass) / everywhere.sum(dtype=np.float64)
     return np.asarray(leaky + np.multiply.outer(everywhere, lost))
 
 
 def _leaky(
-    graph: WalkGraph, start: NDArray[Any], damping: float, tolerance: float, kernel: Kernel | None
+    graph: WalkGraph, start: NDArray[Any], tolerance: float, *, damping: float, kernel: Kernel | None, light: bool
 ) -> NDArray[Any]:
     """Choose the path for a whole solution."""
+    if kernel is not None and tolerance >= KERNEL_TOLERANCE:
+        # Summing rows of a kernel gains nothing from doing it for several columns at once.
+        return in_batches(partial(kernel.solve, graph), start, width=1)
 
     def solve(part: NDArray[Any]) -> NDArray[Any]:
-        if kernel is not None and tolerance >= KERNEL_TOLERANCE:
-            return kernel.solve(graph, part)
-        scores = halved(graph, part, damping, tolerance) if graph.undirected else None
+        dtype = np.float32 if light else np.float64
+        scores = halved(graph, part, damping, tolerance, dtype) if graph.undirected else None
         return power(graph, part, damping, tolerance) if scores is None else scores
 
-    return solve(start) if start.ndim == 1 else in_batches(solve, start)
+    return in_batches(solve, start)
 
 
 def _scale(graph: WalkGraph, degree_correction: float) -> NDArray[np.float32] | None:

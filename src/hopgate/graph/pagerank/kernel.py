@@ -38,22 +38,17 @@ class Kernel:
 
     def solve(self, graph: WalkGraph, restart: NDArray[np.float64]) -> NDArray[np.float64]:
         """Give the scores of all nodes, with mass at isolated nodes leaking."""
-        memory_rows, concept_rows = graph.halves
-        split, damping = graph.memories, self.damping
-        strength = graph.divisor.reshape(-1, *[1] * (restart.ndim - 1))
+        _, concept_rows = graph.halves
+        split, damping, strength = graph.memories, self.damping, graph.divisor
         first = (1 - damping) * restart
         whole = first / strength
         target = first[:split].copy()
-        if restart.ndim == 1:
-            # Few concepts carry mass, and their own rows say where it goes.
-            carrying = split + np.flatnonzero(restart[split:])
-            np.add.at(target, *leaving(graph, carrying, damping * whole[carrying]))
-        else:
-            whole[:split] = 0
-            target += damping * (memory_rows @ whole)
-        rows = np.flatnonzero(target if target.ndim == 1 else target.any(axis=1))
+        # Few concepts carry mass, and their own rows say where it goes.
+        carrying = split + np.flatnonzero(restart[split:] != 0)
+        np.add.at(target, *leaving(graph, carrying, damping * whole[carrying]))
+        rows = np.flatnonzero(target != 0)
         # The inverse is symmetric: its rows are its columns, and rows lie together in memory.
-        z = (target[rows].T.astype(np.float32) @ self.inverse[rows]).T
+        z = target[rows].astype(np.float32) @ self.inverse[rows]
         whole[:split] = z
         scores = np.empty_like(restart)
         scores[:split] = z * strength[:split]

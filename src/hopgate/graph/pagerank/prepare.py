@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hopgate.graph.pagerank.compiled import warm
 from hopgate.graph.pagerank.kernel import MAX_MEMORIES, Kernel, precompute
+from hopgate.graph.pagerank.reduced import reduced
 from hopgate.graph.walkgraph import WalkGraph
 
 
@@ -21,6 +24,8 @@ def prepare(graph: WalkGraph, damping: float = 0.5) -> Kernel | None:
     array([0.1667, 0.1667, 0.6667])
     """
     warm()
-    _ = graph.divisor, graph.light_divisor, graph.degree, graph.apart, graph.halves
+    _ = graph.divisor, graph.light_divisor, graph.degree, graph.halves
+    if graph.undirected:
+        reduced(graph, np.float32)
     fits = graph.undirected and all(graph.apart) and 0 < graph.memories <= MAX_MEMORIES
     return precompute(graph, damping) if fits else None
