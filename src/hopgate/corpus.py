@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -15,6 +16,8 @@ from hopgate.memory import DEFAULT_IMPORTANCE, Memory
 # A searchable text of 256 KiB is at most 1.5 MiB with every character escaped; the rest is room for metadata.
 MAX_LINE_BYTES = 4 * 1024 * 1024
 STANDARD_INPUT = "-"
+# How JSON begins half of a surrogate pair: only a line with this in it can hold a half without the other.
+_ESCAPED_SURROGATE = rb"\ud"
 
 
 def read_corpus(path: str | Path) -> Iterator[Memory]:
@@ -26,6 +29,9 @@ def read_corpus(path: str | Path) -> Iterator[Memory]:
         For the first line that is not a valid memory, naming file, line and reason.
     """
     if str(path) == STANDARD_INPUT:
+        # A parent that closed our standard input leaves none at all.
+        if sys.stdin is None:
+            raise HopgateError("standard input is closed: give a file, or pipe memories into it")
         yield from _read(sys.stdin.buffer, "standard input")
         return
     try:
@@ -133,15 +139,29 @@ def _parse_line(line: bytes, *, first: bool) -> Memory | None:
         text = line.decode("utf-8-sig" if first else "utf-8")
         if not text.strip():
             return None
-        return parse_memory(json.loads(text, parse_constant=_no_number))
+        record = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        if _ESCAPED_SURROGATE in line.lower():
+            json.dumps(record, ensure_ascii=False).encode()
+        return parse_memory(record)
     except UnicodeDecodeError as error:
         raise HopgateError(f"not UTF-8 at byte {error.start}") from None
+    except UnicodeEncodeError:
+        raise HopgateError("it holds half of a surrogate pair, which is not text") from None
     except json.JSONDecodeError as error:
-        raise HopgateError(f"not JSON ({error.msg} at column {error.colno})") from None
+        raise HopgateError(f"not JSON ({error.msg.removesuffix(' at')} at column {error.colno})") from None
     except RecursionError:
         raise HopgateError("the JSON is nested too deeply") from None
-    except ValueError as error:
-        raise HopgateError(str(error)) from None
+    except ValueError:
+        # What is left is Python's guard against numbers of thousands of digits.
+        raise HopgateError("it holds a number of too many digits") from None
+
+
+def _finite(digits: str) -> float:
+    """A number that a float holds: 1e999 would become an infinity, which no JSON can give back."""
+    value = float(digits)
+    if math.isinf(value):
+        raise HopgateError(f"{digits[:40]} is too large a number")
+    return value
 
 
 def _no_number(constant: str) -> NoReturn:
@@ -197,10 +217,9 @@ def _instant(record: dict[str, Any]) -> datetime | None:
     if value is None:
         return None
     try:
-        instant = datetime.fromisoformat(value)
+        return datetime.fromisoformat(value)
     except ValueError:
         raise HopgateError(f"created_at must be an ISO 8601 date or time, not {value[:40]!r}") from None
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
 def _kind(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NewType
 
 from hopgate.errors import HopgateError
@@ -19,6 +19,8 @@ DEFAULT_IMPORTANCE = 0.5
 MAX_SEARCHABLE_BYTES = 256 * 1024
 # A btree entry holds about 2,700 bytes; ids and scopes are indexed.
 MAX_KEY_BYTES = 1024
+# Python's calendar ends at the years 1 and 9999; within these a date stays in it in every time zone of a server.
+YEARS = range(2, 9999)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Memory:
         Never embedded, extracted, sent, cached or reported; findable lexically.
     scope : str, optional
         A session, user or conversation: recall may be limited to one.
+    created_at : datetime, optional
+        When it was written down, by default when it arrives; without a time zone it is UTC.
     source : dict, optional
         The record as it came in, less its id, title and text; kept so that an export gives back what went in.
 
@@ -64,6 +68,8 @@ class Memory:
     source: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.created_at is not None and self.created_at.tzinfo is None:
+            object.__setattr__(self, "created_at", self.created_at.replace(tzinfo=UTC))
         for reason in _faults(self):
             raise HopgateError(f"memory {self.external_id[:80]!r}: {reason}")
 
@@ -98,6 +104,8 @@ def _faults(memory: Memory) -> Iterator[str]:
             yield f"its {name} is longer than {MAX_KEY_BYTES} bytes"
     if math.isnan(memory.importance) or not 0 <= memory.importance <= 1:
         yield f"importance must be between 0 and 1, not {memory.importance}"
+    if memory.created_at is not None and memory.created_at.year not in YEARS:
+        yield f"created_at must be between the years {YEARS[0]} and {YEARS[-1]}, not {memory.created_at.isoformat()}"
     searchable = (memory.content, *memory.tags, *memory.expanded_keywords)
     texts = (memory.external_id, memory.scope or "", memory.category or "", *searchable)
     if any("\0" in text for text in texts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,22 @@ BAD = {
     "importance": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": 3.5}}'), "line 4: importance .*3.5"),
     "true importance": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": true}}'), "line 4: importance"),
     "NaN": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": NaN}}'), "line 4: NaN is not a number"),
-    "hidden infinity": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": 1e999}}'), "line 4: importance"),
+    "hidden infinity": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": 1e999}}'), "line 4: 1e999"),
+    "infinity elsewhere": (_with(4, '{"_id": "x", "text": "", "note": 1e999}'), "line 4: 1e999 is too large"),
+    "endless number": (_with(4, '{"_id": "x", "text": "", "note": ' + "1" * 5000 + "}"), "line 4: .*too many digits"),
+    "half a pair elsewhere": (_with(5, '{"_id": "x", "text": "", "note": "\\uD800"}'), "line 5: .*surrogate"),
+    "control character": (
+        _with(5, '{"_id": "x", "text": "\x01"}'),
+        "line 5: .*character at c",
+    ),
+    "before the calendar": (
+        _with(6, '{"_id": "x", "text": "", "metadata": {"created_at": "0001-01-01T00:00:00+14:00"}}'),
+        "line 6: .*created_at must be between the years",
+    ),
+    "after the calendar": (
+        _with(6, '{"_id": "x", "text": "", "metadata": {"created_at": "9999-12-31T23:59:59-14:00"}}'),
+        "line 6: .*created_at must be between the years",
+    ),
     "NUL": (_with(5, '{"_id": "x", "text": "a\\u0000b"}'), "line 5: .*NUL"),
     "NUL in a tag": (_with(5, '{"_id": "x", "text": "a", "metadata": {"tags": ["\\u0000"]}}'), "line 5: .*NUL"),
     "half a pair": (_with(5, '{"_id": "x", "text": "\\ud800"}'), "line 5: .*surrogate"),
@@ -72,6 +88,18 @@ def test_not_utf8_a_directory_and_no_file(kb: KnowledgeBase, tmp_path: Path) -> 
         with pytest.raises(HopgateError, match=reason):
             kb.ingest(tmp_path / path)
     assert len(kb) == 0
+
+
+def test_a_closed_standard_input(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(HopgateError, match="standard input is closed"):
+        kb.ingest("-")
+
+
+def test_a_time_without_a_zone_is_utc(kb: KnowledgeBase) -> None:
+    kb.add(Memory("m", "text", created_at=datetime(2020, 1, 1)))
+    back = kb.get("m")
+    assert back and back.created_at == datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def test_a_stream_that_breaks_off_writes_nothing(kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import psycopg
 import pytest
 
 import hopgate
+from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
 from hopgate.store import migrate
 
@@ -64,6 +67,48 @@ def test_an_owners_table_keeps_its_rows_and_its_search(empty_dsn: str, keywords:
         assert connection.execute(search).fetchall() == found
         invalid = connection.execute("SELECT count(*) FROM pg_index WHERE NOT indisvalid").fetchone()
         assert invalid == (0,)
+
+
+def test_an_owners_rows_without_ids_and_with_nulls_go_the_whole_way(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn) as connection:
+        connection.execute(
+            "CREATE TABLE memories (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text, "
+            "category text, tags text, expanded_keywords text, importance real, "
+            "is_sensitive boolean, created_at timestamp, extra jsonb)"
+        )
+        connection.execute(
+            "INSERT INTO memories (content, is_sensitive) VALUES ('Caddy runs on Atlas.', false), (NULL, false), "
+            "('Borealis is the host of Caddy.', false), ('The pin is quibble.', NULL)"
+        )
+    with hopgate.open(empty_dsn, upgrade=True) as kb:
+        assert [hit.external_id for hit in kb.recall("caddy", legs=("lexical",), exclude=["1"])] == ["3"]
+        assert kb.extract().memories == 3  # what does not say whether it is sensitive is
+        assert kb.extraction_states() == {"complete": 2, "empty": 1}
+        assert kb.extract().skipped == 3
+        records = [to_record(memory) for memory in kb.export()]
+        assert [record["_id"] for record in records] == ["1", "2", "3", "4"]
+        assert kb.add(*map(parse_memory, records)).added == 0
+        written = kb.add(*map(parse_memory, records))
+        assert (written.added, written.changed, len(kb)) == (0, (), 4)
+        kb.mark_sensitive(["3"])
+        memory = kb.get("3")
+        assert memory and memory.is_sensitive
+        assert kb.delete(["1"]) == 1 and len(kb) == 3
+
+
+def test_a_table_of_another_kind_of_id_is_refused(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn) as connection:
+        connection.execute("CREATE TABLE memories (id uuid PRIMARY KEY, content text)")
+    with pytest.raises(HopgateError, match="memories table is uuid"):
+        hopgate.open(empty_dsn, upgrade=True)
+
+
+def test_many_that_open_an_empty_database_at_once_take_turns(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute("DROP EXTENSION IF EXISTS vector CASCADE")
+    with ThreadPoolExecutor(6) as pool:
+        for kb in pool.map(hopgate.open, [empty_dsn] * 6):
+            kb.close()
 
 
 def test_a_newer_schema_is_refused(dsn: str) -> None:

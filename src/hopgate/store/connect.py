@@ -47,7 +47,10 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
     """Run a distance operator of pgvector: that the extension is installed does not mean that it runs on this CPU."""
     try:
         with connection.transaction():
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            if not connection.execute("SELECT FROM pg_extension WHERE extname = 'vector'").fetchone():
+                # Of two processes that create it at once, one would fail in spite of IF NOT EXISTS: take turns.
+                connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate extension'))")
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             connection.execute("SELECT '[1,2,3]'::vector <=> '[3,2,1]'::vector, '[1,2]'::halfvec <=> '[2,1]'::halfvec")
             row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
     except (errors.FeatureNotSupported, errors.UndefinedFile):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.extract.cache import CacheKey
 from hopgate.extract.extraction import Extraction
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.store.memories import KEY, NAMED, named
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -62,9 +63,9 @@ def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
 def done(connection: Connection[Any], external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:
     """Those of the memories that this extractor has dealt with for good."""
     rows = connection.execute(
-        "SELECT m.external_id FROM extractions x JOIN memories m ON m.id = x.memory_id "
-        "WHERE m.external_id = ANY(%s) AND x.extractor_hash = %s AND x.state IN ('complete', 'empty')",
-        (list(external_ids), identity.hash),
+        f"SELECT {KEY} FROM memories JOIN extractions x ON x.memory_id = memories.id "
+        f"WHERE {NAMED} AND x.extractor_hash = %(hash)s AND x.state IN ('complete', 'empty')",
+        named(external_ids) | {"hash": identity.hash},
     )
     return [row[0] for row in rows]
 
@@ -75,9 +76,9 @@ def readable(connection: Connection[Any], external_ids: Sequence[str]) -> dict[s
     One that turned sensitive or was deleted while its text was being read is not among them.
     """
     rows = connection.execute(
-        "SELECT external_id, id, created_at, EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id) "
-        "FROM memories m WHERE external_id = ANY(%s) AND NOT is_sensitive FOR UPDATE OF m",
-        (list(external_ids),),
+        f"SELECT {KEY}, id, coalesce(created_at, now()), EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id) "
+        f"FROM memories m WHERE {NAMED} AND NOT is_sensitive FOR UPDATE OF m",
+        named(external_ids),
     )
     return {row[0]: (row[1], row[2], row[3]) for row in rows}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,13 +23,17 @@ _INCOMING = (
     "external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
     "title_length, source"
 )
+# An owner's row without an external id is known by its own, and one that does not say whether it is sensitive is.
+KEY = "coalesce(external_id, id::text)"
+NAMED = "(external_id = ANY(%(names)s) OR external_id IS NULL AND id = ANY(%(numbers)s::bigint[]))"
 # By way of text, an owner's column of type real gives 0.3 and not 0.30000001192.
 _ROW = (
-    "coalesce(external_id, id::text), content, category, {tags}, {expanded_keywords}, "
+    f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
     "coalesce(importance::text::float8, 0.5), "
-    "is_sensitive, scope, created_at, title_length, source"
+    "coalesce(is_sensitive, true), scope, created_at, title_length, source"
 )
-
+# How the store's own ids are written, up to the digits that a bigint always holds.
+_NUMBER = "0|-?[1-9][0-9]{0,17}"
 
 CHUNK = 5000
 # What a title adds to a name is in brackets and short: "(road)", "(1954 film)".
@@ -105,19 +110,24 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({_INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
             copy.write_row(_row(memory))
+    connection.execute(
+        "UPDATE memories m SET external_id = m.id::text FROM incoming i WHERE m.external_id IS NULL "
+        "AND m.id = CASE WHEN i.external_id ~ %s THEN i.external_id::bigint END",
+        (f"^({_NUMBER})$",),
+    )
+    tags, keywords = (
+        f"i.{name}" if kinds[name] == "text[]" else f"hopgate_words(i.{name})" for name in ("tags", "expanded_keywords")
+    )
     known = connection.execute(
-        "SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM i.tags::text OR "
-        "m.expanded_keywords::text IS DISTINCT FROM i.expanded_keywords::text, i.is_sensitive AND NOT m.is_sensitive, "
+        f"SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM {tags}::text OR "
+        f"m.expanded_keywords::text IS DISTINCT FROM {keywords}::text, i.is_sensitive AND NOT m.is_sensitive, "
         "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END "
         "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id FOR UPDATE OF m"
     ).fetchall()
-    values = ", ".join(
-        f"i.{name}" if kinds[name] == "text[]" else f"hopgate_words(i.{name})" for name in ("tags", "expanded_keywords")
-    )
     connection.execute(
-        f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {values}, i.importance, "
-        "i.is_sensitive, i.scope, coalesce(i.created_at, old.created_at, now()), i.title_length, i.source "
-        "FROM incoming i LEFT JOIN memories old USING (external_id) "
+        f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
+        "i.importance, i.is_sensitive, i.scope, coalesce(i.created_at, old.created_at, now()), i.title_length, "
+        "i.source FROM incoming i LEFT JOIN memories old USING (external_id) "
         "ON CONFLICT (external_id) DO UPDATE SET content = excluded.content, category = excluded.category, "
         "tags = excluded.tags, expanded_keywords = excluded.expanded_keywords, importance = excluded.importance, "
         "is_sensitive = excluded.is_sensitive, scope = excluded.scope, created_at = excluded.created_at, "
@@ -141,9 +151,7 @@ def tidy(connection: Connection[Any]) -> None:
 
 def fetch(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, Memory]:
     """Read memories by external id; unknown ids are left out."""
-    found = connection.execute(
-        f"SELECT {_columns(connection)} FROM memories WHERE external_id = ANY(%s)", (list(external_ids),)
-    )
+    found = connection.execute(f"SELECT {_columns(connection)} FROM memories WHERE {NAMED}", named(external_ids))
     return {memory.external_id: memory for memory in map(_memory, found)}
 
 
@@ -169,16 +177,27 @@ def count(connection: Connection[Any]) -> int:
     return int(row[0])
 
 
+def named(external_ids: Sequence[str]) -> dict[str, Any]:
+    """The parameters of `NAMED`.
+
+    Examples
+    --------
+    >>> named(["m1", "17", "007"])
+    {'names': ['m1', '17', '007'], 'numbers': [17]}
+    """
+    return {"names": list(external_ids), "numbers": [int(name) for name in external_ids if re.fullmatch(_NUMBER, name)]}
+
+
 def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
     """The store's ids of external ids; unknown ones are left out."""
-    rows = connection.execute("SELECT id FROM memories WHERE external_id = ANY(%s) ORDER BY id", (list(external_ids),))
+    rows = connection.execute(f"SELECT id FROM memories WHERE {NAMED} ORDER BY id", named(external_ids))
     return [row[0] for row in rows]
 
 
 def require(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
     """The store's ids of external ids, locked for change; an unknown one is refused by name."""
     rows = connection.execute(
-        "SELECT external_id, id FROM memories WHERE external_id = ANY(%s) ORDER BY id FOR UPDATE", (list(external_ids),)
+        f"SELECT {KEY}, id FROM memories WHERE {NAMED} ORDER BY id FOR UPDATE", named(external_ids)
     )
     known = dict(rows.fetchall())
     missing = [key for key in external_ids if key not in known]
@@ -273,9 +292,7 @@ def page(connection: Connection[Any], *, after: int, limit: int) -> dict[int, Me
 
 def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, str]:
     """External ids by the store's own."""
-    rows = connection.execute(
-        "SELECT id, coalesce(external_id, id::text) FROM memories WHERE id = ANY(%s)", (sorted(ids),)
-    )
+    rows = connection.execute(f"SELECT id, {KEY} FROM memories WHERE id = ANY(%s)", (sorted(ids),))
     return dict(rows.fetchall())
 
 

@@ -150,7 +150,7 @@ def write(
             copy.write_row((key, hashlib.md5(content.encode()).hexdigest(), HalfVector(vector)))
     done = connection.execute(
         f"UPDATE memories m SET {column} = made.vector FROM made "
-        "WHERE m.id = made.id AND md5(m.content) = made.hash AND NOT m.is_sensitive RETURNING m.id"
+        "WHERE m.id = made.id AND md5(coalesce(m.content, '')) = made.hash AND NOT m.is_sensitive RETURNING m.id"
     ).fetchall()
     connection.execute("DROP TABLE made")
     return {row[0] for row in done}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import text
 
+from hopgate.errors import HopgateError
+
 revision = "0001"
 down_revision = None
 
@@ -50,7 +52,10 @@ def upgrade() -> None:
     )
     existing: dict[str, str] = {row[0]: row[1] for row in columns}
     if existing.get("id") not in ("bigint", "integer"):
-        raise ValueError("memories.id must be a bigint or an integer")
+        raise HopgateError(
+            f"the id of this database's memories table is {existing.get('id') or 'missing'}: "
+            "hopgate needs a bigint or an integer, so export the memories and ingest them into a database of its own"
+        )
     for name, definition in COLUMNS.items():
         if name not in existing:
             connection.execute(text(f"ALTER TABLE memories ADD COLUMN {name} {definition}"))
