@@ -70,6 +70,8 @@ def canonical_relations(connection: Connection[Any], embed: Embed | None = None)
 def derive_all(connection: Connection[Any]) -> None:
     """Derive every name, every memory's concepts and every edge anew from what was said."""
     names.lock(connection)
+    # Everything above came in since the planner last looked, and its plans for an empty table are quadratic.
+    said.analyse(connection)
     known = names.all_names(connection)
     owners = sorted({row.concept_id for row in known})
     names.refresh(connection, [row.id for row in known])
@@ -81,5 +83,6 @@ def derive_all(connection: Connection[Any]) -> None:
     for start in range(0, len(groups), GROUPS):
         derive(connection, groups[start : start + GROUPS])
     edges.drop_unsupported(connection)
+    edges.analyse(connection)
     version.set_derived(connection, True)
     version.bump(connection)

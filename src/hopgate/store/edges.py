@@ -140,3 +140,8 @@ def drop_unsupported(connection: Connection[Any]) -> None:
         "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id AND r.canonical = e.relation)",
         (NAME_INSIDE,),
     )
+
+
+def analyse(connection: Connection[Any]) -> None:
+    """Let the planner know what there is now."""
+    connection.execute("ANALYZE concepts, concept_edges, memory_concepts")

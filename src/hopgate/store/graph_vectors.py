@@ -22,10 +22,11 @@ _PENDING: dict[Table, str] = {
     "concepts": "SELECT id, canonical_name FROM concepts WHERE embedding IS NULL AND id > %s ORDER BY id LIMIT %s",
     "concept_edges": (
         # As it was first said: a canonical name may be another than the one that makes the fact read right.
-        "SELECT e.id, (SELECT concat_ws(' ', s.name, f.relation, o.name) FROM concept_names s "
-        "JOIN facts f ON f.subject_id = s.id JOIN concept_names o ON o.id = f.object_id "
+        # (With ORDER BY and LIMIT instead of array_agg the planner reads all facts in their order until one fits.)
+        "SELECT e.id, (SELECT (array_agg(concat_ws(' ', s.name, f.relation, o.name) ORDER BY f.id))[1] "
+        "FROM concept_names s JOIN facts f ON f.subject_id = s.id JOIN concept_names o ON o.id = f.object_id "
         "JOIN relations r ON r.raw = f.relation WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id "
-        "AND r.canonical = e.relation ORDER BY f.id LIMIT 1) FROM concept_edges e "
+        "AND r.canonical = e.relation) FROM concept_edges e "
         f"WHERE e.embedding IS NULL AND e.relation <> '{NAME_INSIDE}' AND e.id > %s ORDER BY e.id LIMIT %s"
     ),
 }

@@ -209,3 +209,8 @@ def set_canonical(connection: Connection[Any], canonical: Mapping[str, str], sco
         (raw, [canonical[one] for one in raw], [scores[one] for one in raw]),
     )
     _spread(connection)
+
+
+def analyse(connection: Connection[Any]) -> None:
+    """Let the planner know what there is now."""
+    connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations")

@@ -22,7 +22,9 @@ CREATE INDEX mentions_kind ON mentions (name_id, memory_id) WHERE kind IS NOT NU
 ALTER TABLE concept_names ADD COLUMN uses integer NOT NULL DEFAULT 0, ADD COLUMN initials text;
 UPDATE concept_names n SET uses = m.uses
   FROM (SELECT name_id, count(*) AS uses FROM mentions GROUP BY name_id) m WHERE m.name_id = n.id;
-CREATE INDEX concept_names_words ON concept_names USING gin (string_to_array(normal_name, ' '));
+-- Every new name is looked up here at once: a list of pending entries would be read through each time.
+CREATE INDEX concept_names_words ON concept_names USING gin (string_to_array(normal_name, ' '))
+  WITH (fastupdate = off);
 CREATE INDEX concept_names_initials ON concept_names (initials) WHERE initials IS NOT NULL;
 
 -- An edge of a hub is found without reading the hub's others.
