@@ -1,1 +1,36 @@
-"""Pictures of concepts, walks, gates and time, for one's own notebook (extra `notebooks`)."""
+"""Pictures of concepts, walks, gates and time, for one's own notebook (extra `notebooks`).
+
+Every function draws on the axes it is given, or on new ones, and returns them; the data it needs is a value that can be
+made, looked at and changed before it is drawn. Colours and greys are legible on light and dark pages.
+"""
+
+from __future__ import annotations
+
+from hopgate.plot.concept_map import Html, concept_map, hover_map
+from hopgate.plot.concepts import Concepts, clusters, project, read_concepts
+from hopgate.plot.degree import by_degree
+from hopgate.plot.example import open_or_example
+from hopgate.plot.gate import gains, slices, weight_sweep
+from hopgate.plot.lit import Lit, walk_of
+from hopgate.plot.network import lit, neighbourhood
+from hopgate.plot.timeline import timeline
+
+__all__ = [
+    "Concepts",
+    "Html",
+    "Lit",
+    "by_degree",
+    "clusters",
+    "concept_map",
+    "gains",
+    "hover_map",
+    "lit",
+    "neighbourhood",
+    "open_or_example",
+    "project",
+    "read_concepts",
+    "slices",
+    "timeline",
+    "walk_of",
+    "weight_sweep",
+]

@@ -1,0 +1,83 @@
+"""The concepts of a store as a table to draw: names, kinds, how often, and where they lie in the embedding space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.errors import HopgateError
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
+
+
+@dataclass(frozen=True)
+class Concepts:
+    """Concepts by how many memories talk about them, with one unit vector each."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    memories: tuple[int, ...]
+    vectors: NDArray[np.float32]
+
+
+def read_concepts(kb: KnowledgeBase, *, kind: str | None = None, limit: int = 300) -> Concepts:
+    """Read the most mentioned concepts of a store, and embed their names with its embedder."""
+    from hopgate.memory import Cleared
+    from hopgate.store import concepts
+    from hopgate.store.embedding import Embedding
+
+    with kb.store.transaction() as connection:
+        found = concepts.listed(connection, kind=kind, limit=limit)
+    if not found:
+        raise HopgateError("there are no concepts to look at: run hopgate build first")
+    # Names were read from cleared texts, and go when their memories turn sensitive.
+    vectors = Embedding(kb.store).embedder().documents([Cleared(one.name) for one in found])
+    return Concepts(
+        tuple(one.name for one in found),
+        tuple(one.kind or "unknown" for one in found),
+        tuple(one.memory_count for one in found),
+        vectors,
+    )
+
+
+def project(
+    vectors: NDArray[np.floating], method: Literal["pca", "tsne"] = "tsne", *, seed: int = 0
+) -> NDArray[np.float64]:
+    """Lay vectors out in a plane: by their two main directions, or so that neighbours stay neighbours.
+
+    Examples
+    --------
+    >>> project(np.eye(4), "pca").shape
+    (4, 2)
+    """
+    from sklearn.decomposition import PCA
+    from sklearn.manifold import TSNE
+
+    if len(vectors) < 3:
+        raise HopgateError(f"a map needs at least 3 concepts, not {len(vectors)}")
+    if method == "pca":
+        return np.asarray(PCA(2, random_state=seed).fit_transform(vectors), np.float64)
+    near = min(30.0, (len(vectors) - 1) / 3)
+    made = TSNE(2, perplexity=near, metric="cosine", init="random", random_state=seed).fit_transform(vectors)
+    return np.asarray(made, np.float64)
+
+
+def clusters(vectors: NDArray[np.floating], count: int = 8, *, seed: int = 0) -> NDArray[np.int64]:
+    """Group vectors by k-means; cluster 0 is the largest.
+
+    Examples
+    --------
+    >>> clusters(np.array([[1.0, 0], [1, 0.1], [0, 1]]), 2).tolist()
+    [0, 0, 1]
+    """
+    from sklearn.cluster import KMeans
+
+    labels = KMeans(min(count, len(vectors)), n_init=4, random_state=seed).fit_predict(vectors)
+    sizes = np.bincount(labels)
+    place = np.empty_like(sizes)
+    place[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    return np.asarray(place[labels], np.int64)
