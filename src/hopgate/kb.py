@@ -416,9 +416,10 @@ class KnowledgeBase:
     def _forget(self, connection: Connection[Any], ids: Sequence[int]) -> None:
         """Remove all that was made of memories' texts; the caches on disk first, so that no failure can leave them."""
         from hopgate.graph.revoke import revoke
-        from hopgate.store import extractions
+        from hopgate.store import extractions, said
 
-        self._embedding.forget([memory.content for memory in memories.fetch_by_id(connection, ids).values()])
+        texts = [memory.content for memory in memories.fetch_by_id(connection, ids).values()]
+        self._embedding.forget([*texts, *said.texts_of_memories(connection, ids)])
         revoke(connection, ids)
         vectors.drop(connection, ids)
         extractions.forget(connection, ids)

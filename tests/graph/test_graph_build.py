@@ -130,3 +130,21 @@ def test_a_new_name_is_found_by_its_vector_alone(kb, embedding):
     built = embedding.build(extractor, only=["second"])
     assert built.incremental and built.resolution.merged == 1
     assert any('"gotham", "nyc"' in row for row in content(kb)["concepts"])
+
+
+def test_the_vectors_of_a_sensitive_memorys_names_and_facts_leave_the_cache(kb, monkeypatch, tmp_path):
+    from hopgate.embed import CachedEmbedder, EmbeddingCache
+
+    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path))
+
+    class Cached:
+        def embedder(self):
+            return CachedEmbedder(Words(), EmbeddingCache.default())
+
+    with kb.store.transaction() as connection:
+        vectors.claim(connection, Words.identity)
+    add(kb, "a")
+    GraphBuilder(kb.store, Cached()).build(Scripted({"a": found([], [Fact("Swordfish", "opens", "the vault")])}))
+    assert EmbeddingCache.default().info().vectors > 0
+    kb.mark_sensitive(["a"])
+    assert EmbeddingCache.default().info().vectors == 0

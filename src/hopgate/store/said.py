@@ -100,6 +100,19 @@ def names_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
     return [row[0] for row in rows]
 
 
+def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
+    """The names, relations and facts that were read in memories, as they were embedded."""
+    rows = connection.execute(
+        "SELECT spelling FROM mentions WHERE memory_id = ANY(%(ids)s) UNION SELECT n.name FROM mentions m "
+        "JOIN concept_names n ON n.id = m.name_id WHERE m.memory_id = ANY(%(ids)s) "
+        "UNION SELECT relation FROM facts WHERE memory_id = ANY(%(ids)s) "
+        "UNION SELECT concat_ws(' ', s.name, f.relation, o.name) FROM facts f JOIN concept_names s "
+        "ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE f.memory_id = ANY(%(ids)s)",
+        {"ids": list(memory_ids)},
+    )
+    return [row[0] for row in rows]
+
+
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Take back all that was said of memories."""
     connection.execute(
