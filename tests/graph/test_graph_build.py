@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from graph_content import Scripted, content
+from graph_content import Scripted, content, version
 
 from hopgate.embed.embedder import Identity
 from hopgate.extract.extraction import Fact, Mention, found
@@ -74,7 +74,9 @@ def test_declared_late_is_as_good_as_declared_early(kb):
     moved = {"a": found([], [Fact("immich", "runs on", "nas")]), "b": found([], [Fact("immich", "runs on", "tower")])}
     kb.build(Scripted(moved))
     assert len(content(kb)["edges"]) == 2
+    before = version(kb)
     kb.build(Scripted(moved), single_valued=["runs on"])
+    assert version(kb) == before + 1
     late = content(kb)
     kb.build(Scripted(moved), rebuild=True)
     assert content(kb) == late

@@ -15,7 +15,7 @@ from hopgate.graph.derive import derive
 from hopgate.graph.resolution import Ask, Resolution, Scale, Tally
 from hopgate.graph.sink import GraphSink
 from hopgate.memory import Cleared
-from hopgate.store import graph_vectors, memories, said, vectors, version
+from hopgate.store import graph_vectors, memories, names, said, vectors, version
 from hopgate.store.extractions import StoreCache
 
 if TYPE_CHECKING:
@@ -95,8 +95,10 @@ class GraphBuilder:
             whole = rebuild or not version.is_derived(connection)
             if whole:
                 version.set_derived(connection, False)
-            else:
+            elif declared:
+                names.lock(connection)
                 derive(connection, said.groups_of_relations(connection, declared))
+                version.bump(connection)
         resolution = self._resolution(ask)
         progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
         if whole:
