@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -107,3 +109,13 @@ def test_sensitive(run: Runner, corpus: Writer, endpoint: WordEndpoint) -> None:
     assert [hit["_id"] for hit in run("recall", "hums", "--json", "--dense", "0", "--graph", "0").json] == ["a"]
     (first, *_) = exported(run)
     assert first["metadata"]["is_sensitive"] is True
+
+
+def test_json_is_utf8_in_any_locale_and_a_file_name_need_not_be(dsn: str, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"\xff.jsonl")
+    odd.write_text('{"_id": "x", "text": "caf\u00e9"}\n', encoding="utf-8")
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    for arguments in (["ingest", str(odd), "--no-embed"], ["export"]):
+        command = [sys.executable, "-m", "hopgate.cli", *arguments, "--dsn", dsn]
+        done = subprocess.run(command, env=latin, capture_output=True, check=True)
+    assert done.stdout.decode("utf-8") == '{"_id": "x", "text": "caf\u00e9"}\n'

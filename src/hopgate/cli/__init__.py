@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 import warnings
@@ -36,6 +37,10 @@ COMMANDS = {
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; a `HopgateError` is one line on standard error and exit status 2."""
     warnings.showwarning = _warn
+    for stream in (sys.stdout, sys.stderr):
+        # JSON is UTF-8 whatever the locale says; what is no text at all, such as some file names, is shown escaped.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         application(sys.argv[1:] if arguments is None else arguments)
     except HopgateError as error:

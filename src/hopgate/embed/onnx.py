@@ -99,6 +99,8 @@ class Bundled:
 
     @cached_property
     def _session(self) -> Any:
+        # Its official builds report to their maker unless told not to before they are loaded; nothing leaves here.
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
 
         options = onnxruntime.SessionOptions()

@@ -11,6 +11,8 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
+import shlex
 import shutil
 import tempfile
 import time
@@ -106,9 +108,11 @@ def _dsn(directory: Path) -> str:
 
 
 def socket_directory(directory: Path) -> Path:
-    """The folder of the server's socket, private to its user: the cluster's own, or a short one in its place."""
+    """The folder of the server's socket, private to its user: the cluster's own, or a short and plain one instead."""
     cluster = directory / "pg"
-    if len(os.fsencode(cluster / SOCKET_NAME)) < SOCKET_PATH_LIMIT:
+    # libpq takes a comma for the next host, and both it and the server have their own way with quotes.
+    plain = re.fullmatch(r"[\w ./@+~=:-]+", str(cluster), re.ASCII)
+    if plain and len(os.fsencode(cluster / SOCKET_NAME)) < SOCKET_PATH_LIMIT:
         return cluster
     digest = hashlib.sha256(os.fsencode(directory)).hexdigest()[:16]
     return Path(tempfile.gettempdir()) / f"hopgate-{os.geteuid()}-{digest}"
@@ -154,7 +158,8 @@ def _initialise(directory: Path) -> None:
     fresh.mkdir(mode=0o700)
     if who.uid is not None and who.gid is not None:
         os.chown(fresh, who.uid, who.gid)
-    arguments = ["-D", str(fresh), "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8"]
+    # pg_ctl and initdb hand their paths to a shell in double quotes: "." is safe there whatever the folder is called.
+    arguments = ["-D", ".", "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8"]
     done = binaries.run("initdb", *arguments, cwd=fresh)
     if done.returncode != 0:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -171,8 +176,8 @@ def _start(directory: Path) -> None:
         _private(sockets)
     log = cluster / SERVER_LOG
     options = {**SETTINGS, "unix_socket_directories": str(sockets)}
-    quoted = " ".join("-c {}='{}'".format(name, value.replace("'", "''")) for name, value in options.items())
-    arguments = ("-D", str(cluster), "-l", str(log), "-w", "-t", "60", "-o", quoted, "start")
+    quoted = " ".join(f"-c {name}={shlex.quote(value)}" for name, value in options.items())
+    arguments = ("-D", ".", "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
     deadline = time.monotonic() + ORPHANS_GONE_S
     while True:
         _drop_stale_pid(cluster)
@@ -266,7 +271,7 @@ def stop(directory: Path) -> bool:
     else:
         if (directory / "pg" / "postmaster.pid").exists():
             cluster = directory / "pg"
-            binaries.run("pg_ctl", "-D", str(cluster), "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
+            binaries.run("pg_ctl", "-D", ".", "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
         return True
     finally:
         os.close(users)
