@@ -40,7 +40,7 @@ def graph() -> WalkGraph:
 
 @pytest.mark.parametrize("damping", [0.5, 0.85])
 def test_top_of_the_ranking_is_right(graph, engine, damping, monkeypatch) -> None:
-    monkeypatch.setattr(front, "PUSH_ARCS", 0)
+    monkeypatch.setattr(front, "PUSH_NODES", 0)
     monkeypatch.setattr(front, "PUSH_BUDGET", 1000)
     rng = np.random.default_rng(1)
     for correction in (0.0, 0.5):
@@ -89,7 +89,7 @@ def test_a_budget_that_does_not_suffice_says_so(graph, engine) -> None:
 
 
 def test_a_hub_of_ten_thousand(engine, monkeypatch) -> None:
-    monkeypatch.setattr(front, "PUSH_ARCS", 0)
+    monkeypatch.setattr(front, "PUSH_NODES", 0)
     monkeypatch.setattr(front, "PUSH_BUDGET", 1000)
     star = edge_graph(10_001, np.zeros(10_000, int), np.arange(1, 10_001))
     scores = pagerank(star, {1: 1.0}, top=2)
@@ -99,7 +99,7 @@ def test_a_hub_of_ten_thousand(engine, monkeypatch) -> None:
 
 
 def test_batches_are_pushed_column_by_column(graph, engine, monkeypatch) -> None:
-    monkeypatch.setattr(front, "PUSH_ARCS", 0)
+    monkeypatch.setattr(front, "PUSH_NODES", 0)
     monkeypatch.setattr(front, "PUSH_BUDGET", 1000)
     restart = np.zeros((graph.nodes, 2))
     restart[3001, 0] = restart[3100, 1] = 1
