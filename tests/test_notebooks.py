@@ -31,9 +31,6 @@ def test_a_notebook_runs(path: Path, example: str, tmp_path: Path) -> None:
     variables = {**os.environ, "HOPGATE_STORE": example, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     client = NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}})
     client.execute(env=variables)
-    # Kept for the docs' pictures.
-    if target := os.environ.get("HOPGATE_NOTEBOOKS"):
-        nbformat.write(notebook, Path(target) / path.name)
 
 
 def test_outputs_are_stripped() -> None:

@@ -26,13 +26,11 @@ def weight_sweep(evidence: Evidence, *, ax: Axes | None = None) -> Axes:
     needed = bound(RRF(graph=1), leg="graph", k=evidence.k).needed
     ax.axvspan(0, needed.best, color=FAINT, lw=0)
     ax.axvline(needed.best, color=THEIRS, lw=1.2)
-    ax.annotate(
-        f"below {needed.best:.3f} nothing that\nonly the graph found can enter",
-        (needed.best, 0.04), xycoords=("data", "axes fraction"), xytext=(6, 0), textcoords="offset points",
-        color=THEIRS, fontsize=8,
-    )  # fmt: skip
     ax.set_xlim(left=0)
-    return titled(ax, "Plain RRF over the graph's weight", "weight of the graph leg", str(evidence.primary))
+    title = (
+        f"Plain RRF over the graph's weight\nbelow {needed.best:.3f} (grey) nothing that only the graph found can enter"
+    )
+    return titled(ax, title, "weight of the graph leg", str(evidence.primary))
 
 
 def slices(judgement: Judgement, *, ax: Axes | None = None) -> Axes:

@@ -57,6 +57,9 @@ def walk_of(
         for other in graph.indices[graph.indptr[at] : graph.indptr[at + 1]]
         if int(other) in label and label[int(other)] != label[at]
     }
+    joined = {name for line in lines for name in line}
+    # What the dense leg lit and no concept leads to is no part of the walk.
+    nodes = {name: node for name, node in nodes.items() if name in joined}
     return Lit(query, nodes, tuple(sorted((one, two) for one, two in lines)), graph, start.vector)
 
 

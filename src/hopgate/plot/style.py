@@ -56,8 +56,10 @@ def colours(groups: Sequence[Any]) -> dict[Any, str]:
 
 
 def legend(ax: Axes, shown: dict[Any, str]) -> None:
-    """Name the colours, beside the picture."""
+    """Name the colours, beside the picture; all that are grey are the others."""
     from matplotlib.lines import Line2D
 
+    named = {name: colour for name, colour in shown.items() if colour != GREY}
+    shown = named | ({"others": GREY} if len(named) < len(shown) else {})
     marks = [Line2D([], [], marker="o", ls="", color=colour, label=str(name)) for name, colour in shown.items()]
     ax.legend(handles=marks, frameon=False, labelcolor=GREY, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))

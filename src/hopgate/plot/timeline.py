@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def timeline(edges: Sequence[Standing], *, as_of: datetime | None = None, ax: Axes | None = None) -> Axes:
-    """Draw edges as bars over the time in which they were true; a mark says when each became known.
+    """Draw edges as bars over the time in which they were true; a mark says since when each is known to be so.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ def timeline(edges: Sequence[Standing], *, as_of: datetime | None = None, ax: Ax
     """
     if not edges:
         raise HopgateError("there is no edge to draw")
-    moments = [moment for edge in edges for moment in (edge.valid_from, edge.valid_to, edge.recorded_at) if moment]
+    times = [as_of, *(time for edge in edges for time in (edge.valid_from, edge.valid_to, edge.recorded_at))]
+    moments = [time for time in times if time]
     first, last = (min(moments), max(moments)) if moments else (None, None)
     if first is None or last is None:
         raise HopgateError("none of these edges has a time")
@@ -44,7 +45,7 @@ def timeline(edges: Sequence[Standing], *, as_of: datetime | None = None, ax: Ax
     ax.xaxis_date()
     if as_of:
         ax.axvline(_day(as_of), color=THEIRS, lw=1.2)
-    return titled(ax, f"{ordered[0].source}: bars when true, marks when told")
+    return titled(ax, f"{ordered[0].source}: bars when true, marks since when known")
 
 
 def _day(moment: datetime) -> float:
