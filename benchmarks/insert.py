@@ -17,7 +17,8 @@ import statistics
 import tempfile
 import time
 import zlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
@@ -30,10 +31,10 @@ import hopgate
 from hopgate.embed.embedder import Identity
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.graph.build import derive_all
 from hopgate.graph.builder import GraphBuilder
+from hopgate.graph.names import initials, normalise
 from hopgate.kb import KnowledgeBase
-from hopgate.store import vectors
+from hopgate.store import graph_vectors, memories, said, vectors, version
 
 DIMENSION = 32
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
@@ -116,26 +117,58 @@ class Told:
 
 
 def fill(kb: KnowledgeBase, world: World, rows: int) -> float:
-    """Write a graph of this size as a backfill leaves it, names apart from clustering: none of them are the same."""
+    """Write by COPY what a backfill of this many memories leaves; every name is a concept of its own."""
     began = time.perf_counter()
-    from hopgate.graph.write import Said, add
-
     kb.add(*(world.memory(number)[0] for number in range(rows)))
+    names: dict[str, tuple[int, str]] = {}
+    uses: Counter[int] = Counter()
+    mentions: set[tuple[int, int, str]] = set()
+    facts: list[tuple[Any, ...]] = []
+    with kb.store.transaction() as connection:
+        ids = dict(connection.execute("SELECT external_id, id FROM memories").fetchall())
+    for number in range(rows):
+        memory, extraction = world.memory(number)
+        key = ids[memory.external_id]
+        for mention in extraction.mentions:
+            normal = normalise.__wrapped__(mention.name)
+            found_id, _ = names.setdefault(normal, (len(names) + 1, mention.name))
+            mentions.add((key, found_id, mention.name))
+        for fact in extraction.facts:
+            ends = [names[normalise.__wrapped__(name)][0] for name in (fact.subject, fact.object)]
+            facts.append((key, ends[0], fact.relation, ends[1], memory.created_at))
+    uses.update(name_id for _, name_id, _ in mentions)
+    made = Words().documents([name for _, name in names.values()])
+    nothing = "[" + ",".join(["1"] * DIMENSION) + "]"
     with kb.store.transaction() as connection:
         vectors.claim(connection, Words.identity)
-        ids = dict(connection.execute("SELECT external_id, id FROM memories").fetchall())
-    for start in range(0, rows, 5000):
-        batch = []
-        for number in range(start, min(rows, start + 5000)):
-            memory, extraction = world.memory(number)
-            assert memory.created_at is not None
-            batch.append(Said(ids[memory.external_id], memory.created_at, extraction))
-        with kb.store.transaction() as connection:
-            add(connection, batch, deriving=False)
-    with kb.store.transaction() as connection:
-        derive_all(connection)
-    GraphBuilder(kb.store, Precomputed()).embed()  # type: ignore[arg-type]
-    with kb.store.transaction() as connection:
+        said.ensure_relations(connection, RELATIONS)
+        tables: dict[str, Iterable[Sequence[Any]]] = {
+            "concepts (id, canonical_name, aliases, memory_count, embedding)": (
+                (key, name, [name], uses[key], "[" + ",".join(f"{value:.4g}" for value in row) + "]")
+                for (key, name), row in zip(names.values(), made.tolist(), strict=True)
+            ),
+            "concept_names (id, name, normal_name, concept_id, uses, initials)": (
+                (key, name, normal, key, uses[key], initials(normal)) for normal, (key, name) in names.items()
+            ),
+            "mentions (memory_id, name_id, spelling)": mentions,
+            "memory_concepts (memory_id, concept_id)": ((memory, name) for memory, name, _ in mentions),
+            "facts (memory_id, subject_id, relation, object_id, recorded_at)": facts,
+            "concept_edges (src_id, dst_id, relation, recorded_at, evidence_memory_ids, embedding)": (
+                (subject, target, relation, at, [memory], nothing) for memory, subject, relation, target, at in facts
+            ),
+            "extractions (memory_id, extractor, extractor_hash, state)": (
+                (key, "world", Told.identity.hash, "complete") for key in ids.values()
+            ),
+        }
+        for table, values in tables.items():
+            with connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN") as copy:
+                for row in values:
+                    copy.write_row(row)
+        for table in ("concepts", "concept_names"):
+            connection.execute("SELECT setval(pg_get_serial_sequence(%s, 'id'), %s)", (table, len(names)))
+        version.set_derived(connection, True)
+        graph_vectors.ensure_index(connection)
+        memories.tidy(connection)
         connection.execute("ANALYZE")
     return time.perf_counter() - began
 

@@ -29,7 +29,7 @@ Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
 NEIGHBOURS = 10
 # Of the names that have a word in common so many are compared: enough to see that a short name has many expansions and
 # so is short for none of them.
-SHARED = 12
+SHARED = 8
 NAMES = 8
 # Enough vectors to tell how alike unrelated names are.
 SAMPLE = 2000
