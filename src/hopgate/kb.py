@@ -76,7 +76,12 @@ class KnowledgeBase:
         self._machinery = Machinery(self._embedding.query, self._graph_leg, self._cross_encoder, lambda: self._workers)
 
     def add(self, *new: Memory) -> Written:
-        """Add memories, or bring those with the same external id up to date."""
+        """Add memories, or bring those with the same external id up to date; an id given twice is refused."""
+        seen = set[str]()
+        for memory in new:
+            if memory.external_id in seen:
+                raise HopgateError(f"memory {memory.external_id[:80]!r} is given twice: keep one of them")
+            seen.add(memory.external_id)
         return self._write(new)
 
     def ingest(self, path: str | Path, *, limit: int | None = None, progress: Progress | None = None) -> Written:

@@ -96,6 +96,12 @@ def test_a_closed_standard_input(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPa
         kb.ingest("-")
 
 
+def test_an_id_given_twice_is_refused(kb: KnowledgeBase) -> None:
+    with pytest.raises(HopgateError, match="memory 'm' is given twice"):
+        kb.add(Memory("m", "one"), Memory("m", "another"))
+    assert len(kb) == 0
+
+
 def test_a_time_without_a_zone_is_utc(kb: KnowledgeBase) -> None:
     kb.add(Memory("m", "text", created_at=datetime(2020, 1, 1)))
     back = kb.get("m")
