@@ -79,6 +79,38 @@ def test_conjugate_gradients_agree_with_power_iteration(kind: str, damping: floa
         assert np.abs(scores - exact).sum() <= tolerance
 
 
+@pytest.mark.parametrize("damping", [*DAMPINGS, 0.95])
+@pytest.mark.parametrize("seed", range(4))
+def test_single_precision_keeps_a_loose_tolerance(seed: int, damping: float) -> None:
+    graph = random_graph(seed)
+    connected = np.flatnonzero(~graph.dangling)
+    restart = np.zeros(graph.nodes)
+    restart[np.random.default_rng(seed).choice(connected, 10, replace=False)] = 1
+    scores = pagerank(graph, restart, damping=damping, tolerance=1e-4)
+    assert scores.dtype == np.float32
+    assert np.abs(scores - pagerank(graph, restart, damping=damping, tolerance=1e-10)).sum() <= 1e-4
+
+
+@pytest.mark.parametrize("damping", DAMPINGS)
+@pytest.mark.parametrize(("leaves", "kind"), [(10_000, np.float32), (10_001, np.float64)])
+def test_a_hub_too_wide_for_single_precision_gets_double(leaves: int, kind: type, damping: float) -> None:
+    star = edge_graph(leaves + 1, np.zeros(leaves, int), np.arange(1, leaves + 1))
+    restart = np.random.default_rng(0).random(leaves + 1)
+    scores = pagerank(star, restart, damping=damping, tolerance=1e-4)
+    assert scores.dtype == kind
+    assert np.abs(scores - pagerank(star, restart, damping=damping, tolerance=1e-10)).sum() <= 1e-4
+
+
+def test_top_honours_an_isolated_seed_in_single_precision() -> None:
+    graph = random_graph(3)
+    restart = restart_for(graph, 3)
+    assert restart[graph.dangling].any()
+    for dangling in ("restart", "stay", "uniform"):
+        exact = pagerank(graph, restart, dangling=dangling)
+        near = pagerank(graph, restart, dangling=dangling, top=20)
+        assert np.abs(near - exact).sum() <= 5e-2
+
+
 @pytest.mark.parametrize("damping", DAMPINGS)
 def test_kernel_agrees(damping: float) -> None:
     graph = random_graph(5, mentions_only=True)

@@ -87,6 +87,11 @@ class WalkGraph:
         return _frozen(np.diff(self.indptr).astype(np.int64))
 
     @cached_property
+    def widest(self) -> int:
+        """The most arcs that leave one node."""
+        return int(self.degree.max(initial=0))
+
+    @cached_property
     def strength(self) -> NDArray[np.float64]:
         """The weight that leaves each node: what a transition divides by."""
         return _frozen(_row_sums(self.indptr, self.weights))

@@ -48,10 +48,8 @@ def reduced(graph: WalkGraph, dtype: type[np.floating[Any]]) -> Reduced:
     """
     name = f"_reduced_{np.dtype(dtype).name}"
     # Two threads may both make it; either result is the same, and one of them stays.
-    kept: Reduced | None = graph.__dict__.get(name)
-    if kept is None:
-        kept = graph.__dict__.setdefault(name, _made(graph, dtype))
-    return kept
+    made: Reduced = graph.__dict__.get(name) or graph.__dict__.setdefault(name, _made(graph, dtype))
+    return made
 
 
 def _made(graph: WalkGraph, dtype: type[np.floating[Any]]) -> Reduced:
