@@ -16,7 +16,7 @@ from hopgate.kb import BarredLegWarning, KnowledgeBase
 MEMORIES = (
     Memory("owner", "Quillon looks after Immich.", scope="home", created_at=datetime(2024, 1, 1, tzinfo=UTC)),
     Memory("host", "Immich was put on whimbrel.", scope="home", created_at=datetime(2024, 1, 2, tzinfo=UTC)),
-    Memory("moved", "Since March it lives on hazel: Immich.", scope="home", created_at=datetime(2024, 3, 2, tzinfo=UTC)),
+    Memory("moved", "Since March on hazel: Immich.", scope="home", created_at=datetime(2024, 3, 2, tzinfo=UTC)),
     Memory("rack", "whimbrel stands in the attic.", scope="home", created_at=datetime(2024, 1, 3, tzinfo=UTC)),
     Memory("other", "Tax papers are in the blue folder.", scope="work", created_at=datetime(2024, 1, 4, tzinfo=UTC)),
     Memory("secret", "Quillon's door code is kestrel-nine.", is_sensitive=True, scope="home"),
