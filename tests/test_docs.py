@@ -14,7 +14,10 @@ from psycopg.conninfo import conninfo_to_dict
 from word_endpoint import serving
 
 import hopgate
+from hopgate.cli.demo import DATASET, SHOWN, answer, dataset
+from hopgate.demo import corpus
 from hopgate.plot.example import fill
+from hopgate.recall.settings import Settings
 from hopgate.store.embedded import EmbeddedServer
 
 ROOT = Path(__file__).parents[1]
@@ -92,3 +95,20 @@ def test_the_reference_of_commands_is_what_the_commands_say() -> None:
     from docs_commands import reference
 
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == reference(), "run make docs to write it anew"
+
+
+def test_the_page_of_settings_has_the_defaults() -> None:
+    assert f'fuser = "{Settings().fuser!r}"' in (ROOT / "docs" / "guide" / "settings.md").read_text(encoding="utf-8")
+
+
+def test_the_demo_shows_what_the_graph_brings(example: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = corpus()
+    assert dataset(tmp_path).is_file() and not (tmp_path / DATASET / "triples.jsonl").exists()
+    with hopgate.open(example) as kb:
+        for title, (key, top) in SHOWN.items():
+            answer(kb, title, next(query for query in made.queries if query.id == key), made, top)
+    printed = capsys.readouterr().out
+    assert printed.count("lexical + dense + graph") == len(SHOWN)
+    assert printed.count("●") > 2 * len(SHOWN)
+    assert "the graph's path: Immich → runs on" in printed
+    assert "Grafana runs on osprey: … to 22 Jun 2024" in printed

@@ -116,8 +116,8 @@ def answer(kb: KnowledgeBase, title: str, query: Query, made: Corpus, top: int) 
 
     gold = {key for split in made.qrels.values() for key in split.get(query.id, ())}
     as_of = _day(query)
-    without = kb.recall(query.text, legs=BASE, k=top)
-    hits = kb.recall(query.text, k=top, explain=True, as_of=as_of)
+    without = kb.recall(query.text, legs=BASE)[:top]
+    hits = kb.recall(query.text, explain=True, as_of=as_of)[:top]
     table = Table(
         box=box.SIMPLE_HEAD,
         title=f"[bold]{escape(query.text)}[/bold]  [dim]({title}; ● answers it)[/dim]",

@@ -60,5 +60,5 @@ def gains(judgement: Judgement, *, ax: Axes | None = None) -> Axes:
     ax.bar(np.arange(len(moved)), moved, width=1.0, color=np.where(moved >= 0, OURS, THEIRS))
     ax.axhline(0, color=GREY, lw=0.8)
     won, lost = int((moved > 1e-9).sum()), int((moved < -1e-9).sum())
-    title = f"{won} queries won, {lost} lost, {len(moved) - won - lost} alike"
+    title = f"Of {len(moved)} queries {won} won, {lost} lost, {len(moved) - won - lost} alike"
     return titled(ax, title, "queries, by difference", f"difference at {evidence.primary}")
