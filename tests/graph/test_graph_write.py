@@ -162,3 +162,38 @@ def test_a_build_that_was_broken_off_is_taken_up(kb):
     built = kb.build(Scripted(said), run=Run(batch=2))
     assert not built.incremental and built.extraction.memories == 2
     assert len(content(kb)["edges"]) == 6
+
+
+def test_writers_of_memories_and_of_the_graph_never_wait_for_each_other(kb, dsn):
+    """One changes texts, one builds, one deletes: all of the same memories, and none is a victim of a deadlock."""
+    keys = [f"m{n}" for n in range(12)]
+    titles = ["Hub", "Norwich", "Ada"]
+    said = {key: found([Mention(titles[n % 3]), Mention(f"leaf {n}")], []) for n, key in enumerate(keys)}
+    kb.add(*(memory(key, title=titles[n % 3]) for n, key in enumerate(keys)))
+    kb.build(Scripted(said))
+    errors: list[BaseException] = []
+
+    def change(number: int) -> None:
+        try:
+            with hopgate.open(dsn) as other:
+                for turn in range(6):
+                    if number == 0:
+                        other.add(*(memory(key, f"text {turn}", title=titles[turn % 3]) for key in keys[:8]))
+                    elif number == 1:
+                        other.build(Scripted(said, str(turn)), only=keys)
+                    else:
+                        other.delete([keys[8 + turn % 4]])
+                        other.add(memory(keys[8 + turn % 4], title=titles[turn % 3]))
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=change, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    kb.build(Scripted(said, "last"))
+    grown = content(kb)
+    kb.build(Scripted(said, "last"), rebuild=True)
+    assert content(kb)["names"] == grown["names"]

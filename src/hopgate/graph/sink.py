@@ -44,8 +44,9 @@ class GraphSink:
             told = spellings(one.extraction for one in batch)
             self._resolution.prepare(self._store, {normal: name for normal, (name, _) in told.items()})
         with self._store.transaction() as connection:
-            names.lock(connection)
+            # Memories first and the graph second, as everyone does who changes both: no two then wait for each other.
             known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
+            names.lock(connection)
             before = [key for key, _, said_before in known.values() if said_before]
             if before:
                 revoke(connection, before)

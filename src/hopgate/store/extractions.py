@@ -77,7 +77,7 @@ def readable(connection: Connection[Any], external_ids: Sequence[str]) -> dict[s
     """
     rows = connection.execute(
         f"SELECT {KEY}, id, coalesce(created_at, now()), EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id) "
-        f"FROM memories m WHERE {NAMED} AND NOT is_sensitive FOR UPDATE OF m",
+        f"FROM memories m WHERE {NAMED} AND NOT is_sensitive ORDER BY id FOR NO KEY UPDATE OF m",
         named(external_ids),
     )
     return {row[0]: (row[1], row[2], row[3]) for row in rows}

@@ -122,7 +122,7 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
         f"SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM {tags}::text OR "
         f"m.expanded_keywords::text IS DISTINCT FROM {keywords}::text, i.is_sensitive AND NOT m.is_sensitive, "
         "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END "
-        "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id FOR UPDATE OF m"
+        "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id FOR NO KEY UPDATE OF m"
     ).fetchall()
     connection.execute(
         f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
@@ -197,7 +197,7 @@ def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int
 def require(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
     """The store's ids of external ids, locked for change; an unknown one is refused by name."""
     rows = connection.execute(
-        f"SELECT {KEY}, id FROM memories WHERE {NAMED} ORDER BY id FOR UPDATE", named(external_ids)
+        f"SELECT {KEY}, id FROM memories WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", named(external_ids)
     )
     known = dict(rows.fetchall())
     missing = [key for key in external_ids if key not in known]
