@@ -10,7 +10,8 @@ from graph_content import Scripted, content, of_triples, version
 
 import hopgate
 from hopgate.demo import corpus
-from hopgate.extract.extraction import Fact, Mention, found
+from hopgate.extract.extraction import Fact, Mention, failed, found
+from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.graph.build import derive_all
 from hopgate.graph.write import Said, add
 from hopgate.memory import Memory
@@ -197,3 +198,17 @@ def test_writers_of_memories_and_of_the_graph_never_wait_for_each_other(kb, dsn)
     grown = content(kb)
     kb.build(Scripted(said, "last"), rebuild=True)
     assert content(kb)["names"] == grown["names"]
+
+
+def test_an_extractor_that_fails_takes_nothing_back(kb):
+    class Dead:
+        identity = ExtractorIdentity("dead")
+
+        def extract(self, sources):
+            return [failed("the server is gone") for _ in sources]
+
+    kb.add(Memory("m", "Immich runs on nas-2."))
+    kb.build("phrases")
+    before = kb.graph_counts()
+    assert kb.extract(Dead()).failed == 1
+    assert kb.graph_counts() == before

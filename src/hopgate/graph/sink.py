@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from hopgate.extract.cache import text_key
+from hopgate.extract.extraction import State
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
 from hopgate.graph.revoke import revoke
@@ -47,10 +48,12 @@ class GraphSink:
             # Memories first and the graph second, as everyone does who changes both: no two then wait for each other.
             known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
             names.lock(connection)
-            before = [key for key, _, said_before in known.values() if said_before]
+            rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
+            # An extractor that failed says nothing against what another has said before.
+            rows = [(row, one) for row, one in rows if not (row[2] and one.extraction.state is State.FAILED)]
+            before = [key for (key, _, said_before), _ in rows if said_before]
             if before:
                 revoke(connection, before)
-            rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
             said = [Said(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
             add(connection, said, deriving=self._deriving, resolve=self._resolution)
             extractions.record(
