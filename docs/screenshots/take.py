@@ -36,6 +36,8 @@ def main() -> None:
         photograph(place / "demo" / "report" / "report.html", IMAGES / "report.png", (1100, 1480))
         for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
             page(path, place)
+        # The formatter reads code blocks too, and has its own mind about a notebook's semicolons.
+        subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(DOCS / "notebooks")], check=True)
         site = place / "site"
         build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)]
         subprocess.run(build, check=True, cwd=ROOT, env={**environment, "NO_MKDOCS_2_WARNING": "1"})
