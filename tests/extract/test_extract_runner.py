@@ -152,7 +152,8 @@ def test_senseless_settings_are_refused() -> None:
 
 
 KILLED = r"""
-import sqlite3, sys, time
+import signal, sqlite3, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits it ignored
 from hopgate.extract.cache import DiskCache
 from hopgate.extract.extraction import Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
@@ -165,7 +166,7 @@ class Slow:
         with open(sys.argv[1] + "/asked", "a") as asked:
             for source in sources:
                 asked.write(f"{source.memory_id}\n")
-        time.sleep(0.01)
+        time.sleep(0.02)
         return [found([Mention(source.text)], []) for source in sources]
 
 class Table:
