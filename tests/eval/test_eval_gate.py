@@ -78,6 +78,17 @@ def test_a_graph_of_gold_bridges_opens_the_gate(evidence: Evidence) -> None:
     assert len(told["audit"]) == 10
 
 
+def test_the_full_ablation_answers_what_was_left_open(
+    kb: KnowledgeBase, dataset: Dataset, collected: Collected
+) -> None:
+    lists = {**collected.lists, "no-model": collected.lists["seed 1"]}
+    made, _ = assemble(dataset, Collected(lists, collected.importance), GateOptions(arms="full"), kb)
+    assert {f"rrf, k={k}" for k in (10, 20, 40, 60, 80, 100)} <= made.arms.keys()
+    wanted = {"exact-match bonus", "graph, no model", "lexical+dense+graph, no model", "concept-boost", "tm2c2"}
+    assert wanted <= made.arms.keys()
+    assert made.arms["rrf, k=60"].run.keys() == dataset.split("test").keys()
+
+
 def test_the_prototype_is_invalid_for_reachability_and_exclusion(evidence: Evidence) -> None:
     tuning = {**evidence.tuning, PROTOTYPE: Tuning()}
     judgement = judge(replace(evidence, challenger=PROTOTYPE, tuning=tuning))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hopgate.eval.choose import Chosen, alone, choose
@@ -12,7 +12,7 @@ from hopgate.eval.evidence import Arm, Tuning
 from hopgate.eval.grid import base_grid, challenger_grid
 from hopgate.eval.run import Qrels, Run
 from hopgate.eval.tune import fused_run, heard
-from hopgate.recall.fuse import RRF, TM2C2, AnyFuser, Importance, StretchedRRF, active
+from hopgate.recall.fuse import RRF, TM2C2, AnyFuser, Importance, StretchedRRF, active, parse
 
 BASE = "lexical+dense"
 WITH_GRAPH = "lexical+dense+graph"
@@ -30,7 +30,12 @@ class Ablation:
     arms: Mapping[str, Arm]
     tuning: Mapping[str, Tuning]
     challenger: str
-    shuffled: Arm = field(repr=False)
+    base: AnyFuser
+
+    @property
+    def fuser(self) -> AnyFuser:
+        """The challenger's fuser."""
+        return parse(self.arms[self.challenger].fuser)
 
 
 def ablate(
@@ -67,7 +72,7 @@ def ablate(
         arms["concept-boost"] = _boost(fuser, legs, asked, settings)
         if len(set(collected.importance.values())) > 1:
             arms["importance prior"] = _with_prior(fuser, legs, asked, settings, collected.importance)
-    return Ablation(arms, tuning, challenger, arms[CONTROL])
+    return Ablation(arms, tuning, challenger, base.fuser)
 
 
 def prototype(legs: Mapping[str, Run], queries: Sequence[str], settings: Mapping[str, Any]) -> Arm:

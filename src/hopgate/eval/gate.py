@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hopgate.errors import HopgateError
-from hopgate.eval.arms import BASE, CONTROL, ablate
+from hopgate.eval import further
+from hopgate.eval.arms import BASE, CONTROL, Ablation, ablate
 from hopgate.eval.collect import Collected, collect
 from hopgate.eval.dataset import Dataset
-from hopgate.eval.evidence import Evidence, Graph
+from hopgate.eval.evidence import Arm, Evidence, Graph
 from hopgate.eval.grid import sweep
 from hopgate.eval.hopslice import fact_key, fingerprint
 from hopgate.eval.judge import Judgement, judge
@@ -52,7 +53,7 @@ class GateOptions:
     k : int
         The top k that is judged.
     arms : {"quick", "default", "full"}
-        How many arms; `full` adds a graph made by no model.
+        How many arms; `full` adds a graph made by no model, k of RRF swept, and the exact-match bonus.
     seed : int
         Of the shuffled control and the statistics.
     """
@@ -93,6 +94,10 @@ def run_gate(
             graphs["hops"] = kb.graph.variant(hops=SqlHops())
         told = stage("asking", len(asked))
         collected = collect(kb, asked, depth=options.depth, graphs=graphs, progress=told)
+        if options.arms == "full" and dataset.triples:
+            with built(replace(dataset, triples=()), stage) as plain:
+                ruled = collect(plain, asked, depth=options.depth, progress=stage("asking without a model", len(asked)))
+            collected.lists["no-model"] = ruled.lists["graph"]
         evidence, about = assemble(dataset, collected, options, kb)
         with _kept(out) as folder:
             save_gate(folder, evidence, about)
@@ -112,11 +117,11 @@ def built(dataset: Dataset, stage: Stage = quiet) -> Iterator[KnowledgeBase]:
     from hopgate.extract.replay import Replay
 
     known = {memory.external_id for memory in dataset.memories}
-    triples = dataset.folder / "triples.jsonl"
     with tempfile.TemporaryDirectory() as folder, hopgate.open(Path(folder) / "store") as kb:
         kb.add(*dataset.memories)
         kb.embed(progress=stage("embedding memories", len(dataset.memories)))
-        extractor = Replay(str(triples), known) if triples.is_file() else Phrases()
+        triples = str(dataset.folder / "triples.jsonl")
+        extractor = Replay(triples, known) if dataset.triples else Phrases()
         stage("building the graph", None)
         kb.build(extractor, embed_concepts=False)
         yield kb
@@ -131,6 +136,9 @@ def assemble(
     source = "triples.jsonl" if dataset.triples else "phrases"
     settings = {"embedder": kb.embedder_name(), "walk": repr(kb.graph.walk), "depth": options.depth, "graph": source}
     made = ablate(collected, dev, reported, k=options.k, settings=settings, more=options.arms != "quick")
+    arms = dict(made.arms)
+    if options.arms == "full":
+        arms |= _further(dataset, collected, made, settings, options)
     about = {
         "data set": dataset.name,
         "fingerprint": dataset.fingerprint,
@@ -142,7 +150,7 @@ def assemble(
     evidence = Evidence(
         queries=dataset.queries,
         qrels=reported,
-        arms=made.arms,
+        arms=arms,
         challenger=made.challenger,
         base=BASE,
         control=CONTROL,
@@ -162,6 +170,20 @@ def assemble(
         policy=Policy(seed=options.seed),
     )
     return evidence, about
+
+
+def _further(
+    dataset: Dataset, collected: Collected, made: Ablation, settings: dict[str, Any], options: GateOptions
+) -> dict[str, Arm]:
+    reported = dataset.split(options.split)
+    legs = {name: collected.lists[name] for name in ("lexical", "dense", "graph")}
+    texts = {memory.external_id: text for memory, text in cleared(dataset.memories)}
+    bonus = further.exact_match(made.fuser, legs, [dataset.queries[name] for name in reported], texts, settings)
+    arms = {**further.swept_k(made.fuser, legs, list(reported), settings), bonus.name: bonus}
+    if "no-model" in collected.lists:
+        dev = dataset.split(options.tune) if options.tune else {}
+        arms |= further.no_model(collected.lists, dev, list(reported), made.base, settings, options.k)
+    return arms
 
 
 def _check(dataset: Dataset, options: GateOptions, reported: Qrels, dev: Qrels) -> None:
