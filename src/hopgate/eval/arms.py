@@ -91,11 +91,12 @@ def _chosen(legs: Mapping[str, Run], dev: Qrels, k: int) -> tuple[Chosen, Chosen
         return Chosen(RRF(graph=0), plain), fixed, fixed
     base = choose(base_grid(), legs, dev, k)
     candidates = challenger_grid(base.fuser)
-    audible = heard(candidates, legs, dev, k=k) or [RRF(graph=5)]
     lean = alone(legs["graph"], dev, k) >= base.tuning.tried[repr(base.fuser)]
     full = choose(candidates, legs, dev, k, lean_to_graph=lean)
-    if full.fuser in audible:
+    # Whether a graph can be heard takes longer to find out than what a configuration scores: ask for one first.
+    if heard([full.fuser], legs, dev, k=k):
         return base, full, full
+    audible = heard(candidates, legs, dev, k=k) or [RRF(graph=5)]
     return base, full, choose(audible, legs, dev, k, lean_to_graph=lean)
 
 
