@@ -34,7 +34,7 @@ def link(connection: Connection[Any], memory_ids: Sequence[int], index: NameInde
         keys = {id(memory): key for key, memory in known.items()}
         titles = [(keys[id(memory)], text.split("\n", 1)[0]) for memory, text in cleared(known.values())]
         found = named(index or _index_of(connection, [title for _, title in titles]), titles)
-        # Only whole titles: names found elsewhere in texts add 0.02 to recall@10 (docs/research/walking.md), but they
+        # Only whole titles: names found elsewhere in texts add 0.02 to recall@5 (docs/research/walking.md), but they
         # would rebuild most of a graph whose triples are wrong, and no control could tell.
         whole = found.weight > 1
         edges.add_links(

@@ -59,6 +59,7 @@ def read_matrix(path: Path, stamp: Stamp, config: MatrixConfig) -> GraphMatrix |
                 file["indptr"], file["indices"], file["weights"], about["memories"], undirected=about["undirected"]
             )
             arrays = {name: file[name] for name in _ARRAYS}
+    # All that a damaged or half-written archive was seen to raise; the matrix is then loaded from the database again.
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError):
         return None
     return GraphMatrix(stamp=stamp, config=config, graph=graph, relations=tuple(about["relations"]), **arrays)
