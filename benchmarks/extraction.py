@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from hopgate.extract.answer import fold
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.extractor import Extractor
-from hopgate.extract.phrases import Phrases
+from hopgate.extract.model.answer import fold
+from hopgate.extract.rules.phrases import Phrases
 from hopgate.memory import Cleared
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,11 +82,11 @@ def parsed() -> argparse.Namespace:
 
 def chosen(options: argparse.Namespace) -> Extractor:
     if options.extractor == "llama":
-        from hopgate.extract.llama import Llama
+        from hopgate.extract.model.llama import Llama
 
         return Llama(options.model, n_ctx=2048, max_tokens=options.max_tokens, halvings=options.halvings)
     if options.extractor == "openai":
-        from hopgate.extract.openai import OpenAI
+        from hopgate.extract.model.openai import OpenAI
 
         return OpenAI(options.model, options.base_url, api_key=os.environ.get("OPENAI_API_KEY", ""))
     if options.extractor == "replay":

@@ -31,10 +31,11 @@ import hopgate
 from hopgate.embed.embedder import Identity
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.graph.builder import GraphBuilder
-from hopgate.graph.names import initials, normalise
+from hopgate.graph.build.builder import GraphBuilder
+from hopgate.graph.names.normal import initials, normalise
 from hopgate.kb import KnowledgeBase
-from hopgate.store import graph_vectors, memories, said, vectors, version
+from hopgate.store import memories, vectors
+from hopgate.store.graph import fact_rows, graph_vectors, version
 
 DIMENSION = 32
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
@@ -141,7 +142,7 @@ def fill(kb: KnowledgeBase, world: World, rows: int) -> float:
     nothing = "[" + ",".join(["1"] * DIMENSION) + "]"
     with kb.store.transaction() as connection:
         vectors.claim(connection, Words.identity)
-        said.ensure_relations(connection, RELATIONS)
+        fact_rows.ensure_relations(connection, RELATIONS)
         tables: dict[str, Iterable[Sequence[Any]]] = {
             "concepts (id, canonical_name, aliases, memory_count, embedding)": (
                 (key, name, [name], uses[key], "[" + ",".join(f"{value:.4g}" for value in row) + "]")

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from psycopg import Connection
 
-from hopgate.graph.cache import MatrixCache
-from hopgate.graph.matrix import load_matrix
-from hopgate.store import graph_rows
+from hopgate.graph.walk.matrix import load_matrix
+from hopgate.graph.walk.matrix_cache import MatrixCache
+from hopgate.store.graph import arrays
 from hopgate.store.store import Store, open_store
 
 MEMORIES, CONCEPTS, MENTIONS = 5_452, 19_907, 300_000
@@ -61,9 +61,9 @@ def synthesise(store: Store, edges: int = 0, seed: int = 0) -> None:
 
 
 def in_bulk(connection: Connection[Any]) -> int:
-    graph_rows.memory_ids(connection)
-    graph_rows.concept_kinds(connection)
-    return len(graph_rows.mentions(connection).memory) + len(graph_rows.edges(connection).id)
+    arrays.memory_ids(connection)
+    arrays.concept_kinds(connection)
+    return len(arrays.mentions(connection).memory) + len(arrays.edges(connection).id)
 
 
 def by_fetchall(connection: Connection[Any]) -> int:
@@ -102,7 +102,7 @@ def main() -> None:
         kept = Path(folder) / "cache"
         warm = MatrixCache(store, kept)
         matrix = warm.get()
-        with graph_rows.snapshot(store) as connection:
+        with arrays.snapshot(store) as connection:
             assert in_bulk(connection) == bare_fetchall(connection) == by_fetchall(connection)
             ways: dict[str, Callable[[], object]] = {
                 "fetchall": lambda: bare_fetchall(connection),

@@ -26,9 +26,9 @@ import igraph
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.degree import best
-from hopgate.graph.pagerank import pagerank, prepare
-from hopgate.graph.walkgraph import WalkGraph, edge_graph, mention_graph
+from hopgate.graph.inspect.degree import best
+from hopgate.graph.walk.pagerank import pagerank, prepare
+from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
 
 L1, OVERLAP, TOP, SEEDS = 1e-5, 0.99, 100, 10
 COLUMNS = 16

@@ -13,8 +13,8 @@ import pytest
 
 import hopgate
 from hopgate.kb import KnowledgeBase
-from hopgate.store import migrate
-from hopgate.store.embedded import EmbeddedServer
+from hopgate.store.schema import migrate
+from hopgate.store.server.process import EmbeddedServer
 
 _numbers = itertools.count()
 

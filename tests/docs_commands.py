@@ -18,9 +18,9 @@ sentence that says what to do.
 def reference() -> str:
     import typer
 
-    from hopgate.cli import COMMANDS, build
+    from hopgate.cli import COMMANDS, typer_app
 
-    root: Any = typer.main.get_command(build(list(COMMANDS)))
+    root: Any = typer.main.get_command(typer_app(list(COMMANDS)))
     parts = [HEAD, *(text for name in COMMANDS for text in _command(root.commands[name], ["hopgate", name]))]
     return "\n".join(parts)
 

@@ -18,7 +18,7 @@ from hopgate.cli.demo import DATASET, SHOWN, answer, dataset
 from hopgate.demo import corpus
 from hopgate.plot.example import fill
 from hopgate.recall.settings import Settings
-from hopgate.store.embedded import EmbeddedServer
+from hopgate.store.server.process import EmbeddedServer
 
 ROOT = Path(__file__).parents[1]
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))

@@ -16,7 +16,7 @@ from hopgate import Memory
 from hopgate.embed import EmbeddingCache
 from hopgate.embed.cache import ENVIRONMENT as CACHE
 from hopgate.kb import KnowledgeBase
-from hopgate.store.embedded import SERVER_LOG, EmbeddedServer
+from hopgate.store.server.process import SERVER_LOG, EmbeddedServer
 
 CANARY = "zyxcanaryzyx"
 SECRET = f"The door code {CANARY} opens Vault Nine for Ada Byron."

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.recall.dense import dense_leg
 from hopgate.recall.filters import Filters, check_query
 from hopgate.recall.fuse import ExactMatch, Importance, active
 from hopgate.recall.hit import Hit
+from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.recall import GraphAnswer, Leg, Machinery, recall, run_legs
 from hopgate.recall.settings import Settings, load_settings
 from hopgate.store import memories, vectors
-from hopgate.store.embedding import Embedding
+from hopgate.store.fill import Embedding
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress as ExtractionProgress
-    from hopgate.graph.builder import Built, GraphBuilder
-    from hopgate.graph.curate import Decide, Proposal
-    from hopgate.graph.merge import Change
-    from hopgate.graph.stand import Standing
-    from hopgate.graph.stats import GraphStats
-    from hopgate.recall.graph import GraphLeg
+    from hopgate.graph.build.builder import Built, GraphBuilder
+    from hopgate.graph.build.curate import Decide, Proposal
+    from hopgate.graph.build.manual import Change
+    from hopgate.graph.inspect.edges import Standing
+    from hopgate.graph.inspect.stats import GraphStats
+    from hopgate.recall.legs.graph import GraphLeg
     from hopgate.recall.rerank import Reranker
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
@@ -101,7 +101,7 @@ class KnowledgeBase:
 
     def delete(self, external_ids: Sequence[str]) -> int:
         """Delete memories and exactly what only they supported in the graph; unknown ids are refused."""
-        from hopgate.graph.revoke import revoke
+        from hopgate.graph.build.revoke import revoke
 
         with self.store.transaction() as connection:
             ids = memories.require(connection, external_ids)
@@ -263,28 +263,28 @@ class KnowledgeBase:
         self, of: str | None = None, *, as_of: datetime | None = None, known_at: datetime | None = None
     ) -> list[Standing]:
         """The edges, all or one concept's: those true as of a time, as known at a time."""
-        from hopgate.graph.stand import edges
+        from hopgate.graph.inspect.edges import edges
 
         with self.store.transaction() as connection:
             return edges(connection, of=of, as_of=as_of, known_at=known_at)
 
     def merge_concepts(self, kept: str, merged: str, *, dry_run: bool = False) -> Change:
         """Make two concepts one, each given by any of its names; `split_concept` takes it back."""
-        from hopgate.graph import merge
+        from hopgate.graph.build import manual
 
         with self.store.transaction() as connection:
-            first, second = (merge.named(connection, name) for name in (kept, merged))
-            change = merge.merge(connection, first, second)
+            first, second = (manual.named(connection, name) for name in (kept, merged))
+            change = manual.merge(connection, first, second)
             if dry_run:
                 connection.rollback()
         return change
 
     def split_concept(self, name: str, *, dry_run: bool = False) -> list[Change]:
         """Undo every merge into a concept, the last one first."""
-        from hopgate.graph import merge
+        from hopgate.graph.build import manual
 
         with self.store.transaction() as connection:
-            changes = merge.split(connection, merge.named(connection, name))
+            changes = manual.split(connection, manual.named(connection, name))
             if dry_run:
                 connection.rollback()
         return changes
@@ -293,7 +293,7 @@ class KnowledgeBase:
         self, *, since: datetime | None = None, apply: bool = False, decide: Decide | None = None
     ) -> list[Proposal]:
         """Propose what new memories mean for older ones (ADD, UPDATE, DELETE, NOOP); carry it out only with `apply`."""
-        from hopgate.graph import curate
+        from hopgate.graph.build import curate
 
         with self.store.transaction() as connection:
             found = list(curate.proposals(connection, since=since, decide=decide))
@@ -303,22 +303,22 @@ class KnowledgeBase:
 
     def restore(self, external_ids: Sequence[str]) -> int:
         """Let superseded memories stand again; say how many."""
-        from hopgate.graph import curate
+        from hopgate.graph.build import curate
 
         with self.store.transaction() as connection:
             return curate.restore(connection, external_ids)
 
     def graph_counts(self) -> dict[str, Any]:
         """How much of everything there is in the graph."""
-        from hopgate.store import graph_counts
+        from hopgate.store.graph import counts
 
         with self.store.transaction() as connection:
-            return graph_counts.counts(connection)
+            return counts.counts(connection)
 
     def graph_stats(self, *, damping: float = 0.5) -> GraphStats:
         """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
-        from hopgate.graph.stats import stats
-        from hopgate.store.graph_rows import snapshot
+        from hopgate.graph.inspect.stats import stats
+        from hopgate.store.graph.arrays import snapshot
 
         with snapshot(self.store) as connection:
             return stats(connection, damping=damping)
@@ -327,8 +327,8 @@ class KnowledgeBase:
         self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
     ) -> nx.MultiDiGraph[str]:
         """The graph for networkx: concepts and edges, and with `memories` what talks about them."""
-        from hopgate.graph.export import to_networkx
-        from hopgate.store.graph_rows import snapshot
+        from hopgate.graph.inspect.export import to_networkx
+        from hopgate.store.graph.arrays import snapshot
 
         with snapshot(self.store) as connection:
             return to_networkx(connection, as_of=as_of, known_at=known_at, memories=memories)
@@ -366,20 +366,20 @@ class KnowledgeBase:
     def graph(self) -> GraphLeg:
         """The graph leg; its `walk` may be replaced."""
         from hopgate.embed.cache import default_directory
-        from hopgate.recall.graph import GraphLeg
+        from hopgate.recall.legs.graph import GraphLeg
 
         return GraphLeg(self.store, default_directory() / "matrices")
 
     @cached_property
     def _builder(self) -> GraphBuilder:
-        from hopgate.graph.builder import GraphBuilder
+        from hopgate.graph.build.builder import GraphBuilder
 
         return GraphBuilder(self.store, self._embedding)
 
     def _extractor(self, extractor: str | Extractor) -> Extractor:
         if not isinstance(extractor, str):
             return extractor
-        from hopgate.extract.resolve import resolve
+        from hopgate.extract.spec import resolve
 
         return resolve(extractor)
 
@@ -405,7 +405,7 @@ class KnowledgeBase:
             warnings.warn(sentence, BarredLegWarning, stacklevel=3)
 
     def _write(self, new: Iterable[Memory]) -> Written:
-        from hopgate.graph.revoke import revoke
+        from hopgate.graph.build.revoke import revoke
 
         with self.store.transaction() as connection:
             written = memories.upsert(connection, new)
@@ -420,11 +420,12 @@ class KnowledgeBase:
 
     def _forget(self, connection: Connection[Any], ids: Sequence[int]) -> None:
         """Remove all that was made of memories' texts; the caches on disk first, so that no failure can leave them."""
-        from hopgate.graph.revoke import revoke
-        from hopgate.store import extractions, said
+        from hopgate.graph.build.revoke import revoke
+        from hopgate.store import extractions
+        from hopgate.store.graph import fact_rows
 
         texts = [memory.content for memory in memories.fetch_by_id(connection, ids).values()]
-        self._embedding.forget([*texts, *said.texts_of_memories(connection, ids)])
+        self._embedding.forget([*texts, *fact_rows.texts_of_memories(connection, ids)])
         revoke(connection, ids)
         vectors.drop(connection, ids)
         extractions.forget(connection, ids)

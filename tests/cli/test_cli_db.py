@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from cli_run import Runner
 
-from hopgate.store.migrate import HEAD
+from hopgate.store.schema.migrate import HEAD
 
 
 def test_status_of_a_current_database(run: Runner) -> None:

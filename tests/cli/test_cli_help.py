@@ -10,11 +10,11 @@ import typer
 from cli_run import Runner
 
 from hopgate import __version__
-from hopgate.cli import COMMANDS, build
+from hopgate.cli import COMMANDS, typer_app
 
 
 def every_command() -> list[list[str]]:
-    group = typer.main.get_command(build(list(COMMANDS)))
+    group = typer.main.get_command(typer_app(list(COMMANDS)))
     paths: list[list[str]] = []
     for name, command in sorted(group.commands.items()):  # type: ignore[attr-defined]
         below = getattr(command, "commands", None)
@@ -32,7 +32,7 @@ def test_help_says_what_it_does_with_an_example(bare: Runner, path: list[str]) -
 
 @pytest.mark.parametrize("path", every_command(), ids=" ".join)
 def test_every_option_and_argument_is_documented(path: list[str]) -> None:
-    command = typer.main.get_command(build([path[0]]))
+    command = typer.main.get_command(typer_app([path[0]]))
     for name in path:
         command = command.commands[name]  # type: ignore[attr-defined]
     assert command.help

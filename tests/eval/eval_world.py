@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from hopgate.eval.evidence import Arm, Evidence, Graph, Tuning
-from hopgate.eval.policy import Policy
-from hopgate.eval.query import Query
+from hopgate.eval.data.queries import Query
+from hopgate.eval.gate.evidence import Arm, Evidence, Graph, Tuning
+from hopgate.eval.gate.plan import Policy
 from hopgate.eval.slices import All, Hops, Known
 from hopgate.recall.fuse import Importance, parse
 

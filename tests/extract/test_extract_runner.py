@@ -20,10 +20,10 @@ from hopgate.errors import HopgateError
 from hopgate.extract.cache import DiskCache, MemoryCache
 from hopgate.extract.extraction import Extraction, Mention, Source, State, failed, found, sources
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.extract.openai import OpenAI
-from hopgate.extract.phrases import Phrases
+from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.progress import Progress
 from hopgate.extract.replay import Replay
+from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Extracted, Run
 from hopgate.memory import Cleared, Memory
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from psycopg import Connection
 
-from hopgate.store import version
+from hopgate.store.graph import version
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 

@@ -13,10 +13,10 @@ from matplotlib import pyplot
 import hopgate
 from hopgate import plot
 from hopgate.errors import HopgateError
-from hopgate.eval.evidence import Arm, Evidence
-from hopgate.eval.judge import judge
-from hopgate.eval.query import Query
-from hopgate.graph.stand import Standing
+from hopgate.eval.data.queries import Query
+from hopgate.eval.gate.evidence import Arm, Evidence
+from hopgate.eval.gate.judge import judge
+from hopgate.graph.inspect.edges import Standing
 from hopgate.kb import KnowledgeBase
 from hopgate.plot.style import COLOURS, GREY, colours
 from hopgate.recall.fuse import parse

@@ -14,7 +14,7 @@ from word_endpoint import WordEndpoint, serving
 from hopgate import HopgateError, Memory
 from hopgate.kb import BarredLegWarning, KnowledgeBase
 from hopgate.recall.fuse import RRF
-from hopgate.recall.rare import rare_words
+from hopgate.recall.rare_words import rare_words
 from hopgate.store.connect import POOL_SIZE
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")

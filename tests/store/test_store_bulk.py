@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.store import graph_rows
 from hopgate.store.bulk import Column, read, read_groups
+from hopgate.store.graph import arrays
 
 ROWS = st.lists(
     st.tuples(
@@ -79,8 +79,8 @@ def test_mentions_and_edges_arrive_whole_whatever_the_ids(dsn: str, large: int) 
             "INSERT INTO concept_edges (id, src_id, dst_id, relation, weight, evidence_memory_ids) "
             "VALUES (7, 1, 2, 'knows', 0.5, '{}'), (8, 2, 1, 'is', 1, '{2}')"
         )
-        told, edges = graph_rows.mentions(connection), graph_rows.edges(connection)
-        evidence = graph_rows.evidence(connection, [8])
+        told, edges = arrays.mentions(connection), arrays.edges(connection)
+        evidence = arrays.evidence(connection, [8])
     columns = (told.memory, told.concept, told.weight, [told.relations[number] for number in told.relation])
     assert sorted(zip(*(np.asarray(column).tolist() for column in columns), strict=True)) == sorted(rows)
     named = [edges.relations[number] for number in edges.relation]

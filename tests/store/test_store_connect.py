@@ -11,8 +11,9 @@ import pytest
 
 import hopgate
 from hopgate.errors import HopgateError
-from hopgate.store import binaries, connect
-from hopgate.store.embedded import EmbeddedServer
+from hopgate.store import connect
+from hopgate.store.server import binaries
+from hopgate.store.server.process import EmbeddedServer
 
 
 @pytest.mark.parametrize(

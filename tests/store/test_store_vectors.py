@@ -13,7 +13,7 @@ import hopgate
 from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache, Identity
 from hopgate.kb import KnowledgeBase
-from hopgate.store import connect, embedding, vectors
+from hopgate.store import connect, fill, vectors
 
 TINY = Identity("tiny", 4, spec="tiny")
 
@@ -129,7 +129,7 @@ def test_another_embedder_is_refused_by_name(filled: KnowledgeBase, endpoint: Wo
 def test_a_failing_embedder_writes_nothing_of_its_batch_and_the_next_run_goes_on(
     filled: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "BATCH", 3)
+    monkeypatch.setattr(fill, "BATCH", 3)
     EmbeddingCache.default().forget([f"text number {n}" for n in range(7)])
     endpoint.vector = lambda text: embed(text) if "number 5" not in text else [float("nan")] * DIMENSION
     with pytest.raises(HopgateError):
@@ -143,7 +143,7 @@ def test_reembed_changes_over_at_the_end_and_resumes(
     filled: KnowledgeBase, endpoint: WordEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled.embed(endpoint.spec)
-    monkeypatch.setattr(embedding, "BATCH", 3)
+    monkeypatch.setattr(fill, "BATCH", 3)
     with serving("others") as second:
         second.vector = lambda text: embed(text) if "number 4" not in text else [0.0] * DIMENSION
         with pytest.raises(HopgateError, match="zeros"):

@@ -22,7 +22,7 @@ COMMANDS = {
     "reembed": ("reembed", "Change the store's embedder."),
     "cache": ("cache", "Inspect or empty the embedding cache."),
     "extract": ("extract", "Extract mentions and facts from memories."),
-    "build": ("building", "Build the graph or bring it up to date."),
+    "build": ("build", "Build the graph or bring it up to date."),
     "concepts": ("concepts", "Look at concepts, merge them and split them."),
     "curate": ("curate", "Propose what new memories mean for older ones."),
     "graph": ("graph", "Measure the graph or write it for other tools."),
@@ -62,11 +62,11 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 def application(arguments: list[str]) -> None:
     """Build only the command that was called, so that nothing else is imported; all of them for the list."""
     called = next((word for word in arguments if not word.startswith("-")), None)
-    app = build([called] if called in COMMANDS else list(COMMANDS))
+    app = typer_app([called] if called in COMMANDS else list(COMMANDS))
     app(args=arguments, prog_name="hopgate", standalone_mode=True)
 
 
-def build(names: list[str]) -> Any:
+def typer_app(names: list[str]) -> Any:
     """Make the typer application of some commands."""
     import typer
 

@@ -62,7 +62,7 @@ def command(
 def _on_lists(
     queries: Path, settings: Settings, legs: list[str], extras: dict[str, Any], data: Path | None, dsn: str | None
 ) -> list[ListReach]:
-    from hopgate.eval.query import read_queries
+    from hopgate.eval.data.queries import read_queries
     from hopgate.recall.reach import on_lists
 
     asked = read_queries(queries)

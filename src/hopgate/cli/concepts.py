@@ -39,10 +39,10 @@ def top(
     if not ambiguous:
         say(context.get_help())
         return
-    from hopgate.store import concepts
+    from hopgate.store.graph import concept_rows
 
     with opened(data, dsn) as kb, kb.store.transaction() as connection:
-        found = concepts.ambiguous(connection, limit=limit)
+        found = concept_rows.ambiguous(connection, limit=limit)
     if as_json:
         print_json([asdict(one) for one in found])
         return
@@ -66,10 +66,10 @@ def listed(
 
     Example: hopgate concepts list --kind person --limit 20
     """
-    from hopgate.store import concepts
+    from hopgate.store.graph import concept_rows
 
     with opened(data, dsn) as kb, kb.store.transaction() as connection:
-        found = concepts.listed(connection, kind=kind, limit=limit, as_of=moment(as_of), known_at=moment(known_at))
+        found = concept_rows.listed(connection, kind=kind, limit=limit, as_of=moment(as_of), known_at=moment(known_at))
     if as_json:
         print_json([asdict(one) for one in found])
         return
@@ -96,16 +96,16 @@ def show(
 
     Example: hopgate concepts show "nas-2" --as-of 2024-03-01
     """
-    from hopgate.graph.names import normalise
-    from hopgate.graph.stand import edges
-    from hopgate.store import concepts
+    from hopgate.graph.inspect.edges import edges
+    from hopgate.graph.names.normal import normalise
+    from hopgate.store.graph import concept_rows
 
     with opened(data, dsn) as kb, kb.store.transaction() as connection:
-        concept = concepts.find(connection, normalise(name), name)
+        concept = concept_rows.find(connection, normalise(name), name)
         times = {"as_of": moment(as_of), "known_at": moment(known_at)}
         found = edges(connection, of=name, limit=limit, **times)
-        merges = concepts.merges_into(connection, concept.id)
-        talking = concepts.talking(connection, concept.id, known_at=times["known_at"], limit=limit)
+        merges = concept_rows.merges_into(connection, concept.id)
+        talking = concept_rows.talking(connection, concept.id, known_at=times["known_at"], limit=limit)
     if as_json:
         told: dict[str, Any] = asdict(concept) | {"memories": talking}
         told["merges"] = [_dated(asdict(one)) for one in merges]

@@ -14,7 +14,7 @@ from hopgate.cli.common import AsJson, Data, Dsn, place, print_json, say
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
-    from hopgate.store.embedded import EmbeddedServer
+    from hopgate.store.server.process import EmbeddedServer
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -38,7 +38,8 @@ def status(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None:
 
     Example: hopgate db status --json
     """
-    from hopgate.store import connect, migrate
+    from hopgate.store import connect
+    from hopgate.store.schema import migrate
 
     with _address(data, dsn) as address, contextlib.closing(connect.connect(address)) as connection:
         found = migrate.status(connection)
@@ -66,7 +67,8 @@ def downgrade(
 
     Example: hopgate db downgrade 0001
     """
-    from hopgate.store import connect, migrate
+    from hopgate.store import connect
+    from hopgate.store.schema import migrate
 
     with _address(data, dsn) as address, connect.explained():
         migrate.downgrade(address, revision)
@@ -79,10 +81,10 @@ def start(data: Data = None) -> None:
 
     Example: hopgate db start
     """
-    from hopgate.store import embedded
+    from hopgate.store.server import process
 
     server = _embedded(data)
-    embedded.keep(server.directory, True)
+    process.keep(server.directory, True)
     server.close()
     say(f"the server on {server.directory} runs until hopgate db stop")
 
@@ -93,27 +95,27 @@ def stop(data: Data = None) -> None:
 
     Example: hopgate db stop
     """
-    from hopgate.store import embedded
+    from hopgate.store.server import process
 
     directory = _directory(data)
     if not directory.is_dir():
         raise HopgateError(f"there is no data directory {directory}: give the one of hopgate db start with --data")
-    embedded.keep(directory, False)
-    if not embedded.stop(directory):
+    process.keep(directory, False)
+    if not process.stop(directory):
         raise HopgateError(f"another process uses the server on {directory}: it stops when that one ends")
     say(f"the server on {directory} is stopped")
 
 
 def _directory(data: Path | None) -> Path:
-    from hopgate.store import embedded
+    from hopgate.store.server import process
     from hopgate.store.store import ENVIRONMENT
 
     named = data or os.environ.get(ENVIRONMENT)
-    return Path(named).expanduser().absolute() if named else embedded.default_directory()
+    return Path(named).expanduser().absolute() if named else process.default_directory()
 
 
 def _embedded(data: Path | None) -> EmbeddedServer:
-    from hopgate.store.embedded import EmbeddedServer
+    from hopgate.store.server.process import EmbeddedServer
 
     return EmbeddedServer(_directory(data))
 

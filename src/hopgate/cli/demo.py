@@ -90,7 +90,7 @@ def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
 def fill(kb: KnowledgeBase, made: Corpus, triples: Path) -> None:
     """Ingest, embed, extract and build."""
     from hopgate.extract.replay import Replay
-    from hopgate.store.concepts import counts
+    from hopgate.store.graph.concept_rows import counts
 
     kb.add(*made.memories)
     sensitive = sum(memory.is_sensitive for memory in made.memories)
@@ -145,8 +145,8 @@ def gate(place: Path) -> Path:
 
     from rich.text import Text
 
-    from hopgate.eval.dataset import read_dataset
-    from hopgate.eval.gate import GateOptions, run_gate
+    from hopgate.eval.data.dataset import read_dataset
+    from hopgate.eval.gate.run import GateOptions, run_gate
 
     read = read_dataset(place / DATASET)
     # Every fifth question of each half: enough for an illustration, and little waiting.
@@ -173,7 +173,7 @@ def _cell(hit: Hit, gold: set[str]) -> str:
 
 def _history(kb: KnowledgeBase, query: Query, made: Corpus) -> None:
     """Print the facts that followed one another in the graph's edge that the question is about."""
-    from hopgate.graph.stand import edges
+    from hopgate.graph.inspect.edges import edges
 
     asked = next(fact for fact in made.facts if (fact.told_by,) == query.evidence)
     with kb.store.transaction() as connection:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
-from hopgate.cli.extracting import (
+from hopgate.cli.extractor_options import (
     Batch,
     Concurrency,
     Limit,

@@ -11,7 +11,7 @@ from hopgate.cli.common import AsJson, print_json, say, stages
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
-    from hopgate.eval.judge import Judgement
+    from hopgate.eval.gate.judge import Judgement
 
 ARMS = ("quick", "default", "full")
 
@@ -37,8 +37,8 @@ def command(
         raise HopgateError(f"--arms is one of {', '.join(ARMS)}, not {arms!r}")
     if not 1 <= k <= 50:
         raise HopgateError(f"--k must be between 1 and 50, the depth of the legs, not {k}")
-    from hopgate.eval.dataset import read_dataset
-    from hopgate.eval.gate import GateOptions, run_gate
+    from hopgate.eval.data.dataset import read_dataset
+    from hopgate.eval.gate.run import GateOptions, run_gate
 
     read = read_dataset(dataset)
     options = GateOptions(tune="" if tune == "none" else tune, split=split, k=k, arms=arms, seed=seed)  # type: ignore[arg-type]

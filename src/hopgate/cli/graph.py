@@ -12,7 +12,7 @@ import typer
 from hopgate.cli.common import AsJson, Data, Dsn, moment, opened, print_json, say
 
 if TYPE_CHECKING:
-    from hopgate.graph.stats import GraphStats
+    from hopgate.graph.inspect.stats import GraphStats
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -57,7 +57,7 @@ def export(
     Example: hopgate graph export --out notes.graphml
     """
     from hopgate.errors import HopgateError
-    from hopgate.graph import export as exporting
+    from hopgate.graph.inspect import export as exporting
 
     if form is not None and form not in exporting.FORMATS:
         raise HopgateError(f"there is no format {form!r}: use one of {', '.join(exporting.FORMATS)}")

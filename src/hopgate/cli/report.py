@@ -22,9 +22,9 @@ def command(
     Example: hopgate report gate-report
     """
     from hopgate.cli.gate import show
-    from hopgate.eval.judge import judge
+    from hopgate.eval.gate.judge import judge
+    from hopgate.eval.gate.saved import load_gate
     from hopgate.eval.report import Notes, write_report
-    from hopgate.eval.saved import load_gate
 
     if not (folder / "gate.json").is_file():
         raise HopgateError(f"{folder} holds no saved gate: run hopgate gate DATASET --out {folder}")

@@ -3,11 +3,11 @@
 `judge(Evidence(...))` is the pure middle; `read_dataset`, `save_gate` and `write_report` are its edges.
 """
 
-from hopgate.eval.dataset import Dataset, read_dataset
-from hopgate.eval.evidence import Arm, Evidence, Graph, Tuning
-from hopgate.eval.judge import Judgement, judge
-from hopgate.eval.policy import Policy
-from hopgate.eval.saved import load_gate, recomputed, save_gate
+from hopgate.eval.data.dataset import Dataset, read_dataset
+from hopgate.eval.gate.evidence import Arm, Evidence, Graph, Tuning
+from hopgate.eval.gate.judge import Judgement, judge
+from hopgate.eval.gate.plan import Policy
+from hopgate.eval.gate.saved import load_gate, recomputed, save_gate
 
 __all__ = [
     "Arm",

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hopgate.eval.triples import Triple
+from hopgate.eval.data.triples import Triple
 
 # Passes that mend a concept dealt twice to one memory; each halves them or better, so few graphs need more than ten.
 PASSES = 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from hopgate.extract.words import MONTHS
+from hopgate.extract.rules.words import MONTHS
 
 _ISO = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 _WORD = re.compile(r"\d+|[^\W\d_]+")

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.extract.answer import fold
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.model.answer import fold
 
 _FACT = ("subject", "relation", "object")
 

@@ -27,11 +27,11 @@ class Concepts:
 def read_concepts(kb: KnowledgeBase, *, kind: str | None = None, limit: int = 300) -> Concepts:
     """Read the most mentioned concepts of a store, and embed their names with its embedder."""
     from hopgate.memory import Cleared
-    from hopgate.store import concepts
-    from hopgate.store.embedding import Embedding
+    from hopgate.store.fill import Embedding
+    from hopgate.store.graph import concept_rows
 
     with kb.store.transaction() as connection:
-        found = concepts.listed(connection, kind=kind, limit=limit)
+        found = concept_rows.listed(connection, kind=kind, limit=limit)
     if not found:
         raise HopgateError("there are no concepts to look at: run hopgate build first")
     # Names were read from cleared texts, and go when their memories turn sensitive.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def by_degree(walk: Lit, *, corrections: tuple[float, ...] = (0.0, 0.5), ax: Axes | None = None) -> Axes:
     """Draw memories' scores over their strength, plain and corrected for degree: upwards is a hub's favour."""
-    from hopgate.graph.pagerank import pagerank
+    from hopgate.graph.walk.pagerank import pagerank
 
     ax = axes(ax)
     split = walk.graph.memories

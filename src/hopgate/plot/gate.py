@@ -11,8 +11,8 @@ from hopgate.plot.style import FAINT, GREY, OURS, THEIRS, axes, titled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hopgate.eval.evidence import Evidence
-    from hopgate.eval.judge import Judgement
+    from hopgate.eval.gate.evidence import Evidence
+    from hopgate.eval.gate.judge import Judgement
 
 
 def weight_sweep(evidence: Evidence, *, ax: Axes | None = None) -> Axes:
@@ -50,7 +50,7 @@ def slices(judgement: Judgement, *, ax: Axes | None = None) -> Axes:
 
 def gains(judgement: Judgement, *, ax: Axes | None = None) -> Axes:
     """Draw, query by query, where the graph won and where it lost."""
-    from hopgate.eval.compare import per_query
+    from hopgate.eval.gate.compare import per_query
 
     evidence = judgement.evidence
     values = per_query(evidence)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
-    from hopgate.graph.walkgraph import WalkGraph
+    from hopgate.graph.walk.walk_graph import WalkGraph
     from hopgate.kb import KnowledgeBase
-    from hopgate.recall.graph import Walked
+    from hopgate.recall.legs.graph import Walked
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def walk_of(
     kb: KnowledgeBase, query: str, *, memories: int = 8, concepts: int = 12, as_of: datetime | None = None
 ) -> Lit:
     """Walk from a query and keep the memories and concepts with most mass."""
-    from hopgate.graph.pagerank import pagerank
+    from hopgate.graph.walk.pagerank import pagerank
 
     walked = _walked(kb, query, as_of)
     graph, start = walked.matrix.graph, walked.start
@@ -65,27 +65,28 @@ def walk_of(
 
 def _labels(kb: KnowledgeBase, walked: Walked, top: list[int]) -> dict[int, str]:
     """Each node's external id or name."""
-    from hopgate.store import concepts, memories
+    from hopgate.store import memories
+    from hopgate.store.graph import concept_rows
 
     split = walked.matrix.graph.memories
     of_memory = {at: int(walked.matrix.memory_ids[at]) for at in top if at < split}
     of_concept = {at: int(walked.matrix.concept_ids[at - split]) for at in top if at >= split}
     with kb.store.transaction() as connection:
         ids = memories.external_ids(connection, list(of_memory.values()))
-        names = concepts.names(connection, list(of_concept.values()))
+        names = concept_rows.names(connection, list(of_concept.values()))
     return {at: ids[key] for at, key in of_memory.items()} | {at: names[key] for at, key in of_concept.items()}
 
 
 def _best(scores: NDArray[np.floating], top: int) -> NDArray[np.int64]:
-    from hopgate.graph.degree import best
+    from hopgate.graph.inspect.degree import best
 
     return best(scores, top)
 
 
 def _walked(kb: KnowledgeBase, query: str, as_of: datetime | None) -> Walked:
-    from hopgate.recall.dense import dense_leg
     from hopgate.recall.filters import Filters
-    from hopgate.store.embedding import Embedding
+    from hopgate.recall.legs.dense import dense_leg
+    from hopgate.store.fill import Embedding
 
     def _dense(connection: Any, vector: Any, filters: Filters, depth: int) -> list[tuple[int, float]]:
         return dense_leg(connection, vector, filters, depth=depth, exact=True)

@@ -10,7 +10,7 @@ from hopgate.plot.style import COLOURS, FAINT, GREY, axes, titled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hopgate.graph.stand import Standing
+    from hopgate.graph.inspect.edges import Standing
     from hopgate.plot.lit import Lit
 
 SEED, CONCEPT, MEMORY = COLOURS[1], COLOURS[0], COLOURS[2]

@@ -12,7 +12,7 @@ from hopgate.plot.style import COLOURS, GREY, THEIRS, axes, titled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hopgate.graph.stand import Standing
+    from hopgate.graph.inspect.edges import Standing
 
 
 def timeline(edges: Sequence[Standing], *, as_of: datetime | None = None, ax: Axes | None = None) -> Axes:

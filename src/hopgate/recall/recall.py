@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hopgate.memory import Memory, cleared
-from hopgate.recall.dense import dense_leg
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF, ExactMatch, Fused, Importance, active, is_exact, order, quoted
 from hopgate.recall.hit import Hit, LegPart
-from hopgate.recall.lexical import lexical_leg
-from hopgate.recall.rare import rare_words
+from hopgate.recall.legs.dense import dense_leg
+from hopgate.recall.legs.lexical import lexical_leg
+from hopgate.recall.one_statement import can_fuse, sql_fused
+from hopgate.recall.rare_words import rare_words
 from hopgate.recall.settings import Settings
-from hopgate.recall.sqlfuse import can_fuse, sql_fused
-from hopgate.store import memories, vectors, version
+from hopgate.store import memories, vectors
+from hopgate.store.graph import version
 
 if TYPE_CHECKING:
     import numpy as np

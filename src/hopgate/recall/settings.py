@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from hopgate.errors import HopgateError
-from hopgate.recall.fuse import (
-    RRF,
-    STANDARD,
-    TM2C2,
-    AnyFuser,
-    ExactMatch,
-    Importance,
-    SortBy,
-    StretchedRRF,
-    parse,
-)
+from hopgate.recall.fuse import RRF, STANDARD, TM2C2, AnyFuser, ExactMatch, Importance, SortBy, StretchedRRF, parse
 
 MAX_DEPTH = 1000  # hnsw.ef_search ends there
 MAX_TIMEOUT_S = 3600

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.store import connect, migrate
+from hopgate.store import connect
+from hopgate.store.schema import migrate
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
 
-    from hopgate.store.embedded import EmbeddedServer
+    from hopgate.store.server.process import EmbeddedServer
 
 # Where the store is when neither an argument nor an option says so: an address or a directory.
 ENVIRONMENT = "HOPGATE_STORE"
@@ -81,7 +82,7 @@ def open_store(where: str | Path | None = None, *, upgrade: bool | None = None) 
     place = str(where) if where is not None else os.environ.get(ENVIRONMENT) or None
     if place is not None and is_address(place):
         return _ready(Store(place), upgrade)
-    from hopgate.store.embedded import EmbeddedServer, default_directory
+    from hopgate.store.server.process import EmbeddedServer, default_directory
 
     server = EmbeddedServer(Path(place) if place is not None else default_directory())
     return _ready(Store(server.dsn, server), upgrade if upgrade is not None else True)

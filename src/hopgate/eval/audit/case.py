@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from hopgate.eval.compare import Comparison, Values, compare_all, per_query
-from hopgate.eval.evidence import GRAPH, Evidence
+from hopgate.eval.gate.compare import Comparison, Values, compare_all, per_query
+from hopgate.eval.gate.evidence import GRAPH, Evidence
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from hopgate.eval.audit.case import Case
 from hopgate.eval.audit.check import Check, failed, passed, skipped
-from hopgate.eval.evidence import GRAPH
+from hopgate.eval.gate.evidence import GRAPH
 
 NAME = "exclusion"
 # A graph leg that by chance alone should have met the other legs this often and never did was kept apart from them:

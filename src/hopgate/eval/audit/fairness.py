@@ -6,7 +6,7 @@ from typing import Any
 
 from hopgate.eval.audit.case import Case
 from hopgate.eval.audit.check import Check, failed, passed
-from hopgate.eval.evidence import Tuning
+from hopgate.eval.gate.evidence import Tuning
 
 NAME = "fairness"
 

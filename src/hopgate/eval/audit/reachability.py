@@ -6,8 +6,8 @@ from typing import Any
 
 from hopgate.eval.audit.case import Case
 from hopgate.eval.audit.check import Check, failed, passed, skipped
-from hopgate.eval.evidence import GRAPH
-from hopgate.eval.run import ordered
+from hopgate.eval.data.runs import ordered
+from hopgate.eval.gate.evidence import GRAPH
 from hopgate.recall.reach import bound, on_lists
 from hopgate.recall.reach.needed import in_words
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hopgate.errors import HopgateError
-from hopgate.eval.run import Qrels, Run, ordered
+from hopgate.eval.data.runs import Qrels, Run, ordered
 
 
 @dataclass(frozen=True, repr=False)

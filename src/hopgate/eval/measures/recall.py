@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from hopgate.eval.data.runs import relevant
 from hopgate.eval.measures.measure import Measure
-from hopgate.eval.run import relevant
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hopgate.eval.audit import Status
-from hopgate.eval.evidence import GRAPH
-from hopgate.eval.judge import Judgement
+from hopgate.eval.gate.evidence import GRAPH
+from hopgate.eval.gate.judge import Judgement
 from hopgate.eval.report import charts
 from hopgate.eval.report.page import Page
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hopgate.eval.audit import Case
-from hopgate.eval.evidence import Arm
-from hopgate.eval.judge import Judgement
-from hopgate.eval.run import ordered, relevant
+from hopgate.eval.data.runs import ordered, relevant
+from hopgate.eval.gate.evidence import Arm
+from hopgate.eval.gate.judge import Judgement
 from hopgate.eval.statistics import bca_interval
 from hopgate.memory import Cleared
 

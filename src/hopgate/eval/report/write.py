@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hopgate.eval.judge import Judgement
+from hopgate.eval.gate.judge import Judgement
 from hopgate.eval.report.html import to_html
 from hopgate.eval.report.markdown import to_markdown
 from hopgate.eval.report.page import Notes, page

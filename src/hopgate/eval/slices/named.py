@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from dataclasses import field as member
 
-from hopgate.eval.query import Query
+from hopgate.eval.data.queries import Query
 from hopgate.eval.slices.slice import Known, Slice
 
 

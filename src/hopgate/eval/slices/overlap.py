@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hopgate.eval.query import Query
-from hopgate.eval.run import relevant
+from hopgate.eval.data.queries import Query
+from hopgate.eval.data.runs import relevant
 from hopgate.eval.slices.slice import Known, Slice
 
 _WORD = re.compile(r"[^\W_]+")

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as member
 
-from hopgate.eval.adjacency import Space
-from hopgate.eval.query import Query
-from hopgate.eval.run import Qrels
+from hopgate.eval.data.queries import Query
+from hopgate.eval.data.runs import Qrels
+from hopgate.eval.slices.adjacency import Space
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Global canonicalisation: many names in, one concept for those that mean the same."""
 
 from hopgate.graph.canonicalise.canonicaliser import Canonicaliser
-from hopgate.graph.canonicalise.mention import Mention
-from hopgate.graph.canonicalise.relations import Relations, canonicalise_relations
+from hopgate.graph.canonicalise.relation_clusters import Relations, canonicalise_relations
 from hopgate.graph.canonicalise.result import Canonicalisation, Cluster, Why
 from hopgate.graph.canonicalise.score import Scoring
+from hopgate.graph.canonicalise.units import Mention
 
 __all__ = [
     "Canonicalisation",

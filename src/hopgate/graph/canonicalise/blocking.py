@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hopgate.graph.canonicalise.mention import FloatArray, IntArray
-from hopgate.graph.names import initials, numbers, tokens
+from hopgate.graph.canonicalise.units import FloatArray, IntArray
+from hopgate.graph.names.normal import initials, numbers, tokens
 
 # A token in more names than this makes no block: it says little, and its pairs grow with the square. Names that it
 # makes up wholly are still found, by containment.

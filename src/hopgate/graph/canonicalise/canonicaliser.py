@@ -11,11 +11,11 @@ from hopgate.errors import HopgateError
 from hopgate.graph.canonicalise import blocking
 from hopgate.graph.canonicalise.closeness import closeness
 from hopgate.graph.canonicalise.cluster import Linkage, agglomerate
-from hopgate.graph.canonicalise.evidence import KINDS, evidence
-from hopgate.graph.canonicalise.mention import FloatArray, IntArray, Mention, Units, units
+from hopgate.graph.canonicalise.features import KINDS, evidence
 from hopgate.graph.canonicalise.result import Canonicalisation
 from hopgate.graph.canonicalise.score import Scored, Scoring, with_same_expansion
-from hopgate.graph.names import tokens
+from hopgate.graph.canonicalise.units import FloatArray, IntArray, Mention, Units, units
+from hopgate.graph.names.normal import tokens
 
 Embed = Callable[[Sequence[str]], FloatArray]
 

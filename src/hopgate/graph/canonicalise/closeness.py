@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hopgate.graph.canonicalise.mention import FloatArray
+from hopgate.graph.canonicalise.units import FloatArray
 
 # The part of the way to 1 that related but different things reach (Germany, France). 0.2 and 0.3 differ by less than
 # 0.002 on the labelled sets with bge-small.

@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.canonicalise.mention import IntArray
 from hopgate.graph.canonicalise.score import Scored
+from hopgate.graph.canonicalise.units import IntArray
 
 Linkage = Literal["average", "complete"]
 # Scores below this are taken for 0: they are most pairs, and change no average that matters.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.canonicalise.mention import IntArray
+from hopgate.graph.canonicalise.units import IntArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

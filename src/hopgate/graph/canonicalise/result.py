@@ -8,10 +8,10 @@ from functools import cached_property
 
 from hopgate.errors import HopgateError
 from hopgate.graph.canonicalise.cluster import Merge, cut
-from hopgate.graph.canonicalise.evidence import KINDS
-from hopgate.graph.canonicalise.mention import IntArray, Units
+from hopgate.graph.canonicalise.features import KINDS
 from hopgate.graph.canonicalise.score import Scored
-from hopgate.graph.names import normalise
+from hopgate.graph.canonicalise.units import IntArray, Units
+from hopgate.graph.names.normal import normalise
 
 
 @dataclass(frozen=True, slots=True)

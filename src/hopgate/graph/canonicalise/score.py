@@ -9,9 +9,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.canonicalise.evidence import KINDS
-from hopgate.graph.canonicalise.mention import FloatArray, IntArray, Units
-from hopgate.graph.names import clash, markers, numbers, tokens
+from hopgate.graph.canonicalise.features import KINDS
+from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
+from hopgate.graph.names.normal import clash, markers, numbers, tokens
 
 # A short name and its expansion this close by embedding fit as well as can be told: the median of true ones is above
 # it, that of false ones below.

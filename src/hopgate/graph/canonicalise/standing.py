@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from hopgate.graph.names import normalise, tokens
+from hopgate.graph.names.normal import normalise, tokens
 
 # A short name may be this much shorter than its expansion (Wallace, Alfred Russel Wallace) before it loses. This and
 # the factors below were chosen by eye on the names of two extracted graphs; the labelled sets move by less than 0.01.

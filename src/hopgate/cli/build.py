@@ -1,0 +1,74 @@
+"""`hopgate build`: memories become a graph."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+from hopgate.cli.extractor_options import (
+    Batch,
+    Concurrency,
+    Limit,
+    MaxTokens,
+    Model,
+    Name,
+    Url,
+    chosen,
+    counted,
+    settings,
+    shown,
+    tell,
+)
+
+
+def command(
+    extractor: Name = "phrases",
+    model: Model = None,
+    url: Url = None,
+    single_valued: Annotated[
+        list[str] | None, typer.Option(help="A relation of which a concept has one at a time; may be given again.")
+    ] = None,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Bring all names together anew.")] = False,
+    limit: Limit = None,
+    max_tokens: MaxTokens = None,
+    concurrency: Concurrency = 1,
+    batch: Batch = 64,
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Build the graph, or bring it up to date with the memories that are new.
+
+    Extracts, brings the names of one concept together, derives edges and embeds them where memories are embedded. The
+    first time all names are clustered; afterwards new names are resolved against the concepts that are there, and what
+    stays undecided is listed by `hopgate concepts --ambiguous`. What people merged or split stays so.
+
+    Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
+    """
+    with opened(data, dsn) as kb, shown() as show:
+        built = kb.build(
+            chosen(kb, extractor, model, url),
+            run=settings(max_tokens, concurrency, batch),
+            limit=limit,
+            single_valued=single_valued or (),
+            rebuild=rebuild,
+            show=show,
+        )
+        counts = kb.graph_counts()
+    if as_json:
+        resolution = asdict(built.resolution) if built.incremental else None
+        told = {"incremental": built.incremental, "resolution": resolution, "graph": counts}
+        print_json({"extraction": counted(built.extraction), **told})
+        return
+    tell(built.extraction)
+    if built.incremental:
+        done = built.resolution
+        say(f"new names: {done.merged:,} joined concepts, {done.ambiguous:,} are undecided, {done.new:,} are new")
+    say(
+        f"the graph has {counts['concepts']:,} concepts by {counts['names']:,} names, {counts['mentions']:,} mentions "
+        f"and {counts['edges']:,} edges of {counts['relations']:,} relations; "
+        f"{counts['invalidation_rate']:.1%} of the facts were invalidated"
+    )

@@ -1,0 +1,68 @@
+"""What `extract` and `build` share: the extractor's options, its progress, and what is said at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hopgate.cli.common import say
+
+if TYPE_CHECKING:
+    from hopgate.extract.extractor import Extractor
+    from hopgate.extract.progress import Progress
+    from hopgate.extract.runner import Run
+    from hopgate.kb import KnowledgeBase
+
+Name = Annotated[str, typer.Option("--extractor", help="phrases, llama, openai or replay.")]
+Model = Annotated[
+    str | None, typer.Option(help="A GGUF file for llama, a model's name for openai, a triples.jsonl for replay.")
+]
+Url = Annotated[str | None, typer.Option(help="The endpoint for openai; its key comes from OPENAI_API_KEY.")]
+Limit = Annotated[int | None, typer.Option(help="Only the first so many memories.", min=1)]
+MaxTokens = Annotated[int | None, typer.Option(help="Begin no memory once so many tokens are spent.", min=1)]
+Concurrency = Annotated[int, typer.Option(help="Memories asked about at once.", min=1)]
+Batch = Annotated[int, typer.Option(help="Memories written in one transaction.", min=1)]
+
+
+def chosen(kb: KnowledgeBase, name: str, model: str | None, url: str | None) -> Extractor:
+    """Make the extractor that the options name; a replay may only speak of memories that are there."""
+    from hopgate.extract.spec import resolve
+
+    return resolve(name, model=model, url=url, known=set(kb.id_map().values()) if name == "replay" else None)
+
+
+def settings(max_tokens: int | None, concurrency: int, batch: int) -> Run:
+    """The settings of a run."""
+    from hopgate.extract.runner import Run
+
+    return Run(batch=batch, concurrency=concurrency, max_tokens=max_tokens)
+
+
+@contextlib.contextmanager
+def shown() -> Iterator[Callable[[Progress], object]]:
+    """Show one line that changes on a terminal, and nothing on a pipe."""
+    if not sys.stderr.isatty():
+        yield str
+        return
+    yield lambda progress: sys.stderr.write(f"\r\x1b[K{progress}")
+    sys.stderr.write("\r\x1b[K")
+
+
+def counted(progress: Progress) -> dict[str, Any]:
+    """A run's count as JSON values."""
+    from dataclasses import asdict
+
+    return asdict(progress)
+
+
+def tell(progress: Progress) -> None:
+    """Say how a run went, and why memories did not make it."""
+    say(str(progress) + (f", {progress.skipped} were done before" if progress.skipped else ""))
+    for reason, count in sorted(progress.reasons.items(), key=lambda row: (-row[1], row[0]))[:5]:
+        say(f"  {count} × {reason}")
+    if progress.stopped:
+        say(f"stopped: {progress.stopped}; run it again to go on")

@@ -1,0 +1,69 @@
+"""The arms of a full ablation: questions left open by the prototype, each answered by an arm of its own."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hopgate.eval.arms.choose import alone, choose
+from hopgate.eval.arms.grid import challenger_grid
+from hopgate.eval.arms.tune import fused_run
+from hopgate.eval.data.queries import Query
+from hopgate.eval.data.runs import Qrels, Run
+from hopgate.eval.gate.evidence import Arm
+from hopgate.memory import Cleared
+from hopgate.recall.fuse import RRF, AnyFuser, ExactMatch, active, is_exact
+
+KS = (10, 20, 40, 60, 80, 100)
+# A word of at most this many memories is rare; one that more share is no mark of an exact match.
+RARE = 10
+_WORD = re.compile(r"\w+(?:[.\-_]\w+)*")
+
+
+def swept_k(
+    fuser: AnyFuser, legs: Mapping[str, Run], queries: Sequence[str], settings: Mapping[str, Any]
+) -> dict[str, Arm]:
+    """RRF at several k with the challenger's weights: k = 60 had never been swept."""
+    arms = {}
+    for k in KS:
+        each = RRF(k=k).reweighed(**{leg: fuser.weights[leg] for leg in ("lexical", "dense", "graph")})
+        arms[f"rrf, k={k}"] = Arm(f"rrf, k={k}", fused_run(each, legs, queries), repr(each), legs, settings=settings)
+    return arms
+
+
+def exact_match(
+    fuser: AnyFuser,
+    legs: Mapping[str, Run],
+    queries: Iterable[Query],
+    texts: Mapping[str, Cleared],
+    settings: Mapping[str, Any],
+    bonus: float = 0.5,
+) -> Arm:
+    """The exact-match bonus on top of the challenger: proposed to win back what RRF cost the exact stratum."""
+    frequency = Counter(word for text in texts.values() for word in set(_WORD.findall(text.casefold())))
+    run = {}
+    for query in queries:
+        rare = [word for word in set(_WORD.findall(query.text.casefold())) if 0 < frequency[word] <= RARE]
+        hits = fuser.fuse({leg: legs[leg].get(query.id, ()) for leg in active(fuser)})
+        matched = {hit.id for hit in hits if hit.id in texts and is_exact(query.text, texts[hit.id], rare)}
+        run[query.id] = [(hit.id, hit.score) for hit in ExactMatch(bonus).apply(hits, matched, fuser)]
+    return Arm("exact-match bonus", run, repr(fuser), legs, settings={**settings, "exact_match": bonus})
+
+
+def no_model(
+    lists: Mapping[str, Run], dev: Qrels, queries: Sequence[str], base: AnyFuser, settings: Mapping[str, Any], k: int
+) -> dict[str, Arm]:
+    """The graph that rules alone make, in the place of the one from triples, tuned alike."""
+    legs = {"lexical": lists["lexical"], "dense": lists["dense"], "graph": lists["no-model"]}
+    told = {**settings, "graph": "phrases"}
+    fuser: AnyFuser = RRF()
+    if dev:
+        lean = alone(legs["graph"], dev, k) >= alone(fused_run(base, legs, dev), dev, k)
+        fuser = choose(challenger_grid(base), legs, dev, k, lean_to_graph=lean).fuser
+    name = "lexical+dense+graph, no model"
+    return {
+        "graph, no model": Arm("graph, no model", legs["graph"], legs={"graph": legs["graph"]}, settings=told),
+        name: Arm(name, fused_run(fuser, legs, queries), repr(fuser), legs, settings=told),
+    }

@@ -1,0 +1,1 @@
+"""Evaluation data: data sets, queries, judgements and runs, read and written."""

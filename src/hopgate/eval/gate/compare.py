@@ -1,0 +1,128 @@
+"""Two arms, one measure, one slice: the difference, how sure it is, and what could have been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.eval.gate.evidence import Evidence
+from hopgate.eval.gate.plan import Policy
+from hopgate.eval.measures import Measure, score_all
+from hopgate.eval.slices import Slice
+from hopgate.eval.statistics import bca_interval, holm, queries_needed, randomisation_p, smallest_effect, spread
+
+Role = Literal["primary", "control", "harm", "other"]
+Values = Mapping[str, Mapping[Measure, Mapping[str, float]]]
+"""Arm → measure → query → value."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A paired comparison; the difference is challenger minus base.
+
+    `role` says what it is for: the primary claim, the shuffled control, a check that nothing is harmed, or for the
+    reader only. `p_holm` is corrected within the claims (primary and control) or within the others.
+    """
+
+    challenger: str
+    base: str
+    measure: str
+    slice: str
+    role: Role
+    n: int
+    values: tuple[float, float]
+    difference: float
+    interval: tuple[float, float]
+    p: float
+    p_holm: float
+    wins: int
+    ties: int
+    losses: int
+    spread: float
+    detectable: float
+
+    def needed(self, effect: float) -> int:
+        """Give the number of queries that would show such an effect four times in five."""
+        return queries_needed(self.spread, effect)
+
+    def json(self) -> dict[str, Any]:
+        """Give it in the shape of the report."""
+        return {**asdict(self), "arms": [self.challenger, self.base]}
+
+
+def paired(
+    challenger: Mapping[str, float], base: Mapping[str, float], queries: Iterable[str], policy: Policy
+) -> dict[str, Any]:
+    """Compare per-query values over some queries.
+
+    Examples
+    --------
+    >>> found = paired({"a": 1.0, "b": 0.5}, {"a": 0.5, "b": 0.5}, ["a", "b"], Policy())
+    >>> found["difference"], found["wins"], found["ties"], found["losses"]
+    (0.25, 1, 1, 0)
+    """
+    names = sorted(queries)
+    ours = np.array([challenger[name] for name in names], dtype=np.float64)
+    theirs = np.array([base[name] for name in names], dtype=np.float64)
+    moved = ours - theirs
+    sd = spread(moved)
+    return {
+        "n": len(names),
+        "values": (float(ours.mean()) if names else 0.0, float(theirs.mean()) if names else 0.0),
+        "difference": float(moved.mean()) if names else 0.0,
+        "interval": _interval(moved, sd, policy),
+        "p": randomisation_p(moved, permutations=policy.permutations, seed=policy.seed),
+        "wins": int((moved > 1e-9).sum()),
+        "ties": int((np.abs(moved) <= 1e-9).sum()),
+        "losses": int((moved < -1e-9).sum()),
+        "spread": sd,
+        "detectable": min(1.0, smallest_effect(sd, len(names), alpha=policy.alpha)),
+    }
+
+
+def _interval(moved: NDArray[np.float64], sd: float, policy: Policy) -> tuple[float, float]:
+    """BCa; where all differences are equal no resample can differ, and the assumed spread stands in for certainty."""
+    if moved.size > 1 and np.ptp(moved) < 1e-12:
+        half = 1.96 * sd / float(np.sqrt(moved.size))
+        return max(-1.0, float(moved[0]) - half), min(1.0, float(moved[0]) + half)
+    return bca_interval(moved, confidence=1 - policy.alpha, resamples=policy.resamples, seed=policy.seed)
+
+
+def per_query(evidence: Evidence) -> Values:
+    """Score every arm by every measure, query by query."""
+    measures = (evidence.primary, *evidence.measures)
+    return {name: score_all(arm.run, evidence.qrels, measures) for name, arm in evidence.arms.items()}
+
+
+def compare_all(evidence: Evidence, values: Values) -> list[Comparison]:
+    """Make the declared comparisons, Holm-corrected by family; the primary one is the first."""
+
+    def made(role: Role, base: str, measure: Measure, part: Slice, name: str = evidence.challenger) -> Comparison:
+        found = paired(values[name][measure], values[base][measure], evidence.selected[part], evidence.policy)
+        return Comparison(name, base, str(measure), repr(part), role, p_holm=found["p"], **found)
+
+    primary, first = evidence.primary, next(iter(evidence.selected))
+    claims = [made("primary", evidence.base, primary, first)]
+    if evidence.control:
+        claims.append(made("control", evidence.control, primary, first))
+    others = [
+        made("harm", evidence.base, measure, part)
+        for part, queries in evidence.selected.items()
+        for measure in (primary, *evidence.measures)
+        if queries and (measure, part) != (primary, first)
+    ]
+    others += [
+        made("other", evidence.base, primary, first, name)
+        for name in evidence.arms
+        if name not in (evidence.challenger, evidence.base)
+    ]
+    return [*_corrected(claims), *_corrected(others)]
+
+
+def _corrected(family: list[Comparison]) -> list[Comparison]:
+    corrected = holm([comparison.p for comparison in family])
+    return [replace(comparison, p_holm=p) for comparison, p in zip(family, corrected, strict=True)]

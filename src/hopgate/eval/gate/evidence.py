@@ -1,0 +1,188 @@
+"""What the audit and the verdict are given: arms, judgements, slices, and how the arms came about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field as member
+from functools import cached_property
+from typing import Any
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.queries import Query
+from hopgate.eval.data.runs import Qrels, Run
+from hopgate.eval.gate.plan import Policy
+from hopgate.eval.measures import MRR, NDCG, Measure, Recall
+from hopgate.eval.slices import All, Slice
+from hopgate.recall.fuse import FUSERS, AnyFuser, Importance, parse, parse_value
+
+GRAPH = "graph"
+BASE_LEGS = ("lexical", "dense")
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One configuration and what it returned.
+
+    Parameters
+    ----------
+    name : str
+    run : Run
+        The final rankings.
+    fuser : str
+        The fuser as it prints; empty for an arm that fuses nothing.
+    legs : mapping of leg to Run
+        The lists as fusion got them.
+    found : mapping of leg to Run
+        The lists as the legs found them, after the filters all legs share (scope, already in context) and before any
+        that one leg alone had. What is not given was fused as found.
+    prior : str
+        The importance prior as it prints; empty for none.
+    settings : mapping
+        Everything else that was set: embedder, extractor, walk, depths.
+    """
+
+    name: str
+    run: Run = member(repr=False)
+    fuser: str = ""
+    legs: Mapping[str, Run] = member(default_factory=dict, repr=False)
+    found: Mapping[str, Run] = member(default_factory=dict, repr=False)
+    prior: str = ""
+    settings: Mapping[str, Any] = member(default_factory=dict, repr=False)
+
+    @cached_property
+    def fusing(self) -> AnyFuser | None:
+        """The fuser as a value; None where nothing is fused, or by something that is not known by name."""
+        return parse(self.fuser) if self.fuser.split("(")[0] in FUSERS else None
+
+    @property
+    def listens_to_graph(self) -> bool:
+        """Whether the graph leg has a say at all."""
+        return GRAPH in self.legs and (self.fusing is None or self.fusing.weights.get(GRAPH, 0) > 0)
+
+    @cached_property
+    def importance(self) -> Importance | None:
+        """The importance prior as a value."""
+        value = parse_value(self.prior) if self.prior else None
+        return value if isinstance(value, Importance) else None
+
+    def lists(self, query: str) -> dict[str, list[tuple[str, float]]]:
+        """Give the lists that fusion got for a query, a leg that is off or found nothing left out."""
+        return {leg: list(run[query]) for leg, run in self.legs.items() if run.get(query)}
+
+    def as_found(self, leg: str, query: str) -> set[str]:
+        """Give the ids that a leg found for a query."""
+        run = self.found.get(leg, self.legs.get(leg, {}))
+        return {name for name, _ in run.get(query, ())}
+
+    @property
+    def configuration(self) -> str:
+        """The fuser, the prior and the settings, as one text."""
+        parts = [self.fuser or self.name, self.prior, *(f"{key}={value}" for key, value in self.settings.items())]
+        return "; ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How an arm's configuration was chosen.
+
+    Parameters
+    ----------
+    queries : frozenset of str
+        The queries it was chosen on.
+    tried : mapping of configuration to float
+        Every configuration tried, with what it scored there.
+    """
+
+    queries: frozenset[str] = frozenset()
+    tried: Mapping[str, float] = member(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Where the graph under test came from.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Names its facts.
+    source : str
+        The extractor or file.
+    facts : frozenset of str
+        The keys of its facts (`hopslice.fact_key`), where questions were made from a graph.
+    """
+
+    fingerprint: str
+    source: str = ""
+    facts: frozenset[str] | None = member(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything a verdict rests on.
+
+    Parameters
+    ----------
+    queries, qrels
+        The reported queries, and their gold.
+    arms : mapping of name to Arm
+    challenger, base, control : str
+        The arm with the graph, the equally tuned arm without, and the challenger on a shuffled graph.
+    primary : Measure
+        Declared beforehand; `measures` are the others that must not be harmed.
+    slices : mapping of Slice to frozenset of query ids
+        The first is the one the claim is about.
+    tuning : mapping of arm name to Tuning
+    graph : Graph, optional
+    space : str
+        The embedding space under test.
+    saved : mapping of arm name to per-query primary values, optional
+        As recomputed from disk.
+    corpus_size : int, optional
+    importance : mapping of id to float
+        For arms with an importance prior.
+    sweep : mapping of graph weight to primary measure on the tuning queries
+        For the report.
+    """
+
+    queries: Mapping[str, Query]
+    qrels: Qrels
+    arms: Mapping[str, Arm]
+    challenger: str
+    base: str
+    control: str | None = None
+    k: int = 10
+    primary: Measure = Recall(10)  # noqa: RUF009 - a frozen value
+    measures: tuple[Measure, ...] = (Recall(5), NDCG(10), MRR())
+    slices: Mapping[Slice, frozenset[str]] = member(default_factory=dict)
+    tuning: Mapping[str, Tuning] = member(default_factory=dict)
+    graph: Graph | None = None
+    space: str = ""
+    saved: Mapping[str, Mapping[str, float]] | None = None
+    corpus_size: int | None = None
+    importance: Mapping[str, float] = member(default_factory=dict)
+    sweep: Mapping[float, float] = member(default_factory=dict)
+    policy: Policy = Policy()  # noqa: RUF009 - a frozen value
+
+    def __post_init__(self) -> None:
+        for role in (self.challenger, self.base, *([self.control] if self.control else [])):
+            if role not in self.arms:
+                raise HopgateError(f"there is no arm {role!r}: the arms are {', '.join(self.arms)}")
+        if not self.qrels:
+            raise HopgateError("there is no judged query to report on")
+        unknown = self.qrels.keys() - self.queries.keys()
+        if unknown:
+            raise HopgateError(f"the judged query {min(unknown)!r} is not among the queries")
+        for part, names in self.slices.items():
+            if not names <= self.qrels.keys():
+                raise HopgateError(f"the slice {part!r} holds queries that are not reported on")
+
+    @cached_property
+    def selected(self) -> dict[Slice, frozenset[str]]:
+        """The slices, or all queries where none is declared."""
+        return dict(self.slices) or {All(): frozenset(self.qrels)}
+
+    @property
+    def subject(self) -> Arm:
+        """The challenger."""
+        return self.arms[self.challenger]

@@ -1,0 +1,74 @@
+"""Evidence in, judgement out: audit, comparisons, what the graph brought, and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hopgate.eval.audit import Case, Check, audit
+from hopgate.eval.gate.brought import Brought, brought
+from hopgate.eval.gate.compare import Comparison
+from hopgate.eval.gate.evidence import GRAPH, Evidence
+from hopgate.eval.gate.verdict import Verdict, decide
+from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success, score_all
+
+REPORTED: tuple[Measure, ...] = (
+    Recall(2),
+    Recall(5),
+    Recall(10),
+    Recall(20),
+    NDCG(10),
+    MRR(),
+    MAP(),
+    Success(10),
+)
+"""The measures every arm is reported with."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Everything the gate says.
+
+    `json` gives the object that `hopgate gate --json` prints.
+    """
+
+    evidence: Evidence
+    checks: tuple[Check, ...]
+    comparisons: tuple[Comparison, ...]
+    brought: Brought | None
+    verdict: Verdict
+
+    def arms(self) -> dict[str, dict[str, float]]:
+        """Give arm → measure → mean over the reported queries."""
+        measures = dict.fromkeys((*REPORTED, self.evidence.primary, *self.evidence.measures))
+        scored = {name: score_all(arm.run, self.evidence.qrels, measures) for name, arm in self.evidence.arms.items()}
+        return {
+            name: {str(measure): sum(found.values()) / max(1, len(found)) for measure, found in values.items()}
+            for name, values in scored.items()
+        }
+
+    def json(self) -> dict[str, Any]:
+        """Give the judgement for a program."""
+        return {
+            "verdict": self.verdict.word.value,
+            "reason": self.verdict.reason,
+            "chosen": self.verdict.chosen,
+            "failed": list(self.verdict.failed),
+            "queries_needed": self.verdict.queries_needed,
+            "audit": {check.name: check.json() for check in self.checks},
+            "arms": self.arms(),
+            "comparisons": [comparison.json() for comparison in self.comparisons],
+            "brought": self.brought.json() if self.brought else None,
+        }
+
+
+def judge(evidence: Evidence) -> Judgement:
+    """Audit the evidence, compare the arms, and decide.
+
+    Nothing is read or written; the same evidence gives the same judgement.
+    """
+    case = Case(evidence)
+    checks = audit(case)
+    arm = evidence.subject
+    found = brought(arm, evidence.qrels, evidence.k) if GRAPH in arm.legs else None
+    return Judgement(evidence, checks, tuple(case.comparisons), found, decide(case, checks))

@@ -1,0 +1,211 @@
+"""A gate on disk: every arm's run, settings, versions and per-query values, so that any figure can be recomputed."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.queries import Query
+from hopgate.eval.data.runs import Run
+from hopgate.eval.gate.compare import per_query
+from hopgate.eval.gate.evidence import Arm, Evidence, Graph, Tuning
+from hopgate.eval.gate.plan import Policy
+from hopgate.eval.measures import parse_measure
+from hopgate.eval.slices import Recorded
+
+FORMAT = 1
+
+
+def save_gate(folder: str | Path, evidence: Evidence, about: Mapping[str, Any] | None = None) -> None:
+    """Write everything a verdict rests on.
+
+    Lists that several arms share are written once, under a name that is their fingerprint.
+
+    Parameters
+    ----------
+    folder : path
+        New, or a gate saved before, which is overwritten.
+    evidence : Evidence
+    about : mapping
+        What else to keep: the data set and its fingerprint, the embedder, seeds.
+    """
+    folder = Path(folder)
+    (folder / "arms").mkdir(parents=True, exist_ok=True)
+    (folder / "lists").mkdir(exist_ok=True)
+    for stale in (folder / "arms").glob("*.json"):
+        stale.unlink()
+    values = per_query(evidence)
+    for number, arm in enumerate(evidence.arms.values()):
+        record = {
+            "name": arm.name,
+            "fuser": arm.fuser,
+            "prior": arm.prior,
+            "settings": dict(arm.settings),
+            "run": _write_list(folder, arm.run),
+            "legs": {leg: _write_list(folder, run) for leg, run in arm.legs.items()},
+            "found": {leg: _write_list(folder, run) for leg, run in arm.found.items()},
+            "values": {str(measure): dict(by_query) for measure, by_query in values[arm.name].items()},
+        }
+        _write(folder / "arms" / f"{number:02d}.json", record)
+    _write(folder / "gate.json", _header(evidence, about or {}))
+
+
+def load_gate(folder: str | Path) -> tuple[Evidence, dict[str, Any]]:
+    """Read a saved gate: the evidence, and what else was kept.
+
+    The evidence's `saved` holds the per-query values as they were written, so that the persistence check compares
+    them with those computed from the runs now.
+    """
+    folder = Path(folder)
+    header = _read(folder / "gate.json")
+    if header.get("format") != FORMAT:
+        raise HopgateError(f"{folder / 'gate.json'} has format {header.get('format')!r}: this hopgate reads {FORMAT}")
+    records = [_read(path) for path in sorted((folder / "arms").glob("*.json"))]
+    arms = {record["name"]: _arm(folder, record) for record in records}
+    evidence = Evidence(
+        queries={row["id"]: Query(**row) for row in header["queries"]},
+        qrels=header["qrels"],
+        arms=arms,
+        challenger=header["challenger"],
+        base=header["base"],
+        control=header["control"],
+        k=header["k"],
+        primary=parse_measure(header["primary"]),
+        measures=tuple(parse_measure(text) for text in header["measures"]),
+        slices={_slice(row): frozenset(row["queries"]) for row in header["slices"]},
+        tuning={arm: Tuning(frozenset(row["queries"]), row["tried"]) for arm, row in header["tuning"].items()},
+        graph=_graph(header["graph"]),
+        space=header["space"],
+        saved={record["name"]: record["values"].get(header["primary"], {}) for record in records},
+        corpus_size=header["corpus_size"],
+        importance=header["importance"],
+        sweep={float(weight): value for weight, value in header["sweep"]},
+        policy=Policy(**header["policy"]),
+    )
+    missing = {evidence.challenger, evidence.base} - arms.keys()
+    if missing:
+        raise HopgateError(f"{folder} lacks the arm {min(missing)!r}: run the gate again")
+    return evidence, dict(header["about"])
+
+
+def recomputed(folder: str | Path) -> dict[str, Mapping[str, float]]:
+    """Compute every arm's per-query values of the primary measure from the runs on disk."""
+    evidence, _ = load_gate(folder)
+    return {name: values[evidence.primary] for name, values in per_query(evidence).items()}
+
+
+def versions() -> dict[str, str]:
+    """Name the versions that the figures depend on."""
+    known = {"python": platform.python_version(), "machine": platform.machine()}
+    for package in ("hopgate", "numpy", "scipy", "onnxruntime", "pgvector", "psycopg"):
+        try:
+            known[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            known[package] = "not installed"
+    return known
+
+
+def _header(evidence: Evidence, about: Mapping[str, Any]) -> dict[str, Any]:
+    graph = evidence.graph
+    return {
+        "format": FORMAT,
+        "about": dict(about),
+        "versions": versions(),
+        "queries": [
+            {"id": query.id, "text": query.text, "metadata": dict(query.metadata)}
+            for query in (evidence.queries[name] for name in evidence.qrels)
+        ],
+        "qrels": {query: dict(gold) for query, gold in evidence.qrels.items()},
+        "challenger": evidence.challenger,
+        "base": evidence.base,
+        "control": evidence.control,
+        "k": evidence.k,
+        "primary": str(evidence.primary),
+        "measures": [str(measure) for measure in evidence.measures],
+        "slices": [
+            {"name": repr(part), "from_runs": part.from_runs, "spaces": sorted(part.spaces), "queries": sorted(names)}
+            for part, names in evidence.selected.items()
+        ],
+        "tuning": {
+            arm: {"queries": sorted(tuning.queries), "tried": dict(tuning.tried)}
+            for arm, tuning in evidence.tuning.items()
+        },
+        "graph": None
+        if graph is None
+        else {
+            "fingerprint": graph.fingerprint,
+            "source": graph.source,
+            "facts": None if graph.facts is None else sorted(graph.facts),
+        },
+        "space": evidence.space,
+        "corpus_size": evidence.corpus_size,
+        "importance": dict(evidence.importance),
+        "sweep": sorted(evidence.sweep.items()),
+        "policy": asdict(evidence.policy),
+    }
+
+
+def _arm(folder: Path, record: dict[str, Any]) -> Arm:
+    return Arm(
+        name=record["name"],
+        run=_read_list(folder, record["run"]),
+        fuser=record["fuser"],
+        legs={leg: _read_list(folder, key) for leg, key in record["legs"].items()},
+        found={leg: _read_list(folder, key) for leg, key in record["found"].items()},
+        prior=record["prior"],
+        settings=record["settings"],
+    )
+
+
+def _slice(row: dict[str, Any]) -> Recorded:
+    return Recorded(row["name"], frozenset(row["queries"]), row["from_runs"], frozenset(row["spaces"]))
+
+
+def _graph(row: dict[str, Any] | None) -> Graph | None:
+    if row is None:
+        return None
+    return Graph(row["fingerprint"], row["source"], None if row["facts"] is None else frozenset(row["facts"]))
+
+
+def _write_list(folder: Path, run: Run) -> str:
+    lines = [json.dumps([query, [list(pair) for pair in run[query]]], ensure_ascii=False) for query in sorted(run)]
+    content = "\n".join(lines).encode()
+    key = hashlib.sha256(content).hexdigest()[:16]
+    path = folder / "lists" / f"{key}.jsonl.gz"
+    if not path.exists():
+        path.write_bytes(gzip.compress(content, compresslevel=5, mtime=0))
+    return key
+
+
+def _read_list(folder: Path, key: str) -> Run:
+    path = folder / "lists" / f"{key}.jsonl.gz"
+    try:
+        content = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError) as error:
+        raise HopgateError(f"{path} cannot be read ({error}): the run it holds cannot be recomputed") from None
+    if hashlib.sha256(content).hexdigest()[:16] != key:
+        raise HopgateError(f"{path} was changed after it was saved: its content does not have its name's fingerprint")
+    rows = (json.loads(line) for line in content.decode().split("\n") if line)
+    return {query: [(name, float(score)) for name, score in ranking] for query, ranking in rows}
+
+
+def _write(path: Path, record: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise HopgateError(f"{path} is not JSON: {error}") from None
+    return dict(found)

@@ -1,0 +1,188 @@
+"""Multi-hop questions from one's own corpus: paths of typed facts whose evidence lies in memories far apart."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.queries import Query
+from hopgate.eval.data.runs import Qrels
+from hopgate.eval.data.triples import Triple
+from hopgate.eval.slices.adjacency import Space, adjacent
+
+# A concept that opens more facts than this makes questions with many right answers.
+MAX_FACTS = 20
+# A concept that more facts than this lead to is a class or a date ("album", "Japan") and bridges nothing: of the first
+# questions made from musique's triples most with such a bridge were nonsense.
+MAX_LEADS = 5
+
+Ask = Callable[[Sequence[Triple]], str]
+"""Words a question for a path; an empty text drops the path."""
+
+
+@dataclass(frozen=True)
+class HopSlice:
+    """Made questions, their gold, and where they came from.
+
+    Parameters
+    ----------
+    queries, qrels
+        In the shape of a data set; each query's metadata holds the `graph` it came from, the keys of its `facts` and
+        the `path` of memories.
+    graph : str
+        Fingerprint of the graph whose facts were used: the circularity check compares it with the graph under test.
+    held_out : tuple of Triple
+        The facts used. `without` gives the triples less these.
+    """
+
+    queries: dict[str, Query]
+    qrels: Qrels
+    graph: str
+    held_out: tuple[Triple, ...]
+
+    def without(self, triples: Iterable[Triple]) -> tuple[Triple, ...]:
+        """Give the triples that no question was made from: build the graph under test from these."""
+        used = {fact_key(triple) for triple in self.held_out}
+        return tuple(triple for triple in triples if fact_key(triple) not in used)
+
+
+def fact_key(triple: Triple) -> str:
+    """Name a fact by what it says and where, in twelve hexadecimal digits.
+
+    Examples
+    --------
+    >>> fact_key(Triple("m1", "NAS", "runs", "Immich")) == fact_key(Triple("m1", "nas", "Runs", " immich"))
+    True
+    """
+    parts = (triple.memory, *(_name(part) for part in (triple.subject, triple.relation, triple.object)))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def fingerprint(triples: Iterable[Triple]) -> str:
+    """Name a graph by its facts and mentions, whatever their order."""
+    return hashlib.sha256("".join(sorted(fact_key(triple) for triple in triples)).encode()).hexdigest()[:12]
+
+
+def template(path: Sequence[Triple]) -> str:
+    """Word a question that names the start and the relations, and neither what lies between nor the answer.
+
+    Examples
+    --------
+    >>> template([Triple("a", "Immich", "runs on", "nas-2"), Triple("b", "nas-2", "stands in", "the cellar")])
+    'Begin at “Immich”, follow “runs on”, then “stands in”: where does that lead?'
+    """
+    relations = ", then ".join(f"“{hop.relation}”" for hop in path)
+    return f"Begin at “{path[0].subject}”, follow {relations}: where does that lead?"
+
+
+def build_hop_slice(
+    triples: Sequence[Triple],
+    space: Space,
+    *,
+    hops: int = 2,
+    neighbours: int = 10,
+    limit: int = 200,
+    seed: int = 0,
+    ask: Ask = template,
+) -> HopSlice:
+    """Make multi-hop questions that similarity alone does not answer.
+
+    A path is kept when each fact leads to one object only and stands in one memory only, no two facts stand in the
+    same memory, no two memories one after the other are adjacent in `space` (see `NonAdjacent`; use an embedder other
+    than the one under test), and the question does not give away what it should be walked to for. A concept starts
+    or carries at most one question, so that no hub dominates.
+
+    Parameters
+    ----------
+    triples : sequence of Triple
+        The facts; mentions are passed over.
+    space : Space
+        Vectors of the memories; facts of memories it lacks are not used.
+    hops, limit, seed : int
+        How many facts a path has, how many questions to make at most, and which of the paths come first.
+    ask : callable
+        Words the question; a language model may stand here.
+    """
+    if hops < 2:
+        raise HopgateError("a multi-hop question needs at least 2 hops")
+    steps = _steps(triple for triple in triples if triple.is_fact and triple.memory in space.rows)
+    starts = sorted(steps)
+    random.Random(seed).shuffle(starts)
+    source = fingerprint(triples)
+    used: set[str] = set()
+    queries: dict[str, Query] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    facts: list[Triple] = []
+    for start in starts:
+        if len(queries) == limit:
+            break
+        for path in _paths(start, hops, steps, space, neighbours):
+            question = "" if _names(path) & used else ask(path).strip()
+            if not question or _gives_away(question, path):
+                continue
+            used |= _names(path)
+            keys = [fact_key(triple) for triple in path]
+            name = "hop-" + hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
+            memories = [triple.memory for triple in path]
+            made = {"graph": source, "facts": keys, "path": memories, "made_by": getattr(ask, "__name__", repr(ask))}
+            about = {"type": "multi-hop", "stratum": "multi-hop", "hops": hops, "answer": path[-1].object}
+            queries[name] = Query(name, question, {**about, **made})
+            qrels[name] = dict.fromkeys(memories, 1)
+            facts.extend(path)
+            break
+    return HopSlice(queries, qrels, source, tuple(facts))
+
+
+def _steps(facts: Iterable[Triple]) -> dict[str, list[Triple]]:
+    """Subject → the facts that have one object and one memory each."""
+    told: defaultdict[tuple[str, str], dict[tuple[str, str], Triple]] = defaultdict(dict)
+    for fact in facts:
+        told[_name(fact.subject), _name(fact.relation)][_name(fact.object), fact.memory] = fact
+    opens = Counter(subject for subject, _ in told)
+    leads = Counter(name for said in told.values() for name, _ in said)
+    steps: defaultdict[str, list[Triple]] = defaultdict(list)
+    for (subject, _), said in told.items():
+        lettered = any(letter.isalpha() for letter in subject)  # a bare number or year bridges by accident
+        if lettered and len(said) == 1 and opens[subject] <= MAX_FACTS and leads[subject] <= MAX_LEADS:
+            steps[subject].extend(said.values())
+    return steps
+
+
+def _paths(
+    start: str, hops: int, steps: dict[str, list[Triple]], space: Space, neighbours: int
+) -> Iterator[tuple[Triple, ...]]:
+    """Give the paths from a concept that go through distinct concepts and memories, each step a jump."""
+    pending: list[tuple[Triple, ...]] = [(fact,) for fact in steps[start]]
+    while pending:
+        path = pending.pop()
+        if len(path) == hops:
+            yield path
+            continue
+        been = {start, *(_name(fact.object) for fact in path[:-1])}
+        here = _name(path[-1].object)
+        if here in been:
+            continue
+        for fact in steps.get(here, ()):
+            if fact.memory in {hop.memory for hop in path} or _name(fact.object) in been | {here}:
+                continue
+            pair = [space.rows[path[-1].memory], space.rows[fact.memory]]
+            if not adjacent(space.vectors, pair, neighbours)[0, 1]:
+                pending.append((*path, fact))
+
+
+def _gives_away(question: str, path: Sequence[Triple]) -> bool:
+    asked = _name(question)
+    return any(re.search(rf"(?<!\w){re.escape(_name(fact.object))}(?!\w)", asked) for fact in path)
+
+
+def _names(path: Sequence[Triple]) -> set[str]:
+    return {_name(path[0].subject), *(_name(fact.object) for fact in path)}
+
+
+def _name(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,1 @@
+"""Extraction by a language model, local or behind an endpoint: prompt, answer, repair."""

@@ -1,0 +1,179 @@
+"""Text to tokens, and each token to one letter that says what its form tells.
+
+The letters of a text's tokens make a string, so that phrases and names are found by ordinary regular expressions over
+*kinds of token* (see `candidates`), at the speed of the regular expression engine.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from hopgate.extract.rules.words import (
+    ABBREVIATIONS,
+    DETERMINERS,
+    MONTHS,
+    NOUNS_IN_LY,
+    NUMBER_WORDS,
+    PARTICLES,
+    STOP_WORDS,
+    UNITS,
+    WEEKDAYS,
+)
+
+_TOKEN = re.compile(
+    r"""[^\S\n]*(                                          # the token, without the space before it
+    [^\W\d_]{2,}(?=[\s,)]|\.\s)                          # plain words first: four tokens of five are one
+  | [,()":;]
+  | \.(?=\s|$)
+  | \d+(?=[\s)]|[.,]\s)
+  | [aAI](?=\s)
+  | https?://[^\s<>"')\]]+[^\s<>"')\].,;:!?]           # a URL
+  | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)+                 # an address; RFC 5321 allows 64 before the @
+  | (?<![\w.])(?:~|\.{1,2})?(?:/[\w.@+-]*[\w@+-]){2,}/? # a path
+  | \d{4}-\d\d-\d\d(?!\d)                               # an ISO date
+  | [^\W\d_]\.(?:[ ]?[^\W\d_]\.(?!\w))*(?=[\s,;:)'’-]|$)  # initials: J. R. R., U.S.
+  | [vV]?\d+(?:\.\d+)+(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?   # a version or decimal
+  | \d{1,3}(?:,\d{3})+(?:\.\d+)?                        # 1,000,000
+  | \w+(?:[-'’_/+&]\w+|\.[a-z0-9]\w*)*(?:\+\+|\#(?!\w))?   # a word, also with inner marks: e-mail, foo.bar, C++
+  | ``|''|[.!?]+|\n\s*|[^\s\w]
+    )    """,
+    re.VERBOSE,
+)
+
+# One letter a token:
+#   U capitalised word   A acronym     K identifier   H host, URL, address, path   V version
+#   Y year               N number      D ISO date     M month                      X weekday
+#   o of                 t the         a and, &       p particle                   i initial
+#   d determiner         s stop word   w other word   c number word    e word in -ed, -ing
+#   T The                C number word with a capital      Z another closed-class word with a capital
+#   P capitalised possessive               q unit          & ampersand       I I
+#   .  sentence end      ¶ line end    and marks:  , ; : ( ) " - '
+_MARKS = {
+    **dict.fromkeys(("``", "''", '"', "“", "”", "«", "»", "„"), '"'),
+    **dict.fromkeys("([{", "("),
+    **dict.fromkeys(")]}", ")"),
+    **dict.fromkeys("–—-‒", "-"),
+    **dict.fromkeys(",;:", ","),
+    ":": ":",
+    ";": ";",
+    "&": "&",
+}
+_YEAR = re.compile(r"(?:1\d|20)\d\d(?:s|[-–/]\d\d(?:\d\d)?)?")
+_NUMBER = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
+_HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
+_CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
+
+_PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
+
+
+@lru_cache(maxsize=65536)
+def letter(token: str) -> str:
+    """Say in one letter what a token's form tells.
+
+    Examples
+    --------
+    >>> "".join(map(letter, ["The", "NAS", "in", "Berlin", "runs", "nginx-1.25", "since", "2019"]))
+    'TAsUsKsY'
+    """
+    first = token[0]
+    if not (first.isalnum() or first == "_"):
+        return _mark(token)
+    if first.isdigit():
+        return _digits(token)
+    lower = token.lower().replace("’", "'")
+    return _word(token, lower)
+
+
+def _mark(token: str) -> str:
+    if token[0] == "\n":
+        return "¶"
+    if token[0] in ".!?":
+        return "."
+    if len(token) > 2:
+        return "H"
+    return _MARKS.get(token, "'")
+
+
+def _digits(token: str) -> str:
+    if len(token) == 10 and token[4] == token[7] == "-":
+        return "D"
+    if _YEAR.fullmatch(token):
+        return "Y"
+    if _NUMBER.fullmatch(token):
+        return "V" if token.count(".") > 1 else "N"
+    if _HOST.fullmatch(token):
+        return "H"
+    return "V" if "." in token else "K"
+
+
+def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in the order of precedence
+    capital = token[0].isupper()
+    if lower in _CLOSED:
+        # "IT" and "US" are not "it" and "us"; a lone capital I or A is a word.
+        if capital and len(token) > 1 and token.isupper() and lower not in ("the", "of", "and"):
+            return "A"
+        if not capital:
+            return _CLOSED[lower]
+        if lower in PARTICLES:
+            return "U"
+        if lower in NUMBER_WORDS:
+            return "C"
+        return _CAPITAL.get(lower, "Z")
+    if lower in UNITS:
+        return "q"
+    if lower in MONTHS and capital:
+        return "M"
+    if lower in WEEKDAYS:
+        return "X"
+    if "@" in token or (not capital and "." in token and _HOST.fullmatch(token)):
+        return "H"
+    if token[-1] == ".":
+        return "i"
+    stem = token[:-2] if lower.endswith("'s") else token
+    if lower.startswith("v") and stem[1:2].isdigit():
+        return "V"
+    if _CODE.match(stem) and not (stem[:-1].isupper() and stem[-1] == "s"):
+        return "U" if capital and stem[1:].isalpha() and _scottish(stem) else "K"
+    if capital or _PREFIXED.match(token):
+        if stem is not token:
+            return "P"
+        bare = stem.rstrip("s")
+        return "A" if len(bare) > 1 and bare.isupper() else "U"
+    if len(token) > 4 and lower.endswith(("ed", "ing")):
+        return "e"
+    if len(token) > 4 and lower.endswith("ly") and lower not in NOUNS_IN_LY:
+        return "s"
+    return "w"
+
+
+def _scottish(token: str) -> bool:
+    """McDonald, MacArthur, O'Neill, DeVito are names, not CamelCase identifiers."""
+    return token.startswith(("Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Fitz"))
+
+
+_CLOSED = {
+    **dict.fromkeys(STOP_WORDS, "s"),
+    **dict.fromkeys(DETERMINERS, "d"),
+    **dict.fromkeys(NUMBER_WORDS, "c"),
+    **dict.fromkeys(PARTICLES, "p"),
+    "of": "o",
+    "the": "t",
+    "and": "a",
+}
+_CAPITAL = {"the": "T", "may": "M", "i": "I"}
+
+
+def tokenise(text: str) -> list[str]:
+    """Split a text into words, numbers, hosts, paths, dates and marks.
+
+    Examples
+    --------
+    >>> tokenise("Dr. Ada's NAS (v2.1) isn't on nas-2.local!")
+    ['Dr.', "Ada's", 'NAS', '(', 'v2.1', ')', "isn't", 'on', 'nas-2.local', '!']
+    """
+    tokens: list[str] = _TOKEN.findall(text)
+    for at in [at for at, token in enumerate(tokens) if token == "."][::-1]:
+        if at and tokens[at - 1].lower() in ABBREVIATIONS:
+            tokens[at - 1 : at + 1] = [tokens[at - 1] + "."]
+    return tokens

@@ -1,0 +1,180 @@
+"""Memories become a graph: extract, bring names together, derive, embed; the second time only what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hopgate.extract.extraction import Source, sources
+from hopgate.extract.extractor import Extractor
+from hopgate.extract.progress import Progress
+from hopgate.extract.runner import Run
+from hopgate.graph.build import backfill
+from hopgate.graph.build.derive import derive
+from hopgate.graph.build.resolve import Ask, Resolution, Scale, Tally
+from hopgate.graph.build.sink import GraphSink
+from hopgate.memory import Cleared
+from hopgate.store.graph import graph_vectors, name_rows, fact_rows, version
+from hopgate.store import memories, vectors
+from hopgate.store.extractions import StoreCache
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hopgate.graph.canonicalise import Canonicaliser
+    from hopgate.store.fill import Embedding
+    from hopgate.store.store import Store
+
+BATCH = 512
+Show = Callable[[Progress], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build did; `incremental` ones resolved new names, the others clustered all of them."""
+
+    extraction: Progress
+    incremental: bool
+    resolution: Tally
+
+
+class GraphBuilder:
+    """Turns a store's memories into its graph."""
+
+    def __init__(self, store: Store, embedding: Embedding) -> None:
+        self._store = store
+        self._embedding = embedding
+        self._scale = Scale()
+
+    def extract(
+        self,
+        extractor: Extractor,
+        *,
+        only: Sequence[str] | None = None,
+        run: Run | None = None,
+        limit: int | None = None,
+        show: Show = str,
+        ask: Ask | None = None,
+    ) -> Progress:
+        """Extract from every memory that this extractor has not dealt with; resumable, from cache where it can.
+
+        In a graph that is built, edges follow at once. Before the first build nothing does until it.
+
+        Parameters
+        ----------
+        only : sequence of str, optional
+            The external ids of the memories to extract from: the cost is then that of these, however many others.
+        """
+        with self._store.transaction() as connection:
+            deriving = version.is_derived(connection)
+        return self._extract(extractor, only, run, limit, show, deriving, self._resolution(ask))
+
+    def build(
+        self,
+        extractor: Extractor,
+        *,
+        only: Sequence[str] | None = None,
+        run: Run | None = None,
+        limit: int | None = None,
+        canonicaliser: Canonicaliser | None = None,
+        single_valued: Collection[str] = (),
+        rebuild: bool = False,
+        embed_concepts: bool = True,
+        show: Show = str,
+        ask: Ask | None = None,
+    ) -> Built:
+        """Extract, canonicalise, derive and embed.
+
+        The first time names and relations are clustered globally. Afterwards new memories' names are resolved one by
+        one against the concepts that are there, never by clustering anew, unless `rebuild` asks for it. A build that
+        was broken off is taken up where it stopped.
+        """
+        with self._store.transaction() as connection:
+            declared = fact_rows.declare_single_valued(connection, single_valued)
+            whole = rebuild or not version.is_derived(connection)
+            if whole:
+                version.set_derived(connection, False)
+            elif declared:
+                name_rows.lock(connection)
+                derive(connection, fact_rows.groups_of_relations(connection, declared))
+                version.bump(connection)
+        resolution = self._resolution(ask)
+        progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
+        if whole:
+            embed = self._embed if self._embeds() else None
+            with self._store.transaction() as connection:
+                backfill.canonicalise(connection, canonicaliser, embed)
+                backfill.canonical_relations(connection, embed)
+                backfill.derive_all(connection)
+        self.embed(concepts=embed_concepts)
+        return Built(progress, not whole, resolution.tally)
+
+    def _resolution(self, ask: Ask | None) -> Resolution:
+        return Resolution(embed=self._embed if self._embeds() else None, ask=ask, scale=self._scale)
+
+    def _extract(
+        self,
+        extractor: Extractor,
+        only: Sequence[str] | None,
+        run: Run | None,
+        limit: int | None,
+        show: Show,
+        deriving: bool,
+        resolution: Resolution,
+    ) -> Progress:
+        if only is not None:
+            with self._store.transaction() as connection:
+                stream: Iterable[Source] = list(sources(memories.fetch(connection, only).values()))
+            total = len(only)
+        else:
+            with self._store.transaction() as connection:
+                total = memories.count(connection)
+            stream = self._sources(limit)
+            total = min(total, limit) if limit is not None else total
+        sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
+        return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
+
+    def embed(self, *, concepts: bool = True) -> None:
+        """Give edges, and concepts unless told otherwise, the vectors they lack, when the store has a space for them.
+
+        Walks start from facts near the query, and so need the edges' vectors; concepts' serve to resolve new names.
+        """
+        if not self._embeds():
+            return
+        tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "concepts") if concepts else ("concept_edges",)
+        for table in tables:
+            after = 0
+            while True:
+                with self._store.transaction() as connection:
+                    rows = graph_vectors.pending(connection, table, after=after, limit=BATCH)
+                if not rows:
+                    break
+                made = self._embed([text for _, text in rows])
+                with self._store.transaction() as connection:
+                    graph_vectors.write(connection, table, [key for key, _ in rows], made)
+                after = rows[-1][0]
+        if concepts:
+            with self._store.transaction() as connection:
+                graph_vectors.ensure_index(connection)
+
+    def _embeds(self) -> bool:
+        with self._store.transaction() as connection:
+            return vectors.space(connection) is not None
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        # Names and facts were read from cleared texts, and go when their memories turn sensitive.
+        return self._embedding.embedder().documents([Cleared(text) for text in texts])
+
+    def _sources(self, limit: int | None) -> Iterator[Source]:
+        """The memories an extractor may read, a batch at a time, so that no cursor stays open for a long run."""
+        after = taken = 0
+        while limit is None or taken < limit:
+            size = BATCH if limit is None else min(BATCH, limit - taken)
+            with self._store.transaction() as connection:
+                page = memories.page(connection, after=after, limit=size)
+            if not page:
+                return
+            yield from sources(page.values())
+            after, taken = max(page), taken + len(page)

@@ -1,0 +1,152 @@
+"""Curation, never on by default: what a new memory means for those it resembles, as proposals to review or apply.
+
+ADD keeps it beside them. UPDATE: it says what an older one said, and more. DELETE: it contradicts all that an older one
+said. NOOP: an older one says it already. Nothing is deleted: the one that gives way keeps a tombstone (since when, and
+by which other) and is left out of recall unless asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from hopgate.graph.names.index import words
+from hopgate.memory import Cleared, cleared
+from hopgate.store import memories, tombstones
+from hopgate.store.graph import version
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.memory import Memory
+
+# Of the words of the shorter text so many must be in the longer one. Short memories differ in a name or a number, one
+# word of ten: nothing below 1 keeps "the NAS has 4 disks" apart from "the NAS has 8 disks".
+CONTAINED = 1.0
+NEIGHBOURS = 10
+
+
+class Action(StrEnum):
+    """What to do with a new memory."""
+
+    ADD = "ADD"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    NOOP = "NOOP"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An older memory that resembles a new one; `contradicted` when the new one's facts end all of its facts."""
+
+    external_id: str
+    text: Cleared
+    contradicted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a new memory means for an older one, and why. ADD has no older one."""
+
+    action: Action
+    memory: str
+    older: str | None
+    reason: str
+
+    @property
+    def gives_way(self) -> str | None:
+        """The memory that would be superseded."""
+        return {Action.UPDATE: self.older, Action.DELETE: self.older, Action.NOOP: self.memory}.get(self.action)
+
+
+Decide = Callable[[Cleared, Sequence[Neighbour]], "tuple[Action, str | None, str] | None"]
+"""A model's say: an action, the older memory it is about, and why; none leaves it to the rules."""
+
+
+def propose(external_id: str, text: Cleared, neighbours: Sequence[Neighbour]) -> Proposal:
+    """Decide by rules alone: repeated and extended texts by their words, contradicted ones by their facts.
+
+    Examples
+    --------
+    >>> old = Neighbour("m1", Cleared("The NAS is in the attic."))
+    >>> propose("m2", Cleared("The NAS is in the attic."), [old]).action.value
+    'NOOP'
+    >>> propose("m2", Cleared("The NAS is in the attic, behind the chimney."), [old]).action.value
+    'UPDATE'
+    >>> propose("m2", Cleared("The NAS moved to the cellar."), [Neighbour("m1", old.text, True)]).action.value
+    'DELETE'
+    """
+    new = words(text)
+    for older in neighbours:
+        if _within(new, words(older.text)):
+            return Proposal(Action.NOOP, external_id, older.external_id, "the older memory says all of it")
+    for older in neighbours:
+        if older.contradicted:
+            return Proposal(Action.DELETE, external_id, older.external_id, "every fact of the older memory has ended")
+        if _within(words(older.text), new):
+            return Proposal(Action.UPDATE, external_id, older.external_id, "it says what the older one said, and more")
+    return Proposal(Action.ADD, external_id, None, "no older memory says this")
+
+
+def _within(short: list[str], long: list[str]) -> bool:
+    """Whether a text's words stand in another in the same order, so that nothing said is lost or turned around."""
+    rest = iter(long)
+    return bool(short) and sum(word in rest for word in short) >= CONTAINED * len(short)
+
+
+def proposals(
+    connection: Connection[Any], *, since: datetime | None = None, decide: Decide | None = None
+) -> Iterator[Proposal]:
+    """Go through memories in the order in which they became known and propose what each means for older ones.
+
+    Parameters
+    ----------
+    since : datetime, optional
+        Only memories made at or after this time are new.
+    decide : callable, optional
+        Asked first. Sensitive memories are never shown to it.
+    """
+    gone: set[str] = set()
+    for key in tombstones.standing(connection, since=since):
+        near = tombstones.neighbours(connection, key, limit=NEIGHBOURS)
+        known = memories.fetch_by_id(connection, [key, *(other for other, _ in near)])
+        passed = {id(memory): text for memory, text in cleared(known.values())}
+        new = known.get(key)
+        if new is None or id(new) not in passed or new.external_id in gone:
+            continue
+        found = [
+            Neighbour(older.external_id, passed[id(older)], contradicted)
+            for older, contradicted in _older(known, near)
+            if id(older) in passed and older.external_id not in gone
+        ]
+        asked = decide(passed[id(new)], found) if decide else None
+        made = Proposal(asked[0], new.external_id, *asked[1:]) if asked else propose(
+            new.external_id, passed[id(new)], found
+        )  # fmt: skip
+        if made.gives_way:
+            gone.add(made.gives_way)
+        yield made
+
+
+def _older(known: dict[int, Memory], near: Sequence[tuple[int, bool]]) -> Iterator[tuple[Memory, bool]]:
+    return ((known[key], contradicted) for key, contradicted in near if key in known)
+
+
+def apply(connection: Connection[Any], chosen: Sequence[Proposal]) -> int:
+    """Give the memories that give way their tombstones; say how many."""
+    pairs = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory) for one in chosen]
+    done = tombstones.supersede(connection, [(gone, by) for gone, by in pairs if gone and by])
+    if done:
+        version.bump(connection)
+    return done
+
+
+def restore(connection: Connection[Any], external_ids: Sequence[str]) -> int:
+    """Take tombstones back."""
+    done = tombstones.restore(connection, memories.require(connection, external_ids))
+    if done:
+        version.bump(connection)
+    return done

@@ -1,0 +1,112 @@
+"""A batch of extractions becomes part of the graph: names, mentions, facts, and the edges that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.extract.extraction import Extraction
+from hopgate.graph.build.derive import derive
+from hopgate.graph.names.linking import link, relink
+from hopgate.graph.temporal.moments import moment
+from hopgate.graph.names.normal import initials, normalise
+from hopgate.graph.build.naming import rename
+from hopgate.store.graph import name_rows, fact_rows, version
+from hopgate.store.graph.name_rows import NameRow
+from hopgate.store.graph.fact_rows import FactRow
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+Resolve = Callable[["Connection[Any]", Sequence[NameRow]], None]
+
+# A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
+MAX_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an extractor said of one memory; it became known when the memory was made."""
+
+    memory_id: int
+    recorded_at: datetime
+    extraction: Extraction
+
+
+def add(
+    connection: Connection[Any], batch: Sequence[Said], *, deriving: bool = True, resolve: Resolve | None = None
+) -> None:
+    """Write what was said, in the caller's transaction.
+
+    Parameters
+    ----------
+    deriving : bool
+        Whether edges and memories' concepts follow at once. A backfill derives once, after canonicalisation.
+    resolve : callable, optional
+        Finds among known concepts those that new names mean, before anything is derived.
+    """
+    name_rows.lock(connection)
+    wanted = spellings(one.extraction for one in batch)
+    known = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in wanted})
+    mentions, facts = [], []
+    for one in batch:
+        for name, kind in _told(one.extraction):
+            if row := known.get(normalise(name)):
+                mentions.append((one.memory_id, row.id, name, kind))
+        for fact in one.extraction.facts:
+            subject, object_ = known.get(normalise(fact.subject)), known.get(normalise(fact.object))
+            start, end = moment(fact.valid_from), moment(fact.valid_to)
+            if subject is None or object_ is None or not fact.relation.strip() or _backwards(start, end):
+                continue
+            facts.append(
+                FactRow(one.memory_id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
+                        one.recorded_at)
+            )  # fmt: skip
+    fact_rows.ensure_relations(connection, (fact.relation for fact in facts))
+    fact_rows.add_mentions(connection, mentions)
+    fact_rows.add_facts(connection, facts)
+    if deriving:
+        _follow(connection, [one.memory_id for one in batch], list(known.values()), resolve)
+    version.bump(connection)
+
+
+def _follow(connection: Connection[Any], memory_ids: list[int], known: list[NameRow], resolve: Resolve | None) -> None:
+    """Resolve new names, and derive what follows from the batch."""
+    name_rows.refresh(connection, [row.id for row in known])
+    fresh = [row for row in known if row.is_new]
+    if resolve and fresh:
+        resolve(connection, fresh)
+    rows = name_rows.by_id(connection, [row.id for row in known])
+    rename(connection, sorted({row.concept_id for row in rows}))
+    link(connection, memory_ids)
+    derive(connection, fact_rows.groups_of_memories(connection, memory_ids))
+    new = {row.id for row in fresh}
+    relink(connection, [row for row in rows if row.id in new], leaving_out=memory_ids)
+
+
+def spellings(extractions: Iterable[Extraction]) -> dict[str, tuple[str, str | None]]:
+    """Every name of a batch by its normal form; the first spelling and the first kind win."""
+    wanted: dict[str, tuple[str, str | None]] = {}
+    for extraction in extractions:
+        for name, kind in _told(extraction):
+            normal = normalise(name)
+            if not normal or len(normal) > MAX_NAME or len(name) > 2 * MAX_NAME:
+                continue
+            spelling, first = wanted.get(normal, (name, None))
+            wanted[normal] = (spelling, first or kind)
+    return wanted
+
+
+def _told(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
+    """The names that an extraction uses: whoever states a fact mentions its ends."""
+    for mention in extraction.mentions:
+        yield mention.name, mention.kind or None
+    for fact in extraction.facts:
+        yield fact.subject, None
+        yield fact.object, None
+
+
+def _backwards(start: datetime | None, end: datetime | None) -> bool:
+    return start is not None and end is not None and end < start

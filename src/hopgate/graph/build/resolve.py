@@ -1,0 +1,172 @@
+"""New names against the concepts that are there: merged, left apart or asked about, and never a re-clustering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hopgate.graph.canonicalise import Mention
+from hopgate.graph.canonicalise.closeness import closeness
+from hopgate.graph.names.normal import initials, singular, tokens
+from hopgate.graph.canonicalise.incremental import Candidate, Resolver
+from hopgate.graph.canonicalise.thresholds import ASK, MERGE
+from hopgate.store.graph import concept_rows, graph_vectors, name_rows
+from hopgate.store.graph.name_rows import NameRow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psycopg import Connection
+
+    from hopgate.store.store import Store
+
+Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
+Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
+"""Told a name, its kind and a concept's names: whether they are one; none when that cannot be told."""
+
+# Neighbours by embedding, as in the global canonicalisation (`blocking.NEIGHBOURS`).
+NEIGHBOURS = 10
+# Of the names that have a word in common so many are compared: enough to see that a short name has many expansions and
+# so is short for none of them.
+SHARED = 8
+NAMES = 8
+# Enough vectors to tell how alike unrelated names are.
+SAMPLE = 2000
+ENOUGH = 100
+
+
+@dataclass(slots=True)
+class Tally:
+    """How new names were resolved."""
+
+    merged: int = 0
+    ambiguous: int = 0
+    new: int = 0
+
+
+class Scale:
+    """Cosines turned into closeness, as the names of this store need it; found once, from the first names there are."""
+
+    def __init__(self) -> None:
+        self._of: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None
+
+    def fit(self, connection: Connection[Any]) -> None:
+        """Look at the store's vectors, unless that was done."""
+        if self._of is None:
+            vectors = graph_vectors.sample(connection, SAMPLE)
+            self._of = closeness(vectors) if len(vectors) >= ENOUGH else None
+
+    def __call__(self, cosines: Sequence[float]) -> list[float | None]:
+        """Closeness of each; none while there are too few names to tell how alike unrelated ones are."""
+        import numpy as np
+
+        return list(self._of(np.array(cosines, np.float32)).tolist()) if self._of else [None] * len(cosines)
+
+
+class Resolution:
+    """Resolves the new names of batches, each inside its batch's transaction.
+
+    Parameters
+    ----------
+    embed : callable, optional
+        Gives unit rows for names. Without it only strings speak.
+    ask : callable, optional
+        Decides the middle band. Without it such names stay apart and are listed as ambiguous.
+    """
+
+    def __init__(
+        self,
+        resolver: Resolver | None = None,
+        embed: Embed | None = None,
+        ask: Ask | None = None,
+        scale: Scale | None = None,
+    ) -> None:
+        self._resolver = resolver or Resolver(merge=MERGE, ask=ASK)
+        self._embed = embed
+        self._ask = ask
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._scale = scale or Scale()
+        self.tally = Tally()
+
+    def prepare(self, store: Store, spellings: dict[str, str]) -> None:
+        """Embed the names (normal form to spelling) that the store does not know, before its lock is taken."""
+        self._vectors = {}
+        if self._embed is None:
+            return
+        with store.transaction() as connection:
+            known = {row.normal for row in name_rows.by_normal(connection, list(spellings))}
+            self._scale.fit(connection)
+        fresh = [normal for normal in spellings if normal not in known]
+        if fresh:
+            made = self._embed([spellings[normal] for normal in fresh])
+            self._vectors = dict(zip(fresh, made, strict=True))
+
+    def __call__(self, connection: Connection[Any], fresh: Sequence[NameRow]) -> None:
+        """Merge new names into the concepts they mean."""
+        import numpy as np
+
+        embedded = [row for row in fresh if row.normal in self._vectors]
+        if embedded:
+            rows = np.stack([self._vectors[row.normal] for row in embedded])
+            graph_vectors.write(connection, "concepts", [row.concept_id for row in embedded], rows)
+        # Long names first: a short one then finds the one concept that all its expansions became, and not each of them.
+        waiting = sorted(fresh, key=lambda row: (-len(tokens(row.normal)), row.normal))
+        unseen = {row.concept_id for row in waiting}
+        for row in waiting:
+            unseen.discard(row.concept_id)
+            self._resolve(connection, row, unseen)
+
+    def _resolve(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> None:
+        candidates = self._candidates(connection, row, unseen)
+        decision = self._resolver.resolve(Mention(row.name, row.kind), candidates)
+        if decision.action == "new" or decision.concept is None:
+            self.tally.new += 1
+            return
+        (found,) = (candidate for candidate in candidates if candidate.id == decision.concept)
+        method = "incremental"
+        if decision.action == "ask":
+            answer = self._ask(row.name, row.kind, found.names) if self._ask else None
+            if answer is None:
+                near = name_rows.of_concepts(connection, [int(str(found.id))])[0]
+                concept_rows.mark_ambiguous(connection, row.id, near.id, decision.score)
+                self.tally.ambiguous += 1
+                return
+            if not answer:
+                self.tally.new += 1
+                return
+            method = "incremental, asked"
+        kept = int(str(found.id))
+        own = concept_rows.get(connection, row.concept_id)
+        concept_rows.record_merge(connection, kept, own, [row.id], method=method, score=decision.score)
+        name_rows.move(connection, [row.id], kept)
+        name_rows.drop_nameless(connection, [own.id])
+        self.tally.merged += 1
+
+    def _candidates(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> list[Candidate]:
+        words = tokens(row.normal)
+        told = row.normal.split()
+        # What is said longer elsewhere, and every shorter name that stands inside this one.
+        parts = {" ".join(told[at:end]) for at in range(len(told)) for end in range(at + 1, len(told) + 1)}
+        shared = {*words, *(word for word in told if singular(word) in words)}
+        ids = name_rows.alike(connection, row.normal, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED)
+        near: dict[int, float | None] = {}
+        if row.normal in self._vectors:
+            found = graph_vectors.near_concepts(connection, self._vectors[row.normal], NEIGHBOURS + 1)
+            cosines = {key: cosine for key, cosine in found if key != row.concept_id}
+            others = [key for key in ids if key not in cosines and key != row.concept_id]
+            cosines |= graph_vectors.cosines(connection, self._vectors[row.normal], others)
+            near = dict(zip(cosines, self._scale(list(cosines.values())), strict=True))
+        rows: dict[int, list[NameRow]] = {}
+        for other in name_rows.of_concepts(connection, sorted({*ids, *near} - {row.concept_id} - unseen)):
+            rows.setdefault(other.concept_id, []).append(other)
+        return [
+            Candidate(
+                key,
+                tuple(one.name for one in sorted(known, key=lambda one: (-one.uses, one.name))[:NAMES]),
+                next((one.kind for one in known if one.kind), None),
+                max(1, sum(one.uses for one in known)),
+                near.get(key),
+            )
+            for key, known in rows.items()
+        ]

@@ -1,0 +1,70 @@
+"""What speaks for two names being one, measured for many pairs: each kind of evidence a column, in 0..1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from hopgate.graph.canonicalise.overlap import weighted_jaccard
+from hopgate.graph.canonicalise.share import shares
+from hopgate.graph.canonicalise.spelling import spelling
+from hopgate.graph.canonicalise.standing import standing
+from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
+from hopgate.graph.names.normal import tokens
+
+KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "embedding", "context", "same expansion")
+
+
+def evidence(
+    units: Units,
+    i: IntArray,
+    j: IntArray,
+    longer: Mapping[int, list[int]],
+    spelt: Mapping[int, list[int]],
+    near: FloatArray,
+    fit: Callable[[FloatArray], FloatArray],
+) -> tuple[FloatArray, dict[int, int]]:
+    """Measure each kind of evidence for the pairs, and find each short name's strongest expansion.
+
+    `near` is the pairs' closeness by embedding in 0..1, NaN where a vector is missing, and `fit` says how well that
+    suits an expansion. A pair that is no expansion has NaN in that column; a rival of the strongest expansion has 0.
+    """
+    held = [tokens(name) for name in units.names]
+    sets = [frozenset(one) for one in held]
+    row_of = {pair: row for row, pair in enumerate(zip(i.tolist(), j.tolist(), strict=True))}
+    fits = fit(near).tolist()
+
+    stands = {
+        (short, long): standing(units.spellings[short], units.spellings[long])
+        for short, longs in longer.items()
+        for long in longs
+    }
+
+    def row(short: int, long: int) -> int:
+        return row_of[min(short, long), max(short, long)]
+
+    def suits(short: int, long: int) -> float:
+        return float(fits[row(short, long)] * stands[short, long])
+
+    columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
+    joined = np.unique([name.replace(" ", "") for name in units.names], return_inverse=True)[1]
+    columns[:, 0] = joined[i] == joined[j]
+    columns[:, 1] = weighted_jaccard(sets, i, j)
+    columns[:, 2] = np.nan
+    expansion, strongest = shares(longer, sets, units.counts, suits)
+    for (short, long), share in expansion.items():
+        columns[row(short, long), 2] = share * stands[short, long]
+    sizes = np.array([len(one) for one in held])
+    for at in np.flatnonzero((sizes[i] == sizes[j]) & (columns[:, 1] < 1)).tolist():
+        columns[at, 3] = spelling(held[i[at]], held[j[at]])
+    for (short, long), share in shares(spelt, sets, units.counts, lambda a, b: fits[row(a, b)])[0].items():
+        columns[row(short, long), 4] = share * _credible(units.spellings[short])
+    columns[:, 5] = near
+    columns[:, 6] = weighted_jaccard(units.contexts, i, j, smooth=1.0, smaller=True)
+    return columns, strongest
+
+
+def _credible(acronym: str) -> float:
+    """Two small letters are the initials of too many names; written in capitals, or three letters, of few."""
+    return 1.0 if len(acronym) > 2 or acronym.isupper() else 0.5

@@ -1,0 +1,117 @@
+"""Relations said in different words, made one; what was said is kept.
+
+As in Extract-Define-Canonicalize (Zhang & Soh, 2024) a relation is compared by a short definition of it and by that
+definition's embedding, for names alone (led, headed) often share nothing. Where nobody defined it, its own words serve.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hopgate.graph.canonicalise import blocking
+from hopgate.graph.canonicalise.closeness import closeness
+from hopgate.graph.canonicalise.cluster import agglomerate, cut
+from hopgate.graph.canonicalise.features import KINDS
+from hopgate.graph.canonicalise.overlap import weighted_jaccard
+from hopgate.graph.canonicalise.score import Scored
+from hopgate.graph.canonicalise.units import FloatArray
+from hopgate.graph.names.normal import normalise, singular
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Forms of to be and to have, which carry the tense of a relation and not its meaning.
+_AUXILIARY = _words("be is are was were been being am has have had do does did will would")
+# Words that turn a relation's meaning or its direction around: relations that differ in one are different.
+_TURNING = _words("not no never non by to from before after of former ex")
+
+
+@dataclass(frozen=True)
+class Relations:
+    """Raw relations and what each became; the raw ones are never lost.
+
+    Examples
+    --------
+    >>> found = canonicalise_relations(["was born in", "born in", "works at", "was born in"])
+    >>> found["born in"], found["works at"], found.raw("was born in")
+    ('was born in', 'works at', ('was born in', 'born in'))
+    """
+
+    canonical: Mapping[str, str]
+    scores: Mapping[str, float] = field(repr=False)
+
+    def __getitem__(self, raw: str) -> str:
+        return self.canonical[raw]
+
+    def raw(self, canonical: str) -> tuple[str, ...]:
+        """The relations as they were said that became this one."""
+        return tuple(raw for raw, became in self.canonical.items() if became == canonical)
+
+
+def canonicalise_relations(
+    relations: Sequence[str],
+    definitions: Mapping[str, str] | None = None,
+    embed: Callable[[Sequence[str]], FloatArray] | None = None,
+    threshold: float = 0.6,
+) -> Relations:
+    """Cluster relations by complete linkage over words and definitions; the one said most gives its name.
+
+    Parameters
+    ----------
+    relations : sequence of str
+        As said, once for every time they were.
+    definitions : mapping, optional
+        A short definition for some of them, such as a model may give.
+    embed : callable, optional
+        Gives unit rows for definitions, such as an embedder's `documents`.
+    threshold : float
+        The least similar two of a cluster are at least this alike.
+    """
+    counts = Counter(relations)
+    raws = list(counts)
+    if not raws:
+        return Relations({}, {})
+    texts = [(definitions or {}).get(raw, raw) for raw in raws]
+    scored = _scored(raws, texts, None if embed is None else np.asarray(embed(texts), dtype=np.float32))
+    merges = agglomerate(scored, np.ones(len(raws)), "complete", floor=min(threshold, 0.2))
+    labels = cut(merges, len(raws), threshold).tolist()
+    pairs = {
+        (a, b): score for a, b, score in zip(scored.i.tolist(), scored.j.tolist(), scored.score.tolist(), strict=True)
+    }
+    members: dict[int, list[int]] = {}
+    for at, label in enumerate(labels):
+        members.setdefault(label, []).append(at)
+    canonical, scores = {}, {}
+    for at, raw in enumerate(raws):
+        best = max(members[labels[at]], key=lambda other: (counts[raws[other]], -len(raws[other]), -other))
+        canonical[raw] = raws[best]
+        scores[raw] = 1.0 if best == at else pairs[min(at, best), max(at, best)]
+    return Relations(canonical, scores)
+
+
+def _scored(raws: list[str], texts: list[str], vectors: FloatArray | None) -> Scored:
+    words = [frozenset(normalise(raw.replace("_", " ")).split()) for raw in raws]
+    bags = [frozenset(singular(word) for word in one - _AUXILIARY) or one for one in words]
+    by_text = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    blocks = [blocking.shared_item(bags), blocking.shared_item([(text,) for text in texts])]
+    if vectors is None:
+        i, j = blocking.pairs(blocks)
+        near = np.zeros(len(i), dtype=np.float32)
+    else:
+        scale = closeness(vectors)
+        i, j = blocking.pairs([*blocks, blocking.vector_neighbours(vectors, np.arange(len(raws)), scale)])
+        near = scale(np.einsum("ij,ij->i", vectors[i], vectors[j]))
+    overlap = weighted_jaccard(bags, i, j)
+    turned = [bool((words[a] ^ words[b]) & _TURNING) for a, b in zip(i.tolist(), j.tolist(), strict=True)]
+    numbered = np.array([by_text[text] for text in texts])
+    score = np.where(turned, 0.5, 1.0) * np.maximum(overlap, near)
+    score = np.where(numbered[i] == numbered[j], 1.0, score).astype(np.float32)
+    columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
+    columns[:, 1], columns[:, 5] = overlap, near
+    return Scored(i, j, score, columns)

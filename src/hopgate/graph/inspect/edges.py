@@ -1,0 +1,52 @@
+"""The edges as they stood: true as of a time, known at a time, each with its memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.graph.names.normal import normalise
+from hopgate.store.graph import concept_rows, edges_read
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An edge in words: true from `valid_from` to `valid_to`, believed since `recorded_at`, said by `evidence`."""
+
+    source: str
+    relation: str
+    target: str
+    weight: float
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_at: datetime | None
+    retired_at: datetime | None
+    evidence: tuple[str, ...]
+
+
+def edges(
+    connection: Connection[Any],
+    *,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    of: str | None = None,
+    limit: int | None = None,
+) -> list[Standing]:
+    """Read edges, all or one concept's.
+
+    Parameters
+    ----------
+    as_of : datetime, optional
+        Only edges that were true then; by default whatever their time of validity.
+    known_at : datetime, optional
+        As they were believed then; by default now.
+    of : str, optional
+        A name of the concept whose edges are wanted; an unknown one is refused.
+    """
+    concept = concept_rows.find(connection, normalise(of), of).id if of is not None else None
+    rows = edges_read.standing(connection, as_of=as_of, known_at=known_at, concept_id=concept, limit=limit)
+    return [Standing(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], tuple(row[8])) for row in rows]

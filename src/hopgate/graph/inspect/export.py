@@ -1,0 +1,93 @@
+"""The graph for other tools: networkx, GraphML and node-link JSON. Ids and names, never a memory's text."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.store.graph import export_rows
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from psycopg import Connection
+
+    Graph = nx.MultiDiGraph[str]
+
+FORMATS = ("graphml", "json")
+
+
+def to_networkx(
+    connection: Connection[Any],
+    *,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    memories: bool = False,
+) -> Graph:
+    """Make a networkx graph of the concepts and the edges between them.
+
+    Parameters
+    ----------
+    as_of, known_at : datetime, optional
+        Only edges that were true then, and as they were believed then.
+    memories : bool
+        Whether memories are nodes too, with an edge to each concept they talk about.
+    """
+    import networkx as nx
+
+    graph: Graph = nx.MultiDiGraph()
+    for key, name, aliases, kind, count in export_rows.concepts(connection):
+        graph.add_node(f"c{key}", type="concept", name=name, aliases=list(aliases), kind=kind or "", memories=count)
+    for source, target, relation, weight, *times, evidence in export_rows.edges(
+        connection, as_of=as_of, known_at=known_at
+    ):
+        names = ("valid_from", "valid_to", "recorded_at")
+        told = {name: moment.isoformat() for name, moment in zip(names, times, strict=True) if moment}
+        graph.add_edge(f"c{source}", f"c{target}", relation=relation, weight=weight, evidence=list(evidence), **told)
+    if memories:
+        for memory, concept, relation, weight in export_rows.mentions(connection, known_at=known_at):
+            graph.add_node(f"m:{memory}", type="memory", name=memory)
+            graph.add_edge(f"m:{memory}", f"c{concept}", relation=relation, weight=weight)
+    return graph
+
+
+def write(graph: Graph, path: Path, form: str | None = None) -> None:
+    """Write a graph as GraphML or node-link JSON, by the file's ending unless told."""
+    form = form or {".graphml": "graphml", ".xml": "graphml", ".json": "json"}.get(path.suffix.lower(), "")
+    if form not in FORMATS:
+        raise HopgateError(f"{path.name} does not tell its format: name it .graphml or .json, or give --format")
+    try:
+        if form == "json":
+            path.write_text(json.dumps(node_link(graph), ensure_ascii=False), encoding="utf-8")
+        else:
+            path.write_text(graphml(graph), encoding="utf-8")
+    except OSError as error:
+        raise HopgateError(f"{path} cannot be written ({error.strerror}): give another file") from error
+
+
+def node_link(graph: Graph) -> dict[str, Any]:
+    """The graph as node-link JSON, which networkx and d3 read."""
+    import networkx as nx
+
+    told: dict[str, Any] = nx.node_link_data(graph, edges="links")
+    return told
+
+
+def graphml(graph: Graph) -> str:
+    """The graph as GraphML; lists become one text each, their items a line apart, for it has no lists."""
+    import networkx as nx
+
+    plain = graph.copy()
+    for _, values in plain.nodes(data=True):
+        values.update({name: _flat(value) for name, value in values.items()})
+    for _, _, values in plain.edges(data=True):
+        values.update({name: _flat(value) for name, value in values.items()})
+    return "\n".join(nx.generate_graphml(plain)) + "\n"
+
+
+def _flat(value: Any) -> Any:
+    text = "\n".join(map(str, value)) if isinstance(value, list) else value
+    # XML has no control characters; names and ids rarely do.
+    return "".join(c for c in text if c >= " " or c in "\n\t") if isinstance(text, str) else text

@@ -1,0 +1,79 @@
+"""The control for a test of the graph: the same degrees, the structure dealt out anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.walk_graph import mention_graph
+
+# Passes that mend a pair dealt twice; each leaves a fraction of them.
+PASSES = 30
+
+
+def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[str] = frozenset()) -> GraphMatrix:
+    """Shuffle what extractors said, preserving degrees.
+
+    Every memory keeps how many concepts it mentions, every concept how many memories mention it and how many edges
+    leave and reach it; which ones is dealt anew. What follows from names alone stays: the link of a memory to the
+    concept that its title names, and edges of `kept_relations`. A graph must beat this control for its structure, and
+    not for its titles or for restarting on dense hits.
+    """
+    rng = np.random.default_rng(seed)
+    graph = matrix.graph
+    ends = int(graph.indptr[graph.memories])
+    memory = np.repeat(np.arange(graph.memories), np.diff(graph.indptr[: graph.memories + 1]))
+    concept = graph.indices[:ends].astype(np.int64) - graph.memories
+    weight = np.asarray(graph.weights[:ends])
+    said = weight <= 1
+    concept = _dealt(rng, memory, concept, said)
+    kept = np.array([relation in kept_relations for relation in matrix.relations] or [False])
+    stated = ~kept[matrix.edge_relation] if len(matrix.edge_id) else np.zeros(0, bool)
+    source = matrix.edge_source.astype(np.int64)
+    target = _dealt(rng, source, matrix.edge_target.astype(np.int64), stated)
+    fresh = _first_of_each(memory, concept)
+    return replace(
+        matrix,
+        graph=mention_graph(
+            graph.memories,
+            graph.concepts,
+            memory[fresh],
+            concept[fresh],
+            weight[fresh],
+            source=source,
+            target=target,
+            edge_weight=matrix.edge_weight,
+        ),
+        edge_target=target.astype(np.int32),
+    )
+
+
+def _dealt(rng: np.random.Generator, left: NDArray[Any], right: NDArray[Any], free: NDArray[np.bool_]) -> NDArray[Any]:
+    """Deal the right ends of the free pairs anew, avoiding pairs that are there already and loops."""
+    dealt = right.copy()
+    places = np.flatnonzero(free)
+    if len(places) < 2:
+        return dealt
+    dealt[places] = rng.permutation(dealt[places])
+    for _ in range(PASSES):
+        repeated = np.zeros(len(dealt), bool)
+        repeated[_first_of_each(left, dealt)] = True
+        wrong = places[~repeated[places]]
+        if not len(wrong):
+            break
+        others = rng.choice(places, len(wrong))
+        for one, other in zip(wrong.tolist(), others.tolist(), strict=True):
+            dealt[one], dealt[other] = dealt[other], dealt[one]
+    return dealt
+
+
+def _first_of_each(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:
+    """Rows that hold each pair for the first time."""
+    if not len(left):
+        return np.zeros(0, np.int64)
+    _, first = np.unique(np.stack([left, right]), axis=1, return_index=True)
+    return np.sort(first).astype(np.int64)

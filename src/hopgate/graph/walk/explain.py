@@ -1,0 +1,58 @@
+"""A path through the graph in words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from hopgate.graph.walk.paths import Edge, pairs, steps, strongest_path
+from hopgate.store import memories
+from hopgate.store.graph import arrays, concept_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.graph.walk.matrix import GraphMatrix
+    from hopgate.graph.walk.seeds import Restart
+
+
+def path_in_words(
+    connection: Connection[Any], matrix: GraphMatrix, start: Restart, memory_id: int, *, damping: float
+) -> tuple[str, ...]:
+    """Give the strongest path to a memory as names and relations in turn, the memory last.
+
+    A relation walked against its direction stands behind an arrow that points back; evidence follows in brackets.
+    """
+    place = int(matrix.memories([memory_id])[0])
+    path = strongest_path(matrix.graph, start, place, damping=damping) if place >= 0 else None
+    if path is None:
+        return ()
+    rows = matrix.edges_between(pairs(matrix.graph, path))
+    evidence = arrays.evidence(connection, [int(matrix.edge_id[row]) for row in rows])
+    joined: dict[tuple[int, int], list[Edge]] = defaultdict(list)
+    for row in rows:
+        source, target = int(matrix.edge_source[row]), int(matrix.edge_target[row])
+        relation = matrix.relations[int(matrix.edge_relation[row])]
+        joined[source, target].append(Edge(source, relation, target, evidence.get(int(matrix.edge_id[row]), ())))
+    walked = steps(matrix.graph, path, joined)
+    split = matrix.graph.memories
+    named = concept_rows.names(
+        connection, [int(matrix.concept_ids[node - split]) for node in path.nodes if node >= split]
+    )
+    known = memories.external_ids(
+        connection,
+        {int(matrix.memory_ids[node]) for node in path.nodes if node < split}
+        | {memory for step in walked if min(step.source, step.target) >= split for memory in step.evidence},
+    )
+
+    def label(node: int) -> str:
+        if node < split:
+            return known[int(matrix.memory_ids[node])]
+        return named[int(matrix.concept_ids[node - split])]
+
+    words = [label(path.nodes[0])]
+    for step in walked:
+        told = [known[memory] for memory in step.evidence if memory in known and min(step.source, step.target) >= split]
+        relation = step.relation if step.forward else f"← {step.relation}"
+        words += [f"{relation} [{', '.join(told[:3])}]" if told else relation, label(step.target)]
+    return tuple(words)

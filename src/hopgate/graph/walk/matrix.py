@@ -1,0 +1,214 @@
+"""The graph as a walk needs it: one frozen value, loaded in bulk, for one version and one point of view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hopgate.errors import HopgateError
+from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
+from hopgate.store.graph import arrays
+from hopgate.store.graph.arrays import Stamp
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+Weights = tuple[tuple[str, float], ...]
+
+# Above this many entries for each id in use, a table indexed by id would waste memory; ids are searched instead.
+_SPARSE = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixConfig:
+    """What of the graph is walked, and how heavy it is.
+
+    Parameters
+    ----------
+    relations : mapping or pairs of (str, float)
+        Factors for edges and mentions by their relation; 1 for those not named, and 0 leaves one out.
+    kinds : mapping or pairs of (str, float)
+        Factors by a concept's kind ("" for none): on its mentions, and on its edges once for each end.
+    as_of : datetime, optional
+        Only edges that were true then. By default every edge that is believed, past ones too: "where did she work
+        before" is a question like any other.
+    known_at : datetime, optional
+        Only what was known then: edges recorded and not yet retired, memories made and not yet superseded. By default
+        what is believed now.
+    mentions, edges : bool
+        Whether walks go between memories and concepts, and between concepts.
+    superseded : bool
+        Whether superseded memories take part.
+
+    Examples
+    --------
+    >>> MatrixConfig(relations={"owns": 2})  # doctest: +NORMALIZE_WHITESPACE
+    MatrixConfig(relations=(('owns', 2.0),), kinds=(), as_of=None, known_at=None, mentions=True, edges=True,
+                 superseded=False)
+    """
+
+    relations: Weights | Mapping[str, float] = ()
+    kinds: Weights | Mapping[str, float] = ()
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    mentions: bool = True
+    edges: bool = True
+    superseded: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relations", _weights("relation", self.relations))
+        object.__setattr__(self, "kinds", _weights("kind", self.kinds))
+        for name in ("as_of", "known_at"):
+            moment: datetime | None = getattr(self, name)
+            if moment is not None and moment.tzinfo is None:
+                raise HopgateError(f"{name} needs a time zone: write {moment.isoformat()}+00:00 for UTC")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphMatrix:
+    """A walk graph with the arrays that map its nodes to the store's ids.
+
+    Memory ``m`` is node ``m`` and has id ``memory_ids[m]``; concept ``c`` is node ``len(memory_ids) + c`` and has id
+    ``concept_ids[c]``. Both arrays ascend and every array is read-only, so that any number of threads may share it.
+
+    Parameters
+    ----------
+    stamp : Stamp
+        Which state of which graph this is.
+    frequency : array of int64
+        In how many of the memories each concept is mentioned.
+    edge_source, edge_target, edge_relation, edge_weight, edge_id : arrays
+        The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id.
+    """
+
+    stamp: Stamp
+    config: MatrixConfig
+    graph: WalkGraph
+    memory_ids: NDArray[np.int64]
+    concept_ids: NDArray[np.int64]
+    frequency: NDArray[np.int64]
+    relations: tuple[str, ...]
+    edge_source: NDArray[np.int32]
+    edge_target: NDArray[np.int32]
+    edge_relation: NDArray[np.int32]
+    edge_weight: NDArray[np.float32]
+    edge_id: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"GraphMatrix(version={self.version}, memories={len(self.memory_ids)}, concepts={len(self.concept_ids)}, "
+            f"edges={len(self.edge_id)}, arcs={self.graph.arcs})"
+        )
+
+    @property
+    def version(self) -> int:
+        """The graph's version that was loaded."""
+        return self.stamp.version
+
+    def memories(self, ids: ArrayLike) -> NDArray[np.int64]:
+        """Number memories by their ids; -1 for those that this view does not have."""
+        return positions(self.memory_ids, np.asarray(ids, np.int64))
+
+    def concepts(self, ids: ArrayLike) -> NDArray[np.int64]:
+        """Number concepts by their ids, from 0; -1 for those that this view does not have."""
+        return positions(self.concept_ids, np.asarray(ids, np.int64))
+
+    def edges_between(self, pairs: Iterable[tuple[int, int]]) -> list[int]:
+        """Rows of the edge arrays that join pairs of concepts, in either direction."""
+        wanted = {(min(pair), max(pair)) for pair in pairs}
+        low, high = np.minimum(self.edge_source, self.edge_target), np.maximum(self.edge_source, self.edge_target)
+        found = [np.flatnonzero((low == one) & (high == two)) for one, two in sorted(wanted)]
+        return np.concatenate(found).tolist() if found else []
+
+
+def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None) -> GraphMatrix:
+    """Load the graph in bulk.
+
+    The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
+    """
+    config = config or MatrixConfig()
+    stamp = arrays.stamp(connection)
+    memory_ids = arrays.memory_ids(connection, known_at=config.known_at, superseded=config.superseded)
+    concept_ids, kind, kinds = arrays.concept_kinds(connection)
+    of_kind = _factors(kinds, config.kinds)[kind]
+
+    told = arrays.mentions(connection)
+    memory, concept = positions(memory_ids, told.memory), positions(concept_ids, told.concept)
+    seen = memory >= 0
+    memory, concept = memory[seen], concept[seen]
+    weight = told.weight[seen] * _factors(told.relations, config.relations)[told.relation[seen]] * of_kind[concept]
+    walked = slice(None) if config.mentions else slice(0)
+
+    edges = arrays.edges(connection, as_of=config.as_of, known_at=config.known_at)
+    source, target = positions(concept_ids, edges.source), positions(concept_ids, edges.target)
+    edge_weight = edges.weight * _factors(edges.relations, config.relations)[edges.relation]
+    edge_weight *= of_kind[source] * of_kind[target]
+    joined = (edge_weight > 0) & config.edges
+    return GraphMatrix(
+        stamp=stamp,
+        config=config,
+        graph=mention_graph(
+            len(memory_ids),
+            len(concept_ids),
+            memory[walked],
+            concept[walked],
+            weight[walked],
+            source=source[joined],
+            target=target[joined],
+            edge_weight=edge_weight[joined],
+        ),
+        memory_ids=memory_ids,
+        concept_ids=concept_ids,
+        frequency=np.bincount(concept, minlength=len(concept_ids)),
+        relations=edges.relations,
+        edge_source=source[joined].astype(np.int32),
+        edge_target=target[joined].astype(np.int32),
+        edge_relation=edges.relation[joined],
+        edge_weight=edge_weight[joined],
+        edge_id=edges.id[joined],
+    )
+
+
+def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where ids stand among ascending ids; -1 for those that do not.
+
+    Examples
+    --------
+    >>> positions(np.array([3, 5, 9]), np.array([9, 4, 3])).tolist()
+    [2, -1, 0]
+    """
+    if not len(ascending):
+        return np.full(len(wanted), -1, np.int64)
+    first, last = int(ascending[0]), int(ascending[-1])
+    if last - first <= _SPARSE * len(ascending) and len(wanted) > 1000:
+        # A table is several times quicker than a search in each of many rows.
+        table = np.full(last - first + 1, -1, np.int64)
+        table[ascending - first] = np.arange(len(ascending))
+        inside = (wanted >= first) & (wanted <= last)
+        return np.where(inside, table[np.where(inside, wanted - first, 0)], -1)
+    place = np.searchsorted(ascending, wanted)
+    place[place == len(ascending)] = 0
+    return np.where(ascending[place] == wanted, place, -1)
+
+
+def _factors(names: tuple[str, ...], weights: Weights | Mapping[str, float]) -> NDArray[np.float32]:
+    known = dict(weights)
+    return np.array([known.get(name, 1.0) for name in names], np.float32)
+
+
+def _weights(what: str, given: Weights | Mapping[str, float]) -> Weights:
+    pairs = tuple(sorted((name, float(weight)) for name, weight in dict(given).items()))
+    for name, weight in pairs:
+        if not (np.isfinite(weight) and weight >= 0):
+            raise HopgateError(f"the weight of {what} {name!r} must be a finite number and not negative, not {weight}")
+    return pairs

@@ -1,0 +1,239 @@
+"""The frozen value that walks run over: memories and concepts as nodes, one CSR, nothing to recompute per query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hopgate.errors import HopgateError
+from hopgate.graph.walk.row_blocks import RowBlocks, row_blocks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Array = TypeVar("Array", bound=NDArray[Any])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WalkGraph:
+    """A weighted graph over nodes ``0..n-1``: memories come first, then concepts.
+
+    Row ``i`` of the CSR holds the arcs that leave node ``i``. Every array is read-only, so that any number of threads
+    may walk the same graph; a new version of the graph is a new value.
+
+    Parameters
+    ----------
+    indptr, indices, weights : numpy.ndarray
+        The adjacency in CSR form: int32 or int64, int32, float32.
+    memories : int
+        Nodes ``0..memories-1`` are memories and the rest are concepts.
+    undirected : bool
+        Whether the adjacency is symmetric; the faster solvers need it.
+
+    Examples
+    --------
+    Two memories that share concept 0; the second also mentions concept 1:
+
+    >>> graph = mention_graph(2, 2, memory=[0, 1, 1], concept=[0, 0, 1])
+    >>> graph
+    WalkGraph(memories=2, concepts=2, arcs=6, undirected=True, bytes=100)
+    >>> graph.strength.tolist()
+    [1.0, 2.0, 2.0, 1.0]
+    """
+
+    indptr: NDArray[Any]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    memories: int
+    undirected: bool
+
+    def __post_init__(self) -> None:
+        for array in (self.indptr, self.indices, self.weights):
+            array.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"WalkGraph(memories={self.memories}, concepts={self.concepts}, arcs={self.arcs}, "
+            f"undirected={self.undirected}, bytes={self.bytes})"
+        )
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes there are, memories and concepts together."""
+        return len(self.indptr) - 1
+
+    @property
+    def concepts(self) -> int:
+        """How many of the nodes are concepts."""
+        return self.nodes - self.memories
+
+    @property
+    def arcs(self) -> int:
+        """Non-zeros of the adjacency: an undirected edge counts twice, a self-loop once."""
+        return len(self.indices)
+
+    @property
+    def bytes(self) -> int:
+        """What the arrays occupy, the strengths included."""
+        return sum(int(array.nbytes) for array in (self.indptr, self.indices, self.weights, self.strength))
+
+    @cached_property
+    def degree(self) -> NDArray[np.int64]:
+        """How many arcs leave each node."""
+        return _frozen(np.diff(self.indptr).astype(np.int64))
+
+    @cached_property
+    def widest(self) -> int:
+        """The most arcs that leave one node."""
+        return int(self.degree.max(initial=0))
+
+    @cached_property
+    def strength(self) -> NDArray[np.float64]:
+        """The weight that leaves each node: what a transition divides by."""
+        return _frozen(_row_sums(self.indptr, self.weights))
+
+    @cached_property
+    def divisor(self) -> NDArray[np.float64]:
+        """The strength, with 1 for a node that nothing leaves, so that dividing is always safe."""
+        return _frozen(np.where(self.dangling, 1.0, self.strength))
+
+    @cached_property
+    def light_divisor(self) -> NDArray[np.float32]:
+        """The divisor in single precision, for walks that touch few nodes."""
+        return _frozen(self.divisor.astype(np.float32))
+
+    @cached_property
+    def dangling(self) -> NDArray[np.bool_]:
+        """Nodes that nothing leaves."""
+        return _frozen(self.strength == 0)
+
+    @cached_property
+    def any_dangling(self) -> bool:
+        """Whether there is a node that nothing leaves."""
+        return bool(self.dangling.any())
+
+    @cached_property
+    def apart(self) -> tuple[bool, bool]:
+        """Whether no arc joins two memories, and whether none joins two concepts: either halves a walk's work."""
+        split = int(self.indptr[self.memories])
+        return bool((self.indices[:split] >= self.memories).all()), bool((self.indices[split:] < self.memories).all())
+
+    @cached_property
+    def matrix(self) -> csr_array[np.float32]:
+        """The adjacency as SciPy's CSR, sharing these arrays."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.weights, self.indices, self.indptr), shape=(self.nodes, self.nodes), copy=False)
+
+    @cached_property
+    def incoming(self) -> csr_array[np.float32]:
+        """The transpose in CSR form: row ``i`` holds what arrives at ``i``."""
+        return self.matrix if self.undirected else self.matrix.T.tocsr()
+
+    @cached_property
+    def halves(self) -> tuple[RowBlocks, RowBlocks]:
+        """The rows that arrive at memories and those that arrive at concepts, ready to be multiplied in threads."""
+        return row_blocks(self.incoming, 0, self.memories), row_blocks(self.incoming, self.memories, self.nodes)
+
+
+def edge_graph(
+    nodes: int,
+    source: ArrayLike,
+    target: ArrayLike,
+    weight: ArrayLike | None = None,
+    *,
+    memories: int = 0,
+    directed: bool = False,
+) -> WalkGraph:
+    """Build a graph from a list of edges.
+
+    Parallel edges add up. An undirected edge becomes two arcs and a self-loop one. Edges of weight 0 are left out.
+
+    Examples
+    --------
+    >>> edge_graph(3, [0, 0], [1, 1], [1, 2]).matrix.toarray()
+    array([[0., 3., 0.],
+           [3., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+    """
+    from scipy.sparse import coo_array
+
+    src, dst, value = _checked(nodes, source, target, weight)
+    if not 0 <= memories <= nodes:
+        raise HopgateError(f"a graph of {nodes} nodes cannot have {memories} memories")
+    if not directed:
+        other = src != dst
+        src, dst = np.concatenate([src, dst[other]]), np.concatenate([dst, src[other]])
+        value = np.concatenate([value, value[other]])
+    matrix = coo_array((value, (src, dst)), shape=(nodes, nodes)).tocsr()
+    matrix.sum_duplicates()
+    return WalkGraph(matrix.indptr, matrix.indices, matrix.data, memories, undirected=not directed)
+
+
+def mention_graph(
+    memories: int,
+    concepts: int,
+    memory: ArrayLike,
+    concept: ArrayLike,
+    weight: ArrayLike | None = None,
+    *,
+    source: ArrayLike = (),
+    target: ArrayLike = (),
+    edge_weight: ArrayLike | None = None,
+) -> WalkGraph:
+    """Build the undirected graph of mentions (memory–concept) and edges (concept–concept).
+
+    Memories and concepts are numbered from 0, each for themselves; in the graph concept ``c`` is node
+    ``memories + c``. Concepts are never expanded into cliques of memories.
+
+    Examples
+    --------
+    >>> mention_graph(1, 2, memory=[0], concept=[0], source=[0], target=[1]).matrix.toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]], dtype=float32)
+    """
+    first, second, mention = _checked(max(memories, concepts), memory, concept, weight)
+    src, dst, value = _checked(concepts, source, target, edge_weight)
+    if first.size and (first.max() >= memories or second.max() >= concepts):
+        raise HopgateError(f"a mention points outside {memories} memories and {concepts} concepts")
+    return edge_graph(
+        memories + concepts,
+        np.concatenate([first, src + memories]),
+        np.concatenate([second + memories, dst + memories]),
+        np.concatenate([mention, value]),
+        memories=memories,
+    )
+
+
+def _checked(
+    nodes: int, source: ArrayLike, target: ArrayLike, weight: ArrayLike | None
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+    """Make arrays of ends and weights, without the edges of weight 0; raise on what no walk can use."""
+    src, dst = np.asarray(source), np.asarray(target)
+    value = np.ones(src.shape, np.float32) if weight is None else np.asarray(weight, np.float32)
+    if not src.shape == dst.shape == value.shape or src.ndim != 1:
+        raise HopgateError("edges need one source, one target and one weight each")
+    if src.size and not (min(src.min(), dst.min()) >= 0 and max(src.max(), dst.max()) < nodes):
+        raise HopgateError(f"an edge points outside the graph's {nodes} nodes")
+    if not (np.isfinite(value).all() and (value >= 0).all()):
+        raise HopgateError("an edge's weight must be a finite number and not negative")
+    keep = value > 0
+    return src[keep].astype(np.int32), dst[keep].astype(np.int32), value[keep]
+
+
+def _row_sums(indptr: NDArray[Any], weights: NDArray[np.float32]) -> NDArray[np.float64]:
+    sums = np.zeros(len(indptr) - 1)
+    filled = np.diff(indptr) > 0
+    if filled.any():
+        sums[filled] = np.add.reduceat(weights.astype(np.float64), indptr[:-1][filled])
+    return sums
+
+
+def _frozen(array: Array) -> Array:
+    array.setflags(write=False)
+    return array

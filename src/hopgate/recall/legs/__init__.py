@@ -1,0 +1,1 @@
+"""The three legs: lexical, dense, graph. Each ranks memories for one query."""

@@ -1,0 +1,248 @@
+"""Concepts to look at, and the record of their merges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.store.graph.arrays import visible_edges, visible_memories
+from hopgate.store.graph.edge_rows import NAME_INSIDE
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A canonical node with its aliases."""
+
+    id: int
+    name: str
+    aliases: tuple[str, ...]
+    kind: str | None
+    memory_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A recorded merge: which names went where, by what method, with what score."""
+
+    id: int
+    kept_id: int
+    merged_id: int
+    merged_name: str
+    merged_kind: str | None
+    name_ids: tuple[int, ...]
+    score: float | None
+    method: str
+    merged_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """A name that resolution left apart from its near neighbour, for a person or a model to decide."""
+
+    name: str
+    concept_id: int
+    near: str
+    near_concept_id: int
+    score: float
+
+
+BY_HAND = "by hand"
+
+_CONCEPT = "SELECT id, canonical_name, aliases, kind, memory_count FROM concepts"
+
+
+def get(connection: Connection[Any], concept_id: int) -> Concept:
+    """One concept by id; an unknown id is refused."""
+    row = connection.execute(_CONCEPT + " WHERE id = %s", (concept_id,)).fetchone()
+    if row is None:
+        raise HopgateError(f"there is no concept {concept_id}: hopgate concepts list shows them")
+    return _concept(row)
+
+
+def find(connection: Connection[Any], normal_name: str, shown: str) -> Concept:
+    """The concept that a name belongs to; an unknown name is refused."""
+    row = connection.execute(
+        _CONCEPT + " WHERE id = (SELECT concept_id FROM concept_names WHERE normal_name = %s)", (normal_name,)
+    ).fetchone()
+    if row is None:
+        raise HopgateError(f"there is no concept {shown!r}: hopgate concepts list shows them")
+    return _concept(row)
+
+
+def listed(
+    connection: Connection[Any],
+    *,
+    kind: str | None = None,
+    limit: int = 50,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+) -> list[Concept]:
+    """Concepts by how many memories talk about them.
+
+    Parameters
+    ----------
+    as_of : datetime, optional
+        Only concepts with an edge that was true then.
+    known_at : datetime, optional
+        Only what was known then: memories made later do not count.
+    """
+    count, source = "c.memory_count", "concepts c"
+    if known_at is not None:
+        count = "n.known"
+        source += (
+            " JOIN (SELECT concept_id, count(*)::integer AS known FROM memory_concepts x JOIN memories m "
+            "ON m.id = x.memory_id WHERE m.created_at <= %(known_at)s GROUP BY concept_id) AS n ON n.concept_id = c.id"
+        )
+    conditions = "(%(kind)s::text IS NULL OR c.kind = %(kind)s)"
+    if as_of is not None:
+        conditions += (
+            " AND EXISTS (SELECT 1 FROM concept_edges WHERE (src_id = c.id OR dst_id = c.id) "
+            f"AND relation <> %(inside)s AND {visible_edges(as_of, known_at)})"
+        )
+    rows = connection.execute(
+        f"SELECT c.id, c.canonical_name, c.aliases, c.kind, {count} FROM {source} WHERE {conditions} "
+        f"ORDER BY {count} DESC, c.id LIMIT %(limit)s",
+        {"kind": kind, "limit": limit, "as_of": as_of, "known_at": known_at, "inside": NAME_INSIDE},
+    )
+    return [_concept(row) for row in rows]
+
+
+def talking(
+    connection: Connection[Any], concept_id: int, *, known_at: datetime | None = None, limit: int = 20
+) -> list[str]:
+    """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
+    rows = connection.execute(
+        "SELECT coalesce(external_id, id::text) FROM memories WHERE "
+        "id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
+        f"AND {visible_memories(known_at, superseded=True)} ORDER BY created_at DESC, id LIMIT %(limit)s",
+        {"concept": concept_id, "known_at": known_at, "limit": limit},
+    )
+    return [row[0] for row in rows]
+
+
+def ambiguous(connection: Connection[Any], *, limit: int = 50) -> list[Ambiguous]:
+    """Names left undecided, the most alike first."""
+    rows = connection.execute(
+        "SELECT n.name, n.concept_id, o.name, o.concept_id, n.ambiguous_score FROM concept_names n "
+        "JOIN concept_names o ON o.id = n.ambiguous_with WHERE n.concept_id <> o.concept_id "
+        "ORDER BY n.ambiguous_score DESC, n.id LIMIT %s",
+        (limit,),
+    )
+    return [Ambiguous(*row) for row in rows]
+
+
+def mark_ambiguous(connection: Connection[Any], name_id: int, near_id: int, score: float) -> None:
+    """Note that a name may be the same as another."""
+    connection.execute(
+        "UPDATE concept_names SET ambiguous_with = %s, ambiguous_score = %s WHERE id = %s", (near_id, score, name_id)
+    )
+
+
+def record_merge(
+    connection: Connection[Any],
+    kept_id: int,
+    merged: Concept,
+    name_ids: Sequence[int],
+    *,
+    method: str,
+    score: float | None,
+) -> None:
+    """Note a merge, with what is needed to take it back."""
+    connection.execute(
+        "INSERT INTO concept_merges (kept_id, merged_id, merged_name, merged_kind, name_ids, score, method) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s)",
+        (kept_id, merged.id, merged.name, merged.kind, list(name_ids), score, method),
+    )
+
+
+def merges_into(connection: Connection[Any], concept_id: int) -> list[Merge]:
+    """The merges into a concept that stand, the last one first."""
+    rows = connection.execute(
+        "SELECT id, kept_id, merged_id, merged_name, merged_kind, name_ids, score, method, merged_at "
+        "FROM concept_merges WHERE kept_id = %s AND split_at IS NULL ORDER BY id DESC",
+        (concept_id,),
+    )
+    return [Merge(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7], row[8]) for row in rows]
+
+
+def restore(connection: Connection[Any], made: Merge) -> None:
+    """Bring a merged concept back under its own id, and note that the merge no longer stands."""
+    connection.execute(
+        "INSERT INTO concepts (id, canonical_name, aliases, kind) VALUES (%s, %s, '{}', %s)",
+        (made.merged_id, made.merged_name, made.merged_kind),
+    )
+    connection.execute("UPDATE concept_merges SET split_at = now() WHERE id = %s", (made.id,))
+
+
+def _concept(row: Sequence[Any]) -> Concept:
+    return Concept(row[0], row[1], tuple(row[2]), row[3], row[4])
+
+
+@dataclass(frozen=True, slots=True)
+class BulkMerge:
+    """One of many merges of a backfill: these names leave `merged_id` for `kept_id`."""
+
+    kept_id: int
+    merged_id: int
+    name_ids: tuple[int, ...]
+
+
+def merge_many(connection: Connection[Any], merges: Sequence[BulkMerge], *, method: str) -> None:
+    """Record and carry out merges at once; what follows from them is the caller's to derive."""
+    connection.execute("CREATE TEMP TABLE merging (kept bigint, merged bigint, names bigint[]) ON COMMIT DROP")
+    with connection.cursor() as cursor, cursor.copy("COPY merging FROM STDIN") as copy:
+        for made in merges:
+            copy.write_row((made.kept_id, made.merged_id, list(made.name_ids)))
+    connection.execute(
+        "INSERT INTO concept_merges (kept_id, merged_id, merged_name, merged_kind, name_ids, method) "
+        "SELECT kept, merged, canonical_name, kind, names, %s FROM merging JOIN concepts c ON c.id = merged",
+        (method,),
+    )
+    connection.execute(
+        "UPDATE concept_names n SET concept_id = kept FROM merging WHERE n.concept_id = merged AND n.id = ANY(names)"
+    )
+    connection.execute("DELETE FROM concepts WHERE id IN (SELECT merged FROM merging)")
+    connection.execute("DROP TABLE merging")
+
+
+def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bool]]:
+    """What people decided: names, a name they were merged with or split from (none is left: none), and which."""
+    return connection.execute(
+        "SELECT m.name_ids, (SELECT n.id FROM concept_names n WHERE n.id <> ALL(m.name_ids) AND n.concept_id = "
+        "CASE WHEN m.split_at IS NULL THEN (SELECT concept_id FROM concept_names WHERE id = ANY(m.name_ids) LIMIT 1) "
+        "ELSE m.kept_id END ORDER BY uses DESC, id LIMIT 1) AS partner, m.split_at IS NULL "
+        "FROM concept_merges m WHERE (m.method = %s) = (m.split_at IS NULL) ORDER BY m.id",
+        (BY_HAND,),
+    ).fetchall()
+
+
+def forget_merges(connection: Connection[Any]) -> None:
+    """Forget the merges that stand, because all names are about to be clustered anew; what was split stays known."""
+    connection.execute("DELETE FROM concept_merges WHERE split_at IS NULL")
+
+
+def count(connection: Connection[Any]) -> int:
+    """How many concepts there are."""
+    return counts(connection)[0]
+
+
+def counts(connection: Connection[Any]) -> tuple[int, int, int]:
+    """How many concepts, names and believed edges there are."""
+    row = connection.execute(
+        "SELECT (SELECT count(*) FROM concepts), (SELECT count(*) FROM concept_names), "
+        "(SELECT count(*) FROM concept_edges WHERE retired_at IS NULL)"
+    ).fetchone()
+    assert row is not None
+    return row[0], row[1], row[2]
+
+
+def names(connection: Connection[Any], concept_ids: Sequence[int]) -> dict[int, str]:
+    """Canonical names by id."""
+    rows = connection.execute("SELECT id, canonical_name FROM concepts WHERE id = ANY(%s)", (list(concept_ids),))
+    return dict(rows.fetchall())

@@ -1,0 +1,50 @@
+"""How much of everything there is in a graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hopgate.store.graph.edge_rows import NAME_INSIDE
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+def counts(connection: Connection[Any]) -> dict[str, Any]:
+    """Count rows; sensitive memories are not among those counted."""
+    cursor = connection.execute(
+        "SELECT (SELECT version FROM graph_state) AS version, "
+        "(SELECT count(*) FROM memories WHERE NOT is_sensitive) AS memories, "
+        "(SELECT count(DISTINCT memory_id) FROM memory_concepts) AS linked_memories, "
+        "(SELECT count(*) FROM concepts) AS concepts, (SELECT count(*) FROM concept_names) AS names, "
+        "(SELECT count(*) FROM memory_concepts) AS mentions, "
+        "count(*) FILTER (WHERE retired_at IS NULL AND relation <> %(inside)s) AS edges, "
+        "count(*) FILTER (WHERE relation = %(inside)s) AS name_links, "
+        "count(*) FILTER (WHERE retired_at IS NOT NULL) AS retired, "
+        "(SELECT coalesce(round(avg(retired::int), 4), 0)::float8 FROM (SELECT bool_or(retired_at IS NOT NULL) "
+        "AS retired FROM concept_edges WHERE relation <> %(inside)s GROUP BY src_id, relation, dst_id) AS f) "
+        "AS invalidation_rate, "
+        "(SELECT count(*) FROM concept_merges WHERE split_at IS NULL) AS merges, "
+        "(SELECT count(*) FROM concept_names n JOIN concept_names o ON o.id = n.ambiguous_with "
+        "WHERE n.concept_id <> o.concept_id) AS ambiguous, "
+        "(SELECT count(DISTINCT relation) FROM facts) AS raw_relations, "
+        "count(DISTINCT relation) FILTER (WHERE relation <> %(inside)s) AS relations, "
+        "(SELECT count(DISTINCT canonical) FROM relations WHERE single_valued) AS single_valued FROM concept_edges",
+        {"inside": NAME_INSIDE},
+    )
+    row, columns = cursor.fetchone(), cursor.description
+    assert row is not None and columns is not None
+    return {column.name: value for column, value in zip(columns, row, strict=True)}
+
+
+def kinds(connection: Connection[Any]) -> list[tuple[str, int]]:
+    """How many concepts are of each kind; "" where nobody told."""
+    return connection.execute("SELECT coalesce(kind, ''), count(*) FROM concepts GROUP BY 1").fetchall()
+
+
+def relations(connection: Connection[Any]) -> list[tuple[str, int]]:
+    """How many believed edges each relation has."""
+    return connection.execute(
+        "SELECT relation, count(*) FROM concept_edges WHERE retired_at IS NULL AND relation <> %s GROUP BY 1",
+        (NAME_INSIDE,),
+    ).fetchall()

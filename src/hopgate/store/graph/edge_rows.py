@@ -1,0 +1,147 @@
+"""Concepts' edges and memories' concepts: what follows from what was said, replaced group by group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.store import vectors
+from hopgate.store.graph.fact_rows import Group
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+NAME_INSIDE = "has in its name"
+"""The relation of a concept to one whose name stands inside its own: no fact, and so neither dated nor embedded."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRow:
+    """A row of `concept_edges`: true from `valid_from` to `valid_to`, believed from `recorded_at` to `retired_at`."""
+
+    src_id: int
+    dst_id: int
+    relation: str
+    weight: float
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_at: datetime
+    retired_at: datetime | None
+    evidence: tuple[int, ...]
+
+
+def replace(connection: Connection[Any], groups: Sequence[Group], rows: Iterable[EdgeRow]) -> None:
+    """Put new rows in the place of all edges of these groups; a fact that stays keeps its vector."""
+    made = list(rows)
+    vector = vectors.space(connection) is not None
+    column, kept = (", embedding", ", was.embedding") if vector else ("", "")
+    join = (
+        "LEFT JOIN (SELECT DISTINCT ON (src_id, relation, dst_id) src_id, relation, dst_id, embedding FROM gone "
+        "ORDER BY src_id, relation, dst_id, embedding IS NULL) AS was "
+        "ON was.src_id = r.src AND was.relation = r.relation AND was.dst_id = r.dst"
+        if vector
+        else ""
+    )
+    connection.execute(
+        # In two parts: with an OR a hub's edge would be found by reading all of the hub's.
+        "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id)), "
+        "old AS (SELECT e.id FROM g JOIN concept_edges e USING (src_id, relation, dst_id) "
+        "UNION ALL SELECT e.id FROM g JOIN concept_edges e USING (src_id, relation) WHERE g.dst_id IS NULL), "
+        "gone AS (DELETE FROM concept_edges e USING old WHERE e.id = old.id "
+        f"RETURNING e.src_id, e.relation, e.dst_id{column}) "
+        "INSERT INTO concept_edges (src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, retired_at, "
+        f"evidence_memory_ids{column}) SELECT r.src, r.dst, r.relation, r.weight, r.valid_from, r.valid_to, "
+        f"r.recorded_at, r.retired_at, r.evidence::bigint[]{kept} FROM unnest(%s::bigint[], %s::bigint[], %s::text[], "
+        "%s::real[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[]) "
+        f"AS r (src, dst, relation, weight, valid_from, valid_to, recorded_at, retired_at, evidence) {join}",
+        (
+            *([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
+            *([r.src_id for r in made], [r.dst_id for r in made], [r.relation for r in made], [r.weight for r in made]),
+            *([r.valid_from for r in made], [r.valid_to for r in made]),
+            *([r.recorded_at for r in made], [r.retired_at for r in made]),
+            ["{" + ",".join(map(str, row.evidence)) + "}" for row in made],
+        ),
+    )
+
+
+def unlink_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
+    """Forget which concepts memories talk about; say whether they talked about any."""
+    done = connection.execute(
+        "WITH gone AS (DELETE FROM memory_concepts WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
+        "counted AS (SELECT concept_id, count(*) AS n FROM gone GROUP BY concept_id) "
+        "UPDATE concepts c SET memory_count = memory_count - n FROM counted WHERE c.id = counted.concept_id",
+        {"ids": list(memory_ids)},
+    )
+    return done.rowcount > 0
+
+
+def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
+    """Derive which concepts memories talk about, from their mentions, and count them."""
+    unlink_memories(connection, memory_ids)
+    connection.execute(
+        "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, weight) "
+        "SELECT DISTINCT memory_id, concept_id, 1 FROM mentions JOIN concept_names n ON n.id = name_id "
+        "WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
+        "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
+        "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
+        {"ids": list(memory_ids)},
+    )
+
+
+def add_links(
+    connection: Connection[Any], memory_ids: Sequence[int], concept_ids: Sequence[int], weights: Sequence[float]
+) -> None:
+    """Add concepts whose names stand in memories' texts; where both are linked already the heavier weight stays."""
+    connection.execute(
+        "WITH made AS (INSERT INTO memory_concepts AS old (memory_id, concept_id, relation, weight) "
+        "SELECT m, c, CASE WHEN w > 1 THEN 'titled' ELSE 'named' END, w "
+        "FROM unnest(%s::bigint[], %s::bigint[], %s::real[]) AS l (m, c, w) "
+        "ON CONFLICT (memory_id, concept_id) DO UPDATE SET relation = excluded.relation, weight = excluded.weight "
+        "WHERE excluded.weight > old.weight RETURNING concept_id, xmax = 0 AS is_new), "
+        "counted AS (SELECT concept_id, count(*) AS n FROM made WHERE is_new GROUP BY concept_id) "
+        "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
+        (list(memory_ids), list(concept_ids), list(weights)),
+    )
+
+
+def replace_name_links(
+    connection: Connection[Any],
+    of: Sequence[int],
+    src_ids: Sequence[int],
+    dst_ids: Sequence[int],
+    weights: Sequence[float],
+) -> None:
+    """Join the concepts `of` to others by their names alone: always known, true at all times, without evidence."""
+    connection.execute("DELETE FROM concept_edges WHERE src_id = ANY(%s) AND relation = %s", (list(of), NAME_INSIDE))
+    connection.execute(
+        "INSERT INTO concept_edges (src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
+        "SELECT s, d, %s, w, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[], %s::real[]) AS l (s, d, w)",
+        (NAME_INSIDE, list(src_ids), list(dst_ids), list(weights)),
+    )
+
+
+def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[int]:
+    """The memories that talk about concepts."""
+    rows = connection.execute(
+        "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1", (list(concept_ids),)
+    )
+    return [row[0] for row in rows]
+
+
+def drop_unsupported(connection: Connection[Any]) -> None:
+    """Remove edges that no fact supports any more under their relation and between their concepts."""
+    connection.execute(
+        "DELETE FROM concept_edges e WHERE relation <> %s AND NOT EXISTS (SELECT 1 FROM facts f "
+        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
+        "JOIN relations r ON r.raw = f.relation "
+        "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id AND r.canonical = e.relation)",
+        (NAME_INSIDE,),
+    )
+
+
+def analyse(connection: Connection[Any]) -> None:
+    """Let the planner know what there is now."""
+    connection.execute("ANALYZE concepts, concept_edges, memory_concepts")

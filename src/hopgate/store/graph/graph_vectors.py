@@ -1,0 +1,130 @@
+"""Vectors of concepts (by name) and of edges (the fact as text)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from hopgate.store import vectors
+from hopgate.store.graph.arrays import visible_edges
+from hopgate.store.graph.edge_rows import NAME_INSIDE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psycopg import Connection
+
+Table = Literal["concepts", "concept_edges"]
+INDEX = "concepts_embedding"
+
+_PENDING: dict[Table, str] = {
+    "concepts": "SELECT id, canonical_name FROM concepts WHERE embedding IS NULL AND id > %s ORDER BY id LIMIT %s",
+    "concept_edges": (
+        # As it was first said: a canonical name may be another than the one that makes the fact read right.
+        # (With ORDER BY and LIMIT instead of array_agg the planner reads all facts in their order until one fits.)
+        "SELECT e.id, (SELECT (array_agg(concat_ws(' ', s.name, f.relation, o.name) ORDER BY f.id))[1] "
+        "FROM concept_names s JOIN facts f ON f.subject_id = s.id JOIN concept_names o ON o.id = f.object_id "
+        "JOIN relations r ON r.raw = f.relation WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id "
+        "AND r.canonical = e.relation) FROM concept_edges e "
+        f"WHERE e.embedding IS NULL AND e.relation <> '{NAME_INSIDE}' AND e.id > %s ORDER BY e.id LIMIT %s"
+    ),
+}
+
+
+def pending(connection: Connection[Any], table: Table, *, after: int, limit: int) -> list[tuple[int, str]]:
+    """Rows without a vector, each with its text."""
+    return connection.execute(_PENDING[table], (after, limit)).fetchall()
+
+
+def write(connection: Connection[Any], table: Table, ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
+    """Store vectors."""
+    from pgvector import HalfVector
+    from pgvector.psycopg import register_vector
+
+    register_vector(connection)
+    connection.execute(f"CREATE TEMP TABLE made (id bigint, vector halfvec({vectors.shape[1]})) ON COMMIT DROP")
+    with connection.cursor() as cursor, cursor.copy("COPY made FROM STDIN WITH (FORMAT BINARY)") as copy:
+        copy.set_types(["int8", "halfvec"])
+        for key, vector in zip(ids, vectors, strict=True):
+            copy.write_row((key, HalfVector(vector)))
+    connection.execute(f"UPDATE {table} t SET embedding = made.vector FROM made WHERE t.id = made.id")
+    connection.execute("DROP TABLE made")
+
+
+def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
+    """Drop the vectors that were made of these concepts' names."""
+    if not concept_ids or vectors.space(connection) is None:
+        return
+    ids = list(concept_ids)
+    connection.execute("UPDATE concepts SET embedding = NULL WHERE id = ANY(%s)", (ids,))
+    connection.execute(
+        "UPDATE concept_edges SET embedding = NULL WHERE src_id = ANY(%s) OR dst_id = ANY(%s)", (ids, ids)
+    )
+
+
+def ensure_index(connection: Connection[Any]) -> None:
+    """Build the HNSW index over concepts' names, so that resolving a new name costs the same however many there are."""
+    row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (INDEX,)).fetchone()
+    if row and row[0]:
+        return
+    connection.execute("SET LOCAL maintenance_work_mem = '1GB'")
+    connection.execute(
+        f"CREATE INDEX IF NOT EXISTS {INDEX} ON concepts USING hnsw (embedding halfvec_cosine_ops) "
+        "WITH (m = 16, ef_construction = 64)"
+    )
+    # What still needs a vector is found without looking at all that have one.
+    connection.execute("CREATE INDEX IF NOT EXISTS concepts_unembedded ON concepts (id) WHERE embedding IS NULL")
+    connection.execute(
+        "CREATE INDEX IF NOT EXISTS concept_edges_unembedded ON concept_edges (id) "
+        f"WHERE embedding IS NULL AND relation <> '{NAME_INSIDE}'"
+    )
+
+
+def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+    """The concepts whose names are nearest a vector as (concept, cosine), best first."""
+    return connection.execute(
+        "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concepts WHERE embedding IS NOT NULL "
+        "ORDER BY embedding <=> %(vector)s::halfvec LIMIT %(limit)s",
+        {"vector": _text(vector), "limit": limit},
+    ).fetchall()
+
+
+def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_ids: Sequence[int]) -> dict[int, float]:
+    """How near these concepts are to a vector; those without one are left out."""
+    rows = connection.execute(
+        "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concepts WHERE id = ANY(%s) AND embedding IS NOT NULL",
+        (_text(vector), list(concept_ids)),
+    )
+    return dict(rows.fetchall())
+
+
+def sample(connection: Connection[Any], limit: int) -> NDArray[np.float32]:
+    """Vectors of the first concepts, as rows: enough to tell how alike unrelated names are."""
+    import numpy as np
+
+    rows = connection.execute(
+        "SELECT embedding::text FROM concepts WHERE embedding IS NOT NULL ORDER BY id LIMIT %s", (limit,)
+    ).fetchall()
+    return np.array([[float(value) for value in row[0][1:-1].split(",")] for row in rows], np.float32)
+
+
+def near_facts(
+    connection: Connection[Any],
+    vector: NDArray[np.float32],
+    limit: int,
+    *,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+) -> list[tuple[int, float]]:
+    """The facts nearest a query as (edge, cosine), best first."""
+    return connection.execute(
+        "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concept_edges "
+        f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} "
+        "ORDER BY embedding <=> %(vector)s::halfvec, id LIMIT %(limit)s",
+        {"vector": _text(vector), "limit": limit, "as_of": as_of, "known_at": known_at},
+    ).fetchall()
+
+
+def _text(vector: NDArray[np.float32]) -> str:
+    return "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"

@@ -1,0 +1,1 @@
+"""The database's schema: its version and its migrations."""

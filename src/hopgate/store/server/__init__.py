@@ -1,0 +1,1 @@
+"""The embedded PostgreSQL: its programs, its process, its locks."""

@@ -1,0 +1,1 @@
+"""Lexical recall over a SQLite file, read-only, without a server."""

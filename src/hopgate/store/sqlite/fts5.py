@@ -1,0 +1,202 @@
+"""The lexical leg over SQLite: read-only, FTS5, no server.
+
+For a memory system that lives in one SQLite file. The leg's order is FTS5's own: one query, ordered by
+``-bm25() * 0.7 + importance * 0.3``, and fusing that single leg keeps it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from types import TracebackType
+
+from hopgate.errors import HopgateError
+from hopgate.store.sqlite.file import create, require_fts5
+
+__all__ = ["SqliteLexical", "create"]
+
+# The filters run inside the query, before LIMIT: whatever they remove, the leg is filled from further down.
+_FILTERS = """
+    (:scope IS NULL OR m.scope = :scope)
+    AND m.external_id NOT IN (SELECT value FROM json_each(:exclude))
+ORDER BY score DESC, m.external_id LIMIT :depth
+"""
+
+_MATCH = f"""
+SELECT m.external_id, -bm25(memories_fts) * 0.7 + m.importance * 0.3 AS score
+FROM memories_fts JOIN memories m ON m.id = memories_fts.rowid
+WHERE memories_fts MATCH :query AND {_FILTERS}
+"""
+
+_LIKE = rf"""
+SELECT m.external_id, m.importance * 0.3 AS score FROM memories m
+WHERE (m.content LIKE :query ESCAPE '\' OR m.expanded_keywords LIKE :query ESCAPE '\'
+    OR m.tags LIKE :query ESCAPE '\' OR m.category LIKE :query ESCAPE '\') AND {_FILTERS}
+"""
+
+# What unicode61 takes for a token: letters and digits, then also the combining marks it folds away.
+_WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u0331])*")
+
+# FTS5 walks one list per word of an OR query; the distinct words of a long text past this many cost time and no
+# longer change the order of a 50-deep leg (a memory is short).
+MAX_WORDS = 256
+# SQLite refuses a LIKE pattern of more than 50,000 bytes; a character is at most four, an escaped one two.
+MAX_LITERAL = 10_000
+
+
+def plain_query(words: Iterable[str], operator: str) -> str:
+    """Join words into an FTS5 expression in which none of them is an operator.
+
+    Examples
+    --------
+    >>> plain_query(["near", "OR", "far"], "AND")
+    '"near" AND "OR" AND "far"'
+    """
+    return f" {operator} ".join(f'"{word}"' for word in words)
+
+
+def like_pattern(text: str) -> str:
+    r"""Find the text anywhere, with LIKE's own signs taken literally.
+
+    Examples
+    --------
+    >>> print(like_pattern("100%_"))
+    %100\%\_%
+    """
+    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"
+
+
+class _MalformedError(HopgateError):
+    """FTS5 refused the expression."""
+
+
+class SqliteLexical:
+    r"""The lexical leg of one SQLite file, opened read-only.
+
+    Parameters
+    ----------
+    path : str or path
+        A database made by `create`, or one of the same shape.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hopgate.memory import Memory
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name, "notes.db")
+    >>> create(file, [Memory("a", "The NAS hums."), Memory("b", "The NAS is in the cellar.")])
+    2
+    >>> with SqliteLexical(file) as lexical:
+    ...     [memory for memory, score in lexical.leg("nas cellar", depth=1)]
+    ['b']
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise HopgateError(f"{self.path} is not a file: make one with hopgate.store.sqlite.fts5.create")
+        try:
+            self._connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True)
+        except sqlite3.OperationalError as error:
+            raise HopgateError(f"cannot read {self.path}: {error}") from error
+        try:
+            require_fts5(self._connection)
+            self._connection.execute(_MATCH, _parameters('"shape"', 1, None, ())).fetchall()
+            self._connection.execute(_LIKE, _parameters("shape", 1, None, ())).fetchall()
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise HopgateError(
+                f"{self.path} is not a database of memories ({error}): make one with hopgate.store.sqlite.fts5.create"
+            ) from error
+        except HopgateError:
+            self.close()
+            raise
+
+    def leg(
+        self,
+        query: str,
+        *,
+        depth: int = 50,
+        scope: str | None = None,
+        exclude: Collection[str] = (),
+        expression: bool = False,
+    ) -> list[tuple[str, float]]:
+        """Rank the memories that match, best first, ties by id.
+
+        All words must match; when that leaves the leg shorter than `depth`, any word may. A query in which FTS5
+        finds no word, or an expression it refuses, is looked for literally and ranked by importance.
+
+        Parameters
+        ----------
+        query : str
+            Words in any notation; an FTS5 expression when `expression` is set.
+        depth : int
+            How many memories at most.
+        scope : str, optional
+            Only memories of this scope.
+        exclude : collection of str
+            External ids that are not wanted, such as those already in context.
+        expression : bool
+            Hand the query to FTS5 as it is, and do not broaden it.
+
+        Returns
+        -------
+        list of (str, float)
+            External ids and scores.
+        """
+        if depth < 1:
+            raise HopgateError(f"depth must be at least 1, not {depth}")
+        if not query.strip():
+            return []
+        query = query.encode("utf-8", "replace").decode()  # half a surrogate pair is no text for SQLite
+        words = list({word.casefold(): word for word in _WORD.findall(query)}.values())[:MAX_WORDS]
+        if expression:
+            tries = [query.replace("\0", " ")]
+        else:
+            tries = [plain_query(words, operator) for operator in ("AND", "OR") if words]
+        found: list[tuple[str, float]] = []
+        # A leading * asks FTS5 about itself and not about the memories.
+        malformed = not tries or tries[0].lstrip().startswith("*")
+        for attempt in [] if malformed else tries:
+            try:
+                found = self._rows(_MATCH, attempt, depth=depth, scope=scope, exclude=exclude)
+            except _MalformedError:
+                malformed = True
+            if len(found) >= depth:
+                break
+        if malformed:
+            found = self._rows(_LIKE, like_pattern(query[:MAX_LITERAL]), depth=depth, scope=scope, exclude=exclude)
+        return found
+
+    def _rows(
+        self, sql: str, query: str, *, depth: int, scope: str | None, exclude: Collection[str]
+    ) -> list[tuple[str, float]]:
+        try:
+            rows = self._connection.execute(sql, _parameters(query, depth, scope, exclude)).fetchall()
+        except sqlite3.DatabaseError as error:
+            # The shape was checked when the file was opened, so a plain error is the expression's.
+            plain = getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR"
+            kind = _MalformedError if plain else HopgateError
+            raise kind(f"cannot search {self.path}: {error}") from error
+        return [(str(key), float(score)) for key, score in rows]
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> SqliteLexical:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _parameters(query: str, depth: int, scope: str | None, exclude: Collection[str]) -> dict[str, object]:
+    return {"query": query, "depth": depth, "scope": scope, "exclude": json.dumps(sorted(exclude))}

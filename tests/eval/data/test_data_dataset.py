@@ -1,0 +1,121 @@
+"""BEIR folders: read whole, or refused with file, line and reason."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import read_dataset
+from hopgate.eval.data.triples import Triple
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = [
+        {"_id": "m1", "text": "The NAS hums.", "metadata": {"scope": "home"}},
+        {"_id": "m2", "title": "Immich", "text": "It runs on the NAS.", "metadata": {"scope": "home"}},
+        {"_id": "m3", "text": "Elsewhere.", "metadata": {"scope": "work"}},
+    ]
+    queries = [
+        {"_id": "q1", "text": "What hums?", "metadata": {"hops": 1, "type": "single-hop"}},
+        {"_id": "q2", "text": "What runs where?", "metadata": {"hops": 2, "scope": "home"}},
+    ]
+    triples = [{"doc_id": "m2", "subject": "Immich", "relation": "runs on", "object": "NAS"}]
+    triples.append({"doc_id": "m1", "entity": "NAS"})
+    for name, lines in (("corpus", rows), ("queries", queries), ("triples", triples)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tm1\t1\n")
+    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq2\tm1\t1\nq2\tm2\t2\nq2\tm3\t0\n")
+    return tmp_path
+
+
+def append(path, line):
+    path.write_text(path.read_text() + line + "\n")
+
+
+def test_a_folder_is_read_whole(folder):
+    data = read_dataset(folder)
+    assert [memory.external_id for memory in data.memories] == ["m1", "m2", "m3"]
+    assert data.split("test") == {"q2": {"m1": 1, "m2": 2, "m3": 0}}
+    assert data.queries["q2"].hops == 2
+    assert data.queries["q2"].scope == "home"
+    assert data.triples == (Triple("m2", "Immich", "runs on", "NAS"), Triple("m1", "NAS"))
+    assert data.fingerprint == read_dataset(folder).fingerprint
+    append(folder / "triples.jsonl", '{"doc_id": "m3", "entity": "x"}')
+    assert data.fingerprint != read_dataset(folder).fingerprint
+
+
+REFUSED = [
+    ("queries.jsonl", '{"_id": "q1", "text": "again"}', r"queries.jsonl, line 3: _id 'q1' stands already on line 1"),
+    ("queries.jsonl", '{"_id": "q9", "text": "unjudged"}', r"queries.jsonl, line 3: the query 'q9' has no gold in any"),
+    ("queries.jsonl", '{"_id": "q9"}', r"line 3: the field 'text' is missing"),
+    ("queries.jsonl", '{"_id": "q9", "text": "x", "metadata": {"hops": 0}}', r"line 3: hops must be"),
+    ("queries.jsonl", "{", r"queries.jsonl, line 3: not JSON"),
+    ("corpus.jsonl", '{"_id": "m1", "text": "again"}', r"corpus.jsonl, line 4: _id 'm1' stands already on line 1"),
+    ("corpus.jsonl", '{"_id": "m9", "text": "x", "metadata": {"importance": NaN}}', r"corpus.jsonl, line 4: .*NaN"),
+    ("triples.jsonl", '{"doc_id": "z", "entity": "x"}', r"triples.jsonl, line 3: doc_id 'z' is not in the corpus"),
+    ("triples.jsonl", '{"doc_id": "m1", "subject": "x"}', r"triples.jsonl, line 3: neither a fact"),
+    ("triples.jsonl", '{"doc_id": "m1", "subject": "x", "relation": "y", "object": ""}', r"line 3: object must be"),
+    (
+        "triples.jsonl",
+        '{"doc_id": "m1", "subject": "x", "relation": "y", "object": "z", "confidence": NaN}',
+        r"line 3: not JSON \(NaN",
+    ),
+    (
+        "triples.jsonl",
+        '{"doc_id": "m1", "subject": "x", "relation": "y", "object": "z", "confidence": 7}',
+        r"line 3: confidence must be",
+    ),
+    ("qrels/test.tsv", "q1\tm1\t1", r"test.tsv, line 5: the query 'q1' is in the split 'dev' too"),
+    ("qrels/test.tsv", "q7\tm1\t1", r"test.tsv, line 5: the query 'q7' is not in queries.jsonl"),
+    ("qrels/test.tsv", "q2\tm7\t1", r"test.tsv, line 5: the memory 'm7' is not in corpus.jsonl"),
+    ("qrels/test.tsv", "q2\tm1\t1", r"test.tsv, line 5: 'q2' and 'm1' are judged already on line 2"),
+    ("qrels/test.tsv", "q2 m1 1", r"test.tsv, line 5: three columns"),
+    ("qrels/test.tsv", "q2\tm1\tnan", r"test.tsv, line 5: the grade must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("file", "line", "reason"), REFUSED)
+def test_a_bad_line_is_refused_by_file_line_and_reason(folder, file, line, reason):
+    append(folder / file, line)
+    with pytest.raises(HopgateError, match=reason):
+        read_dataset(folder)
+
+
+def test_gold_out_of_scope_is_refused(folder):
+    text = (folder / "qrels/test.tsv").read_text().replace("m3\t0", "m3\t1")
+    (folder / "qrels/test.tsv").write_text(text)
+    with pytest.raises(HopgateError, match=r"line 4: 'm3' is in the scope 'work', the query may only see 'home'"):
+        read_dataset(folder)
+
+
+def test_missing_and_empty_judgements_are_refused(folder):
+    (folder / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\n")
+    with pytest.raises(HopgateError, match="the split 'dev' has no judgements"):
+        read_dataset(folder)
+    (folder / "qrels/dev.tsv").write_text("q1\tm1\t1\n")
+    with pytest.raises(HopgateError, match="line 1: the header line is missing"):
+        read_dataset(folder)
+    (folder / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tm1\t0\n")
+    with pytest.raises(HopgateError, match="line 2: the query 'q1' has no gold: every grade is 0"):
+        read_dataset(folder)
+    shutil.rmtree(folder / "qrels")
+    with pytest.raises(HopgateError, match="holds no judgements"):
+        read_dataset(folder)
+
+
+def test_a_missing_file_or_split_is_named(folder):
+    with pytest.raises(HopgateError, match=r"train.tsv is missing: the splits there are dev, test"):
+        read_dataset(folder).split("train")
+    (folder / "triples.jsonl").write_text("")
+    with pytest.raises(HopgateError, match=r"triples.jsonl is empty"):
+        read_dataset(folder)
+    (folder / "triples.jsonl").unlink()
+    assert read_dataset(folder).triples == ()
+    (folder / "corpus.jsonl").unlink()
+    with pytest.raises(HopgateError, match=r"corpus.jsonl is missing"):
+        read_dataset(folder)

@@ -1,0 +1,204 @@
+"""The gate end to end, on a real store of the synthetic corpus: what must open, what must not, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hopgate.cli import main
+from hopgate.demo.generate import write
+from hopgate.errors import HopgateError
+from hopgate.eval import load_gate
+from hopgate.eval.arms.ablation import BASE, CONTROL, PROTOTYPE, ablate
+from hopgate.eval.arms.collect import Collected, collect
+from hopgate.eval.arms.grid import base_grid, challenger_grid
+from hopgate.eval.data.dataset import Dataset, read_dataset
+from hopgate.eval.gate.evidence import Evidence, Tuning
+from hopgate.eval.gate.judge import judge
+from hopgate.eval.gate.run import GateOptions, assemble, built, run_gate
+from hopgate.eval.gate.verdict import Word
+from hopgate.kb import KnowledgeBase
+
+SEEDS = 20
+
+
+def _smaller(dataset: Dataset, queries: int) -> Dataset:
+    """The multi-hop queries, which a graph is for, and few enough for a test."""
+    splits = {
+        name: dict([item for item in qrels.items() if dataset.queries[item[0]].hops != 1][:queries])
+        for name, qrels in dataset.splits.items()
+    }
+    return replace(dataset, splits=splits)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    return _smaller(read_dataset(write(tmp_path_factory.mktemp("demo"))), 40)
+
+
+@pytest.fixture(scope="module")
+def kb(dataset: Dataset) -> Iterator[KnowledgeBase]:
+    with built(dataset) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def collected(kb: KnowledgeBase, dataset: Dataset) -> Collected:
+    graphs = {"shuffled": kb.graph.variant(shuffle=0)}
+    graphs |= {f"seed {seed}": kb.graph.variant(shuffle=seed) for seed in range(1, SEEDS + 1)}
+    asked = [dataset.queries[name] for split in ("dev", "test") for name in dataset.split(split)]
+    return collect(kb, asked, graphs=graphs)
+
+
+@pytest.fixture(scope="module")
+def evidence(kb: KnowledgeBase, dataset: Dataset, collected: Collected) -> Evidence:
+    made, _ = assemble(dataset, collected, GateOptions(arms="quick"), kb)
+    return replace(made, saved=_values(made))
+
+
+def _values(evidence: Evidence) -> dict[str, dict[str, float]]:
+    from hopgate.eval.gate.compare import per_query
+
+    return {name: dict(values[evidence.primary]) for name, values in per_query(evidence).items()}
+
+
+def test_a_graph_of_gold_bridges_opens_the_gate(evidence: Evidence) -> None:
+    judgement = judge(evidence)
+    assert judgement.verdict.word is Word.OPEN, judgement.verdict.reason
+    told = judgement.json()
+    names = {"lexical", "dense", "lexical+dense", "graph", "lexical+dense+graph", "prototype", "shuffled-graph"}
+    assert names <= told["arms"].keys()
+    measures = {"recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr"}
+    assert measures <= {measure.lower() for measure in told["arms"]["graph"]}
+    assert {"arms", "measure", "slice", "difference", "interval", "p", "p_holm"} <= told["comparisons"][0].keys()
+    assert len(told["audit"]) == 10
+
+
+def test_the_full_ablation_answers_what_was_left_open(
+    kb: KnowledgeBase, dataset: Dataset, collected: Collected
+) -> None:
+    lists = {**collected.lists, "no-model": collected.lists["seed 1"]}
+    made, _ = assemble(dataset, Collected(lists, collected.importance), GateOptions(arms="full"), kb)
+    assert {f"rrf, k={k}" for k in (10, 20, 40, 60, 80, 100)} <= made.arms.keys()
+    wanted = {"exact-match bonus", "graph, no model", "lexical+dense+graph, no model", "concept-boost", "tm2c2"}
+    assert wanted <= made.arms.keys()
+    assert made.arms["rrf, k=60"].run.keys() == dataset.split("test").keys()
+
+
+def test_the_prototype_is_invalid_for_reachability_and_exclusion(evidence: Evidence) -> None:
+    tuning = {**evidence.tuning, PROTOTYPE: Tuning()}
+    judgement = judge(replace(evidence, challenger=PROTOTYPE, tuning=tuning))
+    assert judgement.verdict.word is Word.INVALID
+    assert {"reachability", "exclusion"} <= set(judgement.verdict.failed)
+
+
+def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, collected: Collected) -> None:
+    lists = collected.lists
+    dev, test = dataset.split("dev"), dataset.split("test")
+    words = []
+    for seed in range(1, SEEDS + 1):
+        posing = {**lists, "graph": lists[f"seed {seed}"]}
+        made = ablate(Collected(posing, collected.importance), dev, test, k=10, settings={}, more=False)
+        posed = replace(evidence, arms=made.arms, tuning=made.tuning, challenger=made.challenger)
+        words.append(judge(replace(posed, saved=_values(posed))).verdict.word)
+    assert Word.OPEN not in words and Word.INVALID not in words, words
+
+
+def test_three_queries_never_open_it(evidence: Evidence) -> None:
+    few = dict(list(evidence.qrels.items())[:3])
+    judgement = judge(replace(evidence, qrels=few, slices={}))
+    assert judgement.verdict.word is Word.INCONCLUSIVE
+    assert judgement.verdict.queries_needed and judgement.verdict.queries_needed >= 10
+
+
+def test_the_base_is_tuned_as_hard_as_the_challenger(evidence: Evidence) -> None:
+    assert all(len(base_grid()) >= len(challenger_grid(base)) for base in base_grid())
+    assert len(evidence.tuning[BASE].tried) >= len(evidence.tuning[evidence.challenger].tried)
+    assert evidence.tuning[BASE].queries == evidence.tuning[evidence.challenger].queries
+
+
+def test_the_control_keeps_degrees_and_loses_structure(kb: KnowledgeBase) -> None:
+    from hopgate.graph.inspect.shuffle import shuffled
+    from hopgate.graph.walk.matrix import load_matrix
+
+    with kb.store.transaction() as connection:
+        matrix = load_matrix(connection)
+    control = shuffled(matrix, seed=3)
+    one, two = matrix.graph.matrix, control.graph.matrix
+    assert one.shape == two.shape
+    kept = abs((one > 0).sum(axis=1) - (two > 0).sum(axis=1)).sum() / (one > 0).sum()
+    assert kept < 0.02
+    assert ((one > 0).multiply(two > 0)).sum() < 0.3 * (one > 0).sum()
+    assert shuffled(matrix, seed=3).graph.indices.tolist() == control.graph.indices.tolist()
+
+
+def test_the_whole_gate_from_the_command_line(
+    tmp_path: Path, dataset: Dataset, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "small"
+    shutil.copytree(dataset.folder, folder)
+    for name, qrels in dataset.splits.items():
+        rows = [f"{query}\t{memory}\t1" for query in list(qrels)[:15] for memory in qrels[query]]
+        (folder / "qrels" / f"{name}.tsv").write_text("query-id\tcorpus-id\tscore\n" + "\n".join(rows) + "\n")
+    kept = {query for qrels in dataset.splits.values() for query in list(qrels)[:15]}
+    lines = (folder / "queries.jsonl").read_text().splitlines()
+    (folder / "queries.jsonl").write_text("\n".join(line for line in lines if json.loads(line)["_id"] in kept) + "\n")
+    out = tmp_path / "report"
+    _run("gate", str(folder), "--arms", "quick", "--out", str(out), "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] in {"OPEN", "CLOSED", "INCONCLUSIVE"}
+    assert all((out / name).is_file() for name in ("report.html", "report.md", "report.json", "gate.json"))
+    _run("report", str(out), "--json")
+    again = json.loads(capsys.readouterr().out)
+    assert again["arms"] == told["arms"] and again["verdict"] == told["verdict"]
+    evidence, _ = load_gate(out)
+    assert evidence.arms[CONTROL].fuser == evidence.arms[evidence.challenger].fuser
+    page = (out / "report.html").read_text()
+    assert not any(word in page for words in _canaries() for word in words)
+
+
+def _run(*words: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(list(words))
+    assert stopped.value.code == 0
+
+
+def _canaries() -> list[tuple[str, ...]]:
+    from hopgate.demo import corpus
+
+    return list(corpus().canaries.values())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda folder: shutil.rmtree(folder / "qrels"), "no judgements"),
+        (lambda folder: (folder / "qrels" / "test.tsv").unlink(), "has no gold in any split"),
+        (lambda folder: (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\n"), "dev.tsv"),
+        (lambda folder: (folder / "triples.jsonl").write_text('{"doc_id": "other", "entity": "x"}\n'), "other doc"),
+        (lambda folder: (folder / "corpus.jsonl").unlink(), "corpus.jsonl is missing"),
+    ],
+)
+def test_a_broken_data_set_is_one_sentence_and_status_2(
+    tmp_path: Path, dataset: Dataset, capsys: pytest.CaptureFixture[str], spoil: object, sentence: str
+) -> None:
+    import re
+
+    folder = tmp_path / "broken"
+    shutil.copytree(dataset.folder, folder)
+    assert callable(spoil)
+    spoil(folder)
+    with pytest.raises(SystemExit) as stopped:
+        main(["gate", str(folder), "--json"])
+    told = capsys.readouterr().err
+    assert stopped.value.code == 2 and told.count("\n") == 1 and re.search(sentence, told), told
+
+
+def test_tuning_on_what_is_reported_is_refused(dataset: Dataset) -> None:
+    with pytest.raises(HopgateError, match="cannot be both tuned on and reported"):
+        run_gate(dataset, GateOptions(tune="test", split="test"))

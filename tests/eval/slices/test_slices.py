@@ -1,0 +1,110 @@
+"""Slices: an algebra of query sets that remembers how it was defined."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.queries import Query
+from hopgate.eval.slices import All, Hops, Known, NonAdjacent, Overlap, Picked, Stratum, Type
+from hopgate.eval.slices.adjacency import Space, adjacent
+from hopgate.eval.slices.latent import latent_space
+from hopgate.memory import Memory
+
+QUERIES = {
+    name: Query(name, text, metadata)
+    for name, text, metadata in [
+        ("a", "Where is the red boat?", {"type": "bridge", "hops": 2, "stratum": "exact"}),
+        ("b", "Who paints?", {"type": "bridge", "hops": 3}),
+        ("c", "Anything at all?", {"type": "single", "hops": 1, "stratum": "paraphrase"}),
+        ("d", "No metadata", {}),
+    ]
+}
+TEXTS = {"m1": "The red boat is in the harbour.", "m2": "Nothing in common."}
+QRELS = {"a": {"m1": 1}, "b": {"m2": 1}, "c": {"m1": 1, "m2": 1}, "d": {"m3": 1}}
+KNOWN = Known(QUERIES, QRELS, TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("part", "names"),
+    [
+        (All(), "abcd"),
+        (Type("bridge"), "ab"),
+        (Stratum("exact"), "a"),
+        (Hops(2), "a"),
+        (Hops(2, or_more=True), "ab"),
+        (Type("bridge") & Hops(2), "a"),
+        (Type("bridge") | Hops(1), "abc"),
+        (All() - Type("bridge"), "cd"),
+        ((All() - Type("bridge")) & Hops(1), "c"),
+        (Overlap(0.2), "bc"),
+        (Picked("mine", frozenset("ad")), "ad"),
+    ],
+    ids=repr,
+)
+def test_a_slice_selects(part, names):
+    assert part.select(KNOWN) == set(names)
+
+
+def test_overlap_leaves_out_what_has_no_cleared_text():
+    assert "d" not in Overlap(1.0).select(KNOWN)
+
+
+def test_a_slice_is_a_value_that_prints():
+    assert (Type("x") | Hops(2)) == (Type("x") | Hops(2))
+    assert len({All(), All(), Hops(2)}) == 2
+    assert repr((Type("x") | Hops(2)) - NonAdjacent("e")) == "(type=x | hops=2) - non-adjacent(e, 10)"
+
+
+parts = st.recursive(
+    st.sampled_from([All(), Type("bridge"), Hops(2), Picked("p", frozenset("bc")), Picked("r", frozenset("d"), True)]),
+    lambda inner: st.tuples(st.sampled_from("|&-"), inner, inner).map(
+        lambda made: {"|": made[1] | made[2], "&": made[1] & made[2], "-": made[1] - made[2]}[made[0]]
+    ),
+    max_leaves=5,
+)
+
+
+@given(parts, parts)
+def test_slices_combine_as_sets_do_and_never_forget_the_runs(left, right):
+    a, b = left.select(KNOWN), right.select(KNOWN)
+    assert (left | right).select(KNOWN) == a | b
+    assert (left & right).select(KNOWN) == a & b
+    assert (left - right).select(KNOWN) == a - b
+    for made in (left | right, left & right, left - right):
+        assert made.from_runs == (left.from_runs or right.from_runs)
+
+
+def circle(n=40):
+    angles = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+def test_adjacency_is_by_rank_on_a_circle():
+    near = adjacent(circle(), [0, 1, 3, 20], neighbours=2)
+    assert near[0].tolist() == [True, True, False, False]
+    assert adjacent(circle(), [0, 3], neighbours=6).all()
+
+
+def test_non_adjacent_queries_need_a_jump():
+    space = Space("other", [f"m{i}" for i in range(40)], circle())
+    gold = {"a": ["m0", "m1"], "b": ["m0", "m20"], "c": ["m0", "m2", "m4"], "d": ["m5"]}
+    known = Known(QUERIES, {q: dict.fromkeys(ids, 1) for q, ids in gold.items()}, {}, {"other": space})
+    assert NonAdjacent("other", 2).select(known) == {"b", "c"}
+    assert NonAdjacent("other", 4).select(known) == {"b"}  # 0 → 2 → 4 are two short steps
+    assert (NonAdjacent("other") | All()).spaces == {"other"}
+    with pytest.raises(HopgateError, match="needs vectors of the embedding space 'none'"):
+        NonAdjacent("none").select(known)
+
+
+def test_the_latent_space_holds_no_sensitive_memory_and_puts_like_by_like():
+    topics = ["red boat sails harbour", "tax form office letter", "garden pump solar battery"]
+    memories = [Memory(f"m{i}", f"{topics[i % 3]} note{i}", is_sensitive=i == 7) for i in range(30)]
+    space = latent_space(memories, dimension=8)
+    assert "m7" not in space.rows
+    assert len(space.ids) == len(space.vectors) == 29
+    assert adjacent(space.vectors, [space.rows["m0"], space.rows["m3"]], neighbours=10).all()
+    assert not adjacent(space.vectors, [space.rows["m0"], space.rows["m1"]], neighbours=8)[0, 1]

@@ -1,0 +1,195 @@
+"""The no-model extractor: forms, facts, determinism."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hopgate.extract.extraction import Extraction, Fact, State, sources
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.rules.tokenise import letter, tokenise
+from hopgate.memory import Memory
+
+
+def extract(text: str, title: str = "", tags: tuple[str, ...] = (), keywords: tuple[str, ...] = ()) -> Extraction:
+    memory = Memory("m1", text, title=title, tags=tags, expanded_keywords=keywords)
+    return Phrases().extract(list(sources([memory])))[0]
+
+
+def names(text: str, **given: str) -> dict[str, str]:
+    return {mention.name: mention.kind for mention in extract(text, **given).mentions}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("We met Dr. Grace Hopper there.", "Dr. Grace Hopper", "person"),
+        ("It was George T. Solomon who called.", "George T. Solomon", "person"),
+        ("Vasco da Gama sailed.", "Vasco da Gama", ""),
+        ("The Bank of England raised rates.", "Bank of England", ""),
+        ("It is the Rock & Roll museum.", "Rock & Roll", ""),
+        ("Apollo 11 landed.", "Apollo 11", ""),
+        ("See the CPUs of the rack.", "CPU", "acronym"),
+        ("The NASA report is out.", "NASA", "acronym"),
+        ("Call parse_date before that.", "parse_date", "identifier"),
+        ("Use the HttpClient there.", "HttpClient", "identifier"),
+        ("The box is nas-2.local now.", "nas-2.local", "host"),
+        ("Open https://example.org/a?b=1.", "https://example.org/a?b=1", "host"),
+        ("Write to ada@example.org today.", "ada@example.org", "host"),
+        ("See /etc/nginx/nginx.conf for that.", "/etc/nginx/nginx.conf", "identifier"),
+        ("We run v1.25.3 there.", "v1.25.3", "version"),
+        ("Since 2024-03-01 it works.", "2024-03-01", "date"),
+        ("It was on 8 March 1874 in fact.", "8 March 1874", "date"),
+        ("It was on March 8, 1874 in fact.", "March 8, 1874", "date"),
+        ("In the 19th century it was so.", "19th century", "date"),
+        ("The backup jobs failed.", "backup job", "phrase"),
+        ('He read "The Left Hand of Darkness" twice.', "The Left Hand of Darkness", "title"),
+        ("Ada's server is down.", "Ada", ""),
+        ("Cortina d'Ampezzo is in Italy.", "Cortina d'Ampezzo", ""),
+        ("Jack O'Neill came.", "Jack O'Neill", ""),
+        ("He spoke of Émile Zola often.", "Émile Zola", ""),
+        ("We ship with C++ only.", "C++", "identifier"),
+    ],
+)
+def test_a_form_is_recognised(text: str, name: str, kind: str) -> None:
+    found = names(text)
+    assert name in found
+    if kind:
+        assert found[name] == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("However, it rained.", "However"),
+        ("Running late again. I keep running.", "Running"),
+        ("Disks fail. The disks were old.", "Disks"),
+        ("e.g. this one, i.e. that one.", "i.e."),
+        ("The value is 100 kW in May.", "kW"),
+        ("Plan B. C.", "C"),
+    ],
+)
+def test_a_capital_that_is_only_grammar_is_no_name(text: str, name: str) -> None:
+    assert name not in names(text)
+
+
+def test_title_tags_and_keywords_are_mentions() -> None:
+    found = extract("It hums.", title="Mercury (planet)", tags=("home lab",), keywords=("noise",)).mentions
+    assert [(mention.name, mention.kind) for mention in found][:3] == [
+        ("home lab", "tag"),
+        ("noise", "keyword"),
+        ("Mercury", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Immich runs on nas-2.", [("Immich", "runs on", "nas-2")]),
+        ("Immich is now running on nas-2.", [("Immich", "runs on", "nas-2")]),
+        ("Turin is the capital of Piedmont.", [("Turin", "capital of", "Piedmont")]),
+        ("Immich depends on Redis and Postgres.", [("Immich", "depends on", x) for x in ("Redis", "Postgres")]),
+        ("Nagios was replaced by Grafana.", [("Nagios", "replaced by", "Grafana")]),
+        ("Grafana replaced Nagios.", [("Nagios", "replaced by", "Grafana")]),
+        ("Ada works for Acme.", [("Ada", "works for", "Acme")]),
+        ("Acme is owned by Globex.", [("Globex", "owns", "Acme")]),
+        ("Ada lives in Turin.", [("Ada", "lives in", "Turin")]),
+        ("Ada manages Bob.", [("Ada", "manages", "Bob")]),
+        ("Ada was born in London.", [("Ada", "born in", "London")]),
+        ("Ada was born in 1815.", [("Ada", "date of birth", "1815")]),
+        ("Ada's sister is Grace.", [("Grace", "sister of", "Ada")]),
+        ("Ada used to work for Acme.", [("Ada", "formerly works for", "Acme")]),
+        ("The backup job runs on nas-2.", [("backup job", "runs on", "nas-2")]),
+        ("Ada joined Acme and moved to Turin.", [("Ada", "works for", "Acme"), ("Ada", "moved to", "Turin")]),
+        ("Ada met Bob. She lives in Turin.", [("Ada", "met", "Bob"), ("Ada", "lives in", "Turin")]),
+        ("Melanie: I moved to Turin.", [("Melanie", "moved to", "Turin")]),
+        (
+            "Jaws is an American thriller film directed by Ann Lee.",
+            [("Jaws", "is a", "thriller film"), ("Jaws", "directed by", "Ann Lee")],
+        ),
+    ],
+)
+def test_a_pattern_gives_a_typed_fact(text: str, expected: list[tuple[str, str, str]]) -> None:
+    assert [(fact.subject, fact.relation, fact.object) for fact in extract(text).facts] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Immich does not run on nas-2.",
+        "Immich never ran on nas-2.",
+        "If Immich runs. On nas-2 it would.",
+        "Immich might run on nas-2.",
+    ],
+)
+def test_what_is_denied_or_only_possible_is_no_fact(text: str) -> None:
+    assert extract(text).facts == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "interval"),
+    [
+        ("Immich runs on nas-2 since March 2024.", ("2024-03", None)),
+        ("Ada worked for Acme until 2019.", (None, "2019")),
+        ("Ada worked for Acme from 2012 to 2014.", ("2012", "2014")),
+        ("Ada worked for Acme between 2012 and 2014.", ("2012", "2014")),
+        ("In 2020, Ada joined Acme.", ("2020", None)),
+        ("Ada moved to Turin on 3 May 2021.", ("2021-05-03", None)),
+        ("Immich no longer runs on nas-2 since 2024-02-01.", (None, "2024-02-01")),
+        ("Ada worked for Acme.", (None, None)),
+    ],
+)
+def test_dates_become_validity(text: str, interval: tuple[str | None, str | None]) -> None:
+    fact = extract(text).facts[0]
+    assert (fact.valid_from, fact.valid_to) == interval
+
+
+def test_moving_from_one_place_to_another_gives_both_with_the_date() -> None:
+    assert extract("Immich moved from nas-1 to nas-2 in March 2024.").facts == (
+        Fact("Immich", "moved from", "nas-1", "2024-03", None, 0.8),
+        Fact("Immich", "moved to", "nas-2", "2024-03", None, 0.8),
+    )
+
+
+def test_a_fact_names_its_subject_and_object_among_the_mentions() -> None:
+    extraction = extract("The old router runs on OpenWrt. It depends on the power supply unit.")
+    mentioned = {mention.name for mention in extraction.mentions}
+    assert {name for fact in extraction.facts for name in (fact.subject, fact.object)} <= mentioned
+    assert len(extraction.facts) == 2
+
+
+def test_a_text_that_says_nothing_is_empty_and_says_why() -> None:
+    extraction = extract("ok!")
+    assert extraction.state is State.EMPTY and extraction.reason
+
+
+WORDS = tokenise("Ada of the NAS 2019 in March, . \" ( ) 's & is a runs on I May it 12 kW The \n X's J. and")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=120) | st.lists(st.sampled_from(WORDS)).map(" ".join))
+def test_any_text_is_extracted_twice_alike_and_without_an_error(text: str) -> None:
+    if "\0" in text or not text.isprintable():
+        text = "".join(mark for mark in text if mark.isprintable())
+    once, again = extract(text), extract(text)
+    assert once == again
+    assert all(mention.name.strip() for mention in once.mentions)
+    assert len({mention.name for mention in once.mentions}) == len(once.mentions)
+    assert "".join(tokenise(text)).replace(" ", "") == "".join(text.split())
+
+
+@pytest.mark.timeout(20)  # quadratic scanning took 100 s
+@pytest.mark.parametrize("unit", ["...x", "-", "/a.", "a.", "A of ", "a@", "(", "the A's ", "A and runs on B, "])
+def test_a_long_text_of_one_thing_is_read_in_linear_time(unit: str) -> None:
+    assert extract(unit * (100_000 // len(unit))).state in (State.COMPLETE, State.EMPTY)
+
+
+def test_every_token_has_one_letter() -> None:
+    for token in tokenise("A NAS (v2.1), isn't on nas-2.local/x since 2019-01-01! «é» J. R. R. 3rd 1,000 $5 a@b.c"):
+        assert len(letter(token)) == 1
+
+
+def test_settings_are_the_identity() -> None:
+    assert Phrases().identity.hash == Phrases().identity.hash
+    assert Phrases().identity.hash != Phrases(phrases=5).identity.hash

@@ -1,0 +1,153 @@
+"""Building: relations made one, single-valued ones declared early or late, vectors where there is a space for them."""
+
+from __future__ import annotations
+
+import zlib
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from graph_content import Scripted, content, version
+
+from hopgate.embed.embedder import Identity
+from hopgate.extract.extraction import Fact, Mention, found
+from hopgate.graph.build.builder import GraphBuilder
+from hopgate.memory import Memory
+from hopgate.store import vectors
+from hopgate.store.graph import fact_rows, graph_vectors
+
+DAY = datetime(2024, 1, 1, tzinfo=UTC)
+SAME = {"nyc": "gotham", "gotham": "gotham"}
+
+
+class Words:
+    """A small real embedder: a text is the sum of its words; two words are known to mean the same."""
+
+    identity = Identity("words", 48, "words")
+
+    def documents(self, texts):
+        rows = []
+        for text in texts:
+            seeds = (zlib.crc32(SAME.get(word, word).encode()) for word in text.lower().split())
+            rows.append(sum(np.random.default_rng(seed).standard_normal(48) for seed in seeds))
+        made = np.array(rows, np.float32)
+        return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+class Embeds:
+    def embedder(self):
+        return Words()
+
+
+@pytest.fixture
+def embedding(kb) -> GraphBuilder:
+    with kb.store.transaction() as connection:
+        vectors.claim(connection, Words.identity)
+    return GraphBuilder(kb.store, Embeds())
+
+
+def add(kb, keys) -> None:
+    kb.add(*(Memory(key, "x", created_at=DAY + timedelta(n)) for n, key in enumerate(keys)))
+
+
+def lacking(kb) -> tuple[int, int]:
+    with kb.store.transaction() as connection:
+        return tuple(
+            len(graph_vectors.pending(connection, table, after=0, limit=10**6))
+            for table in ("concepts", "concept_edges")
+        )
+
+
+def test_relations_said_in_other_words_become_one_and_the_raw_ones_stay(kb):
+    add(kb, "abc")
+    told = ["was born in", "born in", "was born in"]
+    kb.build(Scripted({key: found([], [Fact("Ada", how, "Leiden")]) for key, how in zip("abc", told, strict=True)}))
+    (edge,) = content(kb)["edges"]
+    assert '"was born in", "Leiden", 3.0' in edge
+    with kb.store.transaction() as connection:
+        raw = {row[0] for row in connection.execute("SELECT DISTINCT relation FROM facts")}
+        became = dict(connection.execute("SELECT raw, canonical FROM relations").fetchall())
+    assert raw == set(told) and became["born in"] == "was born in"
+
+
+def test_declared_late_is_as_good_as_declared_early(kb):
+    add(kb, "ab")
+    moved = {"a": found([], [Fact("immich", "runs on", "nas")]), "b": found([], [Fact("immich", "runs on", "tower")])}
+    kb.build(Scripted(moved))
+    assert len(content(kb)["edges"]) == 2
+    before = version(kb)
+    kb.build(Scripted(moved), single_valued=["runs on"])
+    assert version(kb) == before + 1
+    late = content(kb)
+    kb.build(Scripted(moved), rebuild=True)
+    assert content(kb) == late
+    assert len(late["edges"]) == 3  # as it was known first, as it ended, and what followed
+    counts = kb.graph_counts()
+    assert counts["retired"] == 1 and counts["invalidation_rate"] == 0.5 and counts["single_valued"] == 1
+
+
+def test_relations_that_mean_the_same_are_single_valued_together(kb):
+    with kb.store.transaction() as connection:
+        fact_rows.ensure_relations(connection, ["lives in", "living in", "knows"])
+        fact_rows.set_canonical(connection, {"living in": "lives in"}, {"living in": 0.9})
+        assert set(fact_rows.declare_single_valued(connection, ["lives in"])) == {"lives in", "living in"}
+        assert fact_rows.declare_single_valued(connection, ["lives in"]) == []
+
+
+def test_everything_is_embedded_and_only_what_is_new_is_embedded_again(kb, embedding):
+    add(kb, [f"m{n}" for n in range(8)])
+    extractor = Scripted({f"m{n}": found([], [Fact(f"thing{n}", "knows", "hub")]) for n in range(8)})
+    embedding.build(extractor, only=[f"m{n}" for n in range(6)])
+    assert lacking(kb) == (0, 0)
+    embedding.extract(extractor, only=["m6", "m7"])
+    assert lacking(kb)[1] == 2  # new names are embedded when they are resolved, new facts when the graph is built
+    embedding.build(extractor, only=["m6", "m7"])
+    assert lacking(kb) == (0, 0)
+    with kb.store.transaction() as connection:
+        assert connection.execute("SELECT to_regclass(%s)", (graph_vectors.INDEX,)).fetchone()[0]
+
+
+def test_a_fact_that_stays_keeps_its_vector_and_a_renamed_concept_loses_its(kb, embedding):
+    add(kb, "abc")
+    extractor = Scripted(
+        {
+            "a": found([Mention("The Hub")], [Fact("ada", "knows", "The Hub")]),
+            "b": found([Mention("Hub")], [Fact("ada", "knows", "Hub")]),
+            "c": found([Mention("Hub")], [Fact("ada", "knows", "Hub")]),
+        }
+    )
+    embedding.build(extractor)
+    kb.delete(["c"])
+    assert lacking(kb) == (0, 0)
+    kb.delete(["a"])
+    assert any('["Hub", ["Hub"]' in row for row in content(kb)["concepts"])
+    assert lacking(kb) == (1, 1)
+
+
+def test_a_new_name_is_found_by_its_vector_alone(kb, embedding):
+    """No letter in common: only the embedder knows that they are one."""
+    add(kb, ["first", "second"])
+    crowd = [Mention(f"filler{n} word{n}") for n in range(120)]
+    extractor = Scripted({"first": found([Mention("gotham"), *crowd], []), "second": found([Mention("nyc")], [])})
+    embedding.build(extractor, only=["first"])
+    built = embedding.build(extractor, only=["second"])
+    assert built.incremental and built.resolution.merged == 1
+    assert any('"gotham", "nyc"' in row for row in content(kb)["concepts"])
+
+
+def test_the_vectors_of_a_sensitive_memorys_names_and_facts_leave_the_cache(kb, monkeypatch, tmp_path):
+    from hopgate.embed import CachedEmbedder, EmbeddingCache
+
+    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path))
+
+    class Cached:
+        def embedder(self):
+            return CachedEmbedder(Words(), EmbeddingCache.default())
+
+    with kb.store.transaction() as connection:
+        vectors.claim(connection, Words.identity)
+    add(kb, "a")
+    GraphBuilder(kb.store, Cached()).build(Scripted({"a": found([], [Fact("Swordfish", "opens", "the vault")])}))
+    assert EmbeddingCache.default().info().vectors > 0
+    kb.mark_sensitive(["a"])
+    assert EmbeddingCache.default().info().vectors == 0

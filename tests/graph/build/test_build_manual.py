@@ -1,0 +1,149 @@
+"""Merges are rows, explained and reversible; resolution by two thresholds; rulings outlive a rebuild."""
+
+from __future__ import annotations
+
+import pytest
+from graph_content import Scripted, content, of_triples, version
+
+from hopgate.demo import corpus
+from hopgate.errors import HopgateError
+from hopgate.extract.extraction import Fact, Mention, found, sources
+from hopgate.extract.runner import Run
+from hopgate.graph.build.manual import merge, split
+from hopgate.graph.build.resolve import Resolution
+from hopgate.graph.build.sink import GraphSink
+from hopgate.graph.canonicalise.incremental import Resolver
+from hopgate.memory import Memory
+from hopgate.store.graph import concept_rows
+
+
+@pytest.fixture
+def world(kb):
+    made = corpus()
+    kb.add(*made.memories)
+    kb.build(of_triples(made.triples), single_valued=made.single_valued)
+    return made
+
+
+def concept(kb, name: str) -> int:
+    with kb.store.transaction() as connection:
+        return connection.execute("SELECT concept_id FROM concept_names WHERE normal_name = %s", (name,)).fetchone()[0]
+
+
+def test_merge_then_split_restores_everything(kb, world):
+    for one, two in (("immich", "jellyfin"), ("birch", "alder"), ("marta kowal", "cellar")):
+        before, at = content(kb), version(kb)
+        with kb.store.transaction() as connection:
+            change = merge(connection, concept(kb, one), concept(kb, two))
+        merged = content(kb)
+        assert change.names and merged != before and len(merged["concepts"]) == len(before["concepts"]) - 1
+        with kb.store.transaction() as connection:
+            split(connection, concept(kb, one))
+        assert content(kb) == before
+        assert version(kb) == at + 2
+
+
+def test_merges_of_merges_are_taken_back_one_by_one(kb, world):
+    before = content(kb)
+    with kb.store.transaction() as connection:
+        merge(connection, concept(kb, "birch"), concept(kb, "alder"), score=0.7)
+    between = content(kb)
+    with kb.store.transaction() as connection:
+        merge(connection, concept(kb, "rowan"), concept(kb, "birch"))
+    with kb.store.transaction() as connection:
+        split(connection, concept(kb, "rowan"))
+    assert content(kb) == between
+    with kb.store.transaction() as connection:
+        (made,) = concept_rows.merges_into(connection, concept(kb, "birch"))
+        assert (made.merged_name, made.score, made.method) == ("alder", pytest.approx(0.7), "by hand")
+        split(connection, concept(kb, "birch"))
+    assert content(kb) == before
+
+
+def test_what_cannot_be_done_is_refused(kb, world):
+    with kb.store.transaction() as connection, pytest.raises(HopgateError, match="with itself"):
+        merge(connection, concept(kb, "birch"), concept(kb, "birch"))
+    with kb.store.transaction() as connection, pytest.raises(HopgateError, match="nothing was merged"):
+        split(connection, concept(kb, "birch"))
+    with kb.store.transaction() as connection, pytest.raises(HopgateError, match="no concept"):
+        concept_rows.get(connection, 10**9)
+
+
+def test_what_people_decided_outlives_a_rebuild(kb, world):
+    extractor = of_triples(world.triples)
+    with kb.store.transaction() as connection:
+        merge(connection, concept(kb, "immich"), concept(kb, "jellyfin"))
+        merge(connection, concept(kb, "birch"), concept(kb, "alder"))
+    before = content(kb)
+    kb.build(extractor, rebuild=True)
+    assert content(kb) == before
+    with kb.store.transaction() as connection:
+        split(connection, concept(kb, "birch"))
+    kb.build(extractor, rebuild=True)
+    assert concept(kb, "birch") != concept(kb, "alder")
+    assert concept(kb, "immich") == concept(kb, "jellyfin")
+
+
+def test_an_automatic_merge_that_was_split_stays_split(kb):
+    kb.add(Memory("a", "x"), Memory("b", "y"))
+    said = {"a": found([Mention("Marilyn Monroe")], []), "b": found([Mention("Monroe")], [])}
+    kb.build(Scripted(said))
+    assert concept(kb, "monroe") == concept(kb, "marilyn monroe")
+    with kb.store.transaction() as connection:
+        split(connection, concept(kb, "monroe"))
+    apart = content(kb)
+    kb.build(Scripted(said), rebuild=True)
+    assert content(kb) == apart and concept(kb, "monroe") != concept(kb, "marilyn monroe")
+
+
+def grow(kb, resolution, said):
+    """Build with the first memory, then add the others one at a time through a resolution."""
+    first, *others = said
+    kb.add(*(Memory(key, "x") for key in said))
+    kb.build(Scripted({first: said[first]}), only=[first])
+    for key in others:
+        Run().over(sources([kb.get(key)]), Scripted(said), GraphSink(kb.store, resolution=resolution))
+
+
+def test_the_middle_band_stays_apart_and_is_listed_unless_a_model_says_otherwise(kb):
+    said = {"a": found([Mention("Marilyn Monroe"), Mention("James Monroe")], []), "b": found([Mention("Monroe")], [])}
+    grow(kb, Resolution(Resolver(merge=0.99, ask=0.2)), said)
+    with kb.store.transaction() as connection:
+        (listed,) = concept_rows.ambiguous(connection)
+    assert listed.name == "Monroe" and listed.near in ("Marilyn Monroe", "James Monroe")
+    assert len(content(kb)["concepts"]) == 3
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_model_decides_the_middle_band(kb, answer):
+    asked = []
+
+    def ask(name, kind, names):
+        asked.append((name, kind, names))
+        return answer
+
+    said = {"a": found([Mention("Marilyn Monroe"), Mention("James Monroe")], []), "b": found([Mention("Monroe")], [])}
+    resolution = Resolution(Resolver(merge=0.99, ask=0.2), ask=ask)
+    grow(kb, resolution, said)
+    assert len(asked) == 1 and asked[0][0] == "Monroe"
+    assert len(content(kb)["concepts"]) == (2 if answer else 3)
+    assert resolution.tally.merged == int(answer)
+    with kb.store.transaction() as connection:
+        assert concept_rows.ambiguous(connection) == []
+
+
+def test_a_new_name_joins_the_concept_it_means_before_its_facts_are_derived(kb):
+    said = {
+        "a": found([Mention("Marilyn Monroe")], [Fact("Marilyn Monroe", "starred in", "Niagara")]),
+        "b": found([Mention("Monroe")], [Fact("Monroe", "starred in", "Niagara")]),
+    }
+    resolution = Resolution()
+    grow(kb, resolution, said)
+    assert resolution.tally.merged == 1
+    (edge,) = content(kb)["edges"]
+    assert '"Marilyn Monroe", "starred in", "Niagara", 2.0' in edge
+    with kb.store.transaction() as connection:
+        (made,) = concept_rows.merges_into(connection, concept(kb, "monroe"))
+        assert made.method == "incremental" and made.score is not None
+        split(connection, concept(kb, "monroe"))
+    assert sum("starred in" in row for row in content(kb)["edges"]) == 2

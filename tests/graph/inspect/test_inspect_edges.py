@@ -1,0 +1,101 @@
+"""The synthetic corpus's moves and replacements before, between and after each change: as true, and as known."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+
+import pytest
+from graph_content import of_triples
+
+from hopgate.demo import corpus, held
+from hopgate.graph.inspect.edges import edges
+
+LAST = date(2027, 1, 1)
+
+
+@pytest.fixture
+def world(kb):
+    made = corpus()
+    kb.add(*made.memories)
+    kb.build(of_triples(made.triples), single_valued=made.single_valued)
+    return made
+
+
+def evening(day: date) -> datetime:
+    """What was told on a day is known at its end."""
+    return datetime.combine(day, time.max, UTC)
+
+
+def told(kb, as_of: date | None, known_at: date | None = None) -> set[tuple[str, str, str]]:
+    with kb.store.transaction() as connection:
+        rows = edges(
+            connection,
+            as_of=datetime.combine(as_of, time(12), UTC) if as_of else None,
+            known_at=evening(known_at) if known_at else None,
+        )
+    return {(row.source, row.relation, row.target) for row in rows}
+
+
+def changing(world):
+    groups: dict[tuple[str, str], list] = {}
+    for fact in world.facts:
+        if fact.relation in world.single_valued:
+            groups.setdefault((fact.subject, fact.relation), []).append(fact)
+    return [facts for facts in groups.values() if len(facts) > 1]
+
+
+def moments(world) -> list[tuple[date, date | None]]:
+    """Days before, on and after changes, with what was known before, on and after they were told."""
+    found: list[tuple[date, date | None]] = []
+    for facts in changing(world)[::4]:
+        for fact in facts[1:]:
+            began, at = fact.valid_from, fact.told_at
+            days = [began - timedelta(1), began, began + timedelta(1)]
+            found += [(day, known) for day in days for known in (None, at - timedelta(1), at, LAST)]
+    return found
+
+
+def test_as_of_and_known_at_answer_as_the_timeline_does(kb, world):
+    """Only single-valued relations end; where a fact's start is unknown it held at least since it was told."""
+    asked = moments(world)
+    assert len(asked) > 100
+    single = {(facts[0].subject, facts[0].relation) for facts in changing(world)}
+    for as_of, known_at in asked[:: max(1, len(asked) // 80)]:
+        expected = {
+            (fact.subject, fact.relation, fact.object)
+            for fact in held(world.facts, as_of, known_at)
+            if (fact.subject, fact.relation) in single
+        }
+        answered = {row for row in told(kb, as_of, known_at) if row[:2] in single}
+        assert answered == expected, (as_of, known_at)
+
+
+def test_without_a_time_everything_that_is_believed_is_told(kb, world):
+    everything = told(kb, None)
+    assert {(fact.subject, fact.relation, fact.object) for fact in world.facts} <= everything
+
+
+def test_no_fact_is_lost_whatever_superseded_it(kb, world):
+    with kb.store.transaction() as connection:
+        rows = connection.execute(
+            "SELECT s.canonical_name, e.relation, d.canonical_name FROM concept_edges e "
+            "JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id"
+        ).fetchall()
+    assert {(fact.subject, fact.relation, fact.object) for fact in world.facts} <= set(rows)
+
+
+def test_recall_walks_the_graph_as_it_was(kb, world):
+    """The graph leg reaches the new host's memory through the edge only while the edge holds and is known."""
+    facts = next(facts for facts in changing(world) if facts[0].relation == "runs on")
+    old, new = facts[0], facts[1]
+    before = datetime.combine(new.told_at - timedelta(1), time.max, UTC)
+    hits = kb.recall(f"{old.subject}", legs=("graph",), k=50, known_at=before)
+    assert hits and new.told_by[0] not in {hit.external_id for hit in hits}
+    assert all(hit.memory.created_at <= before for hit in hits)
+    later = kb.recall(f"{old.subject}", legs=("graph",), k=50)
+    assert {old.told_by[0], new.told_by[0]} <= {hit.external_id for hit in later}
+    with kb.store.transaction() as connection:
+        then = edges(connection, as_of=datetime.combine(new.valid_from - timedelta(1), time(12), UTC), of=old.subject)
+        now = edges(connection, as_of=datetime.combine(new.valid_from + timedelta(1), time(12), UTC), of=old.subject)
+    assert (old.object in {row.target for row in then}, new.object in {row.target for row in then}) == (True, False)
+    assert (old.object in {row.target for row in now}, new.object in {row.target for row in now}) == (False, True)

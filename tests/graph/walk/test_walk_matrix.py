@@ -1,0 +1,203 @@
+"""The matrix: what is loaded is what the tables hold, seen from the configuration's point of view."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from graph_world import LONG_AGO, Edge, clear, day, write_concepts, write_edges, write_memories, write_mentions
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hopgate.errors import HopgateError
+from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix, positions
+from hopgate.graph.walk.pagerank import pagerank
+from hopgate.store.graph import version
+
+MEMORIES, CONCEPTS = (10, 20, 30, 40), (5, 6, 7, 8, 9)
+MOMENTS = st.none() | st.integers(1, 6).map(day)
+WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 3.0])
+CONFIGS = st.builds(
+    MatrixConfig,
+    relations=st.dictionaries(st.sampled_from(["knows", "owns", "mentions", "about"]), WEIGHTS, max_size=3),
+    kinds=st.dictionaries(st.sampled_from(["person", ""]), WEIGHTS, max_size=2),
+    as_of=MOMENTS,
+    known_at=MOMENTS,
+    mentions=st.booleans(),
+    edges=st.booleans(),
+    superseded=st.booleans(),
+)
+
+
+@st.composite
+def edge(draw: st.DrawFn) -> Edge:
+    start, end = sorted([draw(st.integers(1, 6)), draw(st.integers(1, 6))])
+    return Edge(
+        draw(st.sampled_from(CONCEPTS)),
+        draw(st.sampled_from(CONCEPTS)),
+        draw(st.sampled_from(["knows", "owns"])),
+        draw(st.sampled_from([0.5, 1.0])),
+        draw(st.sampled_from([None, day(start)])),
+        draw(st.sampled_from([None, day(end)])),
+        draw(st.integers(1, 6).map(day)),
+        draw(st.none() | st.integers(3, 9).map(day)),
+    )
+
+
+MENTIONS = st.dictionaries(
+    st.tuples(st.sampled_from(MEMORIES), st.sampled_from(CONCEPTS)),
+    st.tuples(st.sampled_from([1.0, 2.0]), st.sampled_from(["mentions", "about"])),
+)
+TIMES = st.fixed_dictionaries({memory: st.tuples(MOMENTS, MOMENTS, st.booleans()) for memory in MEMORIES})
+
+
+@pytest.fixture
+def connection(dsn: str) -> Any:
+    with psycopg.connect(dsn) as opened:
+        write_memories(opened, MEMORIES)
+        write_concepts(opened, CONCEPTS[:2], "person")
+        write_concepts(opened, CONCEPTS[2:])
+        yield opened
+
+
+@given(edges=st.lists(edge(), max_size=15), mentions=MENTIONS, times=TIMES, config=CONFIGS)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_adjacency_is_what_the_rows_say(
+    connection: psycopg.Connection[Any],
+    edges: list[Edge],
+    mentions: dict[tuple[int, int], tuple[float, str]],
+    times: dict[int, tuple[datetime | None, datetime | None, bool]],
+    config: MatrixConfig,
+) -> None:
+    connection.execute("DELETE FROM concept_edges")
+    connection.execute("DELETE FROM memory_concepts")
+    write_edges(connection, edges)
+    write_mentions(connection, ((*ends, *rest) for ends, rest in mentions.items()))
+    for memory, (made, superseded, sensitive) in times.items():
+        connection.execute(
+            "UPDATE memories SET created_at = %s, superseded_at = %s, is_sensitive = %s WHERE id = %s",
+            (made or LONG_AGO, superseded, sensitive, memory),
+        )
+    matrix = load_matrix(connection, config)
+
+    relations, kinds = dict(config.relations), dict(config.kinds)
+    known = config.known_at or datetime.max.replace(tzinfo=day(1).tzinfo)
+    nodes = [
+        memory
+        for memory, (made, superseded, sensitive) in sorted(times.items())
+        if not sensitive and (made or LONG_AGO) <= known and (config.superseded or not superseded or superseded > known)
+    ]
+    wanted = np.zeros((len(nodes) + len(CONCEPTS),) * 2)
+    frequency = [0] * len(CONCEPTS)
+
+    def factor(concept: int) -> float:
+        return kinds.get("person" if concept in CONCEPTS[:2] else "", 1.0)
+
+    for (memory, concept), (weight, relation) in mentions.items():
+        if memory in nodes:
+            one, two = nodes.index(memory), len(nodes) + CONCEPTS.index(concept)
+            frequency[CONCEPTS.index(concept)] += 1
+            if config.mentions:
+                wanted[one, two] = wanted[two, one] = weight * relations.get(relation, 1.0) * factor(concept)
+    for told in edges:
+        if config.edges and told.visible(config.as_of, config.known_at):
+            one, two = (len(nodes) + CONCEPTS.index(end) for end in (told.source, told.target))
+            weight = told.weight * relations.get(told.relation, 1.0) * factor(told.source) * factor(told.target)
+            wanted[one, two] += weight
+            if one != two:
+                wanted[two, one] += weight
+    assert matrix.memory_ids.tolist() == nodes
+    assert matrix.concept_ids.tolist() == list(CONCEPTS)
+    assert matrix.frequency.tolist() == frequency
+    np.testing.assert_allclose(matrix.graph.matrix.toarray(), wanted, rtol=1e-6)
+    _edges_add_up(matrix)
+
+
+def _edges_add_up(matrix: GraphMatrix) -> None:
+    """The arrays for explanations hold exactly the weight that is walked between concepts."""
+    concepts = matrix.graph.matrix.toarray()[len(matrix.memory_ids) :, len(matrix.memory_ids) :]
+    found = np.zeros_like(concepts)
+    for source, target, weight in zip(matrix.edge_source, matrix.edge_target, matrix.edge_weight, strict=True):
+        found[source, target] += weight
+        if source != target:
+            found[target, source] += weight
+    np.testing.assert_allclose(found, concepts, rtol=1e-6)
+    assert len(matrix.edge_id) == len(matrix.edge_relation) == len(matrix.edge_weight)
+
+
+def test_nodes_and_edges_lead_back_to_rows(connection: psycopg.Connection[Any]) -> None:
+    write_mentions(connection, [(10, 5), (20, 5)])
+    write_edges(connection, [Edge(5, 6, "knows"), Edge(6, 5, "owns"), Edge(6, 7, "owns")])
+    version.bump(connection)
+    matrix = load_matrix(connection)
+    assert repr(matrix) == "GraphMatrix(version=1, memories=4, concepts=5, edges=3, arcs=8)"
+    assert matrix.memories([40, 11, 10]).tolist() == [3, -1, 0]
+    assert matrix.concepts([5, 0, 9]).tolist() == [0, -1, 4]
+    rows = matrix.edges_between([(1, 0), (0, 1), (3, 4)])
+    assert sorted(matrix.relations[matrix.edge_relation[row]] for row in rows) == ["knows", "owns"]
+    ids = [int(matrix.edge_id[row]) for row in rows]
+    told = connection.execute("SELECT least(src_id, dst_id) FROM concept_edges WHERE id = ANY(%s)", (ids,))
+    assert told.fetchall() == [(5,), (5,)]
+    with pytest.raises(ValueError, match="read-only"):
+        matrix.memory_ids[0] = 1
+
+
+def test_an_empty_store_and_one_without_edges(connection: psycopg.Connection[Any]) -> None:
+    lonely = load_matrix(connection)
+    assert (lonely.graph.nodes, lonely.graph.arcs) == (9, 0)
+    clear(connection)
+    empty = load_matrix(connection)
+    assert (empty.graph.nodes, len(empty.edge_id), empty.memories([1]).tolist()) == (0, 0, [-1])
+
+
+def test_a_walk_on_a_loaded_cycle_is_uniform(connection: psycopg.Connection[Any]) -> None:
+    write_edges(connection, (Edge(one, two) for one, two in zip(CONCEPTS, (*CONCEPTS[1:], CONCEPTS[0]), strict=True)))
+    matrix = load_matrix(connection)
+    start = np.zeros(matrix.graph.nodes)
+    start[len(MEMORIES) :] = 1 / len(CONCEPTS)
+    scores = np.asarray(pagerank(matrix.graph, start, damping=0.8, tolerance=1e-6))
+    np.testing.assert_allclose(scores[len(MEMORIES) :], 1 / len(CONCEPTS), atol=1e-5)
+
+
+def test_a_loaded_hub_of_ten_thousand_mentions_shares_its_mass(dsn: str) -> None:
+    many = 10_000
+    with psycopg.connect(dsn) as connection:
+        write_memories(connection, range(1, many + 1))
+        write_concepts(connection, [1, 2])
+        write_mentions(connection, ((memory, 1) for memory in range(1, many + 1)))
+        matrix = load_matrix(connection)
+    assert matrix.frequency.tolist() == [many, 0]
+    start = np.zeros(matrix.graph.nodes)
+    start[many] = 1
+    scores = np.asarray(pagerank(matrix.graph, start, damping=0.5, tolerance=1e-7))
+    # A star seeded at its centre: 2/3 stay there and 1/3 is shared out evenly. A concept without edges gets nothing.
+    np.testing.assert_allclose(scores[:many], 1 / 3 / many, rtol=1e-3)
+    assert scores[many] == pytest.approx(2 / 3, rel=1e-4)
+    assert scores[many + 1] == 0
+
+
+@given(ids=st.sets(st.integers(-50, 3000)), wanted=st.lists(st.integers(-60, 3100)), many=st.booleans())
+def test_positions_are_where_ids_stand(ids: set[int], wanted: list[int], many: bool) -> None:
+    ascending = sorted(ids)
+    asked = wanted * (1 + many * (2000 // max(1, len(wanted))))
+    found = positions(np.array(ascending, np.int64), np.array(asked, np.int64))
+    places = {one: place for place, one in enumerate(ascending)}
+    assert found.tolist() == [places.get(one, -1) for one in asked]
+
+
+def test_what_means_nothing_is_refused() -> None:
+    with pytest.raises(HopgateError, match="relation 'owns' must be a finite number"):
+        MatrixConfig(relations={"owns": -1})
+    with pytest.raises(HopgateError, match="kind 'tool' must be a finite number"):
+        MatrixConfig(kinds={"tool": float("nan")})
+    with pytest.raises(HopgateError, match="as_of needs a time zone"):
+        MatrixConfig(as_of=datetime(2025, 1, 1))
+
+
+def test_a_configuration_is_a_value() -> None:
+    config = MatrixConfig(relations={"owns": 2, "is": 0.5}, kinds={"tool": 1})
+    assert eval(repr(config)) == config == MatrixConfig(relations={"is": 0.5, "owns": 2}, kinds={"tool": 1})
+    assert len({config, MatrixConfig(), MatrixConfig()}) == 2

@@ -1,0 +1,119 @@
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hopgate.errors import HopgateError
+from hopgate.graph.walk.paths import Edge, Path, Step, pairs, steps, strongest_path
+from hopgate.graph.walk.seeds import Restart, Seed, restart
+from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
+
+
+def probability(graph: WalkGraph, start: Restart, nodes: tuple[int, ...], damping: float) -> float:
+    matrix, strength = graph.matrix.toarray(), graph.strength
+    chance = float(start.vector[nodes[0]])
+    for source, target in itertools.pairwise(nodes):
+        chance *= damping * float(matrix[source, target]) / float(strength[source])
+    return chance
+
+
+def every_path(graph: WalkGraph, seeds: list[int], memory: int) -> list[tuple[int, ...]]:
+    """All paths without a repeated node; the strongest never repeats one."""
+    matrix = graph.matrix.toarray()
+    found, open_paths = [], [(seed,) for seed in seeds]
+    while open_paths:
+        path = open_paths.pop()
+        if path[-1] == memory:
+            found.append(path)
+            continue
+        open_paths += [(*path, int(node)) for node in np.flatnonzero(matrix[path[-1]]) if node not in path]
+    return found
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([0.3, 0.8]), st.booleans())
+def test_no_other_path_is_stronger(seed: int, damping: float, directed: bool) -> None:
+    random = np.random.default_rng(seed)
+    graph = edge_graph(
+        7, random.integers(0, 7, 9), random.integers(0, 7, 9), random.random(9) + 0.1, memories=3, directed=directed
+    )
+    start = restart(graph, names=[int(concept) for concept in random.integers(0, 4, 2)])
+    memory = int(random.integers(0, 3))
+    path = strongest_path(graph, start, memory, damping=damping)
+    others = every_path(graph, sorted({found.node for found in start.seeds}), memory)
+    if not others:
+        assert path is None
+        return
+    assert path is not None
+    assert path.nodes[-1] == memory
+    assert path.seed.node == path.nodes[0]
+    assert path.probability == pytest.approx(probability(graph, start, path.nodes, damping), rel=1e-5)
+    assert path.probability == pytest.approx(
+        max(probability(graph, start, other, damping) for other in others), rel=1e-5
+    )
+
+
+def test_a_concept_is_preferred_to_a_memory_and_another_memory_to_itself() -> None:
+    graph = mention_graph(3, 2, memory=[0, 1, 1, 2], concept=[0, 0, 1, 1])
+    named = strongest_path(graph, restart(graph, names=[0], memories=[(1, 0.9), (2, 0.2)]), 1)
+    assert named is not None and named.nodes == (3, 1) and named.seed.reason == "name"
+    beside = strongest_path(graph, restart(graph, memories=[(0, 0.5), (1, 0.9)]), 1)
+    assert beside is not None and beside.nodes == (0, 3, 1) and beside.seed.reason == "memory"
+    itself = strongest_path(graph, restart(graph, memories=[(1, 0.9)]), 1)
+    assert itself == Path((1,), 1.0, Seed(1, 1.0, "memory"))
+
+
+def test_no_seed_leads_there() -> None:
+    graph = mention_graph(2, 2, memory=[0, 1], concept=[0, 1])
+    assert strongest_path(graph, restart(graph, names=[0]), 1) is None
+    assert strongest_path(graph, restart(graph), 1) is None
+    assert strongest_path(graph, restart(graph, names=[0]), 0, damping=0) is None
+
+
+def test_a_memory_outside_the_graph_is_refused() -> None:
+    graph = mention_graph(1, 1, memory=[0], concept=[0])
+    with pytest.raises(HopgateError, match="memory 1 is not one of the graph's 1"):
+        strongest_path(graph, restart(graph, names=[0]), 1)
+
+
+def test_a_cycle_goes_the_short_way_round() -> None:
+    graph = edge_graph(8, range(8), [*range(1, 8), 0], memories=1)
+    path = strongest_path(graph, restart(graph, names=[5]), 0, damping=0.8)
+    assert path is not None
+    assert path.nodes == (6, 7, 0)
+    assert path.probability == pytest.approx((0.8 / 2) ** 2)
+
+
+def test_steps_name_the_edge_with_most_evidence_and_its_direction() -> None:
+    graph = mention_graph(2, 3, memory=[0, 1], concept=[0, 2], source=[0, 1], target=[1, 2])
+    path = Path((0, 2, 3, 4, 1), 0.1, Seed(0, 1.0, "memory"))
+    assert pairs(graph, path) == [(0, 1), (1, 2)]
+    edges = {
+        (0, 1): [Edge(0, "runs", 1, (0,))],
+        (1, 0): [Edge(1, "is run by", 0, (0, 1))],
+    }
+    assert steps(graph, path, edges) == [
+        Step(0, "mentions", 2, True, (0,)),
+        Step(2, "is run by", 3, False, (0, 1)),
+        Step(3, "shares a name with", 4),
+        Step(4, "mentioned in", 1, True, (1,)),
+    ]
+
+
+def test_a_path_of_one_memory_has_no_steps() -> None:
+    graph = mention_graph(1, 1, memory=[0], concept=[0])
+    path = Path((0,), 1.0, Seed(0, 1.0, "memory"))
+    assert steps(graph, path, {}) == [] and pairs(graph, path) == []
+
+
+def test_parallel_probabilities_never_exceed_the_seed_mass() -> None:
+    graph = mention_graph(3, 3, memory=[0, 0, 1, 2], concept=[0, 1, 1, 2], source=[0], target=[2])
+    start = restart(graph, names=[0, 1, 2])
+    for memory in range(3):
+        path = strongest_path(graph, start, memory)
+        assert (
+            path is not None and 0 < path.probability <= start.vector[path.nodes[0]] and math.isfinite(path.probability)
+        )

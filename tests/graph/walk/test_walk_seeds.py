@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hopgate.errors import HopgateError
+from hopgate.graph.walk.seeds import NearFact, Seeding, nearest, restart
+from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
+
+
+def town() -> WalkGraph:
+    """Four memories; concept 0 is in all of them, 1 in two, 2 in one, 3 in none."""
+    return mention_graph(
+        4, 4, memory=[0, 1, 2, 3, 0, 1, 2], concept=[0, 0, 0, 0, 1, 1, 2], source=[0, 2], target=[3, 3]
+    )
+
+
+COSINES = st.floats(-1, 1, allow_nan=False, width=32)
+FACTS = st.lists(st.builds(NearFact, st.integers(0, 3), st.integers(0, 3), COSINES, st.integers(0, 99)), max_size=8)
+MEMORIES = st.lists(st.tuples(st.integers(0, 3), COSINES), max_size=4, unique_by=lambda hit: hit[0])
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 3), max_size=4), FACTS, MEMORIES)
+def test_mass_is_one_or_nothing_and_the_seeds_account_for_all_of_it(
+    names: list[int], facts: list[NearFact], memories: list[tuple[int, float]]
+) -> None:
+    graph = town()
+    start = restart(graph, names=names, facts=facts, memories=memories)
+    assert start.vector.sum() == pytest.approx(1.0 if names or facts or memories else 0.0)
+    assert bool(start) == bool(names or facts or memories)
+    told = np.zeros(graph.nodes)
+    for seed in start.seeds:
+        told[seed.node] += seed.weight
+    assert told == pytest.approx(start.vector)
+    assert [seed.weight for seed in start.seeds] == sorted((seed.weight for seed in start.seeds), reverse=True)
+
+
+@settings(deadline=None)
+@given(FACTS.filter(bool), st.floats(-0.5, 0.5))
+def test_only_differences_of_cosines_count(facts: list[NearFact], shift: float) -> None:
+    moved = [fact._replace(similarity=fact.similarity + shift) for fact in facts]
+    assert restart(town(), facts=moved).vector == pytest.approx(restart(town(), facts=facts).vector)
+
+
+def test_shares_are_kept_and_a_silent_source_leaves_its_share() -> None:
+    graph, seeding = town(), Seeding(names=0.5, facts=0.3, memories=0.2)
+    both = restart(graph, names=[2], memories=[(3, 0.9)], seeding=seeding)
+    assert both.vector[graph.memories + 2] == pytest.approx(0.5 / 0.7)
+    assert both.vector[3] == pytest.approx(0.2 / 0.7)
+
+
+def test_the_rarer_concept_weighs_more_and_one_in_no_memory_counts_as_in_one() -> None:
+    graph = town()
+    vector = restart(graph, names=[0, 1, 2, 3], seeding=Seeding(specificity=1.0)).vector[graph.memories :]
+    assert vector == pytest.approx(np.array([1 / 4, 1 / 2, 1, 1]) / 2.75)
+    flat = restart(graph, names=[0, 1, 2, 3], seeding=Seeding(specificity=0)).vector[graph.memories :]
+    assert flat == pytest.approx([0.25] * 4)
+
+
+def test_a_seed_says_which_fact_brought_it() -> None:
+    start = restart(town(), facts=[NearFact(2, 3, 0.7, 11), NearFact(2, 1, 0.9, 22)])
+    assert {seed.node - 4: seed.origin for seed in start.seeds} == {2: 22, 1: 22, 3: 11}
+
+
+def test_a_fact_about_itself_counts_once() -> None:
+    once = restart(town(), facts=[NearFact(2, 2, 0.8), NearFact(1, 3, 0.8)], seeding=Seeding(specificity=0))
+    assert once.vector[4:] == pytest.approx([0, 1 / 3, 1 / 3, 1 / 3])
+
+
+def test_only_the_nearest_are_looked_at() -> None:
+    seeding = Seeding(near_facts=1, near_memories=0)
+    start = restart(town(), facts=[NearFact(1, 1, 0.9), NearFact(2, 2, 0.8)], memories=[(0, 0.9)], seeding=seeding)
+    assert [seed.node for seed in start.seeds] == [5]
+
+
+@pytest.mark.parametrize("found", [{"names": [4]}, {"facts": [NearFact(0, -1, 0.5)]}, {"memories": [(4, 0.5)]}])
+def test_what_is_not_in_the_graph_is_refused(found: dict[str, list[object]]) -> None:
+    with pytest.raises(HopgateError, match="is not one of the graph's 4"):
+        restart(town(), **found)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"names": -1},
+        {"names": 0, "facts": 0, "memories": 0},
+        {"temperature": 0},
+        {"specificity": -1},
+        {"near_facts": -1},
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(setting: dict[str, float]) -> None:
+    with pytest.raises(HopgateError):
+        Seeding(**setting)  # type: ignore[arg-type]
+
+
+def test_seeding_is_a_value_that_prints_as_itself() -> None:
+    seeding = Seeding(names=0.2, temperature=0.05)
+    assert eval(repr(seeding)) == seeding
+    assert hash(seeding) == hash(Seeding(names=0.2, temperature=0.05))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 12), st.integers(0, 15), st.integers(0, 2**32 - 1))
+def test_nearest_is_the_head_of_a_full_sort(rows: int, top: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    # Few distinct values, so that there are ties.
+    vectors = random.integers(-1, 2, (rows, 3)).astype(float)
+    query = random.integers(-1, 2, 3).astype(float)
+    cosines = vectors @ query
+    assert [row for row, _ in nearest(query, vectors, top)] == sorted(
+        range(rows), key=lambda row: (-cosines[row], row)
+    )[:top]
+
+
+def test_nearest_of_nothing_is_nothing() -> None:
+    assert nearest(np.ones(3), np.zeros((0, 3)), 5) == []

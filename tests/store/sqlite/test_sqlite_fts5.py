@@ -1,0 +1,246 @@
+"""The SQLite lexical leg against FTS5 itself, and against what users type and open."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hopgate.errors import HopgateError
+from hopgate.memory import Memory
+from hopgate.store.sqlite.file import require_fts5
+from hopgate.store.sqlite.fts5 import SqliteLexical, create
+
+WORDS = ["nas", "cellar", "backup", "Ceph", "grafana", "café", "moved", "rack", "OR", "near", "42"]
+NOTES = [
+    Memory("a", "The NAS moved to the cellar.", tags=("homelab",), importance=0.2, scope="home"),
+    Memory("b", "Backups of the NAS run at night.", expanded_keywords=("snapshot",), importance=0.9, scope="home"),
+    Memory("c", "Grafana moved to kestrel.", category="work", importance=0.5, scope="work"),
+    Memory("d", "Discount of 100% on file_name_x, path c:\\temp.", importance=0.1),
+    Memory("e", "Discount of 100 on filesnamesx.", importance=0.7),
+    Memory("s", "The cellar code is quavertine.", is_sensitive=True, importance=0.4),
+]
+
+
+@pytest.fixture
+def notes(tmp_path):
+    path = tmp_path / "notes #1?.db"
+    assert create(path, NOTES) == len(NOTES)
+    with SqliteLexical(path) as lexical:
+        yield lexical
+
+
+def ids(leg):
+    return [key for key, _ in leg]
+
+
+memories = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(WORDS), min_size=1, max_size=8),
+        st.lists(st.sampled_from(WORDS), max_size=2),
+        st.lists(st.sampled_from(WORDS), max_size=2),
+        st.sampled_from([None, "work", "rack"]),
+        st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+        st.sampled_from([None, "home", "work"]),
+    ),
+    min_size=1,
+    max_size=25,
+).map(
+    lambda rows: [
+        Memory(
+            f"m{i * 7 % 26:02}",
+            " ".join(text),
+            tags=tuple(tags),
+            expanded_keywords=tuple(keywords),
+            category=category,
+            importance=importance,
+            scope=scope,
+        )
+        for i, (text, tags, keywords, category, importance, scope) in enumerate(rows)
+    ]
+)
+
+
+def direct(rows: list[Memory], query: str) -> list[tuple[str, float]]:
+    """FTS5 asked without hopgate: another table layout, its own text columns, every row, sorted in Python."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE t USING fts5(a, b, c, d, tokenize='unicode61')")
+    for number, row in enumerate(rows):
+        columns = (row.content, " ".join(row.expanded_keywords), " ".join(row.tags), row.category or "")
+        connection.execute("INSERT INTO t(rowid, a, b, c, d) VALUES (?, ?, ?, ?, ?)", (number, *columns))
+    found = connection.execute("SELECT rowid, bm25(t) FROM t WHERE t MATCH ?", (query,)).fetchall()
+    connection.close()
+    scored = [(rows[number].external_id, -rank * 0.7 + rows[number].importance * 0.3) for number, rank in found]
+    return sorted(scored, key=lambda hit: (-hit[1], hit[0]))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=memories,
+    asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True),
+    depth=st.integers(1, 30),
+    scope=st.sampled_from([None, "home", "work"]),
+    dropped=st.integers(0, 5),
+)
+def test_the_leg_and_its_fusion_are_exactly_fts5s_order(rows, asked, depth, scope, dropped):
+    from hopgate.recall.fuse import RRF
+
+    exclude = {row.external_id for row in rows[:dropped]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "x.db")
+        create(path, rows)
+        with SqliteLexical(path) as lexical:
+            leg = lexical.leg(" ".join(asked), depth=depth, scope=scope, exclude=exclude)
+    wanted = {row.external_id for row in rows if scope in (None, row.scope)} - exclude
+    expected: list[tuple[str, float]] = []
+    for operator in (" AND ", " OR "):
+        everything = direct(rows, operator.join(f'"{word}"' for word in asked))
+        expected = [hit for hit in everything if hit[0] in wanted][:depth]
+        if len(expected) >= depth:
+            break
+    assert leg == expected
+    assert [hit.id for hit in RRF().fuse({"lexical": leg})] == ids(leg)
+
+
+def test_all_words_first_then_any_when_the_leg_is_not_filled(notes):
+    assert ids(notes.leg("nas moved", depth=1)) == ["a"]
+    assert notes.leg("nas NAS Nas moved") == notes.leg("nas moved")
+    assert set(ids(notes.leg("nas moved"))) == {"a", "b", "c"}
+
+
+def test_every_searched_column_is_found_and_the_sensitive_one_too(notes):
+    for query, found in [("homelab", "a"), ("snapshot", "b"), ("work", "c"), ("quavertine", "s")]:
+        assert ids(notes.leg(query)) == [found]
+
+
+def test_filters_do_not_starve_the_leg(tmp_path):
+    rows = [Memory(f"m{i:03}", "nas", importance=i / 300, scope="home" if i % 2 else "work") for i in range(300)]
+    create(tmp_path / "x.db", rows)
+    with SqliteLexical(tmp_path / "x.db") as lexical:
+        best = ids(lexical.leg("nas", depth=100))
+        assert best == [f"m{i:03}" for i in range(299, 199, -1)]
+        assert ids(lexical.leg("nas", depth=100, exclude=best)) == [f"m{i:03}" for i in range(199, 99, -1)]
+        assert ids(lexical.leg("nas", depth=3, scope="work", exclude=best)) == ["m198", "m196", "m194"]
+        assert lexical.leg("nas", scope="nowhere") == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "   ",
+        "'",
+        '"',
+        "%",
+        "_",
+        ":*",
+        "*reads",
+        "'; drop table memories; --",
+        "🦆",
+        "a" * 100_000,
+        "\ud800",
+        "%" * 100_000,
+        "nas \0 cellar",
+        "(" * 500,
+        "NOT",
+        "NEAR(",
+        "שלום עולם",
+        "content:",
+        "e\u0301",
+        " ".join(f"w{i}" for i in range(20_000)),
+    ],
+)
+@pytest.mark.parametrize("expression", [False, True])
+def test_whatever_is_typed_is_answered(notes, query, expression):
+    leg = notes.leg(query, expression=expression)
+    assert set(ids(leg)) <= {row.external_id for row in NOTES}
+    assert all(left >= right for left, right in itertools.pairwise(score for _, score in leg))
+
+
+def test_words_that_are_operators_are_words(notes):
+    assert ids(notes.leg("cellar NOT NAS", depth=1)) == ["a"]
+    assert ids(notes.leg("cellar NOT nas", expression=True)) == ["s"]
+    assert ids(notes.leg("content : grafana", expression=True)) == ["c"]
+
+
+def test_a_malformed_query_is_looked_for_literally(notes):
+    assert ids(notes.leg("%")) == ["d"]
+    assert ids(notes.leg("_")) == ["d"]
+    assert ids(notes.leg("\\")) == ["d"]
+    assert ids(notes.leg("100% on", expression=True)) == ["d"]
+    assert notes.leg("100% on", expression=True) == [("d", pytest.approx(0.03))]
+    assert ids(notes.leg(".", exclude={"e"}, depth=3)) == ["b", "c", "s"]
+    assert ids(notes.leg(".", scope="home")) == ["b", "a"]
+
+
+def test_accents_and_case_fold_as_unicode61_does(tmp_path):
+    create(tmp_path / "x.db", [Memory("a", "Café in Łódź"), Memory("b", "foo_bar")])
+    with SqliteLexical(tmp_path / "x.db") as lexical:
+        assert ids(lexical.leg("CAFE")) == ids(lexical.leg("cafe\u0301")) == ["a"]
+        assert ids(lexical.leg("foo")) == ids(lexical.leg("foo_bar")) == ["b"]
+
+
+def test_the_file_is_opened_for_reading_only(tmp_path):
+    path = tmp_path / "x.db"
+    create(path, [Memory("a", "nas", created_at=datetime(2025, 1, 1, tzinfo=UTC))])
+    before = path.read_bytes()
+    with SqliteLexical(path) as lexical, pytest.raises(sqlite3.OperationalError, match="readonly"):
+        lexical._connection.execute("DELETE FROM memories")
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_is_no_such_database_is_refused(tmp_path):
+    (tmp_path / "text").write_text("not a database " * 100)
+    (tmp_path / "empty").touch()
+    with sqlite3.connect(tmp_path / "other") as connection:
+        connection.execute("CREATE TABLE memories (id INTEGER, content TEXT)")
+    connection.close()
+    for name in ("text", "empty", "other"):
+        with pytest.raises(HopgateError, match="is not a database of memories"):
+            SqliteLexical(tmp_path / name)
+    for name in ("missing", "."):
+        with pytest.raises(HopgateError, match="is not a file"):
+            SqliteLexical(tmp_path / name)
+
+
+def test_a_damaged_file_is_one_sentence(tmp_path):
+    path = tmp_path / "x.db"
+    create(path, [Memory(f"m{i:04}", f"nas word{i} " * 40) for i in range(200)])
+    damaged = bytearray(path.read_bytes())
+    damaged[4096 * 4 :] = b"\xff" * (len(damaged) - 4096 * 4)
+    path.write_bytes(bytes(damaged))
+    with pytest.raises(HopgateError, match=r"x\.db"), SqliteLexical(path) as lexical:
+        lexical.leg("nas", depth=200)
+
+
+def test_create_is_all_or_nothing(tmp_path):
+    with pytest.raises(HopgateError, match="'a' comes twice"):
+        create(tmp_path / "x.db", [Memory("a", "one"), Memory("a", "two")])
+    assert list(tmp_path.iterdir()) == []
+    create(tmp_path / "x.db", [])
+    with pytest.raises(HopgateError, match="exists already"):
+        create(tmp_path / "x.db", [])
+    with pytest.raises(HopgateError, match="does not exist"):
+        create(tmp_path / "none" / "x.db", [])
+    with SqliteLexical(tmp_path / "x.db") as lexical:
+        assert lexical.leg("anything") == []
+        with pytest.raises(HopgateError, match="depth"):
+            lexical.leg("anything", depth=0)
+
+
+def test_a_python_without_fts5_is_told_so():
+    class Without(sqlite3.Connection):
+        def execute(self, sql, *arguments):
+            return super().execute(sql.replace("'fts5'", "'fts9'"), *arguments)
+
+    connection = sqlite3.connect(":memory:", factory=Without)
+    with pytest.raises(HopgateError, match="without FTS5"):
+        require_fts5(connection)
+    connection.close()
