@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.canonicalise import Canonicaliser, Mention
+from hopgate.graph.canonicalise import Canonicaliser, ContextMention
 
 
 def f1(precision: float, recall: float) -> float:
@@ -57,21 +57,21 @@ def _pairs(count: int) -> int:
     return count * (count - 1) // 2
 
 
-def read(path: Path) -> tuple[list[Mention], list[str]]:
+def read(path: Path) -> tuple[list[ContextMention], list[str]]:
     """Mentions and their gold clusters; a bad row is refused with file, line and reason."""
     mentions, gold = [], []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
             row = json.loads(line)
             said = (row.get("relation") or "", row.get("object") or "")
-            mentions.append(Mention(row["phrase"], context=(said,) if any(said) else ()))
+            mentions.append(ContextMention(row["phrase"], context=(said,) if any(said) else ()))
             gold.append(str(row["cluster"]))
         except (json.JSONDecodeError, KeyError, AttributeError) as reason:
             raise HopgateError(f"{path}:{number}: not a mention with phrase and cluster ({reason!r})") from reason
     return mentions, gold
 
 
-def synthetic(count: int, seed: int = 0) -> tuple[list[Mention], list[int]]:
+def synthetic(count: int, seed: int = 0) -> tuple[list[ContextMention], list[int]]:
     """Mentions of made-up people and places: each of several names, frequencies by Zipf's law, surnames shared."""
     random = np.random.default_rng(seed)
     syllables = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "or", "el")]
@@ -90,7 +90,7 @@ def synthetic(count: int, seed: int = 0) -> tuple[list[Mention], list[int]]:
         one, two, three, four = parts[concept]
         first, middle, last, other = firsts[one], firsts[two], lasts[three], lasts[four]
         forms = (f"{first} {last}", last, f"{first} {middle} {last}", f"{first[0]}. {last}", f"{last} {other}")
-        mentions.append(Mention(forms[form], context=((f"relation {relation}", lasts[thing]),)))
+        mentions.append(ContextMention(forms[form], context=((f"relation {relation}", lasts[thing]),)))
     return mentions, rank
 
 
@@ -136,7 +136,7 @@ def _embed(names: Sequence[str]) -> NDArray[np.float32]:
     return BgeSmall().documents([Cleared(name) for name in names])
 
 
-def _print_errors(labels: NDArray[np.int64], mentions: Sequence[Mention], gold: Sequence[Any]) -> None:
+def _print_errors(labels: NDArray[np.int64], mentions: Sequence[ContextMention], gold: Sequence[Any]) -> None:
     mixed: dict[int, Counter[tuple[Any, str]]] = {}
     for label, mention, cluster in zip(labels.tolist(), mentions, gold, strict=True):
         mixed.setdefault(label, Counter())[cluster, mention.name] += 1

@@ -119,7 +119,7 @@ def ask(kb: KnowledgeBase, queries: list[tuple[str, Rows]]) -> dict[str, list[fl
     return taken
 
 
-def _given(vector: Rows) -> Callable[[str, vectors.Space], Rows]:
+def _given(vector: Rows) -> Callable[[str, vectors.EmbeddingSpace], Rows]:
     return lambda _text, _space: vector
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.builder import Built, GraphBuilder
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.manual import Change
-    from hopgate.graph.inspect.edges import Standing
+    from hopgate.graph.inspect.edges import Edge
     from hopgate.graph.inspect.stats import GraphStats
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.recall.rerank import Reranker
@@ -261,7 +261,7 @@ class KnowledgeBase:
 
     def edges(
         self, of: str | None = None, *, as_of: datetime | None = None, known_at: datetime | None = None
-    ) -> list[Standing]:
+    ) -> list[Edge]:
         """The edges, all or one concept's: those true as of a time, as known at a time."""
         from hopgate.graph.inspect.edges import edges
 

@@ -188,7 +188,7 @@ def test_clear_empties_and_shrinks(cache: EmbeddingCache) -> None:
     after = cache.info()
     assert (after.vectors, after.embedders) == (0, {})
     assert after.bytes < before.bytes
-    assert after.to_json()["path"] == str(cache.path)
+    assert after.to_dict()["path"] == str(cache.path)
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_prompts_cannot_run_into_each_other() -> None:
 
 
 def test_to_json_makes_it_again() -> None:
-    assert Identity(**TINY.to_json()) == TINY
+    assert Identity(**TINY.to_dict()) == TINY
 
 
 @given(arrays.arrays(np.float32, (3, 4), elements=st.floats(0.0625, 65536, width=32)))

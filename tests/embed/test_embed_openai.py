@@ -116,7 +116,7 @@ def test_the_key_comes_from_the_environment_and_shows_nowhere(
     keyed = embedder(endpoint, key_variable="MY_KEY")
     keyed.queries(["x"])
     assert endpoint.headers[0]["Authorization"] == "Bearer sk-hidden"
-    assert "sk-hidden" not in repr(keyed) + json.dumps(keyed.identity.to_json())
+    assert "sk-hidden" not in repr(keyed) + json.dumps(keyed.identity.to_dict())
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     embedder(endpoint).queries(["x"])
     assert "Authorization" not in endpoint.headers[1]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hopgate.eval.data.queries import Query
 from hopgate.eval.gate.evidence import Arm, Evidence, Graph, Tuning
 from hopgate.eval.gate.plan import Policy
-from hopgate.eval.slices import All, Hops, Known
+from hopgate.eval.slices import All, HopCount, Known
 from hopgate.recall.fuse import Importance, parse
 
 CORPUS = 400
@@ -102,7 +102,7 @@ def evidence(
         challenger="lexical+dense+graph",
         base="lexical+dense",
         control="shuffled-graph",
-        slices={part: part.select(known) for part in (All(), Hops(2), Hops(3))},
+        slices={part: part.select(known) for part in (All(), HopCount(2), HopCount(3))},
         tuning={name: Tuning(dev, tried) for name in ("lexical+dense", "lexical+dense+graph")},
         graph=Graph("abc", "triples.jsonl"),
         space="bge",

@@ -16,7 +16,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.queries import Query
 from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import judge
-from hopgate.graph.inspect.edges import Standing
+from hopgate.graph.inspect.edges import Edge
 from hopgate.kb import KnowledgeBase
 from hopgate.plot.style import COLOURS, GREY, colours
 from hopgate.recall.fuse import parse
@@ -28,9 +28,9 @@ def _closed():
     pyplot.close("all")
 
 
-def edge(source: str, relation: str, target: str, since: int | None = None, until: int | None = None) -> Standing:
+def edge(source: str, relation: str, target: str, since: int | None = None, until: int | None = None) -> Edge:
     days = [datetime(2024, month, 1, tzinfo=UTC) if month else None for month in (since, until)]
-    return Standing(source, relation, target, 1.0, days[0], days[1], datetime(2024, 1, 1, tzinfo=UTC), None, ("m1",))
+    return Edge(source, relation, target, 1.0, days[0], days[1], datetime(2024, 1, 1, tzinfo=UTC), None, ("m1",))
 
 
 @pytest.fixture

@@ -50,12 +50,12 @@ def test_a_score_is_the_sum_of_its_parts(filled: KnowledgeBase, options: dict[st
 def test_nothing_is_explained_unasked(filled: KnowledgeBase) -> None:
     (hit, *_) = filled.recall("amber")
     assert hit.legs == {} and hit.path == ()
-    assert "legs" not in hit.to_json()
+    assert "legs" not in hit.to_dict()
 
 
 def test_json_and_words(filled: KnowledgeBase) -> None:
     (hit, *_) = filled.recall("amber birch", explain=True, exact_match=0.5)
-    told = json.loads(json.dumps(hit.to_json()))
+    told = json.loads(json.dumps(hit.to_dict()))
     assert {"rank", "_id", "score", "content", "importance", "scope", "created_at", "legs", "bonus", "prior"} <= set(
         told
     )

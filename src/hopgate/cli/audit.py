@@ -50,9 +50,9 @@ def command(
     bounds = [bound(settings.fuser, leg=name, k=settings.k, depths=settings.depth, **extras) for name in legs]
     found = _on_lists(queries, settings, legs, extras, data, dsn) if queries else []
     if as_json:
-        told: dict[str, Any] = {"bounds": {one.leg: one.as_dict() for one in bounds}}
+        told: dict[str, Any] = {"bounds": {one.leg: one.to_dict() for one in bounds}}
         if found:
-            told["lists"] = {one.leg: one.as_dict() for one in found}
+            told["lists"] = {one.leg: one.to_dict() for one in found}
         print_json(told)
         return
     for one in [*bounds, *found]:

@@ -17,7 +17,7 @@ def info(as_json: AsJson = False) -> None:
     """
     from hopgate.embed import EmbeddingCache
 
-    found = EmbeddingCache.default().info().to_json()
+    found = EmbeddingCache.default().info().to_dict()
     print_json(found) if as_json else say("\n".join(f"{name}: {value}" for name, value in found.items()))
 
 

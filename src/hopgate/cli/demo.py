@@ -14,7 +14,7 @@ import typer
 from hopgate.cli.common import console, progress, say, stages
 
 if TYPE_CHECKING:
-    from hopgate.demo import Corpus, Query
+    from hopgate.demo import Corpus, Question
     from hopgate.kb import KnowledgeBase
     from hopgate.recall.hit import Hit
 
@@ -109,7 +109,7 @@ def fill(kb: KnowledgeBase, made: Corpus, triples: Path) -> None:
     )
 
 
-def answer(kb: KnowledgeBase, title: str, query: Query, made: Corpus, top: int) -> None:
+def answer(kb: KnowledgeBase, title: str, query: Question, made: Corpus, top: int) -> None:
     """Ask one question with and without the graph, side by side."""
     from rich import box
     from rich.markup import escape
@@ -158,7 +158,7 @@ def gate(place: Path) -> Path:
     with stages() as stage:
         judgement = run_gate(read, GateOptions(arms="quick"), out=place / "report", stage=stage)
     out = console()
-    out.print(Text(f"\n{judgement.verdict.word.value}", style="bold"), Text(judgement.verdict.reason), sep="\n")
+    out.print(Text(f"\n{judgement.decision.verdict.value}", style="bold"), Text(judgement.decision.reason), sep="\n")
     out.print(Text("\nAn illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR\n"))
     return place / "report" / REPORT
 
@@ -171,7 +171,7 @@ def _cell(hit: Hit, gold: set[str]) -> str:
     return f"[bold green]● {short}[/bold green]" if hit.external_id in gold else f"  {short}"
 
 
-def _history(kb: KnowledgeBase, query: Query, made: Corpus) -> None:
+def _history(kb: KnowledgeBase, query: Question, made: Corpus) -> None:
     """Print the facts that followed one another in the graph's edge that the question is about."""
     from hopgate.graph.inspect.edges import edges
 
@@ -183,6 +183,6 @@ def _history(kb: KnowledgeBase, query: Query, made: Corpus) -> None:
         say(f"   {edge.source} {edge.relation} {edge.target}: {since} to {until} [{', '.join(edge.evidence)}]")
 
 
-def _day(query: Query) -> datetime | None:
+def _day(query: Question) -> datetime | None:
     told = query.metadata.get("as_of")
     return datetime.fromisoformat(told).replace(tzinfo=UTC) if told else None

@@ -45,7 +45,7 @@ def command(
     with stages() as stage:
         judgement = run_gate(read, options, out=out, stage=stage)
     if as_json:
-        print_json(judgement.json())
+        print_json(judgement.to_dict())
         return
     show(judgement, k)
     if out is not None:
@@ -61,8 +61,8 @@ def show(judgement: Judgement, k: int) -> None:
     from hopgate.cli.common import console
 
     out = console()
-    out.print(Text(judgement.verdict.word.value, style="bold"))
-    out.print(Text(judgement.verdict.reason))
+    out.print(Text(judgement.decision.verdict.value, style="bold"))
+    out.print(Text(judgement.decision.reason))
     checks = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="audit", title_justify="left")
     for head in ("check", "status", "detail"):
         checks.add_column(head, overflow="fold")
@@ -78,4 +78,4 @@ def show(judgement: Judgement, k: int) -> None:
         found = {measure.lower(): value for measure, value in values.items()}
         table.add_row(Text(name), *(f"{found.get(head, float('nan')):.3f}" for head in dict.fromkeys(columns)))
     out.print(table)
-    out.print(Text(f"recommended: {judgement.verdict.chosen}"))
+    out.print(Text(f"recommended: {judgement.decision.chosen}"))

@@ -37,7 +37,7 @@ def stats(
     """
     with opened(data, dsn) as kb:
         found = kb.graph_stats(damping=damping)
-    print_json(found.to_json()) if as_json else _show(found)
+    print_json(found.to_dict()) if as_json else _show(found)
 
 
 @app.command()

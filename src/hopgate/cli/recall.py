@@ -74,7 +74,7 @@ def command(
         )
         empty = not hits and len(kb) == 0
     if as_json:
-        print_json([hit.to_json() for hit in hits])
+        print_json([hit.to_dict() for hit in hits])
     elif hits:
         _show(hits, explain)
     else:

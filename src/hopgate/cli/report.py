@@ -32,7 +32,7 @@ def command(
     judgement = judge(evidence)
     path = write_report(folder, judgement, Notes(title=str(about.get("data set", folder.name)), about=about))
     if as_json:
-        print_json(judgement.json())
+        print_json(judgement.to_dict())
         return
     show(judgement, evidence.k)
     say(f"\nreport: {path}")

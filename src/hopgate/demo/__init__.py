@@ -7,6 +7,6 @@ a demo and for tests of the machinery; a gate's verdict on this corpus needs a g
 from __future__ import annotations
 
 from hopgate.demo.build import corpus
-from hopgate.demo.records import Corpus, Fact, Query, held
+from hopgate.demo.records import Corpus, Question, WorldFact, held
 
-__all__ = ["Corpus", "Fact", "Query", "corpus", "held"]
+__all__ = ["Corpus", "Question", "WorldFact", "corpus", "held"]

@@ -10,7 +10,7 @@ from typing import Any
 from hopgate.demo.background import distractors, notes, sensitive
 from hopgate.demo.history import Event, events
 from hopgate.demo.questions import questions
-from hopgate.demo.records import Corpus, Fact, Query
+from hopgate.demo.records import Corpus, Question, WorldFact
 from hopgate.demo.relations import RELATIONS
 from hopgate.demo.telling import Draft, single_valued, told
 
@@ -55,13 +55,13 @@ def corpus(seed: int = DEFAULT_SEED) -> Corpus:
     )
 
 
-def _facts(happened: Sequence[Event], keyed: Sequence[tuple[str, Draft]]) -> list[Fact]:
+def _facts(happened: Sequence[Event], keyed: Sequence[tuple[str, Draft]]) -> list[WorldFact]:
     tellers: dict[int, list[tuple[str, Draft]]] = {}
     for key, draft in keyed:
         if draft.event is not None:
             tellers.setdefault(draft.event, []).append((key, draft))
     return [
-        Fact(
+        WorldFact(
             event.subject,
             event.relation.name,
             event.object,
@@ -96,7 +96,7 @@ def _triples(happened: Sequence[Event], keyed: Sequence[tuple[str, Draft]]) -> l
     return rows
 
 
-def _qrels(rng: Random, asked: Sequence[Query]) -> dict[str, dict[str, dict[str, int]]]:
+def _qrels(rng: Random, asked: Sequence[Question]) -> dict[str, dict[str, dict[str, int]]]:
     """Deal the queries of every stratum to dev and test, half and half."""
     splits: dict[str, dict[str, dict[str, int]]] = {"dev": {}, "test": {}}
     for stratum in sorted({query.metadata["stratum"] for query in asked}):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 
-from hopgate.demo.relation import Relation
+from hopgate.demo.relation import WorldRelation
 from hopgate.demo.world import Group
 
 FIRST_DAY = date(2024, 1, 8)
@@ -22,7 +22,7 @@ _LATE = (12, 45)
 class Event:
     """A fact begins, and is told: on its day, or late."""
 
-    relation: Relation
+    relation: WorldRelation
     subject: str
     object: str
     before: str | None
@@ -34,12 +34,12 @@ class Event:
     scope: str | None
 
 
-def events(rng: Random, relations: tuple[Relation, ...]) -> list[Event]:
+def events(rng: Random, relations: tuple[WorldRelation, ...]) -> list[Event]:
     """Draw the history of every subject of every relation."""
     return [event for relation in relations for event in _relation_events(rng, relation)]
 
 
-def _relation_events(rng: Random, relation: Relation) -> Iterator[Event]:
+def _relation_events(rng: Random, relation: WorldRelation) -> Iterator[Event]:
     shares = _shares(relation)
     for group, movers in zip(relation.groups, shares, strict=True):
         subjects = rng.sample(group.subjects, min(len(group.subjects), relation.limit or len(group.subjects)))
@@ -54,7 +54,7 @@ def _relation_events(rng: Random, relation: Relation) -> Iterator[Event]:
 
 
 def _subject_events(
-    rng: Random, relation: Relation, group: Group, *, subject: str, first: str, changes: int
+    rng: Random, relation: WorldRelation, group: Group, *, subject: str, first: str, changes: int
 ) -> Iterator[Event]:
     if not changes:
         told = FIRST_DAY + timedelta(rng.randrange((LAST_DAY - FIRST_DAY).days - 40))
@@ -87,7 +87,7 @@ def _subject_events(
         )
 
 
-def _shares(relation: Relation) -> list[int]:
+def _shares(relation: WorldRelation) -> list[int]:
     """Split the changing subjects over the groups as evenly as whole numbers allow."""
     count = len(relation.groups)
     return [relation.movers // count + (number < relation.movers % count) for number in range(count)]

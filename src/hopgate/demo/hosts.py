@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hopgate.demo import world as w
-from hopgate.demo.relation import Relation
+from hopgate.demo.relation import WorldRelation
 from hopgate.demo.world import Group
 
-STANDS_IN = Relation(
+STANDS_IN = WorldRelation(
     "stands in",
     "host",
     "place",
@@ -41,7 +41,7 @@ STANDS_IN = Relation(
     ),
 )
 
-FED_BY = Relation(
+FED_BY = WorldRelation(
     "is fed by",
     "host",
     "supply",
@@ -68,7 +68,7 @@ FED_BY = Relation(
     asks=("What is the name of the UPS protecting {x}?", "Which backup unit shields {x} when the grid fails?"),
 )
 
-CELLS = Relation(
+CELLS = WorldRelation(
     "takes cells",
     "supply",
     "cell kind",
@@ -86,7 +86,7 @@ CELLS = Relation(
     asks=("What battery chemistry goes into {x}?", "Which type of battery do I buy to refurbish {x}?"),
 )
 
-BOUGHT_FROM = Relation(
+BOUGHT_FROM = WorldRelation(
     "was bought from",
     "host",
     "vendor",
@@ -113,7 +113,7 @@ BOUGHT_FROM = Relation(
     limit=12,
 )
 
-CONTACT = Relation(
+CONTACT = WorldRelation(
     "has contact",
     "vendor",
     "person",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hopgate.demo import world as w
-from hopgate.demo.relation import Relation
+from hopgate.demo.relation import WorldRelation
 from hopgate.demo.world import Group
 
-LOOKED_AFTER_BY = Relation(
+LOOKED_AFTER_BY = WorldRelation(
     "is looked after by",
     "service",
     "person",
@@ -53,7 +53,7 @@ LOOKED_AFTER_BY = Relation(
     movers=8,
 )
 
-MEMBER_OF = Relation(
+MEMBER_OF = WorldRelation(
     "is a member of",
     "person",
     "team",
@@ -92,7 +92,7 @@ MEMBER_OF = Relation(
     movers=5,
 )
 
-LIVES_IN = Relation(
+LIVES_IN = WorldRelation(
     "lives in",
     "person",
     "town",
@@ -132,7 +132,7 @@ LIVES_IN = Relation(
     limit=15,
 )
 
-DRINKS = Relation(
+DRINKS = WorldRelation(
     "drinks",
     "person",
     "drink",
@@ -156,7 +156,7 @@ DRINKS = Relation(
     limit=13,
 )
 
-ROLE = Relation(
+ROLE = WorldRelation(
     "has the role",
     "person",
     "role",

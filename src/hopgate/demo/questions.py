@@ -10,8 +10,8 @@ from typing import Any
 
 from hopgate.demo.history import LAST_DAY
 from hopgate.demo.notes import NOTES
-from hopgate.demo.records import Fact, Query
-from hopgate.demo.relation import Relation
+from hopgate.demo.records import Question, WorldFact
+from hopgate.demo.relation import WorldRelation
 from hopgate.demo.relations import CHAINS, RELATIONS
 from hopgate.demo.telling import spoken
 
@@ -19,7 +19,7 @@ EACH = 4  # queries of a chain, at most: 17 two-hop and 11 three-hop chains
 SINGLE = 12  # paraphrases made of facts, beside those of the notes
 
 
-def questions(rng: Random, facts: Sequence[Fact], note_ids: dict[int, str]) -> list[Query]:
+def questions(rng: Random, facts: Sequence[WorldFact], note_ids: dict[int, str]) -> list[Question]:
     """Ask for the notes, for single facts, along chains, and through time; ids are ``q0001`` and so on."""
     asked = [
         *_of_notes(note_ids),
@@ -30,13 +30,13 @@ def questions(rng: Random, facts: Sequence[Fact], note_ids: dict[int, str]) -> l
     return [replace(query, id=f"q{number:04}") for number, query in enumerate(asked, 1)]
 
 
-def _query(stratum: str, text: str, answer: str, evidence: tuple[tuple[str, ...], ...], **more: Any) -> Query:
+def _query(stratum: str, text: str, answer: str, evidence: tuple[tuple[str, ...], ...], **more: Any) -> Question:
     bridges = more.pop("bridges", ())
     metadata = {"type": stratum, "stratum": stratum, "hops": len(evidence), "answer": answer, **more}
-    return Query("", text[0].upper() + text[1:], metadata, evidence, bridges)
+    return Question("", text[0].upper() + text[1:], metadata, evidence, bridges)
 
 
-def _of_notes(note_ids: dict[int, str]) -> Iterator[Query]:
+def _of_notes(note_ids: dict[int, str]) -> Iterator[Question]:
     for number, key in sorted(note_ids.items()):
         note = NOTES[number]
         if note.exact:
@@ -45,7 +45,7 @@ def _of_notes(note_ids: dict[int, str]) -> Iterator[Query]:
             yield _query("paraphrase", note.paraphrase, note.text, ((key,),))
 
 
-def _of_facts(rng: Random, facts: Sequence[Fact]) -> Iterator[Query]:
+def _of_facts(rng: Random, facts: Sequence[WorldFact]) -> Iterator[Question]:
     by_name = {relation.name: relation for chain in CHAINS for relation in chain}
     still = [fact for fact in facts if fact.valid_to is None and not fact.dated and fact.relation in by_name]
     for fact in rng.sample(still, SINGLE):
@@ -53,7 +53,7 @@ def _of_facts(rng: Random, facts: Sequence[Fact]) -> Iterator[Query]:
         yield _query("paraphrase", text, fact.object, (fact.told_by,))
 
 
-def _of_chain(rng: Random, chain: tuple[Relation, ...], facts: Sequence[Fact]) -> list[Query]:
+def _of_chain(rng: Random, chain: tuple[WorldRelation, ...], facts: Sequence[WorldFact]) -> list[Question]:
     found = []
     for path in _paths(chain, [fact for fact in facts if fact.holds(LAST_DAY)]):
         names = [fact.subject for fact in path] + [path[-1].object]
@@ -75,7 +75,7 @@ def _of_chain(rng: Random, chain: tuple[Relation, ...], facts: Sequence[Fact]) -
     return rng.sample(found, min(EACH, len(found)))
 
 
-def _paths(chain: tuple[Relation, ...], facts: Sequence[Fact]) -> Iterator[tuple[Fact, ...]]:
+def _paths(chain: tuple[WorldRelation, ...], facts: Sequence[WorldFact]) -> Iterator[tuple[WorldFact, ...]]:
     """Follow a chain from every fact of its first relation."""
     heads = [fact for fact in facts if fact.relation == chain[0].name]
     for head in heads:
@@ -87,7 +87,7 @@ def _paths(chain: tuple[Relation, ...], facts: Sequence[Fact]) -> Iterator[tuple
                 yield (head, *rest)
 
 
-def _of_changes(rng: Random, facts: Sequence[Fact]) -> Iterator[Query]:
+def _of_changes(rng: Random, facts: Sequence[WorldFact]) -> Iterator[Question]:
     """Ask before, between and after the changes of a subject, and once by what was known before a late telling."""
     relations = {relation.name: relation for relation in RELATIONS}
     for fact in facts:
@@ -103,7 +103,7 @@ def _of_changes(rng: Random, facts: Sequence[Fact]) -> Iterator[Query]:
             yield _believed(rng, asks, fact, fact.valid_to, fact.end_told_at)
 
 
-def _believed(rng: Random, asks: tuple[str, ...], fact: Fact, ended: date, learned: date) -> Query:
+def _believed(rng: Random, asks: tuple[str, ...], fact: WorldFact, ended: date, learned: date) -> Question:
     """Ask for what was still believed after the end of a fact and before anyone told of it."""
     day = ended + timedelta((learned - ended).days // 3)
     known_at = learned - timedelta(2)

@@ -11,7 +11,7 @@ from hopgate.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class WorldFact:
     """One true statement of the world, with when it held and when it was told.
 
     Parameters
@@ -50,15 +50,15 @@ class Fact:
         return began and not over
 
 
-def held(facts: Iterable[Fact], as_of: date, known_at: date | None = None) -> list[Fact]:
+def held(facts: Iterable[WorldFact], as_of: date, known_at: date | None = None) -> list[WorldFact]:
     """Keep the facts that hold as of a day, as known at another.
 
     Examples
     --------
     >>> moved = date(2025, 3, 1)
     >>> told = date(2025, 3, 9)
-    >>> old = Fact("Gitea", "runs on", "birch", "service", "host", None, moved, ("m1",), date(2025, 1, 1), told)
-    >>> new = Fact("Gitea", "runs on", "alder", "service", "host", moved, None, ("m2",), told)
+    >>> old = WorldFact("Gitea", "runs on", "birch", "service", "host", None, moved, ("m1",), date(2025, 1, 1), told)
+    >>> new = WorldFact("Gitea", "runs on", "alder", "service", "host", moved, None, ("m2",), told)
     >>> [fact.object for fact in held([old, new], date(2025, 3, 5))]
     ['alder']
     >>> [fact.object for fact in held([old, new], date(2025, 3, 5), known_at=date(2025, 3, 8))]
@@ -68,7 +68,7 @@ def held(facts: Iterable[Fact], as_of: date, known_at: date | None = None) -> li
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class Question:
     """A question, with its stratum and what answers it.
 
     Parameters
@@ -98,7 +98,7 @@ class Corpus:
         Split (``dev``, ``test``) → query id → memory id → 1.
     triples : list of dict
         The rows of ``triples.jsonl``: facts and mentions as a perfect extractor would give them, none sensitive.
-    facts : list of Fact
+    facts : list of WorldFact
         The timeline: every fact that was ever true.
     canaries : dict
         Sensitive memory id → the words that occur in that memory and nowhere else.
@@ -107,10 +107,10 @@ class Corpus:
     """
 
     memories: list[Memory]
-    queries: list[Query]
+    queries: list[Question]
     qrels: dict[str, dict[str, dict[str, int]]]
     triples: list[dict[str, Any]]
-    facts: list[Fact]
+    facts: list[WorldFact]
     canaries: dict[str, tuple[str, ...]]
     single_valued: frozenset[str]
 

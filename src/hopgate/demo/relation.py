@@ -8,7 +8,7 @@ from hopgate.demo.world import Group
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class WorldRelation:
     """A typed relation, with the words it is told in and the other words it is asked for in.
 
     The two sets of words are kept apart, and apart from those of every relation it is chained with, so that a

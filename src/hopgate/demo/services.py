@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hopgate.demo import world as w
-from hopgate.demo.relation import Relation
+from hopgate.demo.relation import WorldRelation
 from hopgate.demo.world import Group
 
-RUNS_ON = Relation(
+RUNS_ON = WorldRelation(
     "runs on",
     "service",
     "host",
@@ -69,7 +69,7 @@ RUNS_ON = Relation(
     movers=14,
 )
 
-DEPENDS_ON = Relation(
+DEPENDS_ON = WorldRelation(
     "depends on",
     "service",
     "service",
@@ -94,7 +94,7 @@ DEPENDS_ON = Relation(
     single_valued=False,
 )
 
-BACKS_UP_TO = Relation(
+BACKS_UP_TO = WorldRelation(
     "backs up to",
     "service",
     "vault",
@@ -129,7 +129,7 @@ BACKS_UP_TO = Relation(
     movers=4,
 )
 
-KEEPS = Relation(
+KEEPS = WorldRelation(
     "keeps for",
     "vault",
     "duration",
@@ -146,7 +146,7 @@ KEEPS = Relation(
     asks=("How long is data retained in {x}?", "After what period is something erased from {x}?"),
 )
 
-CAUSED_BY = Relation(
+CAUSED_BY = WorldRelation(
     "was caused by",
     "incident",
     "service",

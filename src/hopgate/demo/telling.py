@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
 from hopgate.demo.history import Event
-from hopgate.demo.relation import Relation
+from hopgate.demo.relation import WorldRelation
 from hopgate.memory import Memory
 
 # How many undated facts are told a second time, in other words, by a second memory.
@@ -137,6 +137,6 @@ def _tell(rng: Random, deck: Deck, number: int, event: Event, *, again: bool = F
     )
 
 
-def single_valued(relations: Iterable[Relation]) -> frozenset[str]:
+def single_valued(relations: Iterable[WorldRelation]) -> frozenset[str]:
     """Name the relations of which a subject has one object at a time."""
     return frozenset(relation.name for relation in relations if relation.single_valued)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hopgate.demo import world as w
-from hopgate.demo.relation import Relation
+from hopgate.demo.relation import WorldRelation
 from hopgate.demo.world import Group
 
-WORKS_FROM = Relation(
+WORKS_FROM = WorldRelation(
     "works from",
     "team",
     "office",
@@ -23,7 +23,7 @@ WORKS_FROM = Relation(
     asks=("In which city is the office of {x}?", "What site is occupied by {x}?"),
 )
 
-NETWORK = Relation(
+NETWORK = WorldRelation(
     "has network",
     "office",
     "network",
@@ -40,7 +40,7 @@ NETWORK = Relation(
     asks=("What wireless name should a visitor pick at {x}?", "How does a visitor get online at {x}?"),
 )
 
-FUNDED_BY = Relation(
+FUNDED_BY = WorldRelation(
     "is funded by",
     "project",
     "person",
@@ -57,7 +57,7 @@ FUNDED_BY = Relation(
     asks=("Who is the sponsor of {x}?", "Who is the backer of {x}?"),
 )
 
-BUILDS_WITH = Relation(
+BUILDS_WITH = WorldRelation(
     "builds with",
     "project",
     "tool",
@@ -93,7 +93,7 @@ BUILDS_WITH = Relation(
     movers=6,
 )
 
-LICENSED_BY = Relation(
+LICENSED_BY = WorldRelation(
     "is licensed by",
     "tool",
     "vendor",

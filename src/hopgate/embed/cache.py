@@ -52,7 +52,7 @@ class CacheInfo:
     bytes: int
     embedders: dict[str, int]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The information as plain values."""
         return asdict(self)
 

@@ -60,7 +60,7 @@ class Identity:
         parts = [who, self.dimension, self.query_prompt, self.document_prompt]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The identity as plain values."""
         return asdict(self)
 

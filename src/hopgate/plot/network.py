@@ -10,13 +10,13 @@ from hopgate.plot.style import COLOURS, FAINT, GREY, axes, titled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hopgate.graph.inspect.edges import Standing
+    from hopgate.graph.inspect.edges import Edge
     from hopgate.plot.lit import Lit
 
 SEED, CONCEPT, MEMORY = COLOURS[1], COLOURS[0], COLOURS[2]
 
 
-def neighbourhood(edges: Sequence[Standing], name: str, *, seed: int = 0, ax: Axes | None = None) -> Axes:
+def neighbourhood(edges: Sequence[Edge], name: str, *, seed: int = 0, ax: Axes | None = None) -> Axes:
     """Draw the edges of one concept with their relations, such as `kb.edges(of=name)` gives; past ones are dashed."""
     ax = axes(ax, size=(8, 6), frame=False)
     lines = {(edge.source, edge.target): edge for edge in edges}

@@ -12,15 +12,15 @@ from hopgate.plot.style import COLOURS, GREY, THEIRS, axes, titled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hopgate.graph.inspect.edges import Standing
+    from hopgate.graph.inspect.edges import Edge
 
 
-def timeline(edges: Sequence[Standing], *, as_of: datetime | None = None, ax: Axes | None = None) -> Axes:
+def timeline(edges: Sequence[Edge], *, as_of: datetime | None = None, ax: Axes | None = None) -> Axes:
     """Draw edges as bars over the time in which they were true; a mark says since when each is known to be so.
 
     Parameters
     ----------
-    edges : sequence of Standing
+    edges : sequence of Edge
         Such as `kb.edges(of=name)` gives, of one relation.
     as_of : datetime, optional
         A line at a point in valid time.

@@ -44,7 +44,7 @@ class Hit:
     rerank_score: float | None = None
     path: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The hit as plain values."""
         told: dict[str, Any] = {
             "rank": self.rank,

@@ -44,7 +44,7 @@ class GraphAnswer:
 class Machinery:
     """What recall may need beside the store, each part made on first use: a leg that is off costs nothing."""
 
-    embed: Callable[[str, vectors.Space], NDArray[np.float32]]
+    embed: Callable[[str, vectors.EmbeddingSpace], NDArray[np.float32]]
     graph: Callable[[str, NDArray[np.float32] | None, Mapping[str, Leg], Filters, int], GraphAnswer]
     reranker: Callable[[], Reranker]
     executor: Callable[[], Executor]
@@ -149,7 +149,7 @@ def run_legs(
     depth = settings.depth
     legs: dict[str, Leg] = {}
     vector: NDArray[np.float32] | None = None
-    space: vectors.Space | None = None
+    space: vectors.EmbeddingSpace | None = None
     with store.transaction() as connection:
         if "graph" in wanted and version.current(connection) == 0:
             # There never was a graph: nothing to walk, and nothing to embed the query for.

@@ -33,7 +33,7 @@ class Embedding:
         self._embedder: CachedEmbedder | None = None
         self._making = threading.Lock()
 
-    def query(self, text: str, space: vectors.Space | None = None) -> NDArray[np.float32]:
+    def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
         """Embed a query with the embedder that made the store's vectors.
 
         Parameters
@@ -44,7 +44,7 @@ class Embedding:
         vector: NDArray[np.float32] = self.embedder(space=space).queries([text])[0]
         return vector
 
-    def embedder(self, spec: str | None = None, space: vectors.Space | None = None) -> CachedEmbedder:
+    def embedder(self, spec: str | None = None, space: vectors.EmbeddingSpace | None = None) -> CachedEmbedder:
         """The store's embedder; a spec that names another is refused."""
         with self._making:
             made = self._embedder
@@ -131,7 +131,7 @@ class Embedding:
             vectors.build_index(connection)
 
 
-def _same(embedder: CachedEmbedder, space: vectors.Space | None) -> bool:
+def _same(embedder: CachedEmbedder, space: vectors.EmbeddingSpace | None) -> bool:
     return space is None or embedder.identity.key == space.identity.key
 
 

@@ -27,7 +27,7 @@ _INDEXED = "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regc
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class EmbeddingSpace:
     """Who made a store's vectors, who is making the next ones while it is being changed, and whether HNSW is there."""
 
     identity: Identity
@@ -35,7 +35,7 @@ class Space:
     indexed: bool = False
 
 
-def space(connection: Connection[Any]) -> Space | None:
+def space(connection: Connection[Any]) -> EmbeddingSpace | None:
     """The store's embedding space, or none while nothing is embedded."""
     row = connection.execute(
         f"SELECT identity, next_identity, {_INDEXED} FROM embedding_space", {"index": INDEX}
@@ -43,7 +43,7 @@ def space(connection: Connection[Any]) -> Space | None:
     # Late: with it comes numpy, which a lexical recall does without.
     from hopgate.embed.embedder import Identity
 
-    return Space(Identity(**row[0]), Identity(**row[1]) if row[1] else None, row[2]) if row else None
+    return EmbeddingSpace(Identity(**row[0]), Identity(**row[1]) if row[1] else None, row[2]) if row else None
 
 
 def claim(connection: Connection[Any], identity: Identity) -> None:
@@ -67,13 +67,13 @@ def claim(connection: Connection[Any], identity: Identity) -> None:
             connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS embedding halfvec({identity.dimension})")
         connection.execute(
             "INSERT INTO embedding_space (name, dimension, identity) VALUES (%s, %s, %s)",
-            (identity.name, identity.dimension, json.dumps(identity.to_json())),
+            (identity.name, identity.dimension, json.dumps(identity.to_dict())),
         )
         return
     check(found, identity)
 
 
-def check(found: Space, identity: Identity) -> None:
+def check(found: EmbeddingSpace, identity: Identity) -> None:
     """Refuse an embedder other than the one that made the space."""
     if found.identity.key == identity.key:
         return
@@ -173,7 +173,7 @@ def begin_next(connection: Connection[Any], identity: Identity) -> None:
         return
     connection.execute("ALTER TABLE memories DROP COLUMN IF EXISTS next_embedding")
     connection.execute(f"ALTER TABLE memories ADD COLUMN next_embedding halfvec({identity.dimension})")
-    connection.execute("UPDATE embedding_space SET next_identity = %s", (json.dumps(identity.to_json()),))
+    connection.execute("UPDATE embedding_space SET next_identity = %s", (json.dumps(identity.to_dict()),))
 
 
 def finish_next(connection: Connection[Any], identity: Identity) -> None:
@@ -190,7 +190,7 @@ def finish_next(connection: Connection[Any], identity: Identity) -> None:
         connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({identity.dimension})")
     connection.execute(
         "UPDATE embedding_space SET name = %s, dimension = %s, identity = %s, next_identity = NULL, created_at = now()",
-        (identity.name, identity.dimension, json.dumps(identity.to_json())),
+        (identity.name, identity.dimension, json.dumps(identity.to_dict())),
     )
 
 

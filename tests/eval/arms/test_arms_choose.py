@@ -110,4 +110,4 @@ def test_evidence_that_does_not_fit_together_is_refused():
 def test_a_slice_without_queries_decides_nothing():
     made = evidence(20)
     empty = replace(made, slices={Picked("none", frozenset()): frozenset(), All(): frozenset(made.qrels)})
-    assert judge(empty).verdict.word == "INCONCLUSIVE"
+    assert judge(empty).decision.verdict == "INCONCLUSIVE"

@@ -154,12 +154,12 @@ def test_a_gain_that_the_shuffle_has_too_is_not_the_graphs():
     made = evidence(helps=0.8, control_helps=0.8)
     judged = judge(made)
     assert statuses(made)["control"] is Status.FAIL
-    assert judged.verdict.word == "INVALID"
-    assert judged.verdict.failed == ("control",)
+    assert judged.decision.verdict == "INVALID"
+    assert judged.decision.failed == ("control",)
 
 
 def test_a_gain_without_a_control_is_not_believed(good):
-    assert judge(replace(good, control=None)).verdict.failed == ("control",)
+    assert judge(replace(good, control=None)).decision.failed == ("control",)
 
 
 def test_no_gain_needs_no_control():

@@ -21,7 +21,7 @@ from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.eval.gate.evidence import Evidence, Tuning
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.run import GateOptions, assemble, built, run_gate
-from hopgate.eval.gate.verdict import Word
+from hopgate.eval.gate.verdict import Verdict
 from hopgate.kb import KnowledgeBase
 
 SEEDS = 20
@@ -69,8 +69,8 @@ def _values(evidence: Evidence) -> dict[str, dict[str, float]]:
 
 def test_a_graph_of_gold_bridges_opens_the_gate(evidence: Evidence) -> None:
     judgement = judge(evidence)
-    assert judgement.verdict.word is Word.OPEN, judgement.verdict.reason
-    told = judgement.json()
+    assert judgement.decision.verdict is Verdict.OPEN, judgement.decision.reason
+    told = judgement.to_dict()
     names = {"lexical", "dense", "lexical+dense", "graph", "lexical+dense+graph", "prototype", "shuffled-graph"}
     assert names <= told["arms"].keys()
     measures = {"recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr"}
@@ -93,8 +93,8 @@ def test_the_full_ablation_answers_what_was_left_open(
 def test_the_prototype_is_invalid_for_reachability_and_exclusion(evidence: Evidence) -> None:
     tuning = {**evidence.tuning, PROTOTYPE: Tuning()}
     judgement = judge(replace(evidence, challenger=PROTOTYPE, tuning=tuning))
-    assert judgement.verdict.word is Word.INVALID
-    assert {"reachability", "exclusion"} <= set(judgement.verdict.failed)
+    assert judgement.decision.verdict is Verdict.INVALID
+    assert {"reachability", "exclusion"} <= set(judgement.decision.failed)
 
 
 def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, collected: Collected) -> None:
@@ -105,15 +105,15 @@ def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, c
         posing = {**lists, "graph": lists[f"seed {seed}"]}
         made = ablate(Collected(posing, collected.importance), dev, test, k=10, settings={}, more=False)
         posed = replace(evidence, arms=made.arms, tuning=made.tuning, challenger=made.challenger)
-        words.append(judge(replace(posed, saved=_values(posed))).verdict.word)
-    assert Word.OPEN not in words and Word.INVALID not in words, words
+        words.append(judge(replace(posed, saved=_values(posed))).decision.verdict)
+    assert Verdict.OPEN not in words and Verdict.INVALID not in words, words
 
 
 def test_three_queries_never_open_it(evidence: Evidence) -> None:
     few = dict(list(evidence.qrels.items())[:3])
     judgement = judge(replace(evidence, qrels=few, slices={}))
-    assert judgement.verdict.word is Word.INCONCLUSIVE
-    assert judgement.verdict.queries_needed and judgement.verdict.queries_needed >= 10
+    assert judgement.decision.verdict is Verdict.INCONCLUSIVE
+    assert judgement.decision.queries_needed and judgement.decision.queries_needed >= 10
 
 
 def test_the_base_is_tuned_as_hard_as_the_challenger(evidence: Evidence) -> None:

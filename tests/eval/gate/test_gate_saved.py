@@ -15,7 +15,7 @@ from hopgate.eval.gate.saved import load_gate, recomputed, save_gate
 
 
 def told(made):
-    return judge(made).json()
+    return judge(made).to_dict()
 
 
 @pytest.mark.parametrize("made", [evidence(20, prior=True), prototype(15)], ids=["sound", "prototype"])

@@ -9,53 +9,53 @@ import pytest
 from eval_world import FAST, evidence, prototype
 
 from hopgate.eval.gate.judge import judge
-from hopgate.eval.gate.verdict import Word
+from hopgate.eval.gate.verdict import Verdict
 
 
 def test_a_graph_made_to_help_opens_the_gate():
     judged = judge(evidence())
-    assert judged.verdict.word is Word.OPEN
-    assert judged.verdict.chosen == "RRF(k=60, lexical=1, dense=1, graph=1.5)"
-    assert "shuffled graph" in judged.verdict.reason
+    assert judged.decision.verdict is Verdict.OPEN
+    assert judged.decision.chosen == "RRF(k=60, lexical=1, dense=1, graph=1.5)"
+    assert "shuffled graph" in judged.decision.reason
     assert judged.brought.relevant_alone > 30
 
 
 def test_the_prototype_is_invalid_naming_reachability_and_exclusion():
-    verdict = judge(prototype()).verdict
-    assert verdict.word is Word.INVALID
-    assert {"reachability", "exclusion"} <= set(verdict.failed)
-    assert "reachability" in verdict.reason
-    assert "exclusion" in verdict.reason
+    decision = judge(prototype()).decision
+    assert decision.verdict is Verdict.INVALID
+    assert {"reachability", "exclusion"} <= set(decision.failed)
+    assert "reachability" in decision.reason
+    assert "exclusion" in decision.reason
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_graph_of_noise_never_opens_the_gate(seed):
-    assert judge(evidence(40, helps=0.0, seed=seed)).verdict.word in (Word.CLOSED, Word.INCONCLUSIVE)
+    assert judge(evidence(40, helps=0.0, seed=seed)).decision.verdict in (Verdict.CLOSED, Verdict.INCONCLUSIVE)
 
 
 def test_a_useless_graph_on_many_queries_closes_the_gate():
     judged = judge(evidence(150, helps=0.0))
-    assert judged.verdict.word is Word.CLOSED
-    assert judged.verdict.chosen == "RRF(k=60, lexical=1, dense=1, graph=0)"
+    assert judged.decision.verdict is Verdict.CLOSED
+    assert judged.decision.chosen == "RRF(k=60, lexical=1, dense=1, graph=0)"
 
 
 def test_a_small_gain_on_few_queries_is_inconclusive_with_the_number_needed():
-    verdict = judge(evidence(24, helps=0.12, seed=3)).verdict
-    assert verdict.word is Word.INCONCLUSIVE
-    assert verdict.queries_needed > 24
-    assert f"{verdict.queries_needed:,} queries" in verdict.reason
+    decision = judge(evidence(24, helps=0.12, seed=3)).decision
+    assert decision.verdict is Verdict.INCONCLUSIVE
+    assert decision.queries_needed > 24
+    assert f"{decision.queries_needed:,} queries" in decision.reason
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 9])
 def test_few_queries_never_open_the_gate(n):
-    verdict = judge(evidence(n, helps=1.0)).verdict
-    assert verdict.word is Word.INCONCLUSIVE
-    assert verdict.queries_needed >= 10
+    decision = judge(evidence(n, helps=1.0)).decision
+    assert decision.verdict is Verdict.INCONCLUSIVE
+    assert decision.queries_needed >= 10
 
 
 def test_weight_zero_closes_or_waits_but_is_not_invalid():
-    assert judge(evidence(120, weight=0)).verdict.word is Word.CLOSED
-    assert judge(evidence(12, weight=0)).verdict.word is Word.INCONCLUSIVE
+    assert judge(evidence(120, weight=0)).decision.verdict is Verdict.CLOSED
+    assert judge(evidence(12, weight=0)).decision.verdict is Verdict.INCONCLUSIVE
 
 
 def test_harm_elsewhere_keeps_the_gate_closed():
@@ -68,22 +68,22 @@ def test_harm_elsewhere_keeps_the_gate_closed():
     }
     worse = replace(made, arms={**made.arms, arm.name: replace(arm, run=run)}, saved=None)
     saved = {name: made.primary.per_query(each.run, made.qrels) for name, each in worse.arms.items()}
-    verdict = judge(replace(worse, saved=saved)).verdict
-    assert verdict.word is Word.CLOSED
-    assert "harms" in verdict.reason
-    assert "mrr" in verdict.reason
+    decision = judge(replace(worse, saved=saved)).decision
+    assert decision.verdict is Verdict.CLOSED
+    assert "harms" in decision.reason
+    assert "mrr" in decision.reason
 
 
 def test_the_worthwhile_effect_is_a_setting():
     made = evidence(60, helps=0.0)
-    assert judge(replace(made, policy=replace(FAST, worthwhile=0.5))).verdict.word is Word.CLOSED
-    assert judge(replace(made, policy=replace(FAST, worthwhile=0.001))).verdict.word is not Word.OPEN
+    assert judge(replace(made, policy=replace(FAST, worthwhile=0.5))).decision.verdict is Verdict.CLOSED
+    assert judge(replace(made, policy=replace(FAST, worthwhile=0.001))).decision.verdict is not Verdict.OPEN
 
 
 def test_the_same_evidence_gives_the_same_judgement_and_prints_as_json():
     first, second = judge(evidence(20)), judge(evidence(20))
-    assert first.json() == second.json()
-    told = json.loads(json.dumps(first.json(), allow_nan=False))
+    assert first.to_dict() == second.to_dict()
+    told = json.loads(json.dumps(first.to_dict(), allow_nan=False))
     assert told.keys() >= {"verdict", "reason", "audit", "arms", "chosen", "comparisons"}
     assert told["arms"]["lexical"].keys() >= {"recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr"}
     assert told["comparisons"][0].keys() >= {"arms", "measure", "slice", "difference", "interval", "p", "p_holm"}

@@ -12,7 +12,7 @@ from eval_world import evidence, prototype
 from hopgate.eval.data.queries import Query
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.report import Notes, page, to_html, to_markdown, write_report
-from hopgate.eval.report.scale import Scale, fitted
+from hopgate.eval.report.scale import AxisScale, fitted
 from hopgate.memory import Cleared
 
 VOID = {"meta", "line", "circle", "rect", "br", "i"}
@@ -72,7 +72,7 @@ def test_the_page_is_well_formed_and_reaches_for_nothing_outside(shown):
 def test_the_page_tells_everything(shown):
     html = to_html(shown)
     judged = shown.judgement
-    assert judged.verdict.word.value in html
+    assert judged.decision.verdict.value in html
     for check in judged.checks:
         assert f"<b>{check.name}</b>" in html
     for name in judged.evidence.arms:
@@ -105,7 +105,7 @@ def test_a_sensitive_memory_is_shown_as_that_and_no_more(shown):
 def test_markdown_has_the_same_figures(shown):
     text = to_markdown(shown)
     judged = shown.judgement
-    assert text.startswith(f"# {judged.verdict.word.value}: the graph leg on home")
+    assert text.startswith(f"# {judged.decision.verdict.value}: the graph leg on home")
     for check in judged.checks:
         assert f"| {check.name} | {check.status.value} |" in text
     assert f"{judged.comparisons[0].difference:+.3f}" in text
@@ -119,7 +119,7 @@ def test_three_files_are_written(tmp_path):
         path = write_report(tmp_path / name, judged)
         assert path.name == "report.html"
         told = json.loads((tmp_path / name / "report.json").read_text())
-        assert told["verdict"] == judged.verdict.word.value
+        assert told["verdict"] == judged.decision.verdict.value
         reader = Reader()
         reader.feed(path.read_text())
         assert reader.open == []
@@ -132,4 +132,4 @@ def test_scales_hold_what_they_are_given():
     assert all(scale.low <= tick <= scale.high for tick in scale.ticks())
     assert fitted([0.5, 0.5]).low < 0.5 < fitted([0.5, 0.5]).high
     assert fitted([]).ticks()
-    assert Scale(0, 1).at(7) == 100
+    assert AxisScale(0, 1).at(7) == 100

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.queries import Query
-from hopgate.eval.slices import All, Hops, Known, NonAdjacent, Overlap, Picked, Stratum, Type
-from hopgate.eval.slices.adjacency import Space, adjacent
+from hopgate.eval.slices import All, HopCount, Known, NonAdjacent, Overlap, Picked, Stratum, Type
+from hopgate.eval.slices.adjacency import VectorSpace, adjacent
 from hopgate.eval.slices.latent import latent_space
 from hopgate.memory import Memory
 
@@ -34,12 +34,12 @@ KNOWN = Known(QUERIES, QRELS, TEXTS)
         (All(), "abcd"),
         (Type("bridge"), "ab"),
         (Stratum("exact"), "a"),
-        (Hops(2), "a"),
-        (Hops(2, or_more=True), "ab"),
-        (Type("bridge") & Hops(2), "a"),
-        (Type("bridge") | Hops(1), "abc"),
+        (HopCount(2), "a"),
+        (HopCount(2, or_more=True), "ab"),
+        (Type("bridge") & HopCount(2), "a"),
+        (Type("bridge") | HopCount(1), "abc"),
         (All() - Type("bridge"), "cd"),
-        ((All() - Type("bridge")) & Hops(1), "c"),
+        ((All() - Type("bridge")) & HopCount(1), "c"),
         (Overlap(0.2), "bc"),
         (Picked("mine", frozenset("ad")), "ad"),
     ],
@@ -54,13 +54,15 @@ def test_overlap_leaves_out_what_has_no_cleared_text():
 
 
 def test_a_slice_is_a_value_that_prints():
-    assert (Type("x") | Hops(2)) == (Type("x") | Hops(2))
-    assert len({All(), All(), Hops(2)}) == 2
-    assert repr((Type("x") | Hops(2)) - NonAdjacent("e")) == "(type=x | hops=2) - non-adjacent(e, 10)"
+    assert (Type("x") | HopCount(2)) == (Type("x") | HopCount(2))
+    assert len({All(), All(), HopCount(2)}) == 2
+    assert repr((Type("x") | HopCount(2)) - NonAdjacent("e")) == "(type=x | hops=2) - non-adjacent(e, 10)"
 
 
 parts = st.recursive(
-    st.sampled_from([All(), Type("bridge"), Hops(2), Picked("p", frozenset("bc")), Picked("r", frozenset("d"), True)]),
+    st.sampled_from(
+        [All(), Type("bridge"), HopCount(2), Picked("p", frozenset("bc")), Picked("r", frozenset("d"), True)]
+    ),
     lambda inner: st.tuples(st.sampled_from("|&-"), inner, inner).map(
         lambda made: {"|": made[1] | made[2], "&": made[1] & made[2], "-": made[1] - made[2]}[made[0]]
     ),
@@ -90,7 +92,7 @@ def test_adjacency_is_by_rank_on_a_circle():
 
 
 def test_non_adjacent_queries_need_a_jump():
-    space = Space("other", [f"m{i}" for i in range(40)], circle())
+    space = VectorSpace("other", [f"m{i}" for i in range(40)], circle())
     gold = {"a": ["m0", "m1"], "b": ["m0", "m20"], "c": ["m0", "m2", "m4"], "d": ["m5"]}
     known = Known(QUERIES, {q: dict.fromkeys(ids, 1) for q, ids in gold.items()}, {}, {"other": space})
     assert NonAdjacent("other", 2).select(known) == {"b", "c"}

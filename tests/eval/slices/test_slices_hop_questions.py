@@ -7,13 +7,13 @@ import pytest
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.triples import Triple
-from hopgate.eval.slices.adjacency import Space
+from hopgate.eval.slices.adjacency import VectorSpace
 from hopgate.eval.slices.hop_questions import build_hop_slice, fact_key, fingerprint
 
 
 def space(n):
     vectors = np.eye(n, dtype=np.float32) + np.random.default_rng(0).normal(0, 0.01, (n, n)).astype(np.float32)
-    return Space("other", [f"m{i}" for i in range(n)], vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    return VectorSpace("other", [f"m{i}" for i in range(n)], vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def chains(n):

@@ -13,7 +13,7 @@ from hopgate.demo import corpus
 from hopgate.extract.extraction import Fact, Mention, failed, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.graph.build.backfill import derive_all
-from hopgate.graph.build.ingest import Said, add
+from hopgate.graph.build.ingest import DatedExtraction, add
 from hopgate.memory import Memory
 from hopgate.store.graph import version as graph_version
 
@@ -52,7 +52,7 @@ def test_a_name_that_comes_later_is_found_in_the_memories_and_names_that_were_th
     with kb.store.transaction() as connection:
         ids = dict(connection.execute("SELECT external_id, id FROM memories").fetchall())
         for key, name in (("a", "Mill Street, Norwich"), ("b", "Norwich")):
-            add(connection, [Said(ids[key], DAY, found([Mention(name)], []))])
+            add(connection, [DatedExtraction(ids[key], DAY, found([Mention(name)], []))])
     grown = content(kb)
     assert any('"c", "Norwich", "titled"' in row for row in grown["memory_concepts"])
     assert [row for row in grown["edges"] if '"Mill Street, Norwich", "has in its name", "Norwich"' in row]

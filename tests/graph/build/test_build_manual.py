@@ -10,7 +10,7 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found, sources
 from hopgate.extract.runner import Run
 from hopgate.graph.build.manual import merge, split
-from hopgate.graph.build.resolve import Resolution
+from hopgate.graph.build.resolve import NameResolver
 from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise.incremental import Resolver
 from hopgate.memory import Memory
@@ -107,7 +107,7 @@ def grow(kb, resolution, said):
 
 def test_the_middle_band_stays_apart_and_is_listed_unless_a_model_says_otherwise(kb):
     said = {"a": found([Mention("Marilyn Monroe"), Mention("James Monroe")], []), "b": found([Mention("Monroe")], [])}
-    grow(kb, Resolution(Resolver(merge=0.99, ask=0.2)), said)
+    grow(kb, NameResolver(Resolver(merge=0.99, ask=0.2)), said)
     with kb.store.transaction() as connection:
         (listed,) = concept_rows.ambiguous(connection)
     assert listed.name == "Monroe" and listed.near in ("Marilyn Monroe", "James Monroe")
@@ -123,7 +123,7 @@ def test_a_model_decides_the_middle_band(kb, answer):
         return answer
 
     said = {"a": found([Mention("Marilyn Monroe"), Mention("James Monroe")], []), "b": found([Mention("Monroe")], [])}
-    resolution = Resolution(Resolver(merge=0.99, ask=0.2), ask=ask)
+    resolution = NameResolver(Resolver(merge=0.99, ask=0.2), ask=ask)
     grow(kb, resolution, said)
     assert len(asked) == 1 and asked[0][0] == "Monroe"
     assert len(content(kb)["concepts"]) == (2 if answer else 3)
@@ -137,7 +137,7 @@ def test_a_new_name_joins_the_concept_it_means_before_its_facts_are_derived(kb):
         "a": found([Mention("Marilyn Monroe")], [Fact("Marilyn Monroe", "starred in", "Niagara")]),
         "b": found([Mention("Monroe")], [Fact("Monroe", "starred in", "Niagara")]),
     }
-    resolution = Resolution()
+    resolution = NameResolver()
     grow(kb, resolution, said)
     assert resolution.tally.merged == 1
     (edge,) = content(kb)["edges"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hopgate.demo import corpus
 from hopgate.extract.extraction import Fact, Mention, found
-from hopgate.graph.build.ingest import Said, add
+from hopgate.graph.build.ingest import DatedExtraction, add
 from hopgate.memory import Memory
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
@@ -43,7 +43,7 @@ def write(kb, rows) -> None:
         )
         ids = dict(connection.execute("SELECT external_id, id FROM memories").fetchall())
         for n, _, extraction in rows:
-            add(connection, [Said(ids[f"m{n}"], DAY + timedelta(n), extraction)])
+            add(connection, [DatedExtraction(ids[f"m{n}"], DAY + timedelta(n), extraction)])
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

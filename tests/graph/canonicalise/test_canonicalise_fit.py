@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.graph.canonicalise import Canonicaliser, Mention, Scoring, canonicalise_relations
+from hopgate.graph.canonicalise import Canonicaliser, ContextMention, Scoring, canonicalise_relations
 from hopgate.graph.canonicalise.result import Canonicalisation
 
 
 def fit(*names: str, **settings: object) -> Canonicalisation:
-    return Canonicaliser(**settings).fit([Mention(name) for name in names])  # type: ignore[arg-type]
+    return Canonicaliser(**settings).fit([ContextMention(name) for name in names])  # type: ignore[arg-type]
 
 
 def together(result: Canonicalisation, first: str, second: str) -> bool:
@@ -66,8 +66,8 @@ def test_ways_to_write_one_name_merge(first: str, second: str) -> None:
 
 
 def test_kinds_are_soft_evidence() -> None:
-    def names(kind: str | None) -> list[Mention]:
-        return [Mention("Paris", kind), Mention("Paris", "place")]
+    def names(kind: str | None) -> list[ContextMention]:
+        return [ContextMention("Paris", kind), ContextMention("Paris", "place")]
 
     assert len(Canonicaliser().fit(names(None)).clusters()) == 1
     assert len(Canonicaliser().fit(names("city")).clusters()) == 1  # extractors name kinds differently
@@ -77,8 +77,8 @@ def test_kinds_are_soft_evidence() -> None:
 
 def test_shared_context_adds() -> None:
     said = (("wrote", "note g"), ("born in", "london"))
-    alone = Canonicaliser().fit([Mention("Ada King"), Mention("Ada Byron")])
-    beside = Canonicaliser().fit([Mention("Ada King", None, said), Mention("Ada Byron", None, said)])
+    alone = Canonicaliser().fit([ContextMention("Ada King"), ContextMention("Ada Byron")])
+    beside = Canonicaliser().fit([ContextMention("Ada King", None, said), ContextMention("Ada Byron", None, said)])
     assert (beside.why("Ada King", "Ada Byron").direct or 0) > (alone.why("Ada King", "Ada Byron").direct or 0)
 
 
@@ -90,7 +90,7 @@ def test_embeddings_find_what_strings_cannot() -> None:
         rows[[text == "The Big Apple" for text in texts]] = np.eye(len(names), dtype=np.float32)[0]
         return rows
 
-    mentions = [Mention(name) for name in names]
+    mentions = [ContextMention(name) for name in names]
     assert not together(Canonicaliser().fit(mentions), "NYC", "The Big Apple")
     assert together(Canonicaliser().fit(mentions, embed), "NYC", "The Big Apple")  # type: ignore[arg-type]
     with pytest.raises(HopgateError, match="one finite row a name"):

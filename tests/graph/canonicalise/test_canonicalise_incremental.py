@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.graph.canonicalise import Canonicaliser, Mention
+from hopgate.graph.canonicalise import Canonicaliser, ContextMention
 from hopgate.graph.canonicalise.incremental import Candidate, Resolver
 from hopgate.graph.names.normal import normalise, tokens
 
@@ -14,32 +14,32 @@ MONROES = [Candidate(1, ("Marilyn Monroe", "Marilyn"), "person", 9), Candidate(2
 
 
 def test_an_exact_alias_decides() -> None:
-    decision = Resolver().resolve(Mention("MARILYN"), MONROES)
+    decision = Resolver().resolve(ContextMention("MARILYN"), MONROES)
     assert (decision.action, decision.concept, decision.score) == ("merge", 1, 1.0)
 
 
 def test_namesakes_are_asked_about() -> None:
     twins = [Candidate(1, ("Paris",), "place", 2), Candidate(2, ("Paris",), "person", 9)]
-    decision = Resolver().resolve(Mention("Paris", "place"), twins)
+    decision = Resolver().resolve(ContextMention("Paris", "place"), twins)
     assert (decision.action, decision.concept) == ("ask", 1)
 
 
 def test_a_short_name_goes_with_the_one_most_often_meant() -> None:
-    decision = Resolver().resolve(Mention("Monroe"), MONROES)
+    decision = Resolver().resolve(ContextMention("Monroe"), MONROES)
     assert (decision.action, decision.concept) == ("merge", 1)
 
 
 def test_no_neighbour_is_a_new_concept() -> None:
-    assert Resolver().resolve(Mention("Berlin"), []).action == "new"
-    assert Resolver().resolve(Mention("Berlin"), MONROES).action == "new"
+    assert Resolver().resolve(ContextMention("Berlin"), []).action == "new"
+    assert Resolver().resolve(ContextMention("Berlin"), MONROES).action == "new"
 
 
 def test_between_the_thresholds_is_asked_and_two_near_ones_too() -> None:
     even = [Candidate(1, ("Marilyn Monroe",), mentions=5), Candidate(2, ("James Monroe",), mentions=6)]
-    assert Resolver(merge=0.9).resolve(Mention("Monroe"), even).action == "ask"
+    assert Resolver(merge=0.9).resolve(ContextMention("Monroe"), even).action == "ask"
     close = [Candidate(1, ("Big Apple",), closeness=0.9), Candidate(2, ("Gotham",), closeness=0.8)]
-    assert Resolver().resolve(Mention("NYC"), close).action == "ask"
-    assert Resolver().resolve(Mention("NYC"), close[:1]).concept == 1
+    assert Resolver().resolve(ContextMention("NYC"), close).action == "ask"
+    assert Resolver().resolve(ContextMention("NYC"), close[:1]).concept == 1
 
 
 def test_thresholds_in_the_wrong_order_are_refused() -> None:
@@ -53,7 +53,7 @@ def test_a_graph_that_grew_agrees_with_one_that_was_rebuilt() -> None:
     said = []
     for _ in range(900):
         first, last = people[int(random.zipf(1.5)) % len(people)]
-        said.append(Mention(str(random.choice([f"{first} {last}", f"{first} {last}", last]))))
+        said.append(ContextMention(str(random.choice([f"{first} {last}", f"{first} {last}", last]))))
     rebuilt = Canonicaliser().fit(said).labels_
     concepts: list[dict[str, int]] = []
     grown = []

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.temporal.precedence import Edge, believe
+from hopgate.graph.temporal.precedence import EdgeVersion, believe
 from hopgate.graph.temporal.versions import apply, as_of, replay, supersede
 
 SINGLE = frozenset({"lives in"})
@@ -46,18 +46,18 @@ def at(number: int) -> datetime:
 
 def fact(
     dst: str, start: int | None, end: int | None, recorded: int, relation: str = "lives in", src: str = "ada"
-) -> Edge:
-    return Edge(src, relation, dst, day(start), day(end), at(1000 + recorded), evidence=(f"m{recorded}",))
+) -> EdgeVersion:
+    return EdgeVersion(src, relation, dst, day(start), day(end), at(1000 + recorded), evidence=(f"m{recorded}",))
 
 
-def spans(rows: list[Edge] | tuple[Edge, ...], dst: str) -> list[tuple[int | None, int | None]]:
+def spans(rows: list[EdgeVersion] | tuple[EdgeVersion, ...], dst: str) -> list[tuple[int | None, int | None]]:
     def number(moment: datetime | None) -> int | None:
         return None if moment is None else (moment - EPOCH).days
 
     return [(number(row.valid_from), number(row.valid_to)) for row in rows if row.dst == dst]
 
 
-def holders(table: list[Edge], moment: int, known: int | None = None) -> set[object]:
+def holders(table: list[EdgeVersion], moment: int, known: int | None = None) -> set[object]:
     return {edge.dst for edge in as_of(table, at(moment), None if known is None else at(1000 + known))}
 
 
@@ -157,8 +157,8 @@ def test_what_has_a_stated_end_holds_again_after_an_interruption() -> None:
 
 def test_facts_without_a_start_reach_back_from_their_observation() -> None:
     seen = [
-        Edge("ada", "lives in", "berlin", None, None, at(2000), observed_at=at(10)),
-        Edge("ada", "lives in", "munich", None, None, at(2000), observed_at=at(30)),
+        EdgeVersion("ada", "lives in", "berlin", None, None, at(2000), observed_at=at(10)),
+        EdgeVersion("ada", "lives in", "munich", None, None, at(2000), observed_at=at(30)),
     ]
     rows = believe(seen, SINGLE)
     assert spans(rows, "berlin") == [(None, 30)]
@@ -197,7 +197,7 @@ moments = st.integers(0, 30)
 
 
 @st.composite
-def facts(draw: st.DrawFn, dated: bool = False) -> list[Edge]:
+def facts(draw: st.DrawFn, dated: bool = False) -> list[EdgeVersion]:
     """Facts about two sources, with open ends; where `dated`, each begins at a time of its own."""
     count = draw(st.integers(1, 6))
     starts: list[int | None] = list(draw(st.lists(moments, min_size=count, max_size=count, unique=dated)))
@@ -215,7 +215,7 @@ def facts(draw: st.DrawFn, dated: bool = False) -> list[Edge]:
 
 @settings(max_examples=150, deadline=None)
 @given(facts(dated=True), st.randoms(use_true_random=False))
-def test_the_order_of_arrival_does_not_matter_where_dates_are_known(said: list[Edge], random: object) -> None:
+def test_the_order_of_arrival_does_not_matter_where_dates_are_known(said: list[EdgeVersion], random: object) -> None:
     shuffled = list(said)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     arrivals = [
@@ -230,8 +230,8 @@ def test_the_order_of_arrival_does_not_matter_where_dates_are_known(said: list[E
 
 @settings(max_examples=150, deadline=None)
 @given(facts())
-def test_no_fact_is_ever_lost(said: list[Edge]) -> None:
-    table: list[Edge] = []
+def test_no_fact_is_ever_lost(said: list[EdgeVersion]) -> None:
+    table: list[EdgeVersion] = []
     for number, edge in enumerate(said):
         changes = supersede(table, edge, SINGLE, said=said[:number])
         after = apply(table, changes)
@@ -250,7 +250,7 @@ def test_no_fact_is_ever_lost(said: list[Edge]) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(facts())
-def test_a_single_valued_relation_has_one_value_at_a_time(said: list[Edge]) -> None:
+def test_a_single_valued_relation_has_one_value_at_a_time(said: list[EdgeVersion]) -> None:
     table = replay(said, SINGLE)
     for moment in range(-1, 55):
         for src in ("ada", "bob"):
@@ -259,14 +259,14 @@ def test_a_single_valued_relation_has_one_value_at_a_time(said: list[Edge]) -> N
 
 @settings(max_examples=100, deadline=None)
 @given(facts())
-def test_step_by_step_and_at_once_agree(said: list[Edge]) -> None:
+def test_step_by_step_and_at_once_agree(said: list[EdgeVersion]) -> None:
     rows = [replace(row, recorded_at=EPOCH) for row in as_of(replay(said, SINGLE))]
     assert set(rows) == {replace(row, recorded_at=EPOCH) for row in believe(said, SINGLE)}
 
 
 @settings(max_examples=100, deadline=None)
 @given(facts(), facts())
-def test_only_the_same_source_and_relation_is_touched(table: list[Edge], other: list[Edge]) -> None:
+def test_only_the_same_source_and_relation_is_touched(table: list[EdgeVersion], other: list[EdgeVersion]) -> None:
     elsewhere = replay([replace(edge, relation="works at") for edge in other], SINGLE)
     changes = supersede([*elsewhere, *replay(table, SINGLE)], fact("z", 5, None, 99), SINGLE)
     assert all((row.src, row.relation) == ("ada", "lives in") for row in (*changes.new_rows, *changes.retired_rows))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.paths import Edge, Path, Step, pairs, steps, strongest_path
+from hopgate.graph.walk.paths import Path, PathEdge, Step, pairs, steps, strongest_path
 from hopgate.graph.walk.seeds import Restart, Seed, restart
 from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
 
@@ -92,8 +92,8 @@ def test_steps_name_the_edge_with_most_evidence_and_its_direction() -> None:
     path = Path((0, 2, 3, 4, 1), 0.1, Seed(0, 1.0, "memory"))
     assert pairs(graph, path) == [(0, 1), (1, 2)]
     edges = {
-        (0, 1): [Edge(0, "runs", 1, (0,))],
-        (1, 0): [Edge(1, "is run by", 0, (0, 1))],
+        (0, 1): [PathEdge(0, "runs", 1, (0,))],
+        (1, 0): [PathEdge(1, "is run by", 0, (0, 1))],
     }
     assert steps(graph, path, edges) == [
         Step(0, "mentions", 2, True, (0,)),

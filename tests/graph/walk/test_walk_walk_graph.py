@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.pagerank import row_blocks
+from hopgate.graph.walk import row_blocks
 from hopgate.graph.walk.walk_graph import edge_graph, mention_graph
 
 EDGES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.integers(0, 3)), max_size=25)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse import RRF, TM2C2, ExactMatch, Importance, StretchedRRF, order
-from hopgate.recall.reach import Verdict, bound, warnings
+from hopgate.recall.reach import Reachability, bound, warnings
 from hopgate.recall.reach.arrange import hardest
 
 OUTSIDER = 10**6  # the largest id: it loses every tie
@@ -26,7 +26,7 @@ def test_two_base_legs_of_weight_one():
     assert found.needed.identical == pytest.approx(122 / 70)
     # The same ten memories in opposite order are harder still: the fifth of one is the sixth of the other.
     assert found.needed.worst == pytest.approx(61 / 65 + 61 / 66)
-    assert found.verdict is Verdict.BARRED
+    assert found.verdict is Reachability.BARRED
     assert found.favourable == found.unfavourable == found.needed
 
 
@@ -47,7 +47,7 @@ def test_the_importance_prior_loosens_to_seven_tenths_and_tightens_by_as_much():
     assert found.favourable.best == pytest.approx(0.61)
     assert found.unfavourable.best == pytest.approx(61 / 70 / 0.7)
     assert found.unfavourable.worst == pytest.approx((61 / 65 + 61 / 66) / 0.7)
-    assert found.verdict is Verdict.BARRED
+    assert found.verdict is Reachability.BARRED
 
 
 def test_the_old_prototype_could_not_pass_even_the_last_base_candidate():
@@ -67,8 +67,8 @@ def test_verdicts(weight, verdict):
 
 def test_a_tie_does_not_enter():
     # k = 0 and powers of two: one base leg of weight 1, top 2 puts exactly 1/2 in the way.
-    assert bound(RRF(k=0, dense=0, graph=0.5), k=2).verdict is Verdict.BARRED
-    assert bound(RRF(k=0, dense=0, graph=0.5 + 1e-9), k=2).verdict is Verdict.REACHABLE
+    assert bound(RRF(k=0, dense=0, graph=0.5), k=2).verdict is Reachability.BARRED
+    assert bound(RRF(k=0, dense=0, graph=0.5 + 1e-9), k=2).verdict is Reachability.REACHABLE
 
 
 def test_stretched_rrf():
@@ -76,7 +76,7 @@ def test_stretched_rrf():
     assert needed.best == pytest.approx(0.1)
     assert needed.disjoint == pytest.approx(0.2)
     assert needed.identical == needed.worst == math.inf
-    assert bound(StretchedRRF(graph=0.35)).verdict is Verdict.AT_BEST
+    assert bound(StretchedRRF(graph=0.35)).verdict is Reachability.AT_BEST
 
 
 def test_the_convex_combination_depends_on_how_fast_scores_fall():
@@ -88,9 +88,9 @@ def test_the_convex_combination_depends_on_how_fast_scores_fall():
 @pytest.mark.parametrize("fuser", [RRF(graph=0.01), StretchedRRF(graph=0.01), TM2C2(graph=0.01)])
 def test_where_the_others_leave_room_any_weight_suffices(fuser):
     found = bound(fuser, k=10, depths={"lexical": 5, "dense": 4}, prior=Importance(), exact=ExactMatch())
-    assert set(found.unfavourable.as_dict().values()) == {0.0}
-    assert found.verdict is Verdict.REACHABLE
-    assert bound(fuser.reweighed(lexical=0, dense=0)).verdict is Verdict.REACHABLE
+    assert set(found.unfavourable.to_dict().values()) == {0.0}
+    assert found.verdict is Reachability.REACHABLE
+    assert bound(fuser.reweighed(lexical=0, dense=0)).verdict is Reachability.REACHABLE
 
 
 def test_legs_that_leave_room_only_when_they_overlap():
@@ -111,13 +111,13 @@ def test_a_prior_that_may_take_everything():
     found = bound(RRF(), prior=Importance(0))
     assert found.favourable.best == 0
     assert found.unfavourable.best == math.inf
-    assert found.as_dict()["needed_at_extremes"]["unfavourable"]["best"] is None
+    assert found.to_dict()["needed_at_extremes"]["unfavourable"]["best"] is None
 
 
 def test_the_bound_goes_into_json_and_onto_one_line():
     found = bound(StretchedRRF(graph=0.35), prior=Importance(), exact=ExactMatch())
-    assert json.loads(json.dumps(found.as_dict(), allow_nan=False)) == found.as_dict()
-    assert found.as_dict()["verdict"] == "reachable only at best"
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
+    assert found.to_dict()["verdict"] == "reachable only at best"
     assert "\n" not in str(found)
     assert "impossible at worst" in str(found)
 

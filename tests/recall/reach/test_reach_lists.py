@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse import RRF, TM2C2, ExactMatch, Importance, StretchedRRF, order
-from hopgate.recall.reach import Verdict, bound, on_lists
+from hopgate.recall.reach import Reachability, bound, on_lists
 
 OUTSIDER = 99  # the largest id: it loses every tie
 IDS = range(5)
@@ -129,7 +129,7 @@ def test_the_old_prototype_is_barred_on_every_query_and_can_still_reorder():
     report = on_lists(
         RRF(graph=0.35), {"q1": FULL, "q2": FULL}, prior=Importance(), importance=dict.fromkeys(range(50), 1)
     )
-    assert report.verdict is Verdict.BARRED
+    assert report.verdict is Reachability.BARRED
     assert (report.entering, report.swapping, report.changing) == (0, 2, 2)
     assert report.needed(0) == report.needed(1) == pytest.approx(61 / 70)
 
@@ -141,14 +141,14 @@ def test_the_legs_own_list_is_not_looked_at():
 
 def test_a_leg_that_is_off_does_nothing():
     report = on_lists(RRF(graph=0), {"q": FULL, "empty": {}})
-    assert report.verdict is Verdict.OFF
+    assert report.verdict is Reachability.OFF
     assert (report.entering, report.swapping, report.changing) == (0, 0, 0)
     assert report.needed(1) == pytest.approx(61 / 70)
 
 
 def test_room_lets_anything_in():
     report = on_lists(RRF(graph=0.001), {"none": {}, "few": {"dense": [("a", 0.5)]}})
-    assert report.verdict is Verdict.REACHABLE
+    assert report.verdict is Reachability.REACHABLE
     assert [row.kth for row in report.rows] == [None, None]
     assert report.needed(1) == 0
 
@@ -156,25 +156,25 @@ def test_room_lets_anything_in():
 def test_the_summary_over_queries():
     queries = {"full": FULL, "few": {"lexical": FULL["lexical"][:3]}, "none": {}}
     report = on_lists(RRF(graph=0.35), queries)
-    assert report.verdict is Verdict.ON_SOME
-    assert report.as_dict()["needed"] == {"first": 0, "half": 0, "nine_in_ten": 61 / 70, "all": 61 / 70}
-    assert [row["query"] for row in report.as_dict(rows=True)["rows"]] == ["full", "few", "none"]
-    assert json.loads(json.dumps(report.as_dict(rows=True), allow_nan=False)) == report.as_dict(rows=True)
+    assert report.verdict is Reachability.ON_SOME
+    assert report.to_dict()["needed"] == {"first": 0, "half": 0, "nine_in_ten": 61 / 70, "all": 61 / 70}
+    assert [row["query"] for row in report.to_dict(rows=True)["rows"]] == ["full", "few", "none"]
+    assert json.loads(json.dumps(report.to_dict(rows=True), allow_nan=False)) == report.to_dict(rows=True)
     assert "on 2 of 3 queries" in str(report)
     assert "\n" not in str(report)
 
 
 def test_no_queries_at_all():
     report = on_lists(RRF(), {})
-    assert report.verdict is Verdict.BARRED
-    assert report.as_dict()["needed"]["all"] == 0
+    assert report.verdict is Reachability.BARRED
+    assert report.to_dict()["needed"]["all"] == 0
 
 
 def test_where_no_weight_suffices_json_says_null():
     same = {"lexical": FULL["lexical"], "dense": FULL["lexical"]}
     report = on_lists(StretchedRRF(), {"q": same})
     assert report.rows[0].needed == math.inf
-    assert report.as_dict(rows=True)["rows"][0]["needed"] is None
+    assert report.to_dict(rows=True)["rows"][0]["needed"] is None
     assert "impossible for all" in str(report)
 
 

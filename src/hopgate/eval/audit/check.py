@@ -39,7 +39,7 @@ class Check:
     figures: Mapping[str, Any] = field(default_factory=dict, hash=False)
     undecided: bool = False
 
-    def json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give it in the shape of the report."""
         return {"status": self.status.value, "detail": self.detail, "figures": dict(self.figures)}
 

@@ -29,8 +29,8 @@ def reachability(case: Case) -> Check:
     seen = on_lists(arm.fusing, lists, k=k, prior=arm.importance, importance=case.evidence.importance)
     total, wanted = len(lists), case.evidence.policy.reachable
     figures: dict[str, Any] = {
-        "bound": by_bound.as_dict(),
-        "lists": seen.as_dict(),
+        "bound": by_bound.to_dict(),
+        "lists": seen.to_dict(),
         "queries": total,
         "could_enter": seen.entering,
         "did_enter": entered,

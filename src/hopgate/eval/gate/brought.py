@@ -35,7 +35,7 @@ class Brought:
     pool_recall: float
     pool_recall_without: float
 
-    def json(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """Give it in the shape of the report."""
         return asdict(self)
 

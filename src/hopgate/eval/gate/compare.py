@@ -49,7 +49,7 @@ class Comparison:
         """Give the number of queries that would show such an effect four times in five."""
         return queries_needed(self.spread, effect)
 
-    def json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give it in the shape of the report."""
         return {**asdict(self), "arms": [self.challenger, self.base]}
 

@@ -9,7 +9,7 @@ from hopgate.eval.audit import Case, Check, audit
 from hopgate.eval.gate.brought import Brought, brought
 from hopgate.eval.gate.compare import Comparison
 from hopgate.eval.gate.evidence import GRAPH, Evidence
-from hopgate.eval.gate.verdict import Verdict, decide
+from hopgate.eval.gate.verdict import GateDecision, decide
 from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success, score_all
 
 REPORTED: tuple[Measure, ...] = (
@@ -29,14 +29,14 @@ REPORTED: tuple[Measure, ...] = (
 class Judgement:
     """Everything the gate says.
 
-    `json` gives the object that `hopgate gate --json` prints.
+    `to_dict` gives the object that `hopgate gate --json` prints.
     """
 
     evidence: Evidence
     checks: tuple[Check, ...]
     comparisons: tuple[Comparison, ...]
     brought: Brought | None
-    verdict: Verdict
+    decision: GateDecision
 
     def arms(self) -> dict[str, dict[str, float]]:
         """Give arm → measure → mean over the reported queries."""
@@ -47,18 +47,18 @@ class Judgement:
             for name, values in scored.items()
         }
 
-    def json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give the judgement for a program."""
         return {
-            "verdict": self.verdict.word.value,
-            "reason": self.verdict.reason,
-            "chosen": self.verdict.chosen,
-            "failed": list(self.verdict.failed),
-            "queries_needed": self.verdict.queries_needed,
-            "audit": {check.name: check.json() for check in self.checks},
+            "verdict": self.decision.verdict.value,
+            "reason": self.decision.reason,
+            "chosen": self.decision.chosen,
+            "failed": list(self.decision.failed),
+            "queries_needed": self.decision.queries_needed,
+            "audit": {check.name: check.to_dict() for check in self.checks},
             "arms": self.arms(),
-            "comparisons": [comparison.json() for comparison in self.comparisons],
-            "brought": self.brought.json() if self.brought else None,
+            "comparisons": [comparison.to_dict() for comparison in self.comparisons],
+            "brought": self.brought.to_dict() if self.brought else None,
         }
 
 

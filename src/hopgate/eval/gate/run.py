@@ -23,7 +23,7 @@ from hopgate.eval.gate.plan import Policy
 from hopgate.eval.gate.saved import recomputed, save_gate
 from hopgate.eval.measures import Recall, score_all
 from hopgate.eval.report import Notes, write_report
-from hopgate.eval.slices import All, Hops, Known, NonAdjacent, Slice, Stratum, Type
+from hopgate.eval.slices import All, HopCount, Known, NonAdjacent, Slice, Stratum, Type
 from hopgate.eval.slices.hop_questions import fact_key, fingerprint
 from hopgate.eval.slices.latent import latent_space
 from hopgate.memory import cleared
@@ -89,9 +89,9 @@ def run_gate(
         asked = [dataset.queries[name] for name in (*dev, *reported)]
         graphs = {"shuffled": kb.graph.variant(shuffle=options.seed)}
         if options.arms != "quick":
-            from hopgate.graph.walk.hops import Hops as SqlHops
+            from hopgate.graph.walk.hops import Hops
 
-            graphs["hops"] = kb.graph.variant(hops=SqlHops())
+            graphs["hops"] = kb.graph.variant(hops=Hops())
         told = stage("asking", len(asked))
         collected = collect(kb, asked, depth=options.depth, graphs=graphs, progress=told)
         if options.arms == "full" and dataset.triples:
@@ -203,7 +203,7 @@ def _slices(dataset: Dataset, reported: Qrels, space: str, *, quick: bool) -> di
     slices: list[Slice] = [All()]
     slices += [Stratum(value) for value in sorted({query.stratum for query in queries if query.stratum})]
     slices += [Type(value) for value in sorted({query.type for query in queries if query.type})]
-    slices += [Hops(value) for value in sorted({query.hops for query in queries if query.hops})]
+    slices += [HopCount(value) for value in sorted({query.hops for query in queries if query.hops})]
     spaces = {}
     if not quick and space != LATENT and any((query.hops or 1) > 1 for query in queries):
         spaces[LATENT] = latent_space(dataset.memories)

@@ -14,7 +14,7 @@ from hopgate.eval.gate.plan import Policy
 ENOUGH = 30
 
 
-class Word(StrEnum):
+class Verdict(StrEnum):
     """The four verdicts."""
 
     OPEN = "OPEN"
@@ -24,12 +24,12 @@ class Word(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GateDecision:
     """The decision of the gate.
 
     Parameters
     ----------
-    word : Word
+    verdict : Verdict
     reason : str
         One paragraph: what was found, and what to do.
     chosen : str
@@ -40,14 +40,14 @@ class Verdict:
         For an inconclusive verdict.
     """
 
-    word: Word
+    verdict: Verdict
     reason: str
     chosen: str
     failed: tuple[str, ...] = ()
     queries_needed: int | None = None
 
 
-def decide(case: Case, checks: Sequence[Check]) -> Verdict:
+def decide(case: Case, checks: Sequence[Check]) -> GateDecision:
     """Weigh the audit first, then the claim, then what it costs elsewhere."""
     base = case.evidence.arms[case.evidence.base].configuration
     broken = [check for check in checks if check.status is Status.FAIL and not check.undecided]
@@ -72,36 +72,36 @@ def harms(comparisons: Sequence[Comparison], policy: Policy) -> tuple[list[Compa
     return shown, [loss for loss in losses if loss not in shown and loss.n >= ENOUGH]
 
 
-def _invalid(broken: Sequence[Check], base: str) -> Verdict:
+def _invalid(broken: Sequence[Check], base: str) -> GateDecision:
     names = " and ".join(", ".join(check.name for check in broken).rsplit(", ", 1))
     what = " ".join(f"{check.name.capitalize()}: {check.detail}." for check in broken)
     reason = (
         f"This test cannot say whether the graph helps: it fails {names}. {what} Mend what is named and run it again; "
         f"until then its figures mean nothing for or against the graph."
     )
-    return Verdict(Word.INVALID, reason, base, tuple(check.name for check in broken))
+    return GateDecision(Verdict.INVALID, reason, base, tuple(check.name for check in broken))
 
 
-def _harmful(claim: Comparison, shown: Sequence[Comparison], policy: Policy, base: str) -> Verdict:
+def _harmful(claim: Comparison, shown: Sequence[Comparison], policy: Policy, base: str) -> GateDecision:
     cost = "; ".join(map(_in_words, shown))
     reason = (
         f"The graph helps and harms: {_in_words(claim)}, but {cost}, which is more than the {policy.harm:g} put up "
         f"with. Keep the gate closed, or use the graph only for the queries it helps."
     )
-    return Verdict(Word.CLOSED, reason, base, ("harm",))
+    return GateDecision(Verdict.CLOSED, reason, base, ("harm",))
 
 
-def _feared(claim: Comparison, feared: Sequence[Comparison], policy: Policy, base: str) -> Verdict:
+def _feared(claim: Comparison, feared: Sequence[Comparison], policy: Policy, base: str) -> GateDecision:
     cost = "; ".join(map(_in_words, feared))
     needed = max(loss.needed(policy.harm) for loss in feared)
     reason = (
         f"The graph helps ({_in_words(claim)}), but harm elsewhere cannot be excluded: {cost}. Judge about {needed:,} "
         f"queries before shipping it."
     )
-    return Verdict(Word.INCONCLUSIVE, reason, base, ("harm",), needed)
+    return GateDecision(Verdict.INCONCLUSIVE, reason, base, ("harm",), needed)
 
 
-def _closed(case: Case, base: str) -> Verdict:
+def _closed(case: Case, base: str) -> GateDecision:
     claim, policy = case.primary, case.evidence.policy
     worse = claim.interval[1] < 0
     finding = "makes recall worse" if worse else f"does not bring the {policy.worthwhile:g} that would be worth having"
@@ -109,10 +109,10 @@ def _closed(case: Case, base: str) -> Verdict:
         f"Validly tested, the graph {finding}: {_in_words(claim)}. Keep the gate closed and recall as it is; re-open "
         f"it only with another graph, walk or kind of query, not with more of the same."
     )
-    return Verdict(Word.CLOSED, reason, base)
+    return GateDecision(Verdict.CLOSED, reason, base)
 
 
-def _inconclusive(case: Case, undecided: Sequence[Check], base: str) -> Verdict:
+def _inconclusive(case: Case, undecided: Sequence[Check], base: str) -> GateDecision:
     claim, policy = case.primary, case.evidence.policy
     effect = max(policy.worthwhile, claim.difference)
     needed = max(policy.fewest, claim.needed(effect), claim.n + 1)
@@ -123,10 +123,10 @@ def _inconclusive(case: Case, undecided: Sequence[Check], base: str) -> Verdict:
         f"The test is valid but cannot decide: {_in_words(claim)}. {why} Judge about {needed:,} queries of this kind "
         f"(there are {claim.n}) and run it again; leave recall as it is until then."
     )
-    return Verdict(Word.INCONCLUSIVE, reason.replace("  ", " "), base, tuple(c.name for c in undecided), needed)
+    return GateDecision(Verdict.INCONCLUSIVE, reason.replace("  ", " "), base, tuple(c.name for c in undecided), needed)
 
 
-def _open(case: Case, checks: Sequence[Check]) -> Verdict:
+def _open(case: Case, checks: Sequence[Check]) -> GateDecision:
     arm, control = case.evidence.subject, case.control
     against = f" and beats its shuffled graph by {control.difference:.3f}" if control else ""
     passed = sum(check.status is Status.PASS for check in checks)
@@ -139,7 +139,7 @@ def _open(case: Case, checks: Sequence[Check]) -> Verdict:
         f"no declared measure or slice is shown to lose more than {margin:g}.{watch} Ship {arm.name} as configured "
         f"here: {arm.configuration}."
     )
-    return Verdict(Word.OPEN, reason, arm.configuration)
+    return GateDecision(Verdict.OPEN, reason, arm.configuration)
 
 
 def _in_words(comparison: Comparison) -> str:

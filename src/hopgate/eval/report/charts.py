@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from hopgate.eval.report.marks import band, bar, dot, line, link, plot, svg, text, upright, whisker
-from hopgate.eval.report.scale import Scale, fitted
+from hopgate.eval.report.scale import AxisScale, fitted
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Chart:
     axis: str
 
 
-def axis(scale: Scale, *, sign: bool = False) -> str:
+def axis(scale: AxisScale, *, sign: bool = False) -> str:
     """Draw the ticks under a chart."""
     labels = [
         text(scale.at(tick), 14, f"{tick:+g}" if sign and tick else f"{tick:g}", "tick", "middle")
@@ -79,7 +79,7 @@ def sweep(
     weights = sorted(values)
     across = fitted([0.0, *weights, *([needed] if needed is not None else [])], start=11.0, end=97.0, floor=0.0)
     spread = fitted([*values.values(), *([base] if base is not None else [])])
-    up = Scale(spread.low, spread.high, bottom, top)
+    up = AxisScale(spread.low, spread.high, bottom, top)
     body = ""
     if needed is not None and needed > 0:
         body += bar(across.start, top, across.at(needed) - across.start, bottom - top, "unheard")
@@ -129,7 +129,7 @@ def gains(items: Sequence[tuple[str, float, str]]) -> str:
 
 def share(value: float, without: float) -> str:
     """Draw the recall of the pool with the graph as what it adds to the recall without."""
-    scale = Scale(0.0, 1.0)
+    scale = AxisScale(0.0, 1.0)
     body = bar(0, 4, 100, 18, "track") + bar(0, 4, scale.at(without), 18, "base-bar")
     body += bar(scale.at(without), 4, scale.at(value) - scale.at(without), 18, "win")
     return svg(body, 26, f"pool recall {without:.3f} without the graph, {value:.3f} with it")

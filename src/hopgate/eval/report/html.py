@@ -30,7 +30,7 @@ def to_html(page: Page) -> str:
         page=page,
         judgement=page.judgement,
         evidence=page.judgement.evidence,
-        verdict=page.judgement.verdict,
+        decision=page.judgement.decision,
         primary=page.judgement.comparisons[0],
         marks=MARKS,
         measures=list(page.arms[0].means),

@@ -12,11 +12,11 @@ _COLUMNS = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
 def to_markdown(page: Page) -> str:
     """Write the verdict, the audit, the arms, the comparisons and what the graph brought."""
     judgement, evidence = page.judgement, page.judgement.evidence
-    verdict = judgement.verdict
+    decision = judgement.decision
     parts = [
-        f"# {verdict.word.value}: the graph leg on {page.notes.title}",
-        verdict.reason,
-        f"**Recommended:** `{verdict.chosen}`",
+        f"# {decision.verdict.value}: the graph leg on {page.notes.title}",
+        decision.reason,
+        f"**Recommended:** `{decision.chosen}`",
         "## Audit",
         _table(
             ("check", "status", "evidence"),

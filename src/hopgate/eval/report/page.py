@@ -44,7 +44,7 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class Hit:
+class ReportHit:
     """One line of a list: a memory, whether it is gold, and where each leg had it."""
 
     id: str
@@ -68,9 +68,9 @@ class Drill:
     text: str
     difference: float
     values: tuple[float, float]
-    base: tuple[Hit, ...]
-    challenger: tuple[Hit, ...]
-    missing: tuple[Hit, ...]
+    base: tuple[ReportHit, ...]
+    challenger: tuple[ReportHit, ...]
+    missing: tuple[ReportHit, ...]
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _drill(judgement: Judgement, notes: Notes, query: str, values: tuple[float, 
     gold = relevant(evidence.qrels[query])
     base, challenger = (evidence.arms[name] for name in (evidence.base, evidence.challenger))
 
-    def hits(arm: Arm, ids: list[str]) -> tuple[Hit, ...]:
+    def hits(arm: Arm, ids: list[str]) -> tuple[ReportHit, ...]:
         ranks = {leg: [name for name, _ in run.get(query, ())] for leg, run in (arm.found or {}).items()}
         ranks = {**{leg: [name for name, _ in run.get(query, ())] for leg, run in arm.legs.items()}, **ranks}
         return tuple(_hit(notes, query, name, name in gold, ranks) for name in ids)
@@ -150,11 +150,11 @@ def _drill(judgement: Judgement, notes: Notes, query: str, values: tuple[float, 
     )
 
 
-def _hit(notes: Notes, query: str, name: str, gold: bool, ranks: Mapping[str, list[str]]) -> Hit:
+def _hit(notes: Notes, query: str, name: str, gold: bool, ranks: Mapping[str, list[str]]) -> ReportHit:
     places = tuple((leg, ids.index(name) + 1) for leg, ids in ranks.items() if name in ids)
     if name in notes.sensitive:
-        return Hit("", HIDDEN, gold, places, "")
-    return Hit(name, _short(notes.texts.get(name, "")), gold, places, notes.paths.get(query, {}).get(name, ""))
+        return ReportHit("", HIDDEN, gold, places, "")
+    return ReportHit(name, _short(notes.texts.get(name, "")), gold, places, notes.paths.get(query, {}).get(name, ""))
 
 
 def _short(text: str, most: int = 150) -> str:

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """A linear scale from a range of values to percentages.
 
     Everything is drawn in percentages, so that one drawing fits a desk and a phone with its text at the same size.
 
     Examples
     --------
-    >>> Scale(0.0, 2.0).at(0.5)
+    >>> AxisScale(0.0, 2.0).at(0.5)
     25.0
-    >>> Scale(0.0, 2.0, 10.0, 90.0).at(2.0)
+    >>> AxisScale(0.0, 2.0, 10.0, 90.0).at(2.0)
     90.0
     """
 
@@ -39,13 +39,13 @@ class Scale:
         return [round(index * step, 10) for index in range(first, last + 1)]
 
 
-def fitted(values: Iterable[float], *, start: float = 3.0, end: float = 97.0, floor: float | None = None) -> Scale:
+def fitted(values: Iterable[float], *, start: float = 3.0, end: float = 97.0, floor: float | None = None) -> AxisScale:
     """Make a scale that holds all the values with a little room, on round numbers.
 
     Examples
     --------
     >>> fitted([0.53, 0.81])
-    Scale(low=0.5, high=0.9, start=3.0, end=97.0)
+    AxisScale(low=0.5, high=0.9, start=3.0, end=97.0)
     """
     found = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     low, high = min(found), max(found)
@@ -55,7 +55,7 @@ def fitted(values: Iterable[float], *, start: float = 3.0, end: float = 97.0, fl
     low, high = math.floor(low / step) * step, math.ceil(high / step) * step
     if floor is not None:
         low = max(low, floor)
-    return Scale(round(low, 10), round(high, 10), start, end)
+    return AxisScale(round(low, 10), round(high, 10), start, end)
 
 
 def _round_step(rough: float) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class VectorSpace:
     """The memories' vectors in one embedding space, rows of unit length.
 
     Parameters

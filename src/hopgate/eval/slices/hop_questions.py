@@ -13,7 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.data.triples import Triple
-from hopgate.eval.slices.adjacency import Space, adjacent
+from hopgate.eval.slices.adjacency import VectorSpace, adjacent
 
 # A concept that opens more facts than this makes questions with many right answers.
 MAX_FACTS = 20
@@ -82,7 +82,7 @@ def template(path: Sequence[Triple]) -> str:
 
 def build_hop_slice(
     triples: Sequence[Triple],
-    space: Space,
+    space: VectorSpace,
     *,
     hops: int = 2,
     neighbours: int = 10,
@@ -101,7 +101,7 @@ def build_hop_slice(
     ----------
     triples : sequence of Triple
         The facts; mentions are passed over.
-    space : Space
+    space : VectorSpace
         Vectors of the memories; facts of memories it lacks are not used.
     hops, limit, seed : int
         How many facts a path has, how many questions to make at most, and which of the paths come first.
@@ -154,7 +154,7 @@ def _steps(facts: Iterable[Triple]) -> dict[str, list[Triple]]:
 
 
 def _paths(
-    start: str, hops: int, steps: dict[str, list[Triple]], space: Space, neighbours: int
+    start: str, hops: int, steps: dict[str, list[Triple]], space: VectorSpace, neighbours: int
 ) -> Iterator[tuple[Triple, ...]]:
     """Give the paths from a concept that go through distinct concepts and memories, each step a jump."""
     pending: list[tuple[Triple, ...]] = [(fact,) for fact in steps[start]]

@@ -26,7 +26,7 @@ class Type(Slice):
 
     Examples
     --------
-    >>> Type("bridge") - Hops(3)
+    >>> Type("bridge") - HopCount(3)
     type=bridge - hops=3
     """
 
@@ -55,12 +55,12 @@ class Stratum(Slice):
 
 
 @dataclass(frozen=True)
-class Hops(Slice):
+class HopCount(Slice):
     """Queries of this many hops, or of at least as many.
 
     Examples
     --------
-    >>> Hops(2), Hops(2, or_more=True)
+    >>> HopCount(2), HopCount(2, or_more=True)
     (hops=2, hops>=2)
     """
 

@@ -9,7 +9,7 @@ from dataclasses import field as member
 
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Qrels
-from hopgate.eval.slices.adjacency import Space
+from hopgate.eval.slices.adjacency import VectorSpace
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Known:
     queries: Mapping[str, Query]
     qrels: Qrels
     texts: Mapping[str, str] = member(default_factory=dict)
-    spaces: Mapping[str, Space] = member(default_factory=dict)
+    spaces: Mapping[str, VectorSpace] = member(default_factory=dict)
 
 
 class Slice(ABC):

@@ -12,7 +12,7 @@ from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.graph.build import backfill
 from hopgate.graph.build.derive import derive
-from hopgate.graph.build.resolve import Ask, Resolution, Scale, Tally
+from hopgate.graph.build.resolve import Ask, NameResolver, CosineScale, Tally
 from hopgate.graph.build.sink import GraphSink
 from hopgate.memory import Cleared
 from hopgate.store.graph import graph_vectors, name_rows, fact_rows, version
@@ -46,7 +46,7 @@ class GraphBuilder:
     def __init__(self, store: Store, embedding: Embedding) -> None:
         self._store = store
         self._embedding = embedding
-        self._scale = Scale()
+        self._scale = CosineScale()
 
     def extract(
         self,
@@ -111,8 +111,8 @@ class GraphBuilder:
         self.embed(concepts=embed_concepts)
         return Built(progress, not whole, resolution.tally)
 
-    def _resolution(self, ask: Ask | None) -> Resolution:
-        return Resolution(embed=self._embed if self._embeds() else None, ask=ask, scale=self._scale)
+    def _resolution(self, ask: Ask | None) -> NameResolver:
+        return NameResolver(embed=self._embed if self._embeds() else None, ask=ask, scale=self._scale)
 
     def _extract(
         self,
@@ -122,7 +122,7 @@ class GraphBuilder:
         limit: int | None,
         show: Show,
         deriving: bool,
-        resolution: Resolution,
+        resolution: NameResolver,
     ) -> Progress:
         if only is not None:
             with self._store.transaction() as connection:

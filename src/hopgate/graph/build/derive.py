@@ -8,17 +8,17 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
-from hopgate.graph.temporal.precedence import Edge
+from hopgate.graph.temporal.precedence import EdgeVersion
 from hopgate.graph.temporal.versions import replay
 from hopgate.store.graph import edge_rows, fact_rows
 from hopgate.store.graph.edge_rows import EdgeRow
-from hopgate.store.graph.fact_rows import Group, Told
+from hopgate.store.graph.fact_rows import FactGroup, ConceptFact
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 
-def derive(connection: Connection[Any], groups: Iterable[Group]) -> None:
+def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
     """Derive the edges of some groups anew from all their facts, and put them in the place of the old ones."""
     asked = set(groups)
     singles = {(group.src_id, group.relation) for group in asked if group.dst_id is None}
@@ -27,14 +27,14 @@ def derive(connection: Connection[Any], groups: Iterable[Group]) -> None:
     touched = sorted(asked - covered, key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
     if not touched:
         return
-    facts: dict[Group, list[Told]] = defaultdict(list)
+    facts: dict[FactGroup, list[ConceptFact]] = defaultdict(list)
     for told in fact_rows.facts_of_groups(connection, touched):
         single = (told.src_id, told.relation) in singles
-        facts[Group(told.src_id, told.relation, None if single else told.dst_id)].append(told)
+        facts[FactGroup(told.src_id, told.relation, None if single else told.dst_id)].append(told)
     edge_rows.replace(connection, touched, (row for group, told in facts.items() for row in versioned_rows(group, told)))
 
 
-def versioned_rows(group: Group, facts: Sequence[Told]) -> list[EdgeRow]:
+def versioned_rows(group: FactGroup, facts: Sequence[ConceptFact]) -> list[EdgeRow]:
     """Fold one group's facts, in the order in which they became known, into bi-temporal rows.
 
     A statement repeated while nothing else was said adds evidence and no history, so runs of the same statement are
@@ -44,8 +44,8 @@ def versioned_rows(group: Group, facts: Sequence[Told]) -> list[EdgeRow]:
     --------
     >>> from datetime import datetime
     >>> def told(dst, day, memory):
-    ...     return Told(1, "runs on", dst, 1.0, None, None, datetime(2024, 1, day), memory)
-    >>> for row in versioned_rows(Group(1, "runs on", None), [told(7, 1, 10), told(7, 2, 11), told(8, 5, 12)]):
+    ...     return ConceptFact(1, "runs on", dst, 1.0, None, None, datetime(2024, 1, day), memory)
+    >>> for row in versioned_rows(FactGroup(1, "runs on", None), [told(7, 1, 10), told(7, 2, 11), told(8, 5, 12)]):
     ...     print(row.dst_id, row.valid_to and row.valid_to.day, row.retired_at and row.retired_at.day, row.evidence)
     7 None 5 (10, 11)
     7 5 None (10, 11)
@@ -53,7 +53,7 @@ def versioned_rows(group: Group, facts: Sequence[Told]) -> list[EdgeRow]:
     """
     runs = [list(run) for _, run in groupby(facts, key=lambda told: (told.dst_id, told.valid_from, told.valid_to))]
     statements = [
-        Edge(
+        EdgeVersion(
             run[0].src_id,
             run[0].relation,
             run[0].dst_id,
@@ -77,10 +77,10 @@ def versioned_rows(group: Group, facts: Sequence[Told]) -> list[EdgeRow]:
     return result
 
 
-def _unversioned(table: Sequence[Edge]) -> list[Edge]:
+def _unversioned(table: Sequence[EdgeVersion]) -> list[EdgeVersion]:
     """Join the versions of a row that differ in their evidence alone: who else says so is no change of what is so."""
-    kept: dict[tuple[object, ...], Edge] = {}
-    result: list[Edge] = []
+    kept: dict[tuple[object, ...], EdgeVersion] = {}
+    result: list[EdgeVersion] = []
     for row in table:
         key = (row.dst, row.valid_from, row.valid_to, row.recorded_at)
         before = kept.pop(key, None)

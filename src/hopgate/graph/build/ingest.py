@@ -27,7 +27,7 @@ MAX_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DatedExtraction:
     """What an extractor said of one memory; it became known when the memory was made."""
 
     memory_id: int
@@ -36,7 +36,7 @@ class Said:
 
 
 def add(
-    connection: Connection[Any], batch: Sequence[Said], *, deriving: bool = True, resolve: Resolve | None = None
+    connection: Connection[Any], batch: Sequence[DatedExtraction], *, deriving: bool = True, resolve: Resolve | None = None
 ) -> None:
     """Write what was said, in the caller's transaction.
 

@@ -77,7 +77,7 @@ def split(connection: Connection[Any], concept_id: int) -> list[Change]:
     return changes
 
 
-def _follow(connection: Connection[Any], memories: list[int], before: list[fact_rows.Group], name_ids: list[int]) -> None:
+def _follow(connection: Connection[Any], memories: list[int], before: list[fact_rows.FactGroup], name_ids: list[int]) -> None:
     """After names changed hands: memories' concepts, and the edges of the groups they left and joined."""
     link(connection, memories)
     derive(connection, [*before, *fact_rows.groups_of_names(connection, name_ids)])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hopgate.graph.canonicalise import Mention
+from hopgate.graph.canonicalise import ContextMention
 from hopgate.graph.canonicalise.closeness import closeness
 from hopgate.graph.names.normal import initials, singular, tokens
 from hopgate.graph.canonicalise.incremental import Candidate, Resolver
@@ -45,7 +45,7 @@ class Tally:
     new: int = 0
 
 
-class Scale:
+class CosineScale:
     """Cosines turned into closeness, as the names of this store need it; found once, from the first names there are."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Scale:
         return list(self._of(np.array(cosines, np.float32)).tolist()) if self._of else [None] * len(cosines)
 
 
-class Resolution:
+class NameResolver:
     """Resolves the new names of batches, each inside its batch's transaction.
 
     Parameters
@@ -80,13 +80,13 @@ class Resolution:
         resolver: Resolver | None = None,
         embed: Embed | None = None,
         ask: Ask | None = None,
-        scale: Scale | None = None,
+        scale: CosineScale | None = None,
     ) -> None:
         self._resolver = resolver or Resolver(merge=MERGE, ask=ASK)
         self._embed = embed
         self._ask = ask
         self._vectors: dict[str, NDArray[np.float32]] = {}
-        self._scale = scale or Scale()
+        self._scale = scale or CosineScale()
         self.tally = Tally()
 
     def prepare(self, store: Store, spellings: dict[str, str]) -> None:
@@ -119,7 +119,7 @@ class Resolution:
 
     def _resolve(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> None:
         candidates = self._candidates(connection, row, unseen)
-        decision = self._resolver.resolve(Mention(row.name, row.kind), candidates)
+        decision = self._resolver.resolve(ContextMention(row.name, row.kind), candidates)
         if decision.action == "new" or decision.concept is None:
             self.tally.new += 1
             return

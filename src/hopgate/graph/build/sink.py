@@ -10,12 +10,12 @@ from hopgate.extract.extraction import State
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.revoke import revoke
-from hopgate.graph.build.ingest import Said, add, spellings
+from hopgate.graph.build.ingest import DatedExtraction, add, spellings
 from hopgate.store import extractions
 from hopgate.store.graph import name_rows
 
 if TYPE_CHECKING:
-    from hopgate.graph.build.resolve import Resolution
+    from hopgate.graph.build.resolve import NameResolver
     from hopgate.store.store import Store
 
 
@@ -26,11 +26,11 @@ class GraphSink:
     ----------
     deriving : bool
         Whether edges follow at once; a backfill derives once, at its end.
-    resolution : Resolution, optional
+    resolution : NameResolver, optional
         Resolves each batch's new names, inside its transaction.
     """
 
-    def __init__(self, store: Store, *, deriving: bool = True, resolution: Resolution | None = None) -> None:
+    def __init__(self, store: Store, *, deriving: bool = True, resolution: NameResolver | None = None) -> None:
         self._store = store
         self._deriving = deriving
         self._resolution = resolution if deriving else None
@@ -55,7 +55,7 @@ class GraphSink:
             before = [key for (key, _, said_before), _ in rows if said_before]
             if before:
                 revoke(connection, before)
-            said = [Said(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
+            said = [DatedExtraction(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
             add(connection, said, deriving=self._deriving, resolve=self._resolution)
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for (key, _, _), one in rows), identity

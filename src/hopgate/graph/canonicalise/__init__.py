@@ -4,13 +4,13 @@ from hopgate.graph.canonicalise.canonicaliser import Canonicaliser
 from hopgate.graph.canonicalise.relation_clusters import Relations, canonicalise_relations
 from hopgate.graph.canonicalise.result import Canonicalisation, Cluster, Why
 from hopgate.graph.canonicalise.score import Scoring
-from hopgate.graph.canonicalise.units import Mention
+from hopgate.graph.canonicalise.units import ContextMention
 
 __all__ = [
     "Canonicalisation",
     "Canonicaliser",
     "Cluster",
-    "Mention",
+    "ContextMention",
     "Relations",
     "Scoring",
     "Why",

@@ -14,7 +14,7 @@ from hopgate.graph.canonicalise.cluster import Linkage, agglomerate
 from hopgate.graph.canonicalise.features import KINDS, evidence
 from hopgate.graph.canonicalise.result import Canonicalisation
 from hopgate.graph.canonicalise.score import Scored, Scoring, with_same_expansion
-from hopgate.graph.canonicalise.units import FloatArray, IntArray, Mention, Units, units
+from hopgate.graph.canonicalise.units import ContextMention, FloatArray, IntArray, Units, units
 from hopgate.graph.names.normal import tokens
 
 Embed = Callable[[Sequence[str]], FloatArray]
@@ -41,7 +41,8 @@ class Canonicaliser:
 
     Examples
     --------
-    >>> result = Canonicaliser().fit([Mention("Marilyn Monroe"), Mention("Monroe"), Mention("James Dean")])
+    >>> names = ("Marilyn Monroe", "Monroe", "James Dean")
+    >>> result = Canonicaliser().fit([ContextMention(name) for name in names])
     >>> [cluster.names for cluster in result.clusters()]
     [('Marilyn Monroe', 'Monroe'), ('James Dean',)]
     """
@@ -52,7 +53,7 @@ class Canonicaliser:
     max_embedded: int = 4096
     scoring: Scoring = field(default_factory=Scoring)
 
-    def fit(self, mentions: Sequence[Mention], embed: Embed | None = None) -> Canonicalisation:
+    def fit(self, mentions: Sequence[ContextMention], embed: Embed | None = None) -> Canonicalisation:
         """Cluster the mentions' names; `embed` gives unit rows for names, such as an embedder's `documents`."""
         found = units(mentions)
         scored = self.score(found, embed)

@@ -24,7 +24,7 @@ NOTHING = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class Join:
     """Two groups became one. Units are numbered 0..n-1 and the k-th merge makes group n+k, as in scipy."""
 
     left: int
@@ -38,7 +38,7 @@ def agglomerate(
     linkage: Linkage = "average",
     floor: float = 0.2,
     max_size: int = 256,
-) -> list[Merge]:
+) -> list[Join]:
     """Join the most alike groups first, down to `floor`; never more than `max_size` units in one.
 
     Average linkage weighs each unit by `weights` (what its mentions are worth); scores of successive merges never rise,
@@ -51,7 +51,7 @@ def agglomerate(
     >>> [(merge.left, merge.right, round(merge.score, 2)) for merge in agglomerate(chain, np.ones(3))]
     [(0, 1, 0.9), (2, 3, 0.4)]
     >>> agglomerate(chain, np.ones(3), linkage="complete")
-    [Merge(left=0, right=1, score=0.9)]
+    [Join(left=0, right=1, score=0.9)]
     """
     near: dict[int, dict[int, tuple[float, float]]] = {}
     weight: dict[int, float] = dict(enumerate(weights.tolist() if linkage == "average" else [1.0] * len(weights)))
@@ -70,13 +70,13 @@ def agglomerate(
     heap = [(-likeness(a, b, link), a, b) for a, links in near.items() for b, link in links.items() if a < b]
     heap = [entry for entry in heap if -entry[0] >= floor]
     heapq.heapify(heap)
-    merges: list[Merge] = []
+    merges: list[Join] = []
     while heap:
         score, a, b = heapq.heappop(heap)
         if a not in size or b not in size or size[a] + size[b] > max_size:
             continue  # one of them is part of a larger group by now, or the two would be too many
         new = len(weights) + len(merges)
-        merges.append(Merge(a, b, -score))
+        merges.append(Join(a, b, -score))
         weight[new] = weight[a] + weight[b]
         size[new] = size.pop(a) + size.pop(b)
         links = near[new] = dict(_joined(near.pop(a), near.pop(b), linkage))
@@ -106,12 +106,12 @@ def _joined(
             yield other, (min(one[0], two[0]), one[1] + two[1])
 
 
-def cut(merges: list[Merge], count: int, threshold: float) -> IntArray:
+def cut(merges: list[Join], count: int, threshold: float) -> IntArray:
     """Label each of `count` units by its cluster at a threshold; labels are 0.. in order of first unit.
 
     Examples
     --------
-    >>> cut([Merge(0, 2, 0.9), Merge(1, 3, 0.4)], 3, 0.5).tolist()
+    >>> cut([Join(0, 2, 0.9), Join(1, 3, 0.4)], 3, 0.5).tolist()
     [0, 1, 0]
     """
     parent = list(range(count + len(merges)))

@@ -18,7 +18,7 @@ from hopgate.errors import HopgateError
 from hopgate.graph.canonicalise import blocking
 from hopgate.graph.canonicalise.features import evidence
 from hopgate.graph.canonicalise.score import Scored, Scoring, with_same_expansion
-from hopgate.graph.canonicalise.units import Mention, Units
+from hopgate.graph.canonicalise.units import ContextMention, Units
 from hopgate.graph.names.normal import normalise
 
 
@@ -37,7 +37,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class NameDecision:
     """What to do with a mention: `concept` is whom to merge with or to ask about, None for a new concept."""
 
     action: Literal["merge", "ask", "new"]
@@ -56,10 +56,10 @@ class Resolver:
     Examples
     --------
     >>> known = [Candidate(1, ("Marilyn Monroe",), mentions=9), Candidate(2, ("James Dean",))]
-    >>> Resolver().resolve(Mention("marilyn  monroe"), known)
-    Decision(action='merge', concept=1, score=1.0, reason='same name')
-    >>> Resolver().resolve(Mention("Monroe"), known).action, Resolver().resolve(Mention("Berlin"), known).action
-    ('merge', 'new')
+    >>> Resolver().resolve(ContextMention("marilyn  monroe"), known)
+    NameDecision(action='merge', concept=1, score=1.0, reason='same name')
+    >>> [Resolver().resolve(ContextMention(name), known).action for name in ("Monroe", "Berlin")]
+    ['merge', 'new']
     """
 
     merge: float = 0.5
@@ -70,28 +70,28 @@ class Resolver:
         if not 0 <= self.ask <= self.merge <= 1:
             raise HopgateError(f"thresholds must be 0 <= ask <= merge <= 1, not ask {self.ask} and merge {self.merge}")
 
-    def resolve(self, mention: Mention, candidates: Sequence[Candidate]) -> Decision:
+    def resolve(self, mention: ContextMention, candidates: Sequence[Candidate]) -> NameDecision:
         """Decide for one mention; ties go to the candidate mentioned more, then to the first."""
         exact = _namesakes(mention, candidates)
         if len(exact) == 1:
-            return Decision("merge", exact[0].id, 1.0, "same name")
+            return NameDecision("merge", exact[0].id, 1.0, "same name")
         if exact:
             best = max(exact, key=lambda candidate: (candidate.kind == mention.kind, candidate.mentions))
-            return Decision("ask", best.id, 1.0, f"{len(exact)} concepts have this name")
+            return NameDecision("ask", best.id, 1.0, f"{len(exact)} concepts have this name")
         scored = self.scores(mention, candidates)
         if not scored:
-            return Decision("new", None, 0.0, "no neighbour")
+            return NameDecision("new", None, 0.0, "no neighbour")
         order = sorted(range(len(scored)), key=lambda at: (-scored[at], -candidates[at].mentions, at))
         best, score = candidates[order[0]], scored[order[0]]
         if score < self.ask:
-            return Decision("new", None, score, f"nearest is {best.names[0]!r}")
+            return NameDecision("new", None, score, f"nearest is {best.names[0]!r}")
         second = scored[order[1]] if len(order) > 1 else 0.0
         if score >= self.merge > second:
-            return Decision("merge", best.id, score, f"like {best.names[0]!r}")
+            return NameDecision("merge", best.id, score, f"like {best.names[0]!r}")
         reason = "two are near enough" if second >= self.merge else "between the thresholds"
-        return Decision("ask", best.id, score, f"{reason}: {best.names[0]!r}")
+        return NameDecision("ask", best.id, score, f"{reason}: {best.names[0]!r}")
 
-    def scores(self, mention: Mention, candidates: Sequence[Candidate]) -> list[float]:
+    def scores(self, mention: ContextMention, candidates: Sequence[Candidate]) -> list[float]:
         """Score each candidate: the average over its names, weighted as in the global canonicalisation.
 
         The candidates together are the corpus: a short name that several of them could expand is shared among them.
@@ -112,12 +112,12 @@ class Resolver:
         return [float(score) for score in summed / total]
 
 
-def _namesakes(mention: Mention, candidates: Sequence[Candidate]) -> list[Candidate]:
+def _namesakes(mention: ContextMention, candidates: Sequence[Candidate]) -> list[Candidate]:
     wanted = normalise(mention.name)
     return [candidate for candidate in candidates if wanted in map(normalise, candidate.names)]
 
 
-def _units(mention: Mention, candidates: Sequence[Candidate]) -> Units:
+def _units(mention: ContextMention, candidates: Sequence[Candidate]) -> Units:
     """The mention first, then every name of every candidate; a concept's mentions belong mostly to its first name."""
     spellings, kinds, counts = [mention.name], [mention.kind], [1.0]
     for candidate in candidates:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from hopgate.errors import HopgateError
-from hopgate.graph.canonicalise.cluster import Merge, cut
+from hopgate.graph.canonicalise.cluster import Join, cut
 from hopgate.graph.canonicalise.features import KINDS
 from hopgate.graph.canonicalise.score import Scored
 from hopgate.graph.canonicalise.units import IntArray, Units
@@ -51,9 +51,9 @@ class Canonicalisation:
 
     Examples
     --------
-    >>> from hopgate.graph.canonicalise import Canonicaliser, Mention
+    >>> from hopgate.graph.canonicalise import Canonicaliser, ContextMention
     >>> names = ["John Lennon", "John Lennon", "John Winston Lennon", "Lennon", "Berlin"]
-    >>> result = Canonicaliser().fit([Mention(name) for name in names])
+    >>> result = Canonicaliser().fit([ContextMention(name) for name in names])
     >>> result.labels_.tolist(), result.why("Lennon", "John Lennon").evidence["expansion"]
     ([0, 0, 0, 0, 1], 1.0)
     >>> result.least_similar(0)
@@ -64,7 +64,7 @@ class Canonicalisation:
 
     units: Units = field(repr=False)
     scored: Scored = field(repr=False)
-    merges: tuple[Merge, ...] = field(repr=False)
+    merges: tuple[Join, ...] = field(repr=False)
     threshold: float
 
     @cached_property

@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class ContextMention:
     """A memory talks about something by a name.
 
     Parameters
@@ -31,7 +31,7 @@ class Mention:
 
     Examples
     --------
-    >>> Mention("Ada Lovelace", "person", (("wrote", "note g"),)).name
+    >>> ContextMention("Ada Lovelace", "person", (("wrote", "note g"),)).name
     'Ada Lovelace'
     """
 
@@ -58,12 +58,12 @@ class Units:
         return len(self.names)
 
 
-def units(mentions: Sequence[Mention]) -> Units:
+def units(mentions: Sequence[ContextMention]) -> Units:
     """Gather mentions by normalised name and kind.
 
     Examples
     --------
-    >>> found = units([Mention("NAS"), Mention("the nas"), Mention("Berlin", "place")])
+    >>> found = units([ContextMention("NAS"), ContextMention("the nas"), ContextMention("Berlin", "place")])
     >>> found.names, found.of_mention.tolist(), found.counts.tolist()
     (('nas', 'berlin'), [0, 0, 1], [2.0, 1.0])
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Edge:
     """An edge in words: true from `valid_from` to `valid_to`, believed since `recorded_at`, said by `evidence`."""
 
     source: str
@@ -35,7 +35,7 @@ def edges(
     known_at: datetime | None = None,
     of: str | None = None,
     limit: int | None = None,
-) -> list[Standing]:
+) -> list[Edge]:
     """Read edges, all or one concept's.
 
     Parameters
@@ -49,4 +49,4 @@ def edges(
     """
     concept = concept_rows.find(connection, normalise(of), of).id if of is not None else None
     rows = edges_read.standing(connection, as_of=as_of, known_at=known_at, concept_id=concept, limit=limit)
-    return [Standing(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], tuple(row[8])) for row in rows]
+    return [Edge(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], tuple(row[8])) for row in rows]

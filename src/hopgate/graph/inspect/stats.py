@@ -60,7 +60,7 @@ class GraphStats:
     largest_component: float
     degree: DegreeLikeness | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The figures as JSON values."""
         told = asdict(self)
         for name in ("kinds", "top_relations", "hubs"):

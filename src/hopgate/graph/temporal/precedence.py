@@ -31,12 +31,12 @@ _NEVER: _Moment = (2, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class EdgeVersion:
     """A typed relation between two concepts: when it was true, when that was known, and the memories that say so.
 
     Examples
     --------
-    >>> Edge("ada", "lives in", "berlin", datetime(2020, 1, 1), None, datetime(2021, 1, 1)).retired_at is None
+    >>> EdgeVersion("ada", "lives in", "berlin", datetime(2020, 1, 1), None, datetime(2021, 1, 1)).retired_at is None
     True
     """
 
@@ -59,41 +59,42 @@ class Edge:
 class _Stroke:
     """A fact said, as it competes with others: from `start`, where none was said from its observation."""
 
-    said: Edge
+    said: EdgeVersion
     start: _Moment
     end: _Moment
     assumed: bool  # no start was said
 
 
-def believe(said: Iterable[Edge], single_valued: Collection[str] = ()) -> tuple[Edge, ...]:
+def believe(said: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> tuple[EdgeVersion, ...]:
     """Derive the edges that hold from all facts said; each row's `recorded_at` is that of its latest evidence.
 
     Examples
     --------
     >>> def moved(dst, year):
-    ...     return Edge("ada", "lives in", dst, datetime(year, 1, 1), None, datetime(2024, 1, 1), evidence=(dst,))
+    ...     start, told = datetime(year, 1, 1), datetime(2024, 1, 1)
+    ...     return EdgeVersion("ada", "lives in", dst, start, None, told, evidence=(dst,))
     >>> for edge in believe([moved("munich", 2020), moved("berlin", 2015)], {"lives in"}):
     ...     print(edge.dst, edge.valid_from.year, edge.valid_to and edge.valid_to.year)
     berlin 2015 2020
     munich 2020 None
     """
-    groups: dict[tuple[Hashable, ...], list[Edge]] = defaultdict(list)
+    groups: dict[tuple[Hashable, ...], list[EdgeVersion]] = defaultdict(list)
     for edge in dict.fromkeys(said):
         groups[group_of(edge, single_valued)].append(edge)
     return tuple(row for group in groups.values() for row in _hold(group))
 
 
-def group_of(edge: Edge, single_valued: Collection[str]) -> tuple[Hashable, ...]:
+def group_of(edge: EdgeVersion, single_valued: Collection[str]) -> tuple[Hashable, ...]:
     """Name what may supersede an edge: its source and relation where that is single-valued, else its object too."""
     return (edge.src, edge.relation) if edge.relation in single_valued else (edge.src, edge.relation, edge.dst)
 
 
-def _hold(group: list[Edge]) -> Iterator[Edge]:
+def _hold(group: list[EdgeVersion]) -> Iterator[EdgeVersion]:
     points = [edge for edge in group if edge.valid_from is not None and edge.valid_from == edge.valid_to]
     strokes = [_ended(stroke, group) for stroke in map(_stroke, group) if stroke.said not in points]
     strokes = [_interrupted(stroke, strokes) for stroke in strokes]
     pieces = {stroke: list(_uncovered(stroke, strokes)) for stroke in strokes}
-    by_object: dict[Hashable, list[tuple[_Moment, _Moment, Edge]]] = defaultdict(list)
+    by_object: dict[Hashable, list[tuple[_Moment, _Moment, EdgeVersion]]] = defaultdict(list)
     for stroke, kept in pieces.items():
         for start, end in kept:
             reached = _reach(stroke, pieces) if stroke.assumed and start == stroke.start else start
@@ -103,14 +104,14 @@ def _hold(group: list[Edge]) -> Iterator[Edge]:
     return iter(sorted(rows, key=lambda row: (_first(row), _last(row), str(row.dst))))
 
 
-def _stroke(edge: Edge) -> _Stroke:
+def _stroke(edge: EdgeVersion) -> _Stroke:
     seen = (1, edge.observed_at or edge.recorded_at)
     if edge.valid_from is None and seen < _last(edge):
         return _Stroke(edge, seen, _last(edge), assumed=True)
     return _Stroke(edge, _first(edge), _last(edge), assumed=False)
 
 
-def _ended(stroke: _Stroke, group: list[Edge]) -> _Stroke:
+def _ended(stroke: _Stroke, group: list[EdgeVersion]) -> _Stroke:
     """A fact said without an end ends where the same fact is said to have ended."""
     if stroke.end != _NEVER:
         return stroke
@@ -148,7 +149,7 @@ def _reach(stroke: _Stroke, pieces: dict[_Stroke, list[tuple[_Moment, _Moment]]]
     return max([min(end, stroke.start) for start, end in rivals if start < stroke.start], default=_EVER)
 
 
-def _coalesced(found: list[tuple[_Moment, _Moment, Edge]]) -> Iterator[Edge]:
+def _coalesced(found: list[tuple[_Moment, _Moment, EdgeVersion]]) -> Iterator[EdgeVersion]:
     """One row for the pieces of a fact that overlap; pieces that only meet are different facts."""
     found = sorted(found, key=lambda piece: piece[:2])
     while found:
@@ -162,13 +163,13 @@ def _coalesced(found: list[tuple[_Moment, _Moment, Edge]]) -> Iterator[Edge]:
         found = rest
 
 
-def _alike(points: list[Edge]) -> Iterator[Iterator[Edge]]:
+def _alike(points: list[EdgeVersion]) -> Iterator[Iterator[EdgeVersion]]:
     for point in {(edge.dst, edge.valid_from): edge for edge in points}.values():
         same = [edge for edge in points if (edge.dst, edge.valid_from) == (point.dst, point.valid_from)]
         yield iter([_row(same, _first(point), _last(point))])
 
 
-def _row(together: list[Edge], start: _Moment, end: _Moment) -> Edge:
+def _row(together: list[EdgeVersion], start: _Moment, end: _Moment) -> EdgeVersion:
     evidence = dict.fromkeys(memory for edge in sorted(together, key=_said_order) for memory in edge.evidence)
     return replace(
         together[0],
@@ -181,13 +182,13 @@ def _row(together: list[Edge], start: _Moment, end: _Moment) -> Edge:
     )
 
 
-def _said_order(edge: Edge) -> tuple[datetime, str]:
+def _said_order(edge: EdgeVersion) -> tuple[datetime, str]:
     return edge.recorded_at, str(edge.evidence)
 
 
-def _first(edge: Edge) -> _Moment:
+def _first(edge: EdgeVersion) -> _Moment:
     return _EVER if edge.valid_from is None else (1, edge.valid_from)
 
 
-def _last(edge: Edge) -> _Moment:
+def _last(edge: EdgeVersion) -> _Moment:
     return _NEVER if edge.valid_to is None else (1, edge.valid_to)

@@ -12,54 +12,56 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
-from hopgate.graph.temporal.precedence import Edge, believe, group_of
+from hopgate.graph.temporal.precedence import EdgeVersion, believe, group_of
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """Rows to add, and rows that are no longer believed, each with its `retired_at`."""
 
-    new_rows: tuple[Edge, ...]
-    retired_rows: tuple[Edge, ...]
+    new_rows: tuple[EdgeVersion, ...]
+    retired_rows: tuple[EdgeVersion, ...]
 
     @property
-    def invalidated(self) -> tuple[Edge, ...]:
+    def invalidated(self) -> tuple[EdgeVersion, ...]:
         """Retired rows whose interval is no longer believed; the others only gained evidence."""
         kept = {_fact(row) for row in self.new_rows}
         return tuple(row for row in self.retired_rows if _fact(row) not in kept)
 
 
 def supersede(
-    existing: Iterable[Edge],
-    incoming: Edge | Iterable[Edge],
+    existing: Iterable[EdgeVersion],
+    incoming: EdgeVersion | Iterable[EdgeVersion],
     single_valued: Collection[str] = (),
-    said: Iterable[Edge] | None = None,
+    said: Iterable[EdgeVersion] | None = None,
 ) -> Changes:
     """Say what changes when `incoming` is recorded.
 
     Parameters
     ----------
-    existing : iterable of Edge
+    existing : iterable of EdgeVersion
         Rows of the table; retired ones and those of other groups are left alone.
-    incoming : Edge or iterable of Edge
+    incoming : EdgeVersion or iterable of EdgeVersion
         Facts as said, with the time they were recorded.
     single_valued : collection of str
         Relations of which a source has one at a time.
-    said : iterable of Edge, optional
+    said : iterable of EdgeVersion, optional
         Facts said earlier, as they were said. With them the result does not depend on the order of arrival. Without,
         the current rows are taken for what was said.
 
     Examples
     --------
-    >>> berlin = Edge("ada", "lives in", "berlin", datetime(2015, 1, 1), None, datetime(2015, 1, 2), None, ("m1",))
-    >>> munich = Edge("ada", "lives in", "munich", datetime(2020, 1, 1), None, datetime(2020, 1, 2), None, ("m2",))
+    >>> def lives(city, year, memory):
+    ...     start, told = datetime(year, 1, 1), datetime(year, 1, 2)
+    ...     return EdgeVersion("ada", "lives in", city, start, None, told, None, (memory,))
+    >>> berlin, munich = lives("berlin", 2015, "m1"), lives("munich", 2020, "m2")
     >>> changes = supersede([berlin], munich, {"lives in"})
     >>> [(row.dst, row.valid_to and row.valid_to.year) for row in changes.new_rows]
     [('berlin', 2020), ('munich', None)]
     >>> [(row.dst, row.retired_at.year) for row in changes.retired_rows]
     [('berlin', 2020)]
     """
-    arrived = [incoming] if isinstance(incoming, Edge) else list(incoming)
+    arrived = [incoming] if isinstance(incoming, EdgeVersion) else list(incoming)
     if not arrived:
         return Changes((), ())
     now = max(edge.recorded_at for edge in arrived)
@@ -75,10 +77,10 @@ def supersede(
     )
 
 
-def replay(said: Iterable[Edge], single_valued: Collection[str] = ()) -> list[Edge]:
+def replay(said: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> list[EdgeVersion]:
     """Build the table from nothing: record all facts in the order of their recording, those of one moment together."""
-    table: list[Edge] = []
-    earlier: list[Edge] = []
+    table: list[EdgeVersion] = []
+    earlier: list[EdgeVersion] = []
     ordered = sorted(said, key=lambda edge: edge.recorded_at)
     for _, batch in groupby(ordered, key=lambda edge: edge.recorded_at):
         arrived = list(batch)
@@ -88,20 +90,23 @@ def replay(said: Iterable[Edge], single_valued: Collection[str] = ()) -> list[Ed
     return table
 
 
-def apply(table: Iterable[Edge], changes: Changes) -> list[Edge]:
+def apply(table: Iterable[EdgeVersion], changes: Changes) -> list[EdgeVersion]:
     """Give the table after the changes."""
     retired = {replace(row, retired_at=None): row for row in changes.retired_rows}
     return [retired.get(row, row) for row in table] + list(changes.new_rows)
 
 
-def as_of(edges: Iterable[Edge], valid_at: datetime | None = None, known_at: datetime | None = None) -> list[Edge]:
+def as_of(
+    edges: Iterable[EdgeVersion], valid_at: datetime | None = None, known_at: datetime | None = None
+) -> list[EdgeVersion]:
     """Keep the edges that were true at `valid_at`, as known at `known_at`.
 
     Without `valid_at` edges of all times are kept; without `known_at` what is known now.
 
     Examples
     --------
-    >>> edge = Edge("ada", "lives in", "berlin", datetime(2015, 1, 1), datetime(2020, 1, 1), datetime(2021, 1, 1))
+    >>> start, end, told = (datetime(year, 1, 1) for year in (2015, 2020, 2021))
+    >>> edge = EdgeVersion("ada", "lives in", "berlin", start, end, told)
     >>> [len(as_of([edge], datetime(year, 6, 1))) for year in (2014, 2015, 2020)]
     [0, 1, 0]
     >>> len(as_of([edge], datetime(2016, 1, 1), known_at=datetime(2020, 1, 1)))
@@ -110,13 +115,13 @@ def as_of(edges: Iterable[Edge], valid_at: datetime | None = None, known_at: dat
     return [edge for edge in edges if _known(edge, known_at) and _true(edge, valid_at)]
 
 
-def _known(edge: Edge, moment: datetime | None) -> bool:
+def _known(edge: EdgeVersion, moment: datetime | None) -> bool:
     if moment is None:
         return edge.retired_at is None
     return edge.recorded_at <= moment and (edge.retired_at is None or moment < edge.retired_at)
 
 
-def _true(edge: Edge, moment: datetime | None) -> bool:
+def _true(edge: EdgeVersion, moment: datetime | None) -> bool:
     if moment is None:
         return True
     begun = edge.valid_from is None or edge.valid_from <= moment
@@ -124,5 +129,5 @@ def _true(edge: Edge, moment: datetime | None) -> bool:
     return point or (begun and (edge.valid_to is None or moment < edge.valid_to))
 
 
-def _fact(row: Edge) -> tuple[object, ...]:
+def _fact(row: EdgeVersion) -> tuple[object, ...]:
     return row.src, row.relation, row.dst, row.valid_from, row.valid_to

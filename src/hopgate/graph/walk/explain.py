@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from hopgate.graph.walk.paths import Edge, pairs, steps, strongest_path
+from hopgate.graph.walk.paths import PathEdge, pairs, steps, strongest_path
 from hopgate.store import memories
 from hopgate.store.graph import arrays, concept_rows
 
@@ -29,11 +29,11 @@ def path_in_words(
         return ()
     rows = matrix.edges_between(pairs(matrix.graph, path))
     evidence = arrays.evidence(connection, [int(matrix.edge_id[row]) for row in rows])
-    joined: dict[tuple[int, int], list[Edge]] = defaultdict(list)
+    joined: dict[tuple[int, int], list[PathEdge]] = defaultdict(list)
     for row in rows:
         source, target = int(matrix.edge_source[row]), int(matrix.edge_target[row])
         relation = matrix.relations[int(matrix.edge_relation[row])]
-        joined[source, target].append(Edge(source, relation, target, evidence.get(int(matrix.edge_id[row]), ())))
+        joined[source, target].append(PathEdge(source, relation, target, evidence.get(int(matrix.edge_id[row]), ())))
     walked = steps(matrix.graph, path, joined)
     split = matrix.graph.memories
     named = concept_rows.names(

@@ -32,7 +32,7 @@ class Path:
     seed: Seed
 
 
-class Edge(NamedTuple):
+class PathEdge(NamedTuple):
     """A typed relation between two concepts, as `steps` names it: its own direction, and its evidence."""
 
     source: int
@@ -81,7 +81,7 @@ def strongest_path(graph: WalkGraph, start: Restart, memory: int, *, damping: fl
     return None
 
 
-def steps(graph: WalkGraph, path: Path, edges: Mapping[tuple[int, int], Sequence[Edge]]) -> list[Step]:
+def steps(graph: WalkGraph, path: Path, edges: Mapping[tuple[int, int], Sequence[PathEdge]]) -> list[Step]:
     """Name each step of a path.
 
     Parameters
@@ -96,7 +96,7 @@ def steps(graph: WalkGraph, path: Path, edges: Mapping[tuple[int, int], Sequence
     >>> from hopgate.graph.walk.walk_graph import mention_graph
     >>> graph = mention_graph(1, 2, memory=[0], concept=[1], source=[0], target=[1])
     >>> path = Path((1, 2, 0), 0.1, Seed(1, 1.0, "name"))
-    >>> steps(graph, path, {(1, 0): [Edge(1, "owns", 0, (0,))]})
+    >>> steps(graph, path, {(1, 0): [PathEdge(1, "owns", 0, (0,))]})
     [Step(source=1, relation='owns', target=2, forward=False, evidence=(0,)),
      Step(source=2, relation='mentioned in', target=0, forward=True, evidence=(0,))]
     """
@@ -127,7 +127,7 @@ def pairs(graph: WalkGraph, path: Path) -> list[tuple[int, int]]:
     return [(source - first, target - first) for source, target in joined if min(source, target) >= first]
 
 
-def _edge(graph: WalkGraph, source: int, target: int, edges: Mapping[tuple[int, int], Sequence[Edge]]) -> Step:
+def _edge(graph: WalkGraph, source: int, target: int, edges: Mapping[tuple[int, int], Sequence[PathEdge]]) -> Step:
     one, two = source - graph.memories, target - graph.memories
     along = [(edge, True) for edge in edges.get((one, two), ())]
     against = [(edge, False) for edge in edges.get((two, one), ())]

@@ -2,8 +2,8 @@
 
 from hopgate.recall.reach.bound import Bound, bound
 from hopgate.recall.reach.lists import on_lists
-from hopgate.recall.reach.needed import Needed, Verdict
+from hopgate.recall.reach.needed import Needed, Reachability
 from hopgate.recall.reach.report import ListReach, QueryReach
 from hopgate.recall.reach.warn import warnings
 
-__all__ = ["Bound", "ListReach", "Needed", "QueryReach", "Verdict", "bound", "on_lists", "warnings"]
+__all__ = ["Bound", "ListReach", "Needed", "QueryReach", "Reachability", "bound", "on_lists", "warnings"]

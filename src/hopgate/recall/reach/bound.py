@@ -23,7 +23,7 @@ from typing import Any
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse import Bounded, ExactMatch, Fuser, Importance
 from hopgate.recall.reach import arrange
-from hopgate.recall.reach.needed import Needed, Verdict, bounded, in_words, opening
+from hopgate.recall.reach.needed import Needed, Reachability, bounded, in_words, opening
 
 DEPTH = 50
 """Each leg's depth where none is given: the default of recall."""
@@ -64,15 +64,15 @@ class Bound:
     worst_is_exact: bool
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Reachability:
         """Whether the leg's weight clears the best and the worst case, prior and bonus included."""
         if self.weight == 0:
-            return Verdict.OFF
+            return Reachability.OFF
         if self.weight <= self.favourable.best:
-            return Verdict.BARRED
-        return Verdict.REACHABLE if self.weight > self.unfavourable.worst else Verdict.AT_BEST
+            return Reachability.BARRED
+        return Reachability.REACHABLE if self.weight > self.unfavourable.worst else Reachability.AT_BEST
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give the bound ready for JSON."""
         return {
             "leg": self.leg,
@@ -85,10 +85,10 @@ class Bound:
             "exact": repr(self.exact) if self.exact else None,
             "ceiling": self.ceiling,
             "base_floor": self.base_floor,
-            "needed": self.needed.as_dict(),
+            "needed": self.needed.to_dict(),
             "needed_at_extremes": {
-                "favourable": self.favourable.as_dict(),
-                "unfavourable": self.unfavourable.as_dict(),
+                "favourable": self.favourable.to_dict(),
+                "unfavourable": self.unfavourable.to_dict(),
             },
             "worst_is_exact": self.worst_is_exact,
         }

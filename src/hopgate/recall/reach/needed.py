@@ -11,12 +11,12 @@ from hopgate.recall.fuse import Bounded, Fuser
 from hopgate.recall.fuse.weights import number
 
 
-class Verdict(StrEnum):
+class Reachability(StrEnum):
     """What a leg can do to the top k.
 
     Examples
     --------
-    >>> str(Verdict.BARRED)
+    >>> str(Reachability.BARRED)
     'barred'
     """
 
@@ -57,12 +57,12 @@ class Needed:
     identical: float
     worst: float
 
-    def as_dict(self) -> dict[str, float | None]:
+    def to_dict(self) -> dict[str, float | None]:
         """Give the weights ready for JSON, None where no weight suffices.
 
         Examples
         --------
-        >>> Needed(0.5, 0.6, 1.0, math.inf).as_dict()
+        >>> Needed(0.5, 0.6, 1.0, math.inf).to_dict()
         {'best': 0.5, 'disjoint': 0.6, 'identical': 1.0, 'worst': None}
         """
         return {name: or_none(value) for name, value in asdict(self).items()}
@@ -92,7 +92,7 @@ def in_words(weight: float) -> str:
     return "impossible" if math.isinf(weight) else f"over {weight:.3f}"
 
 
-def opening(leg: str, weight: float, verdict: Verdict, k: int, fuser: Fuser) -> str:
+def opening(leg: str, weight: float, verdict: Reachability, k: int, fuser: Fuser) -> str:
     """Begin the one line that a bound and a report both print."""
     return f"{leg} at weight {number(weight)} is {verdict.value} in the top {k} of {fuser!r}"
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hopgate.recall.fuse import ExactMatch, Fuser, Importance
-from hopgate.recall.reach.needed import Verdict, in_words, opening, or_none
+from hopgate.recall.reach.needed import Reachability, in_words, opening, or_none
 
 _SHARES = {"first": 0.0, "half": 0.5, "nine_in_ten": 0.9, "all": 1.0}
 """The shares of the queries a summary gives the weight for."""
@@ -42,7 +42,7 @@ class QueryReach:
     needed: float
     kth: float | None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give the row ready for JSON."""
         return {**asdict(self), "needed": or_none(self.needed)}
 
@@ -83,13 +83,13 @@ class ListReach:
         return sum(row.changes for row in self.rows)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Reachability:
         """Barred where it could enter on no query, reachable where it could on all."""
         if self.weight == 0:
-            return Verdict.OFF
+            return Reachability.OFF
         if not self.entering:
-            return Verdict.BARRED
-        return Verdict.REACHABLE if self.entering == len(self.rows) else Verdict.ON_SOME
+            return Reachability.BARRED
+        return Reachability.REACHABLE if self.entering == len(self.rows) else Reachability.ON_SOME
 
     def needed(self, share: float) -> float:
         """Give the weight to exceed for a candidate of the leg alone to be able to enter on this share of the queries.
@@ -99,7 +99,7 @@ class ListReach:
         weights = sorted(row.needed for row in self.rows)
         return weights[max(0, math.ceil(share * len(weights)) - 1)] if weights else 0.0
 
-    def as_dict(self, *, rows: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, rows: bool = False) -> dict[str, Any]:
         """Give the summary ready for JSON, on request with every query's row."""
         result = {
             "leg": self.leg,
@@ -115,7 +115,7 @@ class ListReach:
             "changing": self.changing,
             "needed": {name: or_none(self.needed(share)) for name, share in _SHARES.items()},
         }
-        return {**result, "rows": [row.as_dict() for row in self.rows]} if rows else result
+        return {**result, "rows": [row.to_dict() for row in self.rows]} if rows else result
 
     def __str__(self) -> str:
         n = len(self.rows)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hopgate.recall.fuse import Bounded, ExactMatch, Fuser, Importance, active
 from hopgate.recall.fuse.weights import number
 from hopgate.recall.reach.bound import DEPTH, bound
-from hopgate.recall.reach.needed import Verdict, in_words
+from hopgate.recall.reach.needed import Reachability, in_words
 
 
 def warnings(
@@ -41,5 +41,5 @@ def warnings(
         f"the {found.leg} leg is barred: at weight {number(found.weight)} nothing that it alone finds can enter the "
         f"top {found.k} (weight needed: {in_words(found.favourable.best)})"
         for found in bounds
-        if found.verdict is Verdict.BARRED
+        if found.verdict is Reachability.BARRED
     )

@@ -27,7 +27,7 @@ class Concept:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class MergeRow:
     """A recorded merge: which names went where, by what method, with what score."""
 
     id: int
@@ -161,17 +161,17 @@ def record_merge(
     )
 
 
-def merges_into(connection: Connection[Any], concept_id: int) -> list[Merge]:
+def merges_into(connection: Connection[Any], concept_id: int) -> list[MergeRow]:
     """The merges into a concept that stand, the last one first."""
     rows = connection.execute(
         "SELECT id, kept_id, merged_id, merged_name, merged_kind, name_ids, score, method, merged_at "
         "FROM concept_merges WHERE kept_id = %s AND split_at IS NULL ORDER BY id DESC",
         (concept_id,),
     )
-    return [Merge(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7], row[8]) for row in rows]
+    return [MergeRow(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7], row[8]) for row in rows]
 
 
-def restore(connection: Connection[Any], made: Merge) -> None:
+def restore(connection: Connection[Any], made: MergeRow) -> None:
     """Bring a merged concept back under its own id, and note that the merge no longer stands."""
     connection.execute(
         "INSERT INTO concepts (id, canonical_name, aliases, kind) VALUES (%s, %s, '{}', %s)",

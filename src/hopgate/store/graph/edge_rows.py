@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import vectors
-from hopgate.store.graph.fact_rows import Group
+from hopgate.store.graph.fact_rows import FactGroup
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -33,7 +33,7 @@ class EdgeRow:
     evidence: tuple[int, ...]
 
 
-def replace(connection: Connection[Any], groups: Sequence[Group], rows: Iterable[EdgeRow]) -> None:
+def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iterable[EdgeRow]) -> None:
     """Put new rows in the place of all edges of these groups; a fact that stays keeps its vector."""
     made = list(rows)
     vector = vectors.space(connection) is not None

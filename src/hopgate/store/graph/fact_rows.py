@@ -26,7 +26,7 @@ class FactRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FactGroup:
     """Facts that decide each other's validity: same source and relation, and same target unless single-valued."""
 
     src_id: int
@@ -35,7 +35,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ConceptFact:
     """A fact between concepts, with its canonical relation."""
 
     src_id: int
@@ -132,24 +132,24 @@ _GROUP = (
 )
 
 
-def groups_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[Group]:
+def groups_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[FactGroup]:
     """The groups that memories' facts belong to."""
-    return [Group(*row) for row in connection.execute(_GROUP + "f.memory_id = ANY(%s)", (list(memory_ids),))]
+    return [FactGroup(*row) for row in connection.execute(_GROUP + "f.memory_id = ANY(%s)", (list(memory_ids),))]
 
 
-def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> list[Group]:
+def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> list[FactGroup]:
     """The groups of all facts about names."""
     ids = list(name_ids)
-    return [Group(*row) for row in connection.execute(
+    return [FactGroup(*row) for row in connection.execute(
         _GROUP + "f.subject_id = ANY(%s) OR f.object_id = ANY(%s)", (ids, ids))]  # fmt: skip
 
 
-def groups_of_relations(connection: Connection[Any], raw: Sequence[str]) -> list[Group]:
+def groups_of_relations(connection: Connection[Any], raw: Sequence[str]) -> list[FactGroup]:
     """The groups of all facts with these raw relations."""
-    return [Group(*row) for row in connection.execute(_GROUP + "f.relation = ANY(%s)", (list(raw),))]
+    return [FactGroup(*row) for row in connection.execute(_GROUP + "f.relation = ANY(%s)", (list(raw),))]
 
 
-def facts_of_groups(connection: Connection[Any], groups: Sequence[Group]) -> list[Told]:
+def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[ConceptFact]:
     """The facts of groups, in the order in which they became known."""
     # In two parts: with an OR a hub's fact would be found by reading all of the hub's.
     rows = connection.execute(
@@ -165,12 +165,12 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[Group]) -> lis
         "FROM told ORDER BY (f).recorded_at, (f).id",
         ([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
     )
-    return [Told(*row) for row in rows]
+    return [ConceptFact(*row) for row in rows]
 
 
-def all_groups(connection: Connection[Any]) -> list[Group]:
+def all_groups(connection: Connection[Any]) -> list[FactGroup]:
     """Every group, sources together."""
-    return [Group(*row) for row in connection.execute(_GROUP + "true ORDER BY 1, 2, 3")]
+    return [FactGroup(*row) for row in connection.execute(_GROUP + "true ORDER BY 1, 2, 3")]
 
 
 def contexts(connection: Connection[Any]) -> dict[int, list[tuple[tuple[str, str], ...]]]:
