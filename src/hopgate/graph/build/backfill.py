@@ -7,13 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build import rulings
-from hopgate.graph.canonicalise import Canonicalisation, Canonicaliser, ContextMention, Relations, canonicalise_relations
 from hopgate.graph.build.derive import derive
-from hopgate.graph.names.linking import link, link_names, whole_index
 from hopgate.graph.build.naming import rename
+from hopgate.graph.canonicalise import (
+    Canonicalisation,
+    Canonicaliser,
+    ContextMention,
+    Relations,
+    canonicalise_relations,
+)
 from hopgate.graph.canonicalise.thresholds import MERGE
-from hopgate.store.graph import concept_rows, edge_rows, name_rows, fact_rows, version
+from hopgate.graph.names.linking import link, link_names, whole_index
 from hopgate.store import memories
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows, version
 from hopgate.store.graph.concept_rows import BulkMerge
 
 if TYPE_CHECKING:
@@ -38,7 +44,9 @@ def canonicalise(
     decided = rulings.take_apart(connection)
     rows = name_rows.all_names(connection)
     contexts = fact_rows.contexts(connection)
-    mentions = [ContextMention(row.name, row.kind, context) for row in rows for context in (contexts.get(row.id) or [()])]
+    mentions = [
+        ContextMention(row.name, row.kind, context) for row in rows for context in (contexts.get(row.id) or [()])
+    ]
     owners = [row for row in rows for _ in (contexts.get(row.id) or [()])]
     result = (canonicaliser or Canonicaliser(threshold=MERGE)).fit(mentions, embed)
     clusters: dict[int, dict[int, name_rows.NameRow]] = defaultdict(dict)

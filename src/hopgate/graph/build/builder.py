@@ -12,12 +12,12 @@ from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.graph.build import backfill
 from hopgate.graph.build.derive import derive
-from hopgate.graph.build.resolve import Ask, NameResolver, CosineScale, Tally
+from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.sink import GraphSink
 from hopgate.memory import Cleared
-from hopgate.store.graph import graph_vectors, name_rows, fact_rows, version
 from hopgate.store import memories, vectors
 from hopgate.store.extractions import StoreCache
+from hopgate.store.graph import fact_rows, graph_vectors, name_rows, version
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from hopgate.graph.temporal.precedence import EdgeVersion
 from hopgate.graph.temporal.versions import replay
 from hopgate.store.graph import edge_rows, fact_rows
 from hopgate.store.graph.edge_rows import EdgeRow
-from hopgate.store.graph.fact_rows import FactGroup, ConceptFact
+from hopgate.store.graph.fact_rows import ConceptFact, FactGroup
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -31,7 +31,9 @@ def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
     for told in fact_rows.facts_of_groups(connection, touched):
         single = (told.src_id, told.relation) in singles
         facts[FactGroup(told.src_id, told.relation, None if single else told.dst_id)].append(told)
-    edge_rows.replace(connection, touched, (row for group, told in facts.items() for row in versioned_rows(group, told)))
+    edge_rows.replace(
+        connection, touched, (row for group, told in facts.items() for row in versioned_rows(group, told))
+    )
 
 
 def versioned_rows(group: FactGroup, facts: Sequence[ConceptFact]) -> list[EdgeRow]:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.extract.extraction import Extraction
 from hopgate.graph.build.derive import derive
-from hopgate.graph.names.linking import link, relink
-from hopgate.graph.temporal.moments import moment
-from hopgate.graph.names.normal import initials, normalise
 from hopgate.graph.build.naming import rename
-from hopgate.store.graph import name_rows, fact_rows, version
-from hopgate.store.graph.name_rows import NameRow
+from hopgate.graph.names.linking import link, relink
+from hopgate.graph.names.normal import initials, normalise
+from hopgate.graph.temporal.moments import moment
+from hopgate.store.graph import fact_rows, name_rows, version
 from hopgate.store.graph.fact_rows import FactRow
+from hopgate.store.graph.name_rows import NameRow
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -36,7 +36,11 @@ class DatedExtraction:
 
 
 def add(
-    connection: Connection[Any], batch: Sequence[DatedExtraction], *, deriving: bool = True, resolve: Resolve | None = None
+    connection: Connection[Any],
+    batch: Sequence[DatedExtraction],
+    *,
+    deriving: bool = True,
+    resolve: Resolve | None = None,
 ) -> None:
     """Write what was said, in the caller's transaction.
 

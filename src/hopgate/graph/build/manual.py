@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.graph.build.derive import derive
+from hopgate.graph.build.naming import rename
 from hopgate.graph.names.linking import link, relink
 from hopgate.graph.names.normal import normalise
-from hopgate.graph.build.naming import rename
-from hopgate.store.graph import concept_rows, edge_rows, name_rows, fact_rows, version
+from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows, version
 from hopgate.store.graph.concept_rows import BY_HAND
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def split(connection: Connection[Any], concept_id: int) -> list[Change]:
     return changes
 
 
-def _follow(connection: Connection[Any], memories: list[int], before: list[fact_rows.FactGroup], name_ids: list[int]) -> None:
+def _follow(
+    connection: Connection[Any], memories: list[int], before: list[fact_rows.FactGroup], name_ids: list[int]
+) -> None:
     """After names changed hands: memories' concepts, and the edges of the groups they left and joined."""
     link(connection, memories)
     derive(connection, [*before, *fact_rows.groups_of_names(connection, name_ids)])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.canonicalise import ContextMention
 from hopgate.graph.canonicalise.closeness import closeness
-from hopgate.graph.names.normal import initials, singular, tokens
 from hopgate.graph.canonicalise.incremental import Candidate, Resolver
 from hopgate.graph.canonicalise.thresholds import ASK, MERGE
+from hopgate.graph.names.normal import initials, singular, tokens
 from hopgate.store.graph import concept_rows, graph_vectors, name_rows
 from hopgate.store.graph.name_rows import NameRow
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.derive import derive
-from hopgate.graph.names.linking import relink
 from hopgate.graph.build.naming import rename
-from hopgate.store.graph import edge_rows, name_rows, fact_rows, version
+from hopgate.graph.names.linking import relink
+from hopgate.store.graph import edge_rows, fact_rows, name_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -9,8 +9,8 @@ from hopgate.extract.cache import text_key
 from hopgate.extract.extraction import State
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
-from hopgate.graph.build.revoke import revoke
 from hopgate.graph.build.ingest import DatedExtraction, add, spellings
+from hopgate.graph.build.revoke import revoke
 from hopgate.store import extractions
 from hopgate.store.graph import name_rows
 

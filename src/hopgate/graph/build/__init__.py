@@ -1,0 +1,1 @@
+"""How the graph is made and changed: backfill, new memories, deletions, merges by hand, curation."""
