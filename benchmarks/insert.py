@@ -31,11 +31,11 @@ import hopgate
 from hopgate.embed.embedder import Identity
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.graph.build.builder import GraphBuilder
+from hopgate.graph.build.pipeline import GraphBuilder
 from hopgate.graph.names.normal import initials, normalise
 from hopgate.kb import KnowledgeBase
 from hopgate.store import memories, vectors
-from hopgate.store.graph import fact_rows, graph_vectors, version
+from hopgate.store.graph import graph_vectors, relation_rows, version
 
 DIMENSION = 32
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
@@ -142,7 +142,7 @@ def fill(kb: KnowledgeBase, world: World, rows: int) -> float:
     nothing = "[" + ",".join(["1"] * DIMENSION) + "]"
     with kb.store.transaction() as connection:
         vectors.claim(connection, Words.identity)
-        fact_rows.ensure_relations(connection, RELATIONS)
+        relation_rows.ensure_relations(connection, RELATIONS)
         tables: dict[str, Iterable[Sequence[Any]]] = {
             "concepts (id, canonical_name, aliases, memory_count, embedding)": (
                 (key, name, [name], uses[key], "[" + ",".join(f"{value:.4g}" for value in row) + "]")

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress as ExtractionProgress
-    from hopgate.graph.build.builder import Built, GraphBuilder
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.manual import Change
+    from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.graph.inspect.edges import Edge
     from hopgate.graph.inspect.stats import GraphStats
     from hopgate.recall.legs.graph import GraphLeg
@@ -310,10 +310,10 @@ class KnowledgeBase:
 
     def graph_counts(self) -> dict[str, Any]:
         """How much of everything there is in the graph."""
-        from hopgate.store.graph import counts
+        from hopgate.store.graph import overview
 
         with self.store.transaction() as connection:
-            return counts.counts(connection)
+            return overview.counts(connection)
 
     def graph_stats(self, *, damping: float = 0.5) -> GraphStats:
         """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
@@ -372,7 +372,7 @@ class KnowledgeBase:
 
     @cached_property
     def _builder(self) -> GraphBuilder:
-        from hopgate.graph.build.builder import GraphBuilder
+        from hopgate.graph.build.pipeline import GraphBuilder
 
         return GraphBuilder(self.store, self._embedding)
 

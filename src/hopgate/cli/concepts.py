@@ -98,13 +98,13 @@ def show(
     """
     from hopgate.graph.inspect.edges import edges
     from hopgate.graph.names.normal import normalise
-    from hopgate.store.graph import concept_rows
+    from hopgate.store.graph import concept_rows, merge_rows
 
     with opened(data, dsn) as kb, kb.store.transaction() as connection:
         concept = concept_rows.find(connection, normalise(name), name)
         times = {"as_of": moment(as_of), "known_at": moment(known_at)}
         found = edges(connection, of=name, limit=limit, **times)
-        merges = concept_rows.merges_into(connection, concept.id)
+        merges = merge_rows.merges_into(connection, concept.id)
         talking = concept_rows.talking(connection, concept.id, known_at=times["known_at"], limit=limit)
     if as_json:
         told: dict[str, Any] = asdict(concept) | {"memories": talking}

@@ -9,12 +9,12 @@ from hopgate.demo import corpus
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found, sources
 from hopgate.extract.runner import Run
+from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.manual import merge, split
 from hopgate.graph.build.resolve import NameResolver
-from hopgate.graph.build.sink import GraphSink
 from hopgate.graph.canonicalise.incremental import Resolver
 from hopgate.memory import Memory
-from hopgate.store.graph import concept_rows
+from hopgate.store.graph import concept_rows, merge_rows
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_merges_of_merges_are_taken_back_one_by_one(kb, world):
         split(connection, concept(kb, "rowan"))
     assert content(kb) == between
     with kb.store.transaction() as connection:
-        (made,) = concept_rows.merges_into(connection, concept(kb, "birch"))
+        (made,) = merge_rows.merges_into(connection, concept(kb, "birch"))
         assert (made.merged_name, made.score, made.method) == ("alder", pytest.approx(0.7), "by hand")
         split(connection, concept(kb, "birch"))
     assert content(kb) == before
@@ -143,7 +143,7 @@ def test_a_new_name_joins_the_concept_it_means_before_its_facts_are_derived(kb):
     (edge,) = content(kb)["edges"]
     assert '"Marilyn Monroe", "starred in", "Niagara", 2.0' in edge
     with kb.store.transaction() as connection:
-        (made,) = concept_rows.merges_into(connection, concept(kb, "monroe"))
+        (made,) = merge_rows.merges_into(connection, concept(kb, "monroe"))
         assert made.method == "incremental" and made.score is not None
         split(connection, concept(kb, "monroe"))
     assert sum("starred in" in row for row in content(kb)["edges"]) == 2

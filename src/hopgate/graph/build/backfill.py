@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hopgate.graph.build import rulings
+from hopgate.graph.build import manual
 from hopgate.graph.build.derive import derive
 from hopgate.graph.build.naming import rename
+from hopgate.graph.build.resolve import MERGE
 from hopgate.graph.canonicalise import (
     Canonicalisation,
     Canonicaliser,
@@ -16,11 +17,10 @@ from hopgate.graph.canonicalise import (
     Relations,
     canonicalise_relations,
 )
-from hopgate.graph.canonicalise.thresholds import MERGE
-from hopgate.graph.names.linking import link, link_names, whole_index
+from hopgate.graph.names.links import link, link_names, whole_index
 from hopgate.store import memories
-from hopgate.store.graph import concept_rows, edge_rows, fact_rows, name_rows, version
-from hopgate.store.graph.concept_rows import BulkMerge
+from hopgate.store.graph import edge_rows, fact_rows, merge_rows, name_rows, relation_rows, version
+from hopgate.store.graph.merge_rows import BulkMerge
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ def canonicalise(
     What people merged and split stays so. Memories' concepts and edges are not touched: `derive_all` follows.
     """
     name_rows.lock(connection)
-    decided = rulings.take_apart(connection)
+    decided = manual.take_apart(connection)
     rows = name_rows.all_names(connection)
     contexts = fact_rows.contexts(connection)
     mentions = [
@@ -56,17 +56,17 @@ def canonicalise(
     for members in clusters.values():
         kept, *others = sorted(members.values(), key=lambda row: (-row.uses, row.name))
         merges += [BulkMerge(kept.concept_id, other.concept_id, (other.id,)) for other in others]
-    concept_rows.merge_many(connection, merges, method=f"global, threshold {result.threshold}")
-    rulings.apply(connection, decided)
+    merge_rows.merge_many(connection, merges, method=f"global, threshold {result.threshold}")
+    manual.apply(connection, decided)
     return result
 
 
 def canonical_relations(connection: Connection[Any], embed: Embed | None = None) -> Relations:
     """Bring relations together that were said in different words; the raw ones are kept, edges are not touched."""
-    counts = fact_rows.raw_relations(connection)
+    counts = relation_rows.raw_relations(connection)
     told = [raw for raw, count in counts.items() for _ in range(count)]
     found = canonicalise_relations(told, embed=embed if len(counts) <= MAX_EMBEDDED else None)
-    fact_rows.set_canonical(connection, found.canonical, found.scores)
+    relation_rows.set_canonical(connection, found.canonical, found.scores)
     return found
 
 

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.extract.extraction import Extraction
+from hopgate.extract.cache import text_key
+from hopgate.extract.extraction import Extraction, State
+from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive import derive
 from hopgate.graph.build.naming import rename
-from hopgate.graph.names.linking import link, relink
+from hopgate.graph.build.revoke import revoke
+from hopgate.graph.names.links import link, relink
 from hopgate.graph.names.normal import initials, normalise
-from hopgate.graph.temporal.moments import moment
-from hopgate.store.graph import fact_rows, name_rows, version
+from hopgate.store import extractions
+from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
 from hopgate.store.graph.fact_rows import FactRow
 from hopgate.store.graph.name_rows import NameRow
+from hopgate.times import moment
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from hopgate.graph.build.resolve import NameResolver
+    from hopgate.store.store import Store
+
 
 Resolve = Callable[["Connection[Any]", Sequence[NameRow]], None]
 
@@ -68,7 +77,7 @@ def add(
                 FactRow(one.memory_id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
                         one.recorded_at)
             )  # fmt: skip
-    fact_rows.ensure_relations(connection, (fact.relation for fact in facts))
+    relation_rows.ensure_relations(connection, (fact.relation for fact in facts))
     fact_rows.add_mentions(connection, mentions)
     fact_rows.add_facts(connection, facts)
     if deriving:
@@ -114,3 +123,46 @@ def _told(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
 
 def _backwards(start: datetime | None, end: datetime | None) -> bool:
     return start is not None and end is not None and end < start
+
+
+class GraphSink:
+    """Write extractions into a store.
+
+    Parameters
+    ----------
+    deriving : bool
+        Whether edges follow at once; a backfill derives once, at its end.
+    resolution : NameResolver, optional
+        Resolves each batch's new names, inside its transaction.
+    """
+
+    def __init__(self, store: Store, *, deriving: bool = True, resolution: NameResolver | None = None) -> None:
+        self._store = store
+        self._deriving = deriving
+        self._resolution = resolution if deriving else None
+
+    def done(self, memory_ids: Sequence[str | int], identity: ExtractorIdentity) -> Collection[str | int]:
+        """Return those of the memories whose extraction by this identity is written and needs no repeating."""
+        with self._store.transaction() as connection:
+            return extractions.done(connection, [str(key) for key in memory_ids], identity)
+
+    def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+        """Write a batch with its provenance, in the place of whatever was said of these memories before."""
+        if self._resolution:
+            told = spellings(one.extraction for one in batch)
+            self._resolution.prepare(self._store, {normal: name for normal, (name, _) in told.items()})
+        with self._store.transaction() as connection:
+            # Memories first and the graph second, as everyone does who changes both: no two then wait for each other.
+            known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
+            name_rows.lock(connection)
+            rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
+            # An extractor that failed says nothing against what another has said before.
+            rows = [(row, one) for row, one in rows if not (row[2] and one.extraction.state is State.FAILED)]
+            before = [key for (key, _, said_before), _ in rows if said_before]
+            if before:
+                revoke(connection, before)
+            said = [DatedExtraction(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
+            add(connection, said, deriving=self._deriving, resolve=self._resolution)
+            extractions.record(
+                connection, ((key, text_key(one.source), one.extraction) for (key, _, _), one in rows), identity
+            )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.derive import derive
 from hopgate.graph.build.naming import rename
-from hopgate.graph.names.linking import relink
+from hopgate.graph.names.links import relink
 from hopgate.store.graph import edge_rows, fact_rows, name_rows, version
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from hopgate.graph.canonicalise.overlap import weighted_jaccard
-from hopgate.graph.canonicalise.share import shares
+from hopgate.graph.canonicalise.short_names import shares, standing
 from hopgate.graph.canonicalise.spelling import spelling
-from hopgate.graph.canonicalise.standing import standing
 from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
 from hopgate.graph.names.normal import tokens
 

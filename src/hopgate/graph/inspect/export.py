@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.store.graph import export_rows
+from hopgate.store.graph import overview
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,16 +38,16 @@ def to_networkx(
     import networkx as nx
 
     graph: Graph = nx.MultiDiGraph()
-    for key, name, aliases, kind, count in export_rows.concepts(connection):
+    for key, name, aliases, kind, count in overview.concepts(connection):
         graph.add_node(f"c{key}", type="concept", name=name, aliases=list(aliases), kind=kind or "", memories=count)
-    for source, target, relation, weight, *times, evidence in export_rows.edges(
+    for source, target, relation, weight, *times, evidence in overview.edges(
         connection, as_of=as_of, known_at=known_at
     ):
         names = ("valid_from", "valid_to", "recorded_at")
         told = {name: moment.isoformat() for name, moment in zip(names, times, strict=True) if moment}
         graph.add_edge(f"c{source}", f"c{target}", relation=relation, weight=weight, evidence=list(evidence), **told)
     if memories:
-        for memory, concept, relation, weight in export_rows.mentions(connection, known_at=known_at):
+        for memory, concept, relation, weight in overview.mentions(connection, known_at=known_at):
             graph.add_node(f"m:{memory}", type="memory", name=memory)
             graph.add_edge(f"m:{memory}", f"c{concept}", relation=relation, weight=weight)
     return graph

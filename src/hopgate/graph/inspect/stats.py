@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.graph import arrays, concept_rows, counts
+from hopgate.store.graph import arrays, concept_rows, overview
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -70,12 +70,12 @@ class GraphStats:
 
 def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
     """Measure a graph; the transaction should be a snapshot."""
-    counted = counts.counts(connection)
+    counted = overview.counts(connection)
     components, largest = _components(connection)
     return GraphStats(
         **counted,
-        kinds=_top(counts.kinds(connection)),
-        top_relations=_top(counts.relations(connection)),
+        kinds=_top(overview.kinds(connection)),
+        top_relations=_top(overview.relations(connection)),
         hubs=tuple((one.name, one.memory_count) for one in concept_rows.listed(connection, limit=SHOWN)),
         components=components,
         largest_component=largest,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hopgate.errors import HopgateError
-from hopgate.store.graph.arrays import visible_edges, visible_memories
+from hopgate.store.graph.visible import visible_edges, visible_memories
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -164,7 +164,7 @@ class GraphLeg:
     ) -> Restart:
         import numpy as np
 
-        from hopgate.graph.names.linking import spotted
+        from hopgate.graph.names.links import spotted
         from hopgate.graph.walk.matrix import positions
         from hopgate.graph.walk.seeds import NearFact, restart
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -46,14 +46,6 @@ class ConceptFact:
     valid_to: datetime | None
     recorded_at: datetime
     memory_id: int
-
-
-def ensure_relations(connection: Connection[Any], raw: Iterable[str]) -> None:
-    """Make raw relations known; each is its own canonical one until relations are canonicalised."""
-    connection.execute(
-        "INSERT INTO relations (raw, canonical) SELECT r, r FROM unnest(%s::text[]) AS r ON CONFLICT DO NOTHING",
-        (sorted(set(raw)),),
-    )
 
 
 def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str, str | None]]) -> None:
@@ -185,43 +177,6 @@ def contexts(connection: Connection[Any]) -> dict[int, list[tuple[tuple[str, str
     for name_id, pairs in rows:
         told.setdefault(name_id, []).append(tuple((relation, name) for relation, name in pairs))
     return told
-
-
-def declare_single_valued(connection: Connection[Any], relations: Iterable[str]) -> list[str]:
-    """Declare relations of which a source has one at a time; give the raw ones that were not so before."""
-    rows = connection.execute(
-        "INSERT INTO relations AS r (raw, canonical, single_valued) SELECT d, d, true FROM unnest(%s::text[]) AS d "
-        "ON CONFLICT (raw) DO UPDATE SET single_valued = true WHERE NOT r.single_valued RETURNING raw",
-        (sorted(set(relations)),),
-    ).fetchall()
-    return [row[0] for row in rows] + _spread(connection)
-
-
-def _spread(connection: Connection[Any]) -> list[str]:
-    """Relations that mean the same are single-valued together."""
-    rows = connection.execute(
-        "UPDATE relations r SET single_valued = true FROM relations d "
-        "WHERE d.single_valued AND d.canonical = r.canonical AND NOT r.single_valued RETURNING r.raw"
-    )
-    return [row[0] for row in rows]
-
-
-def raw_relations(connection: Connection[Any]) -> dict[str, int]:
-    """Relations as they were said, and how often."""
-    return dict(
-        connection.execute("SELECT relation, count(*) FROM facts GROUP BY relation ORDER BY relation").fetchall()
-    )
-
-
-def set_canonical(connection: Connection[Any], canonical: Mapping[str, str], scores: Mapping[str, float]) -> None:
-    """Say what each raw relation became; edges follow at the next derivation."""
-    raw = list(canonical)
-    connection.execute(
-        "UPDATE relations r SET canonical = c.canonical, score = c.score "
-        "FROM unnest(%s::text[], %s::text[], %s::real[]) AS c (raw, canonical, score) WHERE r.raw = c.raw",
-        (raw, [canonical[one] for one in raw], [scores[one] for one in raw]),
-    )
-    _spread(connection)
 
 
 def analyse(connection: Connection[Any]) -> None:

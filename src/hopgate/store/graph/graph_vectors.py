@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from hopgate.store import vectors
-from hopgate.store.graph.arrays import visible_edges
 from hopgate.store.graph.edge_rows import NAME_INSIDE
+from hopgate.store.graph.visible import visible_edges
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,12 +12,12 @@ from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.graph.build import backfill
 from hopgate.graph.build.derive import derive
+from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
-from hopgate.graph.build.sink import GraphSink
 from hopgate.memory import Cleared
 from hopgate.store import memories, vectors
 from hopgate.store.extractions import StoreCache
-from hopgate.store.graph import fact_rows, graph_vectors, name_rows, version
+from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +92,7 @@ class GraphBuilder:
         was broken off is taken up where it stopped.
         """
         with self._store.transaction() as connection:
-            declared = fact_rows.declare_single_valued(connection, single_valued)
+            declared = relation_rows.declare_single_valued(connection, single_valued)
             whole = rebuild or not version.is_derived(connection)
             if whole:
                 version.set_derived(connection, False)

@@ -1,0 +1,110 @@
+"""The record of merges of concepts: who was merged into whom, by what method, and what people decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.graph.concept_rows import Concept
+
+
+BY_HAND = "by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRow:
+    """A recorded merge: which names went where, by what method, with what score."""
+
+    id: int
+    kept_id: int
+    merged_id: int
+    merged_name: str
+    merged_kind: str | None
+    name_ids: tuple[int, ...]
+    score: float | None
+    method: str
+    merged_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BulkMerge:
+    """One of many merges of a backfill: these names leave `merged_id` for `kept_id`."""
+
+    kept_id: int
+    merged_id: int
+    name_ids: tuple[int, ...]
+
+
+def record_merge(
+    connection: Connection[Any],
+    kept_id: int,
+    merged: Concept,
+    name_ids: Sequence[int],
+    *,
+    method: str,
+    score: float | None,
+) -> None:
+    """Note a merge, with what is needed to take it back."""
+    connection.execute(
+        "INSERT INTO concept_merges (kept_id, merged_id, merged_name, merged_kind, name_ids, score, method) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s)",
+        (kept_id, merged.id, merged.name, merged.kind, list(name_ids), score, method),
+    )
+
+
+def merges_into(connection: Connection[Any], concept_id: int) -> list[MergeRow]:
+    """The merges into a concept that stand, the last one first."""
+    rows = connection.execute(
+        "SELECT id, kept_id, merged_id, merged_name, merged_kind, name_ids, score, method, merged_at "
+        "FROM concept_merges WHERE kept_id = %s AND split_at IS NULL ORDER BY id DESC",
+        (concept_id,),
+    )
+    return [MergeRow(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7], row[8]) for row in rows]
+
+
+def restore(connection: Connection[Any], made: MergeRow) -> None:
+    """Bring a merged concept back under its own id, and note that the merge no longer stands."""
+    connection.execute(
+        "INSERT INTO concepts (id, canonical_name, aliases, kind) VALUES (%s, %s, '{}', %s)",
+        (made.merged_id, made.merged_name, made.merged_kind),
+    )
+    connection.execute("UPDATE concept_merges SET split_at = now() WHERE id = %s", (made.id,))
+
+
+def merge_many(connection: Connection[Any], merges: Sequence[BulkMerge], *, method: str) -> None:
+    """Record and carry out merges at once; what follows from them is the caller's to derive."""
+    connection.execute("CREATE TEMP TABLE merging (kept bigint, merged bigint, names bigint[]) ON COMMIT DROP")
+    with connection.cursor() as cursor, cursor.copy("COPY merging FROM STDIN") as copy:
+        for made in merges:
+            copy.write_row((made.kept_id, made.merged_id, list(made.name_ids)))
+    connection.execute(
+        "INSERT INTO concept_merges (kept_id, merged_id, merged_name, merged_kind, name_ids, method) "
+        "SELECT kept, merged, canonical_name, kind, names, %s FROM merging JOIN concepts c ON c.id = merged",
+        (method,),
+    )
+    connection.execute(
+        "UPDATE concept_names n SET concept_id = kept FROM merging WHERE n.concept_id = merged AND n.id = ANY(names)"
+    )
+    connection.execute("DELETE FROM concepts WHERE id IN (SELECT merged FROM merging)")
+    connection.execute("DROP TABLE merging")
+
+
+def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bool]]:
+    """What people decided: names, a name they were merged with or split from (none is left: none), and which."""
+    return connection.execute(
+        "SELECT m.name_ids, (SELECT n.id FROM concept_names n WHERE n.id <> ALL(m.name_ids) AND n.concept_id = "
+        "CASE WHEN m.split_at IS NULL THEN (SELECT concept_id FROM concept_names WHERE id = ANY(m.name_ids) LIMIT 1) "
+        "ELSE m.kept_id END ORDER BY uses DESC, id LIMIT 1) AS partner, m.split_at IS NULL "
+        "FROM concept_merges m WHERE (m.method = %s) = (m.split_at IS NULL) ORDER BY m.id",
+        (BY_HAND,),
+    ).fetchall()
+
+
+def forget_merges(connection: Connection[Any]) -> None:
+    """Forget the merges that stand, because all names are about to be clustered anew; what was split stays known."""
+    connection.execute("DELETE FROM concept_merges WHERE split_at IS NULL")
