@@ -89,8 +89,7 @@ def musique() -> dict[str, Cleared]:
     if not DATA.exists():
         return {}
     rows = [json.loads(line) for line in (DATA / "corpus.jsonl").read_text().splitlines()]
-    found = cleared(Memory(row["_id"], row["text"], title=row.get("title", "")) for row in rows)
-    return {memory.external_id: text for memory, text in found}
+    return dict(cleared((row["_id"], Memory(row["_id"], row["text"], title=row.get("title", ""))) for row in rows))
 
 
 def synthetic(count: int) -> dict[str, Cleared]:
@@ -99,7 +98,7 @@ def synthetic(count: int) -> dict[str, Cleared]:
     words = ["cellar", "backup", "router", "river", "minister", "album", "station", "battle", "the", "of", "in", "was"]
     sizes = [max(15, min(280, int(chance.lognormvariate(4.25, 0.45)))) for _ in range(count)]
     made = [Memory(str(number), " ".join(chance.choices(words, k=size))) for number, size in enumerate(sizes)]
-    return {memory.external_id: text for memory, text in cleared(made)}
+    return dict(cleared((memory.external_id, memory) for memory in made))
 
 
 def peer_model() -> Any:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, NewType
+from datetime import datetime
+from typing import Any, NewType, TypeVar
 
 from hopgate.errors import HopgateError
+from hopgate.times import utc
+
+Key = TypeVar("Key")
 
 Cleared = NewType("Cleared", str)
 """Text that has passed `cleared`: the only text that embedders, extractors and caches accept of a memory."""
@@ -68,9 +71,8 @@ class Memory:
     source: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.created_at is not None and self.created_at.tzinfo is None:
-            object.__setattr__(self, "created_at", self.created_at.replace(tzinfo=UTC))
-        for reason in _faults(self):
+        object.__setattr__(self, "created_at", utc(self.created_at))
+        for reason in _reasons_to_refuse(self):
             raise HopgateError(f"memory {self.external_id[:80]!r}: {reason}")
 
     @property
@@ -79,24 +81,29 @@ class Memory:
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
-def cleared(memories: Iterable[Memory]) -> Iterator[tuple[Memory, Cleared]]:
-    """Pass the memories whose content may leave the store, each with that content.
+def cleared(rows: Iterable[tuple[Key, Memory]]) -> Iterator[tuple[Key, Cleared]]:
+    """Pass the memories whose content may leave the store: each one's key, with that content.
 
     This is the sensitivity guard. Every embedder, extractor, cache, log and report gets a memory's text from here and
     from nowhere else: they accept `Cleared`, and only this function makes it.
 
+    Parameters
+    ----------
+    rows : iterable of (key, Memory)
+        The key is whatever the caller knows a memory by: its id in the store, its external id, or the memory itself.
+
     Examples
     --------
-    >>> [text for _, text in cleared([Memory("a", "open"), Memory("b", "secret", is_sensitive=True)])]
-    ['open']
+    >>> list(cleared([(1, Memory("a", "open")), (2, Memory("b", "secret", is_sensitive=True))]))
+    [(1, 'open')]
     """
-    for memory in memories:
+    for key, memory in rows:
         if not memory.is_sensitive:
-            yield memory, Cleared(memory.content)
+            yield key, Cleared(memory.content)
 
 
-def _faults(memory: Memory) -> Iterator[str]:
-    """Reasons to refuse a memory, in the words the user sees after file and line."""
+def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
+    """Say why a memory cannot be stored, in the words the user sees after file and line."""
     if not memory.external_id:
         yield "its id is empty"
     for name, key in (("id", memory.external_id), ("scope", memory.scope or ""), ("category", memory.category or "")):

@@ -1,11 +1,38 @@
-"""Dates as extractors tell them, as precise as they were said, to moments."""
+"""One rule for time: a date or time without a zone is UTC."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from typing import overload
 
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
+
+
+@overload
+def utc(given: None) -> None: ...
+@overload
+def utc(given: date) -> datetime: ...
+def utc(given: date | None) -> datetime | None:
+    """Give a date or time its zone: UTC where it has none; one that has a zone is left as it is.
+
+    Everything that takes a time from outside passes it through here, so that neither the machine's zone nor that of the
+    server's session ever decides.
+
+    Examples
+    --------
+    >>> from datetime import timedelta, timezone
+    >>> print(utc(datetime(2024, 5, 1, 12)), utc(date(2024, 5, 1)), utc(None))
+    2024-05-01 12:00:00+00:00 2024-05-01 00:00:00+00:00 None
+    >>> print(utc(datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2)))))
+    2024-05-01 12:00:00+02:00
+    """
+    if given is None:
+        return None
+    if not isinstance(given, datetime):
+        given = datetime(given.year, given.month, given.day)
+    # A zone may give no offset, and then says no more than none.
+    return given.replace(tzinfo=UTC) if given.utcoffset() is None else given
 
 
 def moment(text: str | None) -> datetime | None:
@@ -24,8 +51,7 @@ def moment(text: str | None) -> datetime | None:
     try:
         if partial:
             year, month, day = (int(part or 1) for part in partial.groups())
-            return datetime(year, month, day, tzinfo=UTC)
-        told = datetime.fromisoformat(text.strip())
+            return utc(date(year, month, day))
+        return utc(datetime.fromisoformat(text.strip()))
     except ValueError:
         return None
-    return told if told.tzinfo else told.replace(tzinfo=UTC)

@@ -53,7 +53,7 @@ def cache(tmp_path: Path) -> EmbeddingCache:
 
 
 def passed(*texts: str) -> list[Cleared]:
-    return [text for _, text in cleared(Memory(str(number), text) for number, text in enumerate(texts))]
+    return [text for _, text in cleared((number, Memory(str(number), text)) for number, text in enumerate(texts))]
 
 
 def row(*values: float) -> NDArray[np.float32]:
@@ -120,7 +120,7 @@ def test_no_file_holds_a_text(cache: EmbeddingCache) -> None:
 def test_a_sensitive_memory_never_reaches_the_embedder(cache: EmbeddingCache) -> None:
     behind = Counting()
     memories = [Memory("a", "open"), Memory("b", CANARY, is_sensitive=True)]
-    CachedEmbedder(behind, cache).documents([text for _, text in cleared(memories)])
+    CachedEmbedder(behind, cache).documents([text for _, text in cleared(enumerate(memories))])
     assert behind.asked == ["open"]
     assert cache.get(TINY, [CANARY]) == {}
 

@@ -202,7 +202,7 @@ def test_an_answer_that_is_none_is_refused_and_nothing_is_cached(
 ) -> None:
     endpoint.script = [answer]
     cache = EmbeddingCache(tmp_path / "cache.sqlite3")
-    texts = [text for _, text in cleared([Memory("a", "one"), Memory("b", "two")])]
+    texts = [text for _, text in cleared([("a", Memory("a", "one")), ("b", Memory("b", "two"))])]
     with pytest.raises(HopgateError, match=complaint):
         CachedEmbedder(embedder(endpoint), cache).documents(texts)
     assert cache.info().vectors == 0
@@ -254,7 +254,7 @@ def test_no_request_and_no_log_line_holds_a_sensitive_text(
     endpoint.script = [says(500)]
     memories = [Memory("a", "open"), Memory("b", CANARY, title="also " + CANARY, is_sensitive=True)]
     cached = CachedEmbedder(embedder(endpoint), EmbeddingCache(tmp_path / "cache.sqlite3"))
-    cached.documents([text for _, text in cleared(memories)])
+    cached.documents([text for _, text in cleared(enumerate(memories))])
     assert [request["input"] for request in endpoint.requests] == [["open"], ["open"]]
     assert CANARY not in json.dumps(endpoint.requests) + caplog.text
     assert all(CANARY.encode() not in file.read_bytes() for file in tmp_path.iterdir())

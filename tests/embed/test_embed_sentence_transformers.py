@@ -52,7 +52,7 @@ def test_the_same_weights_in_another_place_are_found_in_the_cache(
     shutil.copytree(path, tmp_path / "moved")
     moved = resolve(f"sentence-transformers:{tmp_path / 'moved'}")
     cache = EmbeddingCache(tmp_path / "cache.sqlite3")
-    texts = [text for _, text in cleared([Memory("a", "one")])]
+    texts = [text for _, text in cleared([("a", Memory("a", "one"))])]
     CachedEmbedder(minilm, cache).documents(texts)
     second = CachedEmbedder(moved, cache)
     second.documents(texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from psycopg import Connection
 
@@ -30,14 +30,36 @@ class Edge:
     retired_at: datetime | None = None
 
     def visible(self, as_of: datetime | None, known_at: datetime | None) -> bool:
-        if known_at is None:
-            believed = self.retired_at is None
-        else:
-            believed = self.recorded_at <= known_at and (self.retired_at is None or known_at < self.retired_at)
-        true = as_of is None or (
-            (self.valid_from is None or self.valid_from <= as_of) and (self.valid_to is None or as_of < self.valid_to)
-        )
-        return believed and true
+        return visible(self, as_of, known_at)
+
+
+class Dated(Protocol):
+    """Whatever has the four times of an edge."""
+
+    @property
+    def valid_from(self) -> datetime | None: ...
+    @property
+    def valid_to(self) -> datetime | None: ...
+    @property
+    def recorded_at(self) -> datetime: ...
+    @property
+    def retired_at(self) -> datetime | None: ...
+
+
+def visible(edge: Dated, as_of: datetime | None = None, known_at: datetime | None = None) -> bool:
+    """The rule in Python, for tests to compare with: what was true as of a time, as known at a time.
+
+    Without `as_of` edges of all times are kept; without `known_at` what is known now.
+    """
+    if known_at is None:
+        known = edge.retired_at is None
+    else:
+        known = edge.recorded_at <= known_at and (edge.retired_at is None or known_at < edge.retired_at)
+    if as_of is None:
+        return known
+    begun = edge.valid_from is None or edge.valid_from <= as_of
+    point = edge.valid_from is not None and edge.valid_from == edge.valid_to == as_of
+    return known and (point or (begun and (edge.valid_to is None or as_of < edge.valid_to)))
 
 
 def write_memories(connection: Connection[Any], ids: Iterable[int], created_at: datetime = LONG_AGO) -> None:

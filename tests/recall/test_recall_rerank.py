@@ -32,7 +32,7 @@ ENOUGH = 60.0
 
 def candidates(*texts: str, sensitive: Sequence[str] = ()) -> list[tuple[str, Cleared | None]]:
     memories = [Memory(str(at), text, is_sensitive=text in sensitive) for at, text in enumerate(texts)]
-    passed = {memory.external_id: text for memory, text in cleared(memories)}
+    passed = dict(cleared((memory.external_id, memory) for memory in memories))
     return [(memory.external_id, passed.get(memory.external_id)) for memory in memories]
 
 
@@ -123,7 +123,7 @@ from hopgate.recall.rerank import Reranker
 class Stuck:
     def score(self, query, texts, stop):
         threading.Event().wait()
-texts = [(m.external_id, t) for m, t in cleared([Memory("a", "x")])]
+texts = list(cleared([("a", Memory("a", "x"))]))
 assert Reranker(Stuck()).rerank("q", texts, 0.1) == ["a"]
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -6,13 +6,14 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hopgate.errors import HopgateError
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +46,7 @@ def opened(data: Path | None, dsn: str | None) -> KnowledgeBase:
 
 def moment(given: datetime | None) -> datetime | None:
     """A date or time from the command line; without a zone it is UTC."""
-    return given.replace(tzinfo=UTC) if given is not None and given.tzinfo is None else given
+    return utc(given)
 
 
 def print_json(value: Any) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hopgate.cli.common import console, progress, say, stages
+from hopgate.times import moment, utc
 
 if TYPE_CHECKING:
     from hopgate.demo import Corpus, Question
@@ -178,11 +179,11 @@ def _history(kb: KnowledgeBase, query: Question, made: Corpus) -> None:
     asked = next(fact for fact in made.facts if (fact.told_by,) == query.evidence)
     with kb.store.transaction() as connection:
         found = [edge for edge in edges(connection, of=asked.subject) if edge.relation == asked.relation]
-    for edge in sorted(found, key=lambda edge: edge.valid_from or datetime.min.replace(tzinfo=UTC)):
+    for edge in sorted(found, key=lambda edge: edge.valid_from or utc(datetime.min)):
         since, until = (f"{day:%d %b %Y}" if day else "…" for day in (edge.valid_from, edge.valid_to))
         say(f"   {edge.source} {edge.relation} {edge.target}: {since} to {until} [{', '.join(edge.evidence)}]")
 
 
 def _day(query: Question) -> datetime | None:
     told = query.metadata.get("as_of")
-    return datetime.fromisoformat(told).replace(tzinfo=UTC) if told else None
+    return moment(told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,8 +67,8 @@ def command(
             query,
             scope=scope,
             exclude=exclude or (),
-            as_of=_utc(as_of),
-            known_at=_utc(known_at),
+            as_of=as_of,
+            known_at=known_at,
             explain=explain,
             **{name: value for name, value in changes.items() if value is not None},
         )
@@ -79,10 +79,6 @@ def command(
         _show(hits, explain)
     else:
         say("the store is empty: run hopgate ingest first" if empty else "nothing found")
-
-
-def _utc(moment: datetime | None) -> datetime | None:
-    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
 
 
 def _show(hits: list[Hit], explain: bool) -> None:

@@ -26,7 +26,8 @@ class BgeSmall:
     --------
     >>> from hopgate.memory import Memory, cleared
     >>> embedder = BgeSmall()
-    >>> texts = [text for _, text in cleared([Memory("a", "The NAS is in the cellar."), Memory("b", "Bread recipe")])]
+    >>> memories = {"a": Memory("a", "The NAS is in the cellar."), "b": Memory("b", "Bread recipe")}
+    >>> texts = [text for _, text in cleared(memories.items())]
     >>> similarity = embedder.queries(["where is the NAS?"]) @ embedder.documents(texts).T
     >>> bool(similarity[0, 0] > similarity[0, 1])
     True

@@ -169,5 +169,5 @@ def failed(reason: str) -> Extraction:
 
 def sources(memories: Iterable[Memory]) -> Iterator[Source]:
     """Turn memories into what extractors take; sensitive ones do not pass the guard."""
-    for memory, text in cleared(memories):
+    for memory, text in cleared((memory, memory) for memory in memories):
         yield Source(memory.external_id, text, memory.tags, memory.expanded_keywords)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from hopgate.errors import HopgateError
+from hopgate.times import utc
 
 # Longer texts are documents, not queries: the OR-broadened search would visit most of the table.
 MAX_QUERY_CHARACTERS = 20_000
@@ -29,6 +30,10 @@ class Filters:
     known_at: datetime | None = None
     superseded: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "as_of", utc(self.as_of))
+        object.__setattr__(self, "known_at", utc(self.known_at))
+
     def sql(self) -> tuple[str, Mapping[str, Any]]:
         """The condition on `memories`, and its parameters."""
         conditions, parameters = [], dict[str, Any]()
@@ -45,8 +50,7 @@ class Filters:
         if self.known_at is not None:
             # What was told later was not known then.
             conditions.append("created_at <= %(known_at)s")
-            # A time without a zone is UTC, whatever zone the server's session is in.
-            parameters["known_at"] = self.known_at if self.known_at.tzinfo else self.known_at.replace(tzinfo=UTC)
+            parameters["known_at"] = self.known_at
         return " AND ".join(conditions) or "true", parameters
 
 

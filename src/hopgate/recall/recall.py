@@ -218,8 +218,7 @@ def _rerank(
 ) -> tuple[list[Fused[int]], dict[int, float]]:
     """Let the cross-encoder reorder the fused top; sensitive memories keep their places, unread."""
     top, rest = ordered[:RERANKED], ordered[RERANKED:]
-    keys = {id(known[hit.id]): hit.id for hit in top}
-    texts = [(keys[id(memory)], text) for memory, text in cleared(known[hit.id] for hit in top)]
+    texts = list(cleared((hit.id, known[hit.id]) for hit in top))
     scores = machinery.reranker().scores(query, texts, timeout_s=settings.rerank_timeout)
     if not scores:
         return ordered, {}

@@ -71,7 +71,7 @@ class Reranker:
     --------
     >>> from hopgate.memory import Memory, cleared
     >>> memories = [Memory("a", "Bread needs flour, water and salt."), Memory("b", "The NAS is in the cellar.")]
-    >>> candidates = [(memory.external_id, text) for memory, text in cleared(memories)]
+    >>> candidates = list(cleared((memory.external_id, memory) for memory in memories))
     >>> bundled().rerank("where is the NAS?", candidates, timeout_s=60)
     ['b', 'a']
     """

@@ -103,10 +103,8 @@ class Embedding:
                 known = memories.fetch_by_id(connection, ids)
             if not ids:
                 return made
-            passed = list(cleared(known[key] for key in ids))
-            by_memory = {id(memory): key for key, memory in known.items()}
-            keys = [by_memory[id(memory)] for memory, _ in passed]
-            texts = [text for _, text in passed]
+            passed = list(cleared((key, known[key]) for key in ids))
+            keys, texts = [key for key, _ in passed], [text for _, text in passed]
             rows = embedder.documents(texts)
             with self._store.transaction() as connection:
                 if column == "embedding":

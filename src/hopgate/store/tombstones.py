@@ -11,7 +11,7 @@ from hopgate.store import vectors
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_STANDS = "NOT is_sensitive AND superseded_at IS NULL"
+_CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 # A newer memory's facts end all of an older one's: same source, same single-valued relation, another target.
 _CONTRADICTED = (
     "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id) AND NOT EXISTS (SELECT 1 FROM facts f "
@@ -24,10 +24,10 @@ _CONTRADICTED = (
 )
 
 
-def standing(connection: Connection[Any], *, since: datetime | None) -> list[int]:
-    """Memories that stand, in the order in which they became known."""
+def current(connection: Connection[Any], *, since: datetime | None) -> list[int]:
+    """Memories that are neither superseded nor sensitive, in the order in which they became known."""
     rows = connection.execute(
-        f"SELECT id FROM memories WHERE {_STANDS} AND (%(since)s::timestamptz IS NULL OR created_at >= %(since)s) "
+        f"SELECT id FROM memories WHERE {_CURRENT} AND (%(since)s::timestamptz IS NULL OR created_at >= %(since)s) "
         "ORDER BY created_at, id",
         {"since": since},
     )
@@ -74,7 +74,7 @@ def supersede(connection: Connection[Any], pairs: Sequence[tuple[str, str]]) -> 
 
 
 def restore(connection: Connection[Any], ids: Sequence[int]) -> int:
-    """Let superseded memories stand again."""
+    """Take the tombstones of memories away."""
     done = connection.execute(
         "UPDATE memories SET superseded_by = NULL, superseded_at = NULL "
         "WHERE id = ANY(%s) AND superseded_at IS NOT NULL",

@@ -10,12 +10,12 @@ TEXT = st.lists(WORDS, max_size=20).map(" ".join)
 
 @settings(deadline=None)
 @given(NAMES, TEXT)
-def test_what_is_spotted_stands_there_and_never_overlaps(names: list[str], text: str) -> None:
+def test_what_is_found_is_there_and_never_overlaps(names: list[str], text: str) -> None:
     numbered = [(name, number) for number, name in enumerate(names)]
     index = name_index(numbered)
     tokens = words(text)
     end = 0
-    for concept, start, length in index.spot(text):
+    for concept, start, length in index.find(text):
         assert start >= end
         end = start + length
         assert words(names[concept]) == tokens[start:end]
@@ -23,10 +23,10 @@ def test_what_is_spotted_stands_there_and_never_overlaps(names: list[str], text:
 
 @settings(deadline=None)
 @given(NAMES, TEXT)
-def test_no_longer_name_starts_where_one_is_spotted(names: list[str], text: str) -> None:
+def test_no_longer_name_starts_where_one_is_found(names: list[str], text: str) -> None:
     index = name_index((name, number) for number, name in enumerate(names))
     tokens = words(text)
-    for _, start, length in index.spot(text):
+    for _, start, length in index.find(text):
         longer = [name for name in names if len(words(name)) > length]
         assert not any(tokens[start : start + len(words(name))] == words(name) for name in longer)
 
@@ -37,19 +37,19 @@ def test_every_name_is_found_exactly_and_a_shared_name_goes_to_the_smallest(name
     index = name_index((name, number) for number, name in enumerate(names))
     for name in names:
         assert index.exact(name) == names.index(name)
-        assert all(spotted.length < len(words(name)) for spotted in index.spot(name, within=True))
+        assert all(match.length < len(words(name)) for match in index.find(name, within=True))
 
 
 def test_case_accents_articles_and_possessives_do_not_matter() -> None:
     index = name_index([("Café Mill", 0)])
-    assert [spotted.concept for spotted in index.spot("We met at the CAFE MILL's terrace")] == [0]
+    assert [match.concept for match in index.find("We met at the CAFE MILL's terrace")] == [0]
 
 
 def test_names_that_name_nothing_are_left_out() -> None:
     index = name_index([("it", 0), ("the", 1), ("x", 2), ("", 3), ("?!", 4), (" ".join(["mill"] * (LONGEST + 1)), 5)])
-    assert index.spot("it is the x " + " ".join(["mill"] * 20)) == []
+    assert index.find("it is the x " + " ".join(["mill"] * 20)) == []
 
 
 def test_an_empty_index_and_an_empty_text_find_nothing() -> None:
-    assert name_index([]).spot("mill street") == []
-    assert name_index([("mill", 0)]).spot("") == []
+    assert name_index([]).find("mill street") == []
+    assert name_index([("mill", 0)]).find("") == []

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from itertools import permutations
 
 import pytest
+from graph_world import visible
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.temporal.precedence import EdgeVersion, believe
-from hopgate.graph.temporal.versions import apply, as_of, replay, supersede
+from hopgate.graph.temporal.precedence import EdgeVersion, current_edges
+from hopgate.graph.temporal.versions import Changes, apply_changes, edge_history, supersede
 
 SINGLE = frozenset({"lives in"})
 DAY = timedelta(days=1)
@@ -57,13 +58,29 @@ def spans(rows: list[EdgeVersion] | tuple[EdgeVersion, ...], dst: str) -> list[t
     return [(number(row.valid_from), number(row.valid_to)) for row in rows if row.dst == dst]
 
 
+def as_of(
+    table: list[EdgeVersion], valid_at: datetime | None = None, known_at: datetime | None = None
+) -> list[EdgeVersion]:
+    return [edge for edge in table if visible(edge, valid_at, known_at)]
+
+
+def invalidated(changes: Changes) -> tuple[EdgeVersion, ...]:
+    """Retired rows whose interval no new row has; the others only gained evidence."""
+    kept = {(row.src, row.relation, row.dst, row.valid_from, row.valid_to) for row in changes.new_rows}
+    return tuple(
+        row
+        for row in changes.retired_rows
+        if (row.src, row.relation, row.dst, row.valid_from, row.valid_to) not in kept
+    )
+
+
 def holders(table: list[EdgeVersion], moment: int, known: int | None = None) -> set[object]:
     return {edge.dst for edge in as_of(table, at(moment), None if known is None else at(1000 + known))}
 
 
 @pytest.mark.parametrize(("name", "interval"), ALLEN.items())
 def test_the_same_fact_in_each_of_allens_relations(name: str, interval: tuple[int, int]) -> None:
-    table = replay([fact("berlin", 10, 20, 1), fact("berlin", *interval, 2)], SINGLE)
+    table = edge_history([fact("berlin", 10, 20, 1), fact("berlin", *interval, 2)], SINGLE)
     current = as_of(table)
     apart = name in {"before", "meets", "met by", "after"}
     assert len(current) == (2 if apart else 1)  # disjoint intervals are different facts
@@ -80,7 +97,7 @@ def test_a_contradiction_in_each_of_allens_relations(
     name: str, interval: tuple[int, int], order: tuple[int, int]
 ) -> None:
     said = [fact("berlin", 10, 20, order[0]), fact("munich", *interval, order[1])]
-    table = replay(said, SINGLE)
+    table = edge_history(said, SINGLE)
     later_recorded = "berlin" if order == (2, 1) else "munich"
     for moment in range(30):
         covering = {
@@ -99,19 +116,19 @@ def test_a_contradiction_in_each_of_allens_relations(
 @pytest.mark.parametrize(("name", "interval"), ALLEN.items())
 def test_relations_that_are_not_single_valued_never_contradict(name: str, interval: tuple[int, int]) -> None:
     first = fact("berlin", 10, 20, 1, "visited")
-    changes = supersede([first], fact("munich", *interval, 2, "visited"), SINGLE)
+    changes = supersede([first], [first], [fact("munich", *interval, 2, "visited")], SINGLE)
     assert changes.retired_rows == ()
     assert [row.dst for row in changes.new_rows] == ["munich"]
 
 
 def test_a_move_closes_the_old_edge_and_retires_the_row_that_said_otherwise() -> None:
     berlin = fact("berlin", 10, None, 1)
-    changes = supersede([berlin], fact("munich", 50, None, 2), SINGLE)
+    changes = supersede([berlin], [berlin], [fact("munich", 50, None, 2)], SINGLE)
     assert spans(changes.new_rows, "berlin") == [(10, 50)]
     assert spans(changes.new_rows, "munich") == [(50, None)]
     assert changes.retired_rows == (replace(berlin, retired_at=at(1002)),)
-    assert changes.invalidated == changes.retired_rows
-    table = apply([berlin], changes)
+    assert invalidated(changes) == changes.retired_rows
+    table = apply_changes([berlin], changes)
     assert holders(table, 60) == {"munich"}
     assert holders(table, 60, known=1) == {"berlin"}
     assert holders(table, 20) == {"berlin"}
@@ -119,21 +136,22 @@ def test_a_move_closes_the_old_edge_and_retires_the_row_that_said_otherwise() ->
 
 def test_an_older_fact_that_arrives_late_takes_its_place_in_the_past() -> None:
     munich = fact("munich", 50, None, 1)
-    changes = supersede([munich], fact("berlin", 10, None, 2), SINGLE)
+    changes = supersede([munich], [munich], [fact("berlin", 10, None, 2)], SINGLE)
     assert changes.retired_rows == ()
     assert spans(changes.new_rows, "berlin") == [(10, 50)]
 
 
 def test_more_evidence_is_no_invalidation() -> None:
-    changes = supersede([fact("berlin", 10, 20, 1)], fact("berlin", 10, 20, 2), SINGLE)
+    first = fact("berlin", 10, 20, 1)
+    changes = supersede([first], [first], [fact("berlin", 10, 20, 2)], SINGLE)
     assert [row.evidence for row in changes.new_rows] == [("m1", "m2")]
     assert len(changes.retired_rows) == 1
-    assert changes.invalidated == ()
+    assert invalidated(changes) == ()
 
 
 def test_a_stated_end_ends_what_was_said_without_one() -> None:
     for said in permutations([fact("berlin", 15, None, 1), fact("berlin", 16, 17, 2), fact("berlin", 18, None, 3)]):
-        table = replay([replace(edge, recorded_at=at(1000 + n)) for n, edge in enumerate(said)], SINGLE)
+        table = edge_history([replace(edge, recorded_at=at(1000 + n)) for n, edge in enumerate(said)], SINGLE)
         assert [holders(table, moment) for moment in (15, 16, 17, 18, 99)] == [
             {"berlin"},
             {"berlin"},
@@ -144,27 +162,29 @@ def test_a_stated_end_ends_what_was_said_without_one() -> None:
 
 
 def test_moving_back_is_a_new_edge() -> None:
-    table = replay([fact("berlin", 10, None, 1), fact("munich", 20, None, 2), fact("berlin", 30, None, 3)], SINGLE)
+    table = edge_history(
+        [fact("berlin", 10, None, 1), fact("munich", 20, None, 2), fact("berlin", 30, None, 3)], SINGLE
+    )
     current = as_of(table)
     assert spans(current, "berlin") == [(10, 20), (30, None)]
     assert spans(current, "munich") == [(20, 30)]
 
 
 def test_what_has_a_stated_end_holds_again_after_an_interruption() -> None:
-    rows = believe([fact("berlin", 10, 40, 1), fact("munich", 20, 25, 2)], SINGLE)
+    rows = current_edges([fact("berlin", 10, 40, 1), fact("munich", 20, 25, 2)], SINGLE)
     assert spans(rows, "berlin") == [(10, 20), (25, 40)]
 
 
-def test_facts_without_a_start_reach_back_from_their_observation() -> None:
+def test_facts_without_a_start_reach_back_from_their_recording() -> None:
     seen = [
-        EdgeVersion("ada", "lives in", "berlin", None, None, at(2000), observed_at=at(10)),
-        EdgeVersion("ada", "lives in", "munich", None, None, at(2000), observed_at=at(30)),
+        EdgeVersion("ada", "lives in", "berlin", None, None, at(10)),
+        EdgeVersion("ada", "lives in", "munich", None, None, at(30)),
     ]
-    rows = believe(seen, SINGLE)
+    rows = current_edges(seen, SINGLE)
     assert spans(rows, "berlin") == [(None, 30)]
     assert spans(rows, "munich") == [(30, None)]
     # A dated fact between them is neither overrun nor reached over.
-    rows = believe([*seen, fact("rome", 15, 20, 5)], SINGLE)
+    rows = current_edges([*seen, fact("rome", 15, 20, 5)], SINGLE)
     assert (spans(rows, "berlin"), spans(rows, "rome"), spans(rows, "munich")) == (
         [(None, 15)],
         [(15, 20)],
@@ -173,12 +193,12 @@ def test_facts_without_a_start_reach_back_from_their_observation() -> None:
 
 
 def test_what_nothing_tells_apart_stays_and_is_visible_as_a_conflict() -> None:
-    table = replay([fact("berlin", 10, None, 1), fact("munich", 10, None, 1)], SINGLE)
+    table = edge_history([fact("berlin", 10, None, 1), fact("munich", 10, None, 1)], SINGLE)
     assert holders(table, 20) == {"berlin", "munich"}
 
 
 def test_a_moment_is_an_interval_too() -> None:
-    table = replay([fact("berlin", 10, 10, 1), fact("berlin", 10, 10, 2), fact("munich", 5, None, 3)], SINGLE)
+    table = edge_history([fact("berlin", 10, 10, 1), fact("berlin", 10, 10, 2), fact("munich", 5, None, 3)], SINGLE)
     assert holders(table, 10) == {"berlin", "munich"}
     assert holders(table, 11) == {"munich"}
     assert [row.evidence for row in as_of(table) if row.dst == "berlin"] == [("m1", "m2")]
@@ -190,7 +210,8 @@ def test_an_edge_cannot_end_before_it_begins() -> None:
 
 
 def test_nothing_said_changes_nothing() -> None:
-    assert supersede([fact("berlin", 1, 2, 1)], []) == supersede([], [])
+    first = fact("berlin", 1, 2, 1)
+    assert supersede([first], [first], []) == Changes((), ())
 
 
 moments = st.integers(0, 30)
@@ -219,7 +240,7 @@ def test_the_order_of_arrival_does_not_matter_where_dates_are_known(said: list[E
     shuffled = list(said)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     arrivals = [
-        replay([replace(edge, recorded_at=at(1000 + number)) for number, edge in enumerate(order)], SINGLE)
+        edge_history([replace(edge, recorded_at=at(1000 + number)) for number, edge in enumerate(order)], SINGLE)
         for order in (said, shuffled)
     ]
     for src in ("ada", "bob"):
@@ -233,8 +254,8 @@ def test_the_order_of_arrival_does_not_matter_where_dates_are_known(said: list[E
 def test_no_fact_is_ever_lost(said: list[EdgeVersion]) -> None:
     table: list[EdgeVersion] = []
     for number, edge in enumerate(said):
-        changes = supersede(table, edge, SINGLE, said=said[:number])
-        after = apply(table, changes)
+        changes = supersede(table, said[:number], [edge], SINGLE)
+        after = apply_changes(table, changes)
         # Rows are added, and may be retired once; nothing else about them changes.
         assert {replace(row, retired_at=None) for row in table} <= {replace(row, retired_at=None) for row in after}
         assert all(row in after for row in table if row.retired_at is not None)
@@ -251,7 +272,7 @@ def test_no_fact_is_ever_lost(said: list[EdgeVersion]) -> None:
 @settings(max_examples=150, deadline=None)
 @given(facts())
 def test_a_single_valued_relation_has_one_value_at_a_time(said: list[EdgeVersion]) -> None:
-    table = replay(said, SINGLE)
+    table = edge_history(said, SINGLE)
     for moment in range(-1, 55):
         for src in ("ada", "bob"):
             assert len({edge.dst for edge in as_of(table, at(moment)) if edge.src == src}) <= 1
@@ -260,13 +281,15 @@ def test_a_single_valued_relation_has_one_value_at_a_time(said: list[EdgeVersion
 @settings(max_examples=100, deadline=None)
 @given(facts())
 def test_step_by_step_and_at_once_agree(said: list[EdgeVersion]) -> None:
-    rows = [replace(row, recorded_at=EPOCH) for row in as_of(replay(said, SINGLE))]
-    assert set(rows) == {replace(row, recorded_at=EPOCH) for row in believe(said, SINGLE)}
+    rows = [replace(row, recorded_at=EPOCH) for row in as_of(edge_history(said, SINGLE))]
+    assert set(rows) == {replace(row, recorded_at=EPOCH) for row in current_edges(said, SINGLE)}
 
 
 @settings(max_examples=100, deadline=None)
 @given(facts(), facts())
 def test_only_the_same_source_and_relation_is_touched(table: list[EdgeVersion], other: list[EdgeVersion]) -> None:
-    elsewhere = replay([replace(edge, relation="works at") for edge in other], SINGLE)
-    changes = supersede([*elsewhere, *replay(table, SINGLE)], fact("z", 5, None, 99), SINGLE)
+    elsewhere_facts = [replace(edge, relation="works at") for edge in other]
+    elsewhere = edge_history(elsewhere_facts, SINGLE)
+    rows = [*elsewhere, *edge_history(table, SINGLE)]
+    changes = supersede(rows, [*elsewhere_facts, *table], [fact("z", 5, None, 99)], SINGLE)
     assert all((row.src, row.relation) == ("ada", "lives in") for row in (*changes.new_rows, *changes.retired_rows))

@@ -193,8 +193,12 @@ def test_what_means_nothing_is_refused() -> None:
         MatrixConfig(relations={"owns": -1})
     with pytest.raises(HopgateError, match="kind 'tool' must be a finite number"):
         MatrixConfig(kinds={"tool": float("nan")})
-    with pytest.raises(HopgateError, match="as_of needs a time zone"):
-        MatrixConfig(as_of=datetime(2025, 1, 1))
+
+
+def test_a_time_without_a_zone_is_utc() -> None:
+    assert MatrixConfig(as_of=datetime(2025, 1, 1), known_at=datetime(2025, 1, 2)) == MatrixConfig(
+        as_of=day(1), known_at=day(2)
+    )
 
 
 def test_a_configuration_is_a_value() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hopgate.eval.data.queries import Query
 from hopgate.recall.settings import Settings
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -66,5 +67,4 @@ def _moment(query: Query, name: str) -> datetime | None:
     told = query.metadata.get(name)
     if not isinstance(told, str):
         return None
-    moment = datetime.fromisoformat(told)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return utc(datetime.fromisoformat(told))

@@ -26,7 +26,7 @@ from hopgate.eval.report import Notes, write_report
 from hopgate.eval.slices import All, HopCount, Known, NonAdjacent, Slice, Stratum, Type
 from hopgate.eval.slices.hop_questions import fact_key, fingerprint
 from hopgate.eval.slices.latent import latent_space
-from hopgate.memory import cleared
+from hopgate.memory import Cleared, cleared
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -177,7 +177,7 @@ def _further(
 ) -> dict[str, Arm]:
     reported = dataset.split(options.split)
     legs = {name: collected.lists[name] for name in ("lexical", "dense", "graph")}
-    texts = {memory.external_id: text for memory, text in cleared(dataset.memories)}
+    texts = _texts(dataset)
     bonus = further.exact_match(made.fuser, legs, [dataset.queries[name] for name in reported], texts, settings)
     arms = {**further.swept_k(made.fuser, legs, list(reported), settings), bonus.name: bonus}
     if "no-model" in collected.lists:
@@ -208,7 +208,7 @@ def _slices(dataset: Dataset, reported: Qrels, space: str, *, quick: bool) -> di
     if not quick and space != LATENT and any((query.hops or 1) > 1 for query in queries):
         spaces[LATENT] = latent_space(dataset.memories)
         slices.append(NonAdjacent(LATENT))
-    known = Known(dataset.queries, reported, {m.external_id: text for m, text in cleared(dataset.memories)}, spaces)
+    known = Known(dataset.queries, reported, _texts(dataset), spaces)
     held = {part: part.select(known) for part in slices}
     distinct: dict[frozenset[str], Slice] = {}
     for part, names in held.items():
@@ -253,7 +253,12 @@ def _notes(
     return Notes(
         title=dataset.name,
         about=about,
-        texts={memory.external_id: text for memory, text in cleared(dataset.memories)},
+        texts=_texts(dataset),
         sensitive=frozenset(memory.external_id for memory in dataset.memories if memory.is_sensitive),
         paths=paths,
     )
+
+
+def _texts(dataset: Dataset) -> dict[str, Cleared]:
+    """The contents that a report may show, by external id."""
+    return dict(cleared((memory.external_id, memory) for memory in dataset.memories))

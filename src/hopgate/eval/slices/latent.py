@@ -31,7 +31,7 @@ def latent_space(memories: Iterable[Memory], *, dimension: int = 128, seed: int 
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    pairs = list(cleared(memories))
+    pairs = list(cleared((memory.external_id, memory) for memory in memories))
     weights = TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\b\w+\b").fit_transform(text for _, text in pairs)
     size = min(dimension, min(weights.shape) - 1)
     vectors = (
@@ -39,4 +39,4 @@ def latent_space(memories: Iterable[Memory], *, dimension: int = 128, seed: int 
     )
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
-    return VectorSpace(NAME, [memory.external_id for memory, _ in pairs], unit)
+    return VectorSpace(NAME, [key for key, _ in pairs], unit)

@@ -17,11 +17,10 @@ from hopgate.graph.names.index import words
 from hopgate.memory import Cleared, cleared
 from hopgate.store import memories, tombstones
 from hopgate.store.graph import version
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from psycopg import Connection
-
-    from hopgate.memory import Memory
 
 # Of the words of the shorter text so many must be in the longer one. Short memories differ in a name or a number, one
 # word of ten: nothing below 1 keeps "the NAS has 4 disks" apart from "the NAS has 8 disks".
@@ -110,29 +109,23 @@ def proposals(
         Asked first. Sensitive memories are never shown to it.
     """
     gone: set[str] = set()
-    for key in tombstones.standing(connection, since=since):
+    for key in tombstones.current(connection, since=utc(since)):
         near = tombstones.neighbours(connection, key, limit=NEIGHBOURS)
         known = memories.fetch_by_id(connection, [key, *(other for other, _ in near)])
-        passed = {id(memory): text for memory, text in cleared(known.values())}
-        new = known.get(key)
-        if new is None or id(new) not in passed or new.external_id in gone:
+        texts = dict(cleared(known.items()))
+        if key not in texts or known[key].external_id in gone:
             continue
-        found = [
-            Neighbour(older.external_id, passed[id(older)], contradicted)
-            for older, contradicted in _older(known, near)
-            if id(older) in passed and older.external_id not in gone
+        external_id, text = known[key].external_id, texts[key]
+        neighbours = [
+            Neighbour(known[other].external_id, texts[other], contradicted)
+            for other, contradicted in near
+            if other in texts and known[other].external_id not in gone
         ]
-        asked = decide(passed[id(new)], found) if decide else None
-        made = Proposal(asked[0], new.external_id, *asked[1:]) if asked else propose(
-            new.external_id, passed[id(new)], found
-        )  # fmt: skip
-        if made.gives_way:
-            gone.add(made.gives_way)
-        yield made
-
-
-def _older(known: dict[int, Memory], near: Sequence[tuple[int, bool]]) -> Iterator[tuple[Memory, bool]]:
-    return ((known[key], contradicted) for key, contradicted in near if key in known)
+        answer = decide(text, neighbours) if decide else None
+        proposal = Proposal(answer[0], external_id, *answer[1:]) if answer else propose(external_id, text, neighbours)
+        if proposal.gives_way:
+            gone.add(proposal.gives_way)
+        yield proposal
 
 
 def apply(connection: Connection[Any], chosen: Sequence[Proposal]) -> int:

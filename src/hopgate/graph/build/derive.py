@@ -9,10 +9,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
 from hopgate.graph.temporal.precedence import EdgeVersion
-from hopgate.graph.temporal.versions import replay
+from hopgate.graph.temporal.versions import edge_history
 from hopgate.store.graph import edge_rows, fact_rows
 from hopgate.store.graph.edge_rows import EdgeRow
-from hopgate.store.graph.fact_rows import ConceptFact, FactGroup
+from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -20,41 +20,40 @@ if TYPE_CHECKING:
 
 def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
     """Derive the edges of some groups anew from all their facts, and put them in the place of the old ones."""
-    asked = set(groups)
-    singles = {(group.src_id, group.relation) for group in asked if group.dst_id is None}
+    wanted = set(groups)
+    singles = {(group.src_id, group.relation) for group in wanted if group.dst_id is None}
     # A relation that became single-valued: its whole group covers those of its targets.
-    covered = {group for group in asked if group.dst_id is not None and (group.src_id, group.relation) in singles}
-    touched = sorted(asked - covered, key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
+    covered = {group for group in wanted if group.dst_id is not None and (group.src_id, group.relation) in singles}
+    touched = sorted(wanted - covered, key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
     if not touched:
         return
-    facts: dict[FactGroup, list[ConceptFact]] = defaultdict(list)
-    for told in fact_rows.facts_of_groups(connection, touched):
-        single = (told.src_id, told.relation) in singles
-        facts[FactGroup(told.src_id, told.relation, None if single else told.dst_id)].append(told)
-    edge_rows.replace(
-        connection, touched, (row for group, told in facts.items() for row in versioned_rows(group, told))
-    )
+    by_group: dict[FactGroup, list[CanonicalFact]] = defaultdict(list)
+    for fact in fact_rows.facts_of_groups(connection, touched):
+        single = (fact.src_id, fact.relation) in singles
+        by_group[FactGroup(fact.src_id, fact.relation, None if single else fact.dst_id)].append(fact)
+    rows = (row for group, facts in by_group.items() for row in versioned_rows(group, facts))
+    edge_rows.replace(connection, touched, rows)
 
 
-def versioned_rows(group: FactGroup, facts: Sequence[ConceptFact]) -> list[EdgeRow]:
-    """Fold one group's facts, in the order in which they became known, into bi-temporal rows.
+def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:
+    """Turn one group's facts, in the order in which they became known, into bi-temporal rows.
 
-    A statement repeated while nothing else was said adds evidence and no history, so runs of the same statement are
-    folded as one: a fact told by a thousand memories costs one row and not a thousand versions of it.
+    A fact repeated while nothing else was recorded adds evidence and no history, so that runs of the same fact are
+    taken as one: a fact that a thousand memories state costs one row and not a thousand versions of it.
 
     Examples
     --------
     >>> from datetime import datetime
-    >>> def told(dst, day, memory):
-    ...     return ConceptFact(1, "runs on", dst, 1.0, None, None, datetime(2024, 1, day), memory)
-    >>> for row in versioned_rows(FactGroup(1, "runs on", None), [told(7, 1, 10), told(7, 2, 11), told(8, 5, 12)]):
+    >>> def fact(dst, day, memory):
+    ...     return CanonicalFact(1, "runs on", dst, 1.0, None, None, datetime(2024, 1, day), memory)
+    >>> for row in versioned_rows(FactGroup(1, "runs on", None), [fact(7, 1, 10), fact(7, 2, 11), fact(8, 5, 12)]):
     ...     print(row.dst_id, row.valid_to and row.valid_to.day, row.retired_at and row.retired_at.day, row.evidence)
     7 None 5 (10, 11)
     7 5 None (10, 11)
     8 None None (12,)
     """
-    runs = [list(run) for _, run in groupby(facts, key=lambda told: (told.dst_id, told.valid_from, told.valid_to))]
-    statements = [
+    runs = [list(run) for _, run in groupby(facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to))]
+    versions = [
         EdgeVersion(
             run[0].src_id,
             run[0].relation,
@@ -62,14 +61,14 @@ def versioned_rows(group: FactGroup, facts: Sequence[ConceptFact]) -> list[EdgeR
             run[0].valid_from,
             run[0].valid_to,
             run[0].recorded_at,
-            evidence=tuple(sorted({told.memory_id for told in run})),
+            evidence=tuple(sorted({fact.memory_id for fact in run})),
         )
         for run in runs
     ]
     weights: dict[tuple[int, int], float] = defaultdict(float)
-    for told in facts:
-        weights[told.dst_id, told.memory_id] = max(weights[told.dst_id, told.memory_id], told.weight)
-    rows = _unversioned(replay(statements, {group.relation} if group.dst_id is None else ()))
+    for fact in facts:
+        weights[fact.dst_id, fact.memory_id] = max(weights[fact.dst_id, fact.memory_id], fact.weight)
+    rows = _same_but_evidence_joined(edge_history(versions, {group.relation} if group.dst_id is None else ()))
     result = []
     for row in rows:
         dst, evidence = cast(int, row.dst), cast(tuple[int, ...], row.evidence)
@@ -79,8 +78,8 @@ def versioned_rows(group: FactGroup, facts: Sequence[ConceptFact]) -> list[EdgeR
     return result
 
 
-def _unversioned(table: Sequence[EdgeVersion]) -> list[EdgeVersion]:
-    """Join the versions of a row that differ in their evidence alone: who else says so is no change of what is so."""
+def _same_but_evidence_joined(table: Sequence[EdgeVersion]) -> list[EdgeVersion]:
+    """Join the versions of a row that differ in their evidence alone: further evidence is no change of the edge."""
     kept: dict[tuple[object, ...], EdgeVersion] = {}
     result: list[EdgeVersion] = []
     for row in table:

@@ -11,10 +11,8 @@ from hopgate.extract.cache import text_key
 from hopgate.extract.extraction import Extraction, State
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
-from hopgate.graph.build.derive import derive
-from hopgate.graph.build.naming import rename
+from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.revoke import revoke
-from hopgate.graph.names.links import link, relink
 from hopgate.graph.names.normal import initials, normalise
 from hopgate.store import extractions
 from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
@@ -80,23 +78,24 @@ def add(
     relation_rows.ensure_relations(connection, (fact.relation for fact in facts))
     fact_rows.add_mentions(connection, mentions)
     fact_rows.add_facts(connection, facts)
-    if deriving:
-        _follow(connection, [one.memory_id for one in batch], list(known.values()), resolve)
-    version.bump(connection)
-
-
-def _follow(connection: Connection[Any], memory_ids: list[int], known: list[NameRow], resolve: Resolve | None) -> None:
-    """Resolve new names, and derive what follows from the batch."""
-    name_rows.refresh(connection, [row.id for row in known])
-    fresh = [row for row in known if row.is_new]
-    if resolve and fresh:
-        resolve(connection, fresh)
-    rows = name_rows.by_id(connection, [row.id for row in known])
-    rename(connection, sorted({row.concept_id for row in rows}))
-    link(connection, memory_ids)
-    derive(connection, fact_rows.groups_of_memories(connection, memory_ids))
-    new = {row.id for row in fresh}
-    relink(connection, [row for row in rows if row.id in new], leaving_out=memory_ids)
+    if not deriving:
+        version.bump(connection)
+        return
+    name_ids = [row.id for row in known.values()]
+    name_rows.refresh(connection, name_ids)
+    new_names = [row for row in known.values() if row.is_new]
+    if resolve and new_names:
+        resolve(connection, new_names)
+    rows = name_rows.by_id(connection, name_ids)
+    memory_ids = [one.memory_id for one in batch]
+    new_ids = {row.id for row in new_names}
+    follow_change(
+        connection,
+        concept_ids=sorted({row.concept_id for row in rows}),
+        memory_ids=memory_ids,
+        groups=fact_rows.groups_of_memories(connection, memory_ids),
+        names=[row for row in rows if row.id in new_ids],
+    )
 
 
 def spellings(extractions: Iterable[Extraction]) -> dict[str, tuple[str, str | None]]:

@@ -1,4 +1,7 @@
-"""Two concepts become one, and one becomes two again: recorded, explained, reversible."""
+"""What people decide about concepts: two become one, one becomes two again, and both outlive a new clustering.
+
+Every merge is a row that says by what method it was made, so that it can be explained and taken back.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.graph.build.derive import derive
-from hopgate.graph.build.naming import rename
-from hopgate.graph.names.links import link, relink
+from hopgate.graph.build.follow import follow_change
 from hopgate.graph.names.normal import normalise
-from hopgate.store.graph import concept_rows, edge_rows, fact_rows, merge_rows, name_rows, version
+from hopgate.store.graph import concept_rows, fact_rows, link_rows, merge_rows, name_rows
 from hopgate.store.graph.merge_rows import BY_HAND, BulkMerge
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from hopgate.store.graph.fact_rows import FactGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +39,19 @@ def named(connection: Connection[Any], name: str) -> int:
 def merge(
     connection: Connection[Any], kept_id: int, merged_id: int, *, method: str = BY_HAND, score: float | None = None
 ) -> Change:
-    """Make the second concept's names the first one's; everything that follows from them follows."""
+    """Make the second concept's names the first one's, and bring the graph into line."""
     if kept_id == merged_id:
         raise HopgateError("a concept cannot be merged with itself: name two")
     name_rows.lock(connection)
     kept, merged = concept_rows.get(connection, kept_id), concept_rows.get(connection, merged_id)
-    moved = name_rows.of_concepts(connection, [merged_id])
-    ids = [row.id for row in moved]
-    memories = edge_rows.memories_of_concepts(connection, [merged_id])
-    before = fact_rows.groups_of_names(connection, ids)
-    merge_rows.record_merge(connection, kept_id, merged, ids, method=method, score=score)
-    name_rows.move(connection, ids, kept_id)
-    _follow(connection, memories, before, ids)
-    name_rows.drop_nameless(connection, [merged_id])
-    rename(connection, [kept_id])
-    version.bump(connection)
-    return Change(kept.name, merged.name, tuple(row.name for row in moved), len(memories), len(before))
+    rows = name_rows.of_concepts(connection, [merged_id])
+    name_ids = [row.id for row in rows]
+    memory_ids = link_rows.memories_of_concepts(connection, [merged_id])
+    groups = fact_rows.groups_of_names(connection, name_ids)
+    merge_rows.record_merge(connection, kept_id, merged, name_ids, method=method, score=score)
+    name_rows.move(connection, name_ids, kept_id)
+    _follow_move(connection, [kept_id, merged_id], memory_ids, groups, name_ids)
+    return Change(kept.name, merged.name, tuple(row.name for row in rows), len(memory_ids), len(groups))
 
 
 def split(connection: Connection[Any], concept_id: int) -> list[Change]:
@@ -62,28 +62,34 @@ def split(connection: Connection[Any], concept_id: int) -> list[Change]:
     if not merges:
         raise HopgateError(f"nothing was merged into {kept.name!r}: hopgate concepts show tells what it is made of")
     changes = []
-    for made in merges:
-        rows = [row for row in name_rows.of_concepts(connection, [concept_id]) if row.id in made.name_ids]
-        ids = [row.id for row in rows]
-        memories = edge_rows.memories_of_concepts(connection, [concept_id])
-        before = fact_rows.groups_of_names(connection, ids)
-        merge_rows.restore(connection, made)
-        name_rows.move(connection, ids, made.merged_id)
-        _follow(connection, memories, before, ids)
-        name_rows.drop_nameless(connection, [made.merged_id])
-        rename(connection, [concept_id, made.merged_id])
-        changes.append(Change(kept.name, made.merged_name, tuple(row.name for row in rows), len(memories), len(before)))
-    version.bump(connection)
+    for merged in merges:
+        rows = [row for row in name_rows.of_concepts(connection, [concept_id]) if row.id in merged.name_ids]
+        name_ids = [row.id for row in rows]
+        memory_ids = link_rows.memories_of_concepts(connection, [concept_id])
+        groups = fact_rows.groups_of_names(connection, name_ids)
+        merge_rows.restore(connection, merged)
+        name_rows.move(connection, name_ids, merged.merged_id)
+        _follow_move(connection, [concept_id, merged.merged_id], memory_ids, groups, name_ids)
+        names = tuple(row.name for row in rows)
+        changes.append(Change(kept.name, merged.merged_name, names, len(memory_ids), len(groups)))
     return changes
 
 
-def _follow(
-    connection: Connection[Any], memories: list[int], before: list[fact_rows.FactGroup], name_ids: list[int]
+def _follow_move(
+    connection: Connection[Any],
+    concept_ids: list[int],
+    memory_ids: list[int],
+    left: list[FactGroup],
+    name_ids: list[int],
 ) -> None:
-    """After names changed hands: memories' concepts, and the edges of the groups they left and joined."""
-    link(connection, memories)
-    derive(connection, [*before, *fact_rows.groups_of_names(connection, name_ids)])
-    relink(connection, name_rows.by_id(connection, name_ids))
+    """After names moved from one concept to another: derive the groups that their facts left and those they joined."""
+    follow_change(
+        connection,
+        concept_ids=concept_ids,
+        memory_ids=memory_ids,
+        groups=[*left, *fact_rows.groups_of_names(connection, name_ids)],
+        names=name_rows.by_id(connection, name_ids),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +110,21 @@ def take_apart(connection: Connection[Any]) -> list[Ruling]:
     return rulings
 
 
-def apply(connection: Connection[Any], rulings: list[Ruling]) -> None:
-    """Bring the clustering into line with what people decided."""
+def apply_rulings(connection: Connection[Any], rulings: list[Ruling]) -> None:
+    """Bring a new clustering into line with what people decided; edges and mentions are not touched."""
     for ruling in rulings:
         rows = {row.id: row for row in name_rows.by_id(connection, [*ruling.name_ids, ruling.partner_id])}
         partner = rows.get(ruling.partner_id)
-        told = [rows[key] for key in ruling.name_ids if key in rows]
-        if partner is None or not told:
+        names = [rows[key] for key in ruling.name_ids if key in rows]
+        if partner is None or not names:
             continue
-        inside = [row.id for row in told if row.concept_id == partner.concept_id]
+        inside = [row.id for row in names if row.concept_id == partner.concept_id]
         if not ruling.together and inside:
             name_rows.separate(connection, inside)
             first, *others = (row.concept_id for row in name_rows.by_id(connection, inside))
             merge_rows.merge_many(connection, _merges(connection, first, others), method="kept together")
         elif ruling.together:
-            outside = sorted({row.concept_id for row in told} - {partner.concept_id})
+            outside = sorted({row.concept_id for row in names} - {partner.concept_id})
             merge_rows.merge_many(connection, _merges(connection, partner.concept_id, outside), method=BY_HAND)
 
 

@@ -11,7 +11,7 @@ from hopgate.extract.extractor import Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.graph.build import backfill
-from hopgate.graph.build.derive import derive
+from hopgate.graph.build.follow import follow_all, follow_change
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.memory import Cleared
@@ -98,8 +98,7 @@ class GraphBuilder:
                 version.set_derived(connection, False)
             elif declared:
                 name_rows.lock(connection)
-                derive(connection, fact_rows.groups_of_relations(connection, declared))
-                version.bump(connection)
+                follow_change(connection, groups=fact_rows.groups_of_relations(connection, declared))
         resolution = self._resolution(ask)
         progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
         if whole:
@@ -107,7 +106,7 @@ class GraphBuilder:
             with self._store.transaction() as connection:
                 backfill.canonicalise(connection, canonicaliser, embed)
                 backfill.canonical_relations(connection, embed)
-                backfill.derive_all(connection)
+                follow_all(connection)
         self.embed(concepts=embed_concepts)
         return Built(progress, not whole, resolution.tally)
 

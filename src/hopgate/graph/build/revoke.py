@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hopgate.graph.build.derive import derive
-from hopgate.graph.build.naming import rename
-from hopgate.graph.names.links import relink
-from hopgate.store.graph import edge_rows, fact_rows, name_rows, version
+from hopgate.graph.build.follow import follow_change
+from hopgate.store.graph import fact_rows, link_rows, name_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -21,17 +19,13 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     again. Names that nobody mentions any more go, and concepts without a name.
     """
     name_rows.lock(connection)
-    touched = fact_rows.names_of_memories(connection, memory_ids)
+    name_ids = fact_rows.names_of_memories(connection, memory_ids)
     groups = fact_rows.groups_of_memories(connection, memory_ids)
     fact_rows.remove(connection, memory_ids)
-    linked = edge_rows.unlink_memories(connection, memory_ids)
-    if not touched and not linked:
+    was_linked = link_rows.unlink(connection, memory_ids)
+    if not name_ids and not was_linked:
         return
-    derive(connection, groups)
-    concepts = sorted({row.concept_id for row in name_rows.by_id(connection, touched)})
-    gone = name_rows.drop_unused(connection, touched)
-    name_rows.refresh(connection, touched)
-    name_rows.drop_nameless(connection, concepts)
-    rename(connection, concepts)
-    relink(connection, gone, leaving_out=memory_ids)
-    version.bump(connection)
+    concept_ids = sorted({row.concept_id for row in name_rows.by_id(connection, name_ids)})
+    dropped = name_rows.drop_unused(connection, name_ids)
+    name_rows.refresh(connection, name_ids)
+    follow_change(connection, concept_ids=concept_ids, groups=groups, names=dropped, leaving_out=memory_ids)

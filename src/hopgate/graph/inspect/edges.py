@@ -48,5 +48,5 @@ def edges(
         A name of the concept whose edges are wanted; an unknown one is refused.
     """
     concept = concept_rows.find(connection, normalise(of), of).id if of is not None else None
-    rows = edge_rows.standing(connection, as_of=as_of, known_at=known_at, concept_id=concept, limit=limit)
+    rows = edge_rows.visible(connection, as_of=as_of, known_at=known_at, concept_id=concept, limit=limit)
     return [Edge(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], tuple(row[8])) for row in rows]

@@ -29,8 +29,10 @@ def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[st
     memory = np.repeat(np.arange(graph.memories), np.diff(graph.indptr[: graph.memories + 1]))
     concept = graph.indices[:ends].astype(np.int64) - graph.memories
     weight = np.asarray(graph.weights[:ends])
-    said = weight <= 1
-    concept = _dealt(rng, memory, concept, said)
+    # Both ends as one number, which tells pairs of memory and concept apart.
+    titles = matrix.title_memory.astype(np.int64) * graph.concepts + matrix.title_concept
+    extracted = ~np.isin(memory * graph.concepts + concept, titles)
+    concept = _dealt(rng, memory, concept, extracted)
     kept = np.array([relation in kept_relations for relation in matrix.relations] or [False])
     stated = ~kept[matrix.edge_relation] if len(matrix.edge_id) else np.zeros(0, bool)
     source = matrix.edge_source.astype(np.int64)

@@ -9,15 +9,15 @@ from typing import NamedTuple
 from hopgate.extract.rules.words import DETERMINERS, STOP_WORDS
 from hopgate.graph.names.normal import normalise
 
-# No name that a person gave a thing is longer; what is longer is a phrase that an extractor took for one.
+# Names of things have at most so many words; what is longer is a phrase that an extractor took for a name.
 LONGEST = 8
 
-# Extractors give these as the ends of facts ("it", "he"); they name nothing in another text.
+# Extractors give such words as the ends of facts ("it", "he"); in another text they name nothing.
 _EMPTY = STOP_WORDS | DETERMINERS | {"the", "first", "second", "one", "two"}
 
 
-class Spotted(NamedTuple):
-    """A concept's name in a text: which concept, at which token, how many tokens long."""
+class NameMatch(NamedTuple):
+    """A concept's name found in a text: which concept, at which token, how many tokens long."""
 
     concept: int
     start: int
@@ -35,7 +35,7 @@ class NameIndex:
     >>> index = name_index([("New York", 0), ("York", 1), ("the Yankees", 2)])
     >>> index
     NameIndex(names=3)
-    >>> [spotted.concept for spotted in index.spot("Who plays for the Yankees in New York?")]
+    >>> [match.concept for match in index.find("Who plays for the Yankees in New York?")]
     [2, 0]
     >>> index.exact("NEW YORK"), index.exact("Boston")
     (0, None)
@@ -51,7 +51,7 @@ class NameIndex:
         """Give the concept whose name the whole text is."""
         return self.names.get(tuple(words(text)))
 
-    def spot(self, text: str, *, within: bool = False) -> list[Spotted]:
+    def find(self, text: str, *, within: bool = False) -> list[NameMatch]:
         """Find names from left to right, the longest first, never two over the same word.
 
         Parameters
@@ -60,14 +60,14 @@ class NameIndex:
             Leave out the name that is the whole text: what remains are the names inside a name.
         """
         tokens = words(text)
-        found: list[Spotted] = []
+        found: list[NameMatch] = []
         at = 0
         while at < len(tokens):
             longest = min(self.longest.get(tokens[at], 0), len(tokens) - at)
             for length in range(longest, 0, -1):
                 concept = self.names.get(tuple(tokens[at : at + length]))
                 if concept is not None and not (within and length == len(tokens)):
-                    found.append(Spotted(concept, at, length))
+                    found.append(NameMatch(concept, at, length))
                     at += length
                     break
             else:
@@ -104,5 +104,5 @@ def words(text: str) -> list[str]:
     >>> words("The Café's owner")
     ['cafe', 'owner']
     """
-    # Past the cache on purpose: it is for names, and whole memories and queries would push them out of it.
+    # Without the cache of `normalise`: it is meant for names, and whole memories and queries would push them out.
     return normalise.__wrapped__(text).split()

@@ -1,16 +1,16 @@
-"""What follows from everything said about a source: which edges held, and when. A pure function of the set of facts.
+"""Which edges hold, and when, given every fact about a source. A pure function of the set of facts.
 
-An interval is half open: it holds its first moment and not its last. No `valid_from` means that nobody said since when;
-no `valid_to` that nobody said it ended. A fact without a start was at least true when it was observed: `observed_at` (a
-memory's `created_at`), or else when it was recorded.
+An interval is half open: it holds its first moment and not its last. No `valid_from` means that no fact says since
+when; no `valid_to` that none says it ended. A fact without a start was at least true when it was recorded, which is
+when its memory was made.
 
-1. The same fact said again over the same time is one edge with more evidence. One without an end ends where another
-   statement of the same fact says that it ended.
+1. The same fact over the same time is one edge with more evidence. One without an end ends where another statement of
+   the same fact says that it ended.
 2. Where a relation is single-valued, facts with other objects contradict each other where their intervals overlap, and
    the one that began later holds; of two that began together the one recorded later; of two recorded together both,
-   for nothing tells them apart. A fact without an end is over when the next begins; one with a stated end holds again
-   after an interruption that ended before it.
-3. A fact without a start reaches back from its observation to where another one ends.
+   for nothing decides between them. A fact without an end is over when the next begins; one with a stated end holds
+   again after an interruption that ended before it.
+3. A fact without a start reaches back from its recording to where another one ends.
 
 Nothing here depends on the order in which facts arrive, except where only that can decide (of two that began together).
 """
@@ -24,15 +24,17 @@ from datetime import datetime
 
 from hopgate.errors import HopgateError
 
-# A moment that sorts: before all time, a date, after all time.
-_Moment = tuple[int, datetime | None]
-_EVER: _Moment = (0, None)
-_NEVER: _Moment = (2, None)
+# A time that sorts: before all time, a date, after all time.
+_Bound = tuple[int, datetime | None]
+_ALWAYS: _Bound = (0, None)
+_NEVER: _Bound = (2, None)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeVersion:
     """A typed relation between two concepts: when it was true, when that was known, and the memories that say so.
+
+    A fact as it was recorded has this shape, and so has a row of the edges' table that follows from facts.
 
     Examples
     --------
@@ -48,7 +50,6 @@ class EdgeVersion:
     recorded_at: datetime
     retired_at: datetime | None = None
     evidence: tuple[Hashable, ...] = ()
-    observed_at: datetime | None = None
 
     def __post_init__(self) -> None:
         if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
@@ -56,32 +57,32 @@ class EdgeVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stroke:
-    """A fact said, as it competes with others: from `start`, where none was said from its observation."""
+class _Interval:
+    """A fact's interval as it competes with others: from `start`, which is its recording where none was given."""
 
-    said: EdgeVersion
-    start: _Moment
-    end: _Moment
-    assumed: bool  # no start was said
+    fact: EdgeVersion
+    start: _Bound
+    end: _Bound
+    start_assumed: bool
 
 
-def believe(said: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> tuple[EdgeVersion, ...]:
-    """Derive the edges that hold from all facts said; each row's `recorded_at` is that of its latest evidence.
+def current_edges(facts: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> tuple[EdgeVersion, ...]:
+    """Derive the edges that follow from all facts; each one's `recorded_at` is that of its latest evidence.
 
     Examples
     --------
     >>> def moved(dst, year):
-    ...     start, told = datetime(year, 1, 1), datetime(2024, 1, 1)
-    ...     return EdgeVersion("ada", "lives in", dst, start, None, told, evidence=(dst,))
-    >>> for edge in believe([moved("munich", 2020), moved("berlin", 2015)], {"lives in"}):
+    ...     start, recorded = datetime(year, 1, 1), datetime(2024, 1, 1)
+    ...     return EdgeVersion("ada", "lives in", dst, start, None, recorded, evidence=(dst,))
+    >>> for edge in current_edges([moved("munich", 2020), moved("berlin", 2015)], {"lives in"}):
     ...     print(edge.dst, edge.valid_from.year, edge.valid_to and edge.valid_to.year)
     berlin 2015 2020
     munich 2020 None
     """
     groups: dict[tuple[Hashable, ...], list[EdgeVersion]] = defaultdict(list)
-    for edge in dict.fromkeys(said):
-        groups[group_of(edge, single_valued)].append(edge)
-    return tuple(row for group in groups.values() for row in _hold(group))
+    for fact in dict.fromkeys(facts):
+        groups[group_of(fact, single_valued)].append(fact)
+    return tuple(edge for group in groups.values() for edge in _edges_of_group(group))
 
 
 def group_of(edge: EdgeVersion, single_valued: Collection[str]) -> tuple[Hashable, ...]:
@@ -89,68 +90,69 @@ def group_of(edge: EdgeVersion, single_valued: Collection[str]) -> tuple[Hashabl
     return (edge.src, edge.relation) if edge.relation in single_valued else (edge.src, edge.relation, edge.dst)
 
 
-def _hold(group: list[EdgeVersion]) -> Iterator[EdgeVersion]:
-    points = [edge for edge in group if edge.valid_from is not None and edge.valid_from == edge.valid_to]
-    strokes = [_ended(stroke, group) for stroke in map(_stroke, group) if stroke.said not in points]
-    strokes = [_interrupted(stroke, strokes) for stroke in strokes]
-    pieces = {stroke: list(_uncovered(stroke, strokes)) for stroke in strokes}
-    by_object: dict[Hashable, list[tuple[_Moment, _Moment, EdgeVersion]]] = defaultdict(list)
-    for stroke, kept in pieces.items():
+def _edges_of_group(group: list[EdgeVersion]) -> list[EdgeVersion]:
+    points = [fact for fact in group if fact.valid_from is not None and fact.valid_from == fact.valid_to]
+    intervals = [_ended(interval, group) for interval in map(_interval, group) if interval.fact not in points]
+    intervals = [_ended_by_next(interval, intervals) for interval in intervals]
+    pieces = {interval: list(_uncovered(interval, intervals)) for interval in intervals}
+    by_object: dict[Hashable, list[tuple[_Bound, _Bound, EdgeVersion]]] = defaultdict(list)
+    for interval, kept in pieces.items():
         for start, end in kept:
-            reached = _reach(stroke, pieces) if stroke.assumed and start == stroke.start else start
-            by_object[stroke.said.dst].append((reached, end, stroke.said))
-    rows = [row for found in by_object.values() for row in _coalesced(found)]
-    rows += [row for same in _alike(points) for row in same]
-    return iter(sorted(rows, key=lambda row: (_first(row), _last(row), str(row.dst))))
+            reaches_back = interval.start_assumed and start == interval.start
+            first = _reach_back(interval, pieces) if reaches_back else start
+            by_object[interval.fact.dst].append((first, end, interval.fact))
+    edges = [edge for found in by_object.values() for edge in _coalesced(found)]
+    edges += _point_edges(points)
+    return sorted(edges, key=lambda edge: (_first(edge), _last(edge), str(edge.dst)))
 
 
-def _stroke(edge: EdgeVersion) -> _Stroke:
-    seen = (1, edge.observed_at or edge.recorded_at)
-    if edge.valid_from is None and seen < _last(edge):
-        return _Stroke(edge, seen, _last(edge), assumed=True)
-    return _Stroke(edge, _first(edge), _last(edge), assumed=False)
+def _interval(fact: EdgeVersion) -> _Interval:
+    recorded = (1, fact.recorded_at)
+    if fact.valid_from is None and recorded < _last(fact):
+        return _Interval(fact, recorded, _last(fact), start_assumed=True)
+    return _Interval(fact, _first(fact), _last(fact), start_assumed=False)
 
 
-def _ended(stroke: _Stroke, group: list[EdgeVersion]) -> _Stroke:
-    """A fact said without an end ends where the same fact is said to have ended."""
-    if stroke.end != _NEVER:
-        return stroke
-    ends = [_last(other) for other in group if other.dst == stroke.said.dst and stroke.start < _last(other)]
-    return replace(stroke, end=min(ends))
+def _ended(interval: _Interval, group: list[EdgeVersion]) -> _Interval:
+    """A fact without an end ends where another statement of the same fact ends."""
+    if interval.end != _NEVER:
+        return interval
+    ends = [_last(other) for other in group if other.dst == interval.fact.dst and interval.start < _last(other)]
+    return replace(interval, end=min(ends))
 
 
-def _interrupted(stroke: _Stroke, strokes: list[_Stroke]) -> _Stroke:
-    """A fact said without an end is over when the next one begins."""
-    if stroke.said.valid_to is not None:
-        return stroke
-    next_starts = [other.start for other in strokes if _beats(other, stroke) and other.start < stroke.end]
-    return replace(stroke, end=max(stroke.start, min([*next_starts, stroke.end])))
+def _ended_by_next(interval: _Interval, intervals: list[_Interval]) -> _Interval:
+    """A fact without an end is over when the next one begins."""
+    if interval.fact.valid_to is not None:
+        return interval
+    next_starts = [other.start for other in intervals if _beats(other, interval) and other.start < interval.end]
+    return replace(interval, end=max(interval.start, min([*next_starts, interval.end])))
 
 
-def _beats(one: _Stroke, other: _Stroke) -> bool:
-    rivals = one.said.dst != other.said.dst
-    return rivals and (one.start, one.said.recorded_at) > (other.start, other.said.recorded_at)
+def _beats(one: _Interval, other: _Interval) -> bool:
+    contradict = one.fact.dst != other.fact.dst
+    return contradict and (one.start, one.fact.recorded_at) > (other.start, other.fact.recorded_at)
 
 
-def _uncovered(stroke: _Stroke, strokes: list[_Stroke]) -> Iterator[tuple[_Moment, _Moment]]:
-    """What is left of a stroke when those that beat it are laid over it."""
-    at = stroke.start
-    for start, end in sorted((other.start, other.end) for other in strokes if _beats(other, stroke)):
-        if at < min(start, stroke.end):
-            yield at, min(start, stroke.end)
+def _uncovered(interval: _Interval, intervals: list[_Interval]) -> Iterator[tuple[_Bound, _Bound]]:
+    """The parts of an interval that none of those which beat it covers."""
+    at = interval.start
+    for start, end in sorted((other.start, other.end) for other in intervals if _beats(other, interval)):
+        if at < min(start, interval.end):
+            yield at, min(start, interval.end)
         at = max(at, end)
-    if at < stroke.end:
-        yield at, stroke.end
+    if at < interval.end:
+        yield at, interval.end
 
 
-def _reach(stroke: _Stroke, pieces: dict[_Stroke, list[tuple[_Moment, _Moment]]]) -> _Moment:
-    """How far back a fact without a start reaches from its observation: to where a rival's time ends."""
-    rivals = [piece for other, kept in pieces.items() if other.said.dst != stroke.said.dst for piece in kept]
-    return max([min(end, stroke.start) for start, end in rivals if start < stroke.start], default=_EVER)
+def _reach_back(interval: _Interval, pieces: dict[_Interval, list[tuple[_Bound, _Bound]]]) -> _Bound:
+    """How far back a fact without a start reaches from its recording: to where a rival's time ends."""
+    rivals = [piece for other, kept in pieces.items() if other.fact.dst != interval.fact.dst for piece in kept]
+    return max([min(end, interval.start) for start, end in rivals if start < interval.start], default=_ALWAYS)
 
 
-def _coalesced(found: list[tuple[_Moment, _Moment, EdgeVersion]]) -> Iterator[EdgeVersion]:
-    """One row for the pieces of a fact that overlap; pieces that only meet are different facts."""
+def _coalesced(found: list[tuple[_Bound, _Bound, EdgeVersion]]) -> Iterator[EdgeVersion]:
+    """One edge for the pieces of a fact that overlap; pieces that only meet are different edges."""
     found = sorted(found, key=lambda piece: piece[:2])
     while found:
         start, end, first = found[0]
@@ -159,36 +161,32 @@ def _coalesced(found: list[tuple[_Moment, _Moment, EdgeVersion]]) -> Iterator[Ed
         while rest and rest[0][0] < end:
             end = max(end, rest[0][1])
             together.append(rest.pop(0)[2])
-        yield _row(together, start, end)
+        yield _edge(together, start, end)
         found = rest
 
 
-def _alike(points: list[EdgeVersion]) -> Iterator[Iterator[EdgeVersion]]:
-    for point in {(edge.dst, edge.valid_from): edge for edge in points}.values():
-        same = [edge for edge in points if (edge.dst, edge.valid_from) == (point.dst, point.valid_from)]
-        yield iter([_row(same, _first(point), _last(point))])
+def _point_edges(points: list[EdgeVersion]) -> Iterator[EdgeVersion]:
+    """One edge for the facts of one object and one instant; a point neither ends another fact nor is ended."""
+    for first in {(fact.dst, fact.valid_from): fact for fact in points}.values():
+        same = [fact for fact in points if (fact.dst, fact.valid_from) == (first.dst, first.valid_from)]
+        yield _edge(same, _first(first), _last(first))
 
 
-def _row(together: list[EdgeVersion], start: _Moment, end: _Moment) -> EdgeVersion:
-    evidence = dict.fromkeys(memory for edge in sorted(together, key=_said_order) for memory in edge.evidence)
+def _edge(facts: list[EdgeVersion], start: _Bound, end: _Bound) -> EdgeVersion:
+    ordered = sorted(facts, key=lambda fact: (fact.recorded_at, str(fact.evidence)))
     return replace(
-        together[0],
+        facts[0],
         valid_from=start[1],
         valid_to=end[1],
-        recorded_at=max(edge.recorded_at for edge in together),
+        recorded_at=max(fact.recorded_at for fact in facts),
         retired_at=None,
-        evidence=tuple(evidence),
-        observed_at=None,
+        evidence=tuple(dict.fromkeys(memory for fact in ordered for memory in fact.evidence)),
     )
 
 
-def _said_order(edge: EdgeVersion) -> tuple[datetime, str]:
-    return edge.recorded_at, str(edge.evidence)
+def _first(edge: EdgeVersion) -> _Bound:
+    return _ALWAYS if edge.valid_from is None else (1, edge.valid_from)
 
 
-def _first(edge: EdgeVersion) -> _Moment:
-    return _EVER if edge.valid_from is None else (1, edge.valid_from)
-
-
-def _last(edge: EdgeVersion) -> _Moment:
+def _last(edge: EdgeVersion) -> _Bound:
     return _NEVER if edge.valid_to is None else (1, edge.valid_to)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hopgate.errors import HopgateError
-from hopgate.store.graph.visible import visible_edges, visible_memories
+from hopgate.store.graph.visible import time_parameters, visible_edges, visible_memories
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -98,10 +98,9 @@ def hop_memories(
     whole = sum(start.values())
     told = {
         **(parameters or {}),
+        **time_parameters(as_of, known_at),
         "hop_concepts": list(start),
         "hop_masses": [weight / whole for weight in start.values()],
-        "as_of": as_of,
-        "known_at": known_at,
         "hop_decay": hops.decay,
         "hop_degree": hops.degree,
         "hop_beam": hops.beam,

@@ -14,6 +14,8 @@ from hopgate.errors import HopgateError
 from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
 from hopgate.store.graph import arrays
 from hopgate.store.graph.arrays import Stamp
+from hopgate.store.graph.link_rows import TITLED
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -64,9 +66,7 @@ class MatrixConfig:
         object.__setattr__(self, "relations", _weights("relation", self.relations))
         object.__setattr__(self, "kinds", _weights("kind", self.kinds))
         for name in ("as_of", "known_at"):
-            moment: datetime | None = getattr(self, name)
-            if moment is not None and moment.tzinfo is None:
-                raise HopgateError(f"{name} needs a time zone: write {moment.isoformat()}+00:00 for UTC")
+            object.__setattr__(self, name, utc(getattr(self, name)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +82,8 @@ class GraphMatrix:
         Which state of which graph this is.
     frequency : array of int64
         In how many of the memories each concept is mentioned.
+    title_memory, title_concept : arrays of int32
+        The memories that are titled with a concept's name, and that concept: links that follow from names alone.
     edge_source, edge_target, edge_relation, edge_weight, edge_id : arrays
         The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id.
     """
@@ -92,6 +94,8 @@ class GraphMatrix:
     memory_ids: NDArray[np.int64]
     concept_ids: NDArray[np.int64]
     frequency: NDArray[np.int64]
+    title_memory: NDArray[np.int32]
+    title_concept: NDArray[np.int32]
     relations: tuple[str, ...]
     edge_source: NDArray[np.int32]
     edge_target: NDArray[np.int32]
@@ -142,12 +146,13 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
     concept_ids, kind, kinds = arrays.concept_kinds(connection)
     of_kind = _factors(kinds, config.kinds)[kind]
 
-    told = arrays.mentions(connection)
-    memory, concept = positions(memory_ids, told.memory), positions(concept_ids, told.concept)
+    links = arrays.mentions(connection)
+    memory, concept = positions(memory_ids, links.memory), positions(concept_ids, links.concept)
     seen = memory >= 0
-    memory, concept = memory[seen], concept[seen]
-    weight = told.weight[seen] * _factors(told.relations, config.relations)[told.relation[seen]] * of_kind[concept]
+    memory, concept, relation = memory[seen], concept[seen], links.relation[seen]
+    weight = links.weight[seen] * _factors(links.relations, config.relations)[relation] * of_kind[concept]
     walked = slice(None) if config.mentions else slice(0)
+    titled = np.array([name == TITLED for name in links.relations], bool)[relation] & (weight > 0) & config.mentions
 
     edges = arrays.edges(connection, as_of=config.as_of, known_at=config.known_at)
     source, target = positions(concept_ids, edges.source), positions(concept_ids, edges.target)
@@ -170,6 +175,8 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
         memory_ids=memory_ids,
         concept_ids=concept_ids,
         frequency=np.bincount(concept, minlength=len(concept_ids)),
+        title_memory=memory[titled].astype(np.int32),
+        title_concept=concept[titled].astype(np.int32),
         relations=edges.relations,
         edge_source=source[joined].astype(np.int32),
         edge_target=target[joined].astype(np.int32),

@@ -16,11 +16,13 @@ from hopgate.graph.walk.walk_graph import WalkGraph
 from hopgate.store.graph.arrays import Stamp
 
 # Changes when what the arrays mean changes; a file of another format is loaded anew from the database.
-FORMAT = 1
+FORMAT = 2
 _ARRAYS = (
     "memory_ids",
     "concept_ids",
     "frequency",
+    "title_memory",
+    "title_concept",
     "edge_source",
     "edge_target",
     "edge_relation",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Literal, get_args
 
 from hopgate.errors import HopgateError
 from hopgate.memory import DEFAULT_IMPORTANCE
 from hopgate.recall.fuse.fused import Fused, Id, ranked
 from hopgate.recall.fuse.weights import finite, number
+from hopgate.times import utc
 
 SortBy = Literal["relevance", "importance", "recency"]
 
@@ -106,6 +107,4 @@ def order(
 
 def _seconds(moment: datetime | None) -> float:
     """Seconds since 1970; a time without a zone is UTC, no time is before all times."""
-    if moment is None:
-        return -math.inf
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return -math.inf if moment is None else utc(moment).timestamp()

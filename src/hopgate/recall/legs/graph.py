@@ -164,11 +164,11 @@ class GraphLeg:
     ) -> Restart:
         import numpy as np
 
-        from hopgate.graph.names.links import spotted
+        from hopgate.graph.names.links import concepts_in
         from hopgate.graph.walk.matrix import positions
         from hopgate.graph.walk.seeds import NearFact, restart
 
-        names = matrix.concepts(spotted(connection, query))
+        names = matrix.concepts(concepts_in(connection, query))
         facts: list[NearFact] = []
         if vector is not None:
             found = graph_vectors.near_facts(

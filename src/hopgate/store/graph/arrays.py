@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from hopgate.store import connect
 from hopgate.store.bulk import Column, read, read_groups
-from hopgate.store.graph.visible import visible_edges, visible_memories
+from hopgate.store.graph.link_rows import MENTIONS
+from hopgate.store.graph.visible import time_parameters, visible_edges, visible_memories
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.store import Store
 
-MENTIONS = "mentions"
 # A mention's row takes 60 bytes at least, so that 4 GiB of table are at most 72 million rows and 573 MB a column.
 PART_BYTES = 1 << 32
 # The highest bit of each half of a pair: the sign marks another relation, this one another weight than 1.
@@ -97,7 +97,7 @@ def memory_ids(
 ) -> NDArray[np.int64]:
     """The ids of the memories that may be walked to, ascending; those without a concept too."""
     source = f"memories WHERE {visible_memories(known_at, superseded=superseded)}"
-    return np.sort(read(connection, {"id": Column("i8", "id")}, source, {"known_at": known_at})["id"])
+    return np.sort(read(connection, {"id": Column("i8", "id")}, source, time_parameters(None, known_at))["id"])
 
 
 def concept_kinds(connection: Connection[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], tuple[str, ...]]:
@@ -163,7 +163,7 @@ def edges(connection: Connection[Any], *, as_of: datetime | None = None, known_a
         "relation",
         columns,
         f"concept_edges WHERE {visible_edges(as_of, known_at)}",
-        {"as_of": as_of, "known_at": known_at},
+        time_parameters(as_of, known_at),
     )
     if small:
         told["source"], told["target"] = told["pair"] >> 32, told["pair"] & (_WEIGHED - 1)

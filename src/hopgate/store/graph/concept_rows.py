@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-from hopgate.store.graph.visible import visible_edges, visible_memories
+from hopgate.store.graph.visible import time_parameters, visible_edges, visible_memories
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -91,7 +91,7 @@ def listed(
     rows = connection.execute(
         f"SELECT c.id, c.canonical_name, c.aliases, c.kind, {count} FROM {source} WHERE {conditions} "
         f"ORDER BY {count} DESC, c.id LIMIT %(limit)s",
-        {"kind": kind, "limit": limit, "as_of": as_of, "known_at": known_at, "inside": NAME_INSIDE},
+        {**time_parameters(as_of, known_at), "kind": kind, "limit": limit, "inside": NAME_INSIDE},
     )
     return [_concept(row) for row in rows]
 
@@ -104,7 +104,7 @@ def talking(
         "SELECT coalesce(external_id, id::text) FROM memories WHERE "
         "id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
         f"AND {visible_memories(known_at, superseded=True)} ORDER BY created_at DESC, id LIMIT %(limit)s",
-        {"concept": concept_id, "known_at": known_at, "limit": limit},
+        {**time_parameters(None, known_at), "concept": concept_id, "limit": limit},
     )
     return [row[0] for row in rows]
 

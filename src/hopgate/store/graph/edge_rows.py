@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import vectors
 from hopgate.store.graph.fact_rows import FactGroup
-from hopgate.store.graph.visible import visible_edges
+from hopgate.store.graph.visible import time_parameters, visible_edges
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -68,68 +68,21 @@ def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iter
     )
 
 
-def unlink_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
-    """Forget which concepts memories talk about; say whether they talked about any."""
-    done = connection.execute(
-        "WITH gone AS (DELETE FROM memory_concepts WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
-        "counted AS (SELECT concept_id, count(*) AS n FROM gone GROUP BY concept_id) "
-        "UPDATE concepts c SET memory_count = memory_count - n FROM counted WHERE c.id = counted.concept_id",
-        {"ids": list(memory_ids)},
-    )
-    return done.rowcount > 0
-
-
-def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Derive which concepts memories talk about, from their mentions, and count them."""
-    unlink_memories(connection, memory_ids)
-    connection.execute(
-        "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, weight) "
-        "SELECT DISTINCT memory_id, concept_id, 1 FROM mentions JOIN concept_names n ON n.id = name_id "
-        "WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
-        "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
-        "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
-        {"ids": list(memory_ids)},
-    )
-
-
-def add_links(
-    connection: Connection[Any], memory_ids: Sequence[int], concept_ids: Sequence[int], weights: Sequence[float]
-) -> None:
-    """Add concepts whose names stand in memories' texts; where both are linked already the heavier weight stays."""
-    connection.execute(
-        "WITH made AS (INSERT INTO memory_concepts AS old (memory_id, concept_id, relation, weight) "
-        "SELECT m, c, CASE WHEN w > 1 THEN 'titled' ELSE 'named' END, w "
-        "FROM unnest(%s::bigint[], %s::bigint[], %s::real[]) AS l (m, c, w) "
-        "ON CONFLICT (memory_id, concept_id) DO UPDATE SET relation = excluded.relation, weight = excluded.weight "
-        "WHERE excluded.weight > old.weight RETURNING concept_id, xmax = 0 AS is_new), "
-        "counted AS (SELECT concept_id, count(*) AS n FROM made WHERE is_new GROUP BY concept_id) "
-        "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
-        (list(memory_ids), list(concept_ids), list(weights)),
-    )
-
-
 def replace_name_links(
-    connection: Connection[Any],
-    of: Sequence[int],
-    src_ids: Sequence[int],
-    dst_ids: Sequence[int],
-    weights: Sequence[float],
+    connection: Connection[Any], concept_ids: Sequence[int], links: Sequence[tuple[int, int]], weight: float
 ) -> None:
-    """Join the concepts `of` to others by their names alone: always known, true at all times, without evidence."""
-    connection.execute("DELETE FROM concept_edges WHERE src_id = ANY(%s) AND relation = %s", (list(of), NAME_INSIDE))
+    """Put links (concept, other concept) by names alone in the place of all that leave `concept_ids`.
+
+    They are always known, true at all times, and have no evidence.
+    """
+    connection.execute(
+        "DELETE FROM concept_edges WHERE src_id = ANY(%s) AND relation = %s", (list(concept_ids), NAME_INSIDE)
+    )
     connection.execute(
         "INSERT INTO concept_edges (src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
-        "SELECT s, d, %s, w, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[], %s::real[]) AS l (s, d, w)",
-        (NAME_INSIDE, list(src_ids), list(dst_ids), list(weights)),
+        "SELECT s, d, %s, %s, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[]) AS l (s, d)",
+        (NAME_INSIDE, weight, [source for source, _ in links], [target for _, target in links]),
     )
-
-
-def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[int]:
-    """The memories that talk about concepts."""
-    rows = connection.execute(
-        "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1", (list(concept_ids),)
-    )
-    return [row[0] for row in rows]
 
 
 def drop_unsupported(connection: Connection[Any]) -> None:
@@ -148,7 +101,7 @@ def analyse(connection: Connection[Any]) -> None:
     connection.execute("ANALYZE concepts, concept_edges, memory_concepts")
 
 
-def standing(
+def visible(
     connection: Connection[Any],
     *,
     as_of: datetime | None = None,
@@ -160,7 +113,6 @@ def standing(
 
     An edge by names alone is always known, which PostgreSQL writes as -infinity and Python cannot: no time.
     """
-    times = {"as_of": _zoned(as_of), "known_at": _zoned(known_at)}
     return connection.execute(
         "SELECT s.canonical_name, e.relation, d.canonical_name, e.weight, e.valid_from, e.valid_to, "
         "nullif(e.recorded_at, '-infinity'), e.retired_at, "
@@ -171,10 +123,5 @@ def standing(
         "(%(concept)s::bigint IS NULL OR src_id = %(concept)s OR dst_id = %(concept)s)) AS e "
         "JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id "
         "ORDER BY e.relation = %(inside)s, e.weight DESC, 1, 2, 3, e.valid_from NULLS FIRST, e.id LIMIT %(limit)s",
-        {**times, "concept": concept_id, "inside": NAME_INSIDE, "limit": limit},
+        {**time_parameters(as_of, known_at), "concept": concept_id, "inside": NAME_INSIDE, "limit": limit},
     ).fetchall()
-
-
-def _zoned(moment: datetime | None) -> datetime | None:
-    """A time without a zone is UTC, whatever zone the server's session is in."""
-    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)

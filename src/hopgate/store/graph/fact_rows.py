@@ -35,7 +35,7 @@ class FactGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class ConceptFact:
+class CanonicalFact:
     """A fact between concepts, with its canonical relation."""
 
     src_id: int
@@ -141,7 +141,7 @@ def groups_of_relations(connection: Connection[Any], raw: Sequence[str]) -> list
     return [FactGroup(*row) for row in connection.execute(_GROUP + "f.relation = ANY(%s)", (list(raw),))]
 
 
-def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[ConceptFact]:
+def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[CanonicalFact]:
     """The facts of groups, in the order in which they became known."""
     # In two parts: with an OR a hub's fact would be found by reading all of the hub's.
     rows = connection.execute(
@@ -157,7 +157,7 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) ->
         "FROM told ORDER BY (f).recorded_at, (f).id",
         ([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
     )
-    return [ConceptFact(*row) for row in rows]
+    return [CanonicalFact(*row) for row in rows]
 
 
 def all_groups(connection: Connection[Any]) -> list[FactGroup]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hopgate.store import vectors
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-from hopgate.store.graph.visible import visible_edges
+from hopgate.store.graph.visible import time_parameters, visible_edges
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +122,7 @@ def near_facts(
         "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concept_edges "
         f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} "
         "ORDER BY embedding <=> %(vector)s::halfvec, id LIMIT %(limit)s",
-        {"vector": _text(vector), "limit": limit, "as_of": as_of, "known_at": known_at},
+        {**time_parameters(as_of, known_at), "vector": _text(vector), "limit": limit},
     ).fetchall()
 
 

@@ -165,8 +165,8 @@ def separate(connection: Connection[Any], name_ids: Sequence[int] | None = None)
     )
 
 
-def holding(connection: Connection[Any], normals: Sequence[str], *, limit: int) -> list[int]:
-    """The concepts that have a name with one of these names inside it; none for a name that too many hold."""
+def containing(connection: Connection[Any], normals: Sequence[str], *, limit: int) -> list[int]:
+    """The concepts that have a name with one of these names inside it; none for a name that too many contain."""
     rows = connection.execute(
         "SELECT h.concept_id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (normal, number) "
         "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "

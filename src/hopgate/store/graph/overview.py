@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-from hopgate.store.graph.visible import visible_edges, visible_memories
+from hopgate.store.graph.visible import time_parameters, visible_edges, visible_memories
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -65,7 +65,7 @@ def edges(connection: Connection[Any], *, as_of: datetime | None, known_at: date
         "SELECT src_id, dst_id, relation, weight, valid_from, valid_to, nullif(recorded_at, '-infinity'), "
         "ARRAY(SELECT coalesce(m.external_id, m.id::text) FROM memories m WHERE m.id = ANY(evidence_memory_ids) "
         f"AND NOT m.is_sensitive ORDER BY m.id) FROM concept_edges WHERE {visible_edges(as_of, known_at)} ORDER BY id",
-        {"as_of": as_of, "known_at": known_at},
+        time_parameters(as_of, known_at),
     ).fetchall()
 
 
@@ -75,5 +75,5 @@ def mentions(connection: Connection[Any], *, known_at: datetime | None) -> list[
         "SELECT coalesce(m.external_id, m.id::text), x.concept_id, x.relation, x.weight FROM memory_concepts x "
         f"JOIN (SELECT * FROM memories WHERE {visible_memories(known_at, superseded=True)}) AS m ON m.id = x.memory_id "
         "ORDER BY m.id, x.concept_id",
-        {"known_at": known_at},
+        time_parameters(None, known_at),
     ).fetchall()

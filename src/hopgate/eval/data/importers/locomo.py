@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.importers.folder import Gathered
+from hopgate.times import utc
 
 # The numbers of the published file; 5 is adversarial: a question whose answer is not there, so there is no gold.
 TYPES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
@@ -55,6 +56,6 @@ def _turns(conversation: dict[str, Any], scope: str, data: Gathered) -> dict[str
 
 def _instant(text: str) -> str:
     try:
-        return datetime.strptime(text.strip(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC).isoformat()
+        return utc(datetime.strptime(text.strip(), "%I:%M %p on %d %B, %Y")).isoformat()
     except ValueError:
         raise HopgateError(f"a session's date must read like '1:56 pm on 8 May, 2023', not {text!r}") from None

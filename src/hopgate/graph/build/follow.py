@@ -1,0 +1,83 @@
+"""What follows from a change of names, mentions or facts: called names, linked memories, derived edges, a new version.
+
+Whoever changes what the graph is made of (ingest, revoke, merge, split, a relation declared single-valued, a backfill)
+ends here, in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hopgate.graph.build.derive import derive
+from hopgate.graph.names.links import link_memories, link_names, relink, whole_index
+from hopgate.store import memories
+from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, name_rows, version
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.graph.fact_rows import FactGroup
+    from hopgate.store.graph.name_rows import NameRow
+
+# Groups of facts derived in one statement, so that a backfill never holds all facts.
+GROUPS = 5000
+
+
+def follow_change(
+    connection: Connection[Any],
+    *,
+    concept_ids: Sequence[int] = (),
+    memory_ids: Sequence[int] = (),
+    groups: Sequence[FactGroup] = (),
+    names: Sequence[NameRow] = (),
+    leaving_out: Sequence[int] = (),
+) -> None:
+    """Bring the graph into line with a change, at the cost of what it touches.
+
+    Parameters
+    ----------
+    concept_ids : sequence of int
+        Concepts whose names changed: those without a name go, the others are called by their most used one.
+    memory_ids : sequence of int
+        Memories whose mentions, or whose mentions' concepts, changed.
+    groups : sequence of FactGroup
+        Groups that gained or lost a fact.
+    names : sequence of NameRow
+        Names that were added, removed or moved to another concept: other memories may have them as titles, and other
+        names may contain them.
+    leaving_out : sequence of int
+        Memories that are not to be linked, even where a title says so: those that are being revoked.
+    """
+    name_rows.drop_nameless(connection, concept_ids)
+    _rename(connection, concept_ids)
+    link_memories(connection, memory_ids)
+    derive(connection, groups)
+    relink(connection, names, leaving_out=[*memory_ids, *leaving_out])
+    version.bump(connection)
+
+
+def follow_all(connection: Connection[Any]) -> None:
+    """Derive every name, every memory's concepts and every edge anew from mentions and facts."""
+    name_rows.lock(connection)
+    # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
+    fact_rows.analyse(connection)
+    known = name_rows.all_names(connection)
+    concept_ids = sorted({row.concept_id for row in known})
+    name_rows.refresh(connection, [row.id for row in known])
+    _rename(connection, concept_ids)
+    index = whole_index(connection)
+    link_memories(connection, memories.all_ids(connection), index)
+    link_names(connection, concept_ids, index)
+    groups = fact_rows.all_groups(connection)
+    for start in range(0, len(groups), GROUPS):
+        derive(connection, groups[start : start + GROUPS])
+    edge_rows.drop_unsupported(connection)
+    edge_rows.analyse(connection)
+    version.set_derived(connection, True)
+    version.bump(connection)
+
+
+def _rename(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
+    """Call concepts by their most used names; one that is called otherwise loses the vectors of its old name."""
+    graph_vectors.forget(connection, name_rows.rename(connection, concept_ids))
