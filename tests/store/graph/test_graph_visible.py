@@ -1,0 +1,104 @@
+"""What the graph shows at a time: SQL and the rule in Python agree, points and naive times included."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+
+import psycopg
+import pytest
+from graph_world import Edge, day, visible, write_concepts, write_edges, write_memories
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from hopgate.store.graph import arrays, edge_rows
+from hopgate.store.graph.visible import time_parameters, visible_edges
+
+CONCEPTS = (1, 2)
+DAYS = st.integers(1, 5).map(day)
+TIMES = st.none() | DAYS
+INTERVALS = st.one_of(
+    st.tuples(TIMES, TIMES).filter(lambda ends: None in ends or ends[0] <= ends[1]),
+    DAYS.map(lambda instant: (instant, instant)),
+)
+KNOWN = st.tuples(DAYS, TIMES).filter(lambda ends: ends[1] is None or ends[0] < ends[1])
+EDGES = st.lists(
+    st.builds(
+        lambda valid, known, number: Edge(1, 2, f"relation {number}", 1.0, *valid, *known),
+        INTERVALS,
+        KNOWN,
+        st.integers(0, 9),
+    ),
+    max_size=8,
+)
+
+
+@pytest.fixture
+def connection(dsn: str) -> Any:
+    with psycopg.connect(dsn) as opened:
+        write_memories(opened, [1])
+        write_concepts(opened, CONCEPTS)
+        yield opened
+
+
+Row = tuple[str, float, float, float, float]
+
+
+def row(relation: str, *times: datetime | None) -> Row:
+    """An edge with its four times as numbers, which sort and are the same in every zone."""
+    one, two, three, four = (time.timestamp() if time else -1.0 for time in times)
+    return relation, one, two, three, four
+
+
+def shown(connection: psycopg.Connection[Any], as_of: datetime | None, known_at: datetime | None) -> list[Row]:
+    rows = connection.execute(
+        "SELECT relation, valid_from, valid_to, recorded_at, retired_at FROM concept_edges "
+        f"WHERE {visible_edges(as_of, known_at)}",
+        time_parameters(as_of, known_at),
+    )
+    return sorted(row(*found) for found in rows)
+
+
+@given(edges=EDGES, as_of=TIMES, known_at=TIMES)
+@example(edges=[Edge(1, 2, "point", 1.0, day(2), day(2), day(1))], as_of=day(2), known_at=None)
+@example(edges=[Edge(1, 2, "met", 1.0, day(1), day(2), day(1))], as_of=day(2), known_at=day(1))
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_sql_shows_what_the_rule_says(
+    connection: psycopg.Connection[Any], edges: list[Edge], as_of: datetime | None, known_at: datetime | None
+) -> None:
+    connection.execute("DELETE FROM concept_edges")
+    write_edges(connection, edges)
+    expected = sorted(
+        row(edge.relation, edge.valid_from, edge.valid_to, edge.recorded_at, edge.retired_at)
+        for edge in edges
+        if visible(edge, as_of, known_at)
+    )
+    assert shown(connection, as_of, known_at) == expected
+    # The same in what users look at, and in the arrays that are walked.
+    looked_at = edge_rows.visible(connection, as_of=as_of, known_at=known_at)
+    assert sorted(row(found[1], *found[4:8]) for found in looked_at) == expected
+    walked = arrays.edges(connection, as_of=as_of, known_at=known_at)
+    assert sorted(walked.relations[number] for number in walked.relation) == [name for name, *_ in expected]
+
+
+def test_a_point_is_visible_at_its_instant_and_at_no_other(connection: psycopg.Connection[Any]) -> None:
+    write_edges(connection, [Edge(1, 2, "happened", 1.0, day(3), day(3))])
+    instant = timedelta(microseconds=1)
+    assert [len(shown(connection, moment, None)) for moment in (day(3) - instant, day(3), day(3) + instant)] == [
+        0,
+        1,
+        0,
+    ]
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Los_Angeles", "UTC"])
+def test_a_time_without_a_zone_is_utc_whatever_the_sessions_zone(
+    connection: psycopg.Connection[Any], zone: str
+) -> None:
+    connection.execute("SELECT set_config('TimeZone', %s, false)", (zone,))
+    write_edges(connection, [Edge(1, 2, "held", 1.0, day(2), day(3), recorded_at=day(2), retired_at=day(4))])
+    for naive, found in ((datetime(2025, 1, 1, 23), 0), (datetime(2025, 1, 2), 1), (datetime(2025, 1, 3), 0)):
+        aware = naive.replace(tzinfo=UTC)
+        assert len(shown(connection, naive, naive)) == len(shown(connection, aware, aware)) == found
+    assert len(shown(connection, datetime(2025, 1, 2, 14, tzinfo=timezone(timedelta(hours=14))), day(2))) == 1
+    assert time_parameters(date(2025, 1, 2), None)["as_of"] == day(2)

@@ -1,0 +1,90 @@
+"""One rule for time: a date without a zone is UTC, wherever one comes in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopgate
+from hopgate.extract.extraction import Extraction, Fact, State, found
+from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.memory import Memory
+from hopgate.recall.filters import Filters
+from hopgate.times import moment, utc
+
+
+@given(st.datetimes())
+def test_a_naive_time_is_the_same_clock_in_utc(naive: datetime) -> None:
+    assert utc(naive) == naive.replace(tzinfo=UTC)
+    assert utc(naive.date()) == datetime(naive.year, naive.month, naive.day, tzinfo=UTC)
+
+
+@given(st.datetimes(timezones=st.timezones() | st.just(timezone(timedelta(hours=5, minutes=30)))))
+def test_a_time_with_a_zone_is_left_alone(aware: datetime) -> None:
+    assert utc(aware) is aware
+
+
+def test_no_time_is_no_time() -> None:
+    assert utc(None) is None and moment(None) is None and moment("") is None
+
+
+def test_a_text_is_read_as_the_moment_at_which_it_begins() -> None:
+    assert moment("2024-05") == moment("2024-05-01") == moment("2024-05-01T00:00") == datetime(2024, 5, 1, tzinfo=UTC)
+    assert moment("2024-05-01T02:00+02:00") == datetime(2024, 5, 1, tzinfo=UTC)
+    assert moment("2024-13") is None and moment("soon") is None
+
+
+def test_memories_and_filters_take_naive_times() -> None:
+    assert Memory("a", "x", created_at=datetime(2024, 5, 1)).created_at == datetime(2024, 5, 1, tzinfo=UTC)
+    filters = Filters(as_of=datetime(2024, 5, 1), known_at=datetime(2024, 5, 2))
+    assert (filters.as_of, filters.known_at) == (datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 5, 2, tzinfo=UTC))
+
+
+class Moves:
+    """Says that Ada lives in Berlin until, and in Munich from, the first of May 2024."""
+
+    identity = ExtractorIdentity("moves", "1")
+
+    def extract(self, sources: object) -> list[Extraction]:
+        facts = {
+            "a": found([], [Fact("Ada", "lives in", "Berlin", "2020-01-01", "2024-05-01")]),
+            "b": found([], [Fact("Ada", "lives in", "Munich", "2024-05-01")]),
+        }
+        return [facts.get(str(one.memory_id), Extraction(state=State.EMPTY, reason="")) for one in sources]
+
+
+@pytest.fixture
+def moved(kb, dsn):
+    """Sessions far from UTC: a naive time that is not made UTC in Python would be read in the session's zone."""
+    database = dsn.rpartition("dbname=")[2]
+    with kb.store.transaction() as connection:
+        connection.execute(f"ALTER DATABASE {database} SET timezone TO 'Pacific/Kiritimati'")
+    with hopgate.open(dsn) as fresh:
+        with fresh.store.transaction() as connection:
+            assert connection.execute("SHOW timezone").fetchone() == ("Pacific/Kiritimati",)
+        made = datetime(2024, 5, 1)
+        fresh.add(Memory("a", "Ada lives in Berlin.", created_at=made), Memory("b", "Ada moved.", created_at=made))
+        fresh.build(Moves())
+        yield fresh
+
+
+@pytest.mark.parametrize(
+    ("naive", "city"), [(datetime(2024, 4, 30, 23, 59), "Berlin"), (datetime(2024, 5, 1), "Munich")]
+)
+def test_everything_that_takes_a_time_takes_a_naive_one(moved, naive: datetime, city: str) -> None:
+    aware = naive.replace(tzinfo=UTC)
+    for when in (naive, aware):
+        assert [edge.target for edge in moved.edges(as_of=when)] == [city]
+        graph = moved.to_networkx(as_of=when)
+        assert [graph.nodes[target]["name"] for _, target in graph.edges()] == [city]
+        known = 2 if city == "Munich" else 0
+        assert len(moved.edges(known_at=when)) == known
+        assert len(moved.recall("Ada", legs=("lexical",), known_at=when)) == known
+        assert len(moved.curate(since=when)) == 2
+    assert moved.curate(since=datetime(2024, 5, 1, 0, 1)) == []
+    assert [hit.external_id for hit in moved.recall("Ada", legs=("graph",), as_of=naive)] == [
+        hit.external_id for hit in moved.recall("Ada", legs=("graph",), as_of=aware)
+    ]
