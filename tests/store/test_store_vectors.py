@@ -195,3 +195,40 @@ def test_two_builders_do_not_fight(filled: KnowledgeBase) -> None:
             second.autocommit = True
             vectors.build_index(second)
             assert not vectors.has_index(second)
+
+
+def test_a_query_is_rounded_as_stored_vectors_are_and_read_back_the_same(filled: KnowledgeBase) -> None:
+    values = np.random.default_rng(1).normal(size=(50, 4)).astype(np.float32)
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    with filled.store.transaction() as connection:
+        vectors.claim(connection, TINY)
+        keys = vectors.pending(connection, limit=7)
+        contents = [f"text number {number}" for number in range(7)]
+        assert vectors.write(connection, keys, contents, values[:7]) == set(keys)
+        for key, vector in zip(keys, values, strict=False):
+            row = connection.execute(
+                "SELECT embedding = %s::halfvec, embedding <=> %s::halfvec, embedding::text "
+                "FROM memories WHERE id = %s",
+                (vectors.to_sql(vector), vectors.to_sql(vector), key),
+            ).fetchone()
+            assert row is not None and row[0] and row[1] == pytest.approx(0, abs=1e-6)
+            assert (vectors.from_sql([row[2]])[0] == vector.astype(np.float16)).all()
+        # The server rounds a float's digits as we do.
+        for vector in values:
+            digits = "[" + ",".join(f"{value:.9g}" for value in vector.tolist()) + "]"
+            same = connection.execute("SELECT %s::halfvec = %s::halfvec", (digits, vectors.to_sql(vector))).fetchone()
+            assert same == (True,)
+
+
+def test_a_search_is_exact_where_asked_and_where_there_is_no_index(filled: KnowledgeBase) -> None:
+    with filled.store.transaction() as connection:
+        assert vectors.search_exactly(connection) and vectors.search_exactly(None)
+        vectors.claim(connection, TINY)
+        space = vectors.space(connection)
+    assert vectors.search_exactly(space) and not vectors.search_exactly(space, False)
+    with connect.connect(filled.store.dsn) as connection:
+        connection.autocommit = True
+        vectors.build_index(connection)
+        space = vectors.space(connection)
+        assert not vectors.search_exactly(connection) and not vectors.search_exactly(space)
+        assert vectors.search_exactly(connection, True) and vectors.search_exactly(space, True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +122,6 @@ def write(
     Returns the memories that have theirs now.
     """
     import numpy as np
-    from pgvector import HalfVector
-    from pgvector.psycopg import register_vector
 
     if not np.isfinite(vectors).all():
         raise HopgateError("the embedder returned a vector that is not a number: nothing of this batch was written")
@@ -136,24 +135,63 @@ def write(
             f"the embedder returned vectors of {vectors.shape[1]} dimensions, and this store's have "
             f"{expected.dimension if expected else 'no room yet'}: nothing of this batch was written"
         )
-    register_vector(connection)
-    dimension = vectors.shape[1]
-    connection.execute(
-        f"CREATE TEMP TABLE made (id bigint, hash text, vector halfvec({dimension})) ON COMMIT DROP",
-    )
-    with (
-        connection.cursor() as cursor,
-        cursor.copy("COPY made (id, hash, vector) FROM STDIN WITH (FORMAT BINARY)") as copy,
-    ):
-        copy.set_types(["int8", "text", "halfvec"])
-        for key, content, vector in zip(ids, contents, vectors, strict=True):
-            copy.write_row((key, hashlib.md5(content.encode()).hexdigest(), HalfVector(vector)))
-    done = connection.execute(
-        f"UPDATE memories m SET {column} = made.vector FROM made "
-        "WHERE m.id = made.id AND md5(coalesce(m.content, '')) = made.hash AND NOT m.is_sensitive RETURNING m.id"
-    ).fetchall()
-    connection.execute("DROP TABLE made")
+    hashes = [hashlib.md5(content.encode()).hexdigest() for content in contents]
+    with copied(connection, ids, vectors, hashes):
+        done = connection.execute(
+            f"UPDATE memories m SET {column} = v.vector FROM copied_vectors v WHERE m.id = v.id "
+            "AND md5(coalesce(m.content, '')) = v.hash AND NOT m.is_sensitive RETURNING m.id"
+        ).fetchall()
     return {row[0] for row in done}
+
+
+@contextlib.contextmanager
+def copied(
+    connection: Connection[Any], ids: Sequence[int], vectors: NDArray[np.float32], hashes: Sequence[str] | None = None
+) -> Iterator[None]:
+    """Lay vectors into the temporary table `copied_vectors (id, hash, vector)` for as long as the block runs."""
+    from pgvector import HalfVector
+    from pgvector.psycopg import register_vector
+
+    register_vector(connection)
+    connection.execute(
+        f"CREATE TEMP TABLE copied_vectors (id bigint, hash text, vector halfvec({vectors.shape[1]})) ON COMMIT DROP"
+    )
+    with connection.cursor() as cursor, cursor.copy("COPY copied_vectors FROM STDIN WITH (FORMAT BINARY)") as copy:
+        copy.set_types(["int8", "text", "halfvec"])
+        for key, content_hash, vector in zip(ids, hashes or [""] * len(ids), vectors, strict=True):
+            copy.write_row((key, content_hash, HalfVector(vector)))
+    yield
+    connection.execute("DROP TABLE copied_vectors")
+
+
+def to_sql(vector: NDArray[np.float32]) -> str:
+    """A vector as a parameter that the statement casts to `halfvec`, rounded as the stored ones are.
+
+    As text: pgvector's adapters would look up the types' numbers on every connection first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> to_sql(np.array([0.5, -0.75], dtype=np.float32))
+    '[0.5,-0.75]'
+    """
+    from pgvector import HalfVector
+
+    return HalfVector(vector).to_text()
+
+
+def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Read `embedding::text` of some rows as the rows of an array.
+
+    Examples
+    --------
+    >>> from_sql(["[0.5,-0.75]", "[1,0]"]).tolist()
+    [[0.5, -0.75], [1.0, 0.0]]
+    """
+    import numpy as np
+    from pgvector import HalfVector
+
+    return np.array([HalfVector.from_text(text).to_list() for text in texts], np.float32)
 
 
 def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
@@ -198,6 +236,28 @@ def has_index(connection: Connection[Any]) -> bool:
     """Tell whether the HNSW index is there and whole."""
     row = connection.execute(f"SELECT {_INDEXED}", {"index": INDEX}).fetchone()
     return bool(row and row[0])
+
+
+def search_exactly(where: Connection[Any] | EmbeddingSpace | None, exact: bool | None = None) -> bool:
+    """Decide whether a search compares every vector or asks the HNSW index: as asked, or else by whether there is one.
+
+    Parameters
+    ----------
+    where : Connection or EmbeddingSpace, optional
+        The store's space where the caller has just read it, or a connection to ask; none for a store without vectors.
+    exact : bool, optional
+        What the caller wants; none leaves it to the store.
+
+    Examples
+    --------
+    >>> search_exactly(None), search_exactly(None, False)
+    (True, False)
+    """
+    if exact is not None:
+        return exact
+    if where is None:
+        return True
+    return not (where.indexed if isinstance(where, EmbeddingSpace) else has_index(where))
 
 
 def build_index(connection: Connection[Any]) -> None:

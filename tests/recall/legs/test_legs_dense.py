@@ -117,9 +117,3 @@ def test_an_index_never_serves_an_exact_search(indexed: KnowledgeBase, rows: Row
 def test_a_vector_that_is_none_is_refused(vector: list[float]) -> None:
     with pytest.raises(HopgateError, match="vector"):
         as_text(np.array(vector, dtype=np.float32))
-
-
-def test_text_gives_a_float_back() -> None:
-    values = np.random.default_rng(1).normal(size=100).astype(np.float32)
-    read = np.array([float(part) for part in as_text(values)[1:-1].split(",")], dtype=np.float32)
-    assert (read == values).all()

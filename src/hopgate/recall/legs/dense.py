@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.recall.filters import Filters
+from hopgate.store import vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,7 @@ dense AS MATERIALIZED (
 )
 """
 _BY_INDEX = {"distance": "embedding <=> %(vector)s::halfvec", "tie": ""}
-# A sum with nothing is the same number, and no index knows it.
+# `+ 0` keeps the planner off the HNSW index, which knows the bare distance only.
 _EXACT = {"distance": "(embedding <=> %(vector)s::halfvec) + 0", "tie": ", id"}
 
 
@@ -77,8 +78,7 @@ def as_text(vector: NDArray[np.float32]) -> str:
     length = float((vector * vector).sum())
     if not 0 < length < float("inf"):
         raise HopgateError("the query's vector is zero or not a number: its embedder is broken, try another query")
-    # Nine digits give a float32 back exactly; pgvector rounds it to a half.
-    return "[" + ",".join(f"{value:.9g}" for value in vector.tolist()) + "]"
+    return vectors.to_sql(vector)
 
 
 def _search(

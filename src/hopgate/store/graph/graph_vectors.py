@@ -37,19 +37,10 @@ def pending(connection: Connection[Any], table: Table, *, after: int, limit: int
     return connection.execute(_PENDING[table], (after, limit)).fetchall()
 
 
-def write(connection: Connection[Any], table: Table, ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
-    """Store vectors."""
-    from pgvector import HalfVector
-    from pgvector.psycopg import register_vector
-
-    register_vector(connection)
-    connection.execute(f"CREATE TEMP TABLE made (id bigint, vector halfvec({vectors.shape[1]})) ON COMMIT DROP")
-    with connection.cursor() as cursor, cursor.copy("COPY made FROM STDIN WITH (FORMAT BINARY)") as copy:
-        copy.set_types(["int8", "halfvec"])
-        for key, vector in zip(ids, vectors, strict=True):
-            copy.write_row((key, HalfVector(vector)))
-    connection.execute(f"UPDATE {table} t SET embedding = made.vector FROM made WHERE t.id = made.id")
-    connection.execute("DROP TABLE made")
+def write(connection: Connection[Any], table: Table, ids: Sequence[int], rows: NDArray[np.float32]) -> None:
+    """Store vectors, one row of the array for each id."""
+    with vectors.copied(connection, ids, rows):
+        connection.execute(f"UPDATE {table} t SET embedding = v.vector FROM copied_vectors v WHERE t.id = v.id")
 
 
 def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
@@ -86,7 +77,7 @@ def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limi
     return connection.execute(
         "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concepts WHERE embedding IS NOT NULL "
         "ORDER BY embedding <=> %(vector)s::halfvec LIMIT %(limit)s",
-        {"vector": _text(vector), "limit": limit},
+        {"vector": vectors.to_sql(vector), "limit": limit},
     ).fetchall()
 
 
@@ -94,19 +85,17 @@ def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_id
     """How near these concepts are to a vector; those without one are left out."""
     rows = connection.execute(
         "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concepts WHERE id = ANY(%s) AND embedding IS NOT NULL",
-        (_text(vector), list(concept_ids)),
+        (vectors.to_sql(vector), list(concept_ids)),
     )
     return dict(rows.fetchall())
 
 
 def sample(connection: Connection[Any], limit: int) -> NDArray[np.float32]:
     """Vectors of the first concepts, as rows: enough to tell how alike unrelated names are."""
-    import numpy as np
-
     rows = connection.execute(
         "SELECT embedding::text FROM concepts WHERE embedding IS NOT NULL ORDER BY id LIMIT %s", (limit,)
     ).fetchall()
-    return np.array([[float(value) for value in row[0][1:-1].split(",")] for row in rows], np.float32)
+    return vectors.from_sql([row[0] for row in rows])
 
 
 def near_facts(
@@ -122,9 +111,5 @@ def near_facts(
         "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concept_edges "
         f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} "
         "ORDER BY embedding <=> %(vector)s::halfvec, id LIMIT %(limit)s",
-        {**time_parameters(as_of, known_at), "vector": _text(vector), "limit": limit},
+        {**time_parameters(as_of, known_at), "vector": vectors.to_sql(vector), "limit": limit},
     ).fetchall()
-
-
-def _text(vector: NDArray[np.float32]) -> str:
-    return "[" + ",".join(f"{value:.7g}" for value in vector.tolist()) + "]"
