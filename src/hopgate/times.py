@@ -31,7 +31,7 @@ def utc(given: date | None) -> datetime | None:
         return None
     if not isinstance(given, datetime):
         given = datetime(given.year, given.month, given.day)
-    # A zone may give no offset, and then says no more than none.
+    # A zone without an offset is as good as none.
     return given.replace(tzinfo=UTC) if given.utcoffset() is None else given
 
 

@@ -91,7 +91,6 @@ def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
 def fill(kb: KnowledgeBase, made: Corpus, triples: Path) -> None:
     """Ingest, embed, extract and build."""
     from hopgate.extract.replay import Replay
-    from hopgate.store.graph.concept_rows import counts
 
     kb.add(*made.memories)
     sensitive = sum(memory.is_sensitive for memory in made.memories)
@@ -102,10 +101,10 @@ def fill(kb: KnowledgeBase, made: Corpus, triples: Path) -> None:
     with progress("building the graph"):
         known = {memory.external_id for memory in made.memories}
         kb.build(Replay(str(triples), known), single_valued=made.single_valued)
-    with kb.store.transaction() as connection:
-        concepts, _, edges = counts(connection)
+    counts = kb.graph_counts()
+    edges = counts["edges"] + counts["name_links"]
     say(
-        f"graph of {concepts:,} concepts and {edges:,} edges, from the facts that the corpus was written "
+        f"graph of {counts['concepts']:,} concepts and {edges:,} edges, from the facts that the corpus was written "
         "around:\nwhat a perfect extractor would find (hopgate build reads them out of texts instead)"
     )
 

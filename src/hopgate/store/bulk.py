@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 
-# How the server writes a value of a fixed width, and how it is written.
+# The function by which the server writes a value of each fixed width as bytes.
 _SEND = {"i8": "int8send", "i4": "int4send", "f8": "float8send", "f4": "float4send"}
 
 
@@ -58,14 +58,14 @@ def read(
     parts: int = 1,
     by: str = "id",
 ) -> Arrays:
-    """Read columns of what stands after FROM; row ``i`` is entry ``i`` of each array.
+    """Read columns of a FROM clause; row ``i`` is entry ``i`` of each array.
 
     Parameters
     ----------
     source : str
         Tables, joins and a WHERE clause. The rows come in no particular order, and in the same one for every column.
     parts : int
-        A power of two: read in so many statements, told apart by the bigint `by`. PostgreSQL's values end at 1 GiB.
+        A power of two: read in so many statements, divided by the bigint `by`. PostgreSQL's values end at 1 GiB.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def read_groups(
 
 def _execute(connection: Connection[Any], statement: str, parameters: Mapping[str, Any] | None) -> list[Any]:
     with connection.cursor(binary=True) as cursor:
-        # The statement is made of this package's own words; what comes from outside is in the parameters.
+        # The statement is made of this package's constants; what comes from outside is in the parameters.
         return cursor.execute(statement, parameters).fetchall()
 
 
@@ -117,8 +117,8 @@ def _arrays(columns: Mapping[str, Column], rows: Iterable[tuple[bytes | None, ..
     pieces = list(zip(*rows, strict=True)) or [()] * len(columns)
     arrays = {
         # Over the wire the first byte is the highest; `astype` turns it into the machine's own order.
-        name: np.frombuffer(b"".join(piece or b"" for piece in told), ">" + column.type).astype(column.type)
-        for (name, column), told in zip(columns.items(), pieces, strict=True)
+        name: np.frombuffer(b"".join(piece or b"" for piece in parts), ">" + column.type).astype(column.type)
+        for (name, column), parts in zip(columns.items(), pieces, strict=True)
     }
     lengths = {len(arrays[name]) for name, column in columns.items() if column.only is None}
     if len(lengths) > 1:

@@ -21,11 +21,11 @@ POOL_SIZE = 8
 
 
 def connect(dsn: str) -> psycopg.Connection[Any]:
-    """Open one connection, with libpq's many ways of failing told in one sentence."""
+    """Open one connection, and explain in one sentence why it cannot be opened."""
     try:
         return psycopg.connect(dsn, **CONNECTION)
     except psycopg.Error as error:
-        raise HopgateError(_why_not(error)) from None
+        raise HopgateError(_connection_refusal(error)) from None
 
 
 def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
@@ -78,7 +78,7 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Turn the failures of a healthy program on an unhealthy server into sentences."""
+    """Turn errors that are the server's (disk full, gone, read-only, no permission) into one sentence each."""
     try:
         yield
     except errors.DiskFull:
@@ -93,10 +93,10 @@ def explained() -> Iterator[None]:
         raise HopgateError(f"the PostgreSQL server does not answer ({_first_line(error)}): is it running?") from None
 
 
-def _why_not(error: psycopg.Error) -> str:
-    told = _first_line(error)
+def _connection_refusal(error: psycopg.Error) -> str:
+    reason = _first_line(error)
     if isinstance(error, psycopg.ProgrammingError):
-        return f"this is not a PostgreSQL address ({told}): write postgresql://user:password@host:5432/database"
+        return f"this is not a PostgreSQL address ({reason}): write postgresql://user:password@host:5432/database"
     for sign, remedy in (
         ("password authentication failed", "check user and password"),
         ("no password supplied", "put the password into the address or into ~/.pgpass"),
@@ -106,9 +106,9 @@ def _why_not(error: psycopg.Error) -> str:
         ("timeout", "is the host reachable from here?"),
         ("too many clients", "close some connections, or raise max_connections"),
     ):
-        if sign in told:
-            return f"cannot connect to PostgreSQL ({told}): {remedy}"
-    return f"cannot connect to PostgreSQL ({told}): check the address postgresql://user:password@host:5432/database"
+        if sign in reason:
+            return f"cannot connect to PostgreSQL ({reason}): {remedy}"
+    return f"cannot connect to PostgreSQL ({reason}): check the address postgresql://user:password@host:5432/database"
 
 
 def _first_line(error: BaseException) -> str:

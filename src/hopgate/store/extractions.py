@@ -1,4 +1,4 @@
-"""What extractors said of memories: cached by what was read, recorded by memory."""
+"""Extractions: cached by the text that was read, recorded by memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class StoreCache:
 
 
 def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Remove every extraction ever cached for these memories, whatever the extractor and whatever they said then."""
+    """Remove every extraction ever cached for these memories: of any extractor, and of any text they ever had."""
     connection.execute(
         "WITH gone AS (DELETE FROM extraction_readings WHERE memory_id = ANY(%s) RETURNING text_hash) "
         "DELETE FROM extraction_cache WHERE text_hash IN (SELECT text_hash FROM gone)",
@@ -61,7 +61,7 @@ def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
 
 
 def done(connection: Connection[Any], external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:
-    """Those of the memories that this extractor has dealt with for good."""
+    """Those of the memories whose extraction by this extractor is final: complete or empty."""
     rows = connection.execute(
         f"SELECT {KEY} FROM memories JOIN extractions x ON x.memory_id = memories.id "
         f"WHERE {NAMED} AND x.extractor_hash = %(hash)s AND x.state IN ('complete', 'empty')",
@@ -71,7 +71,7 @@ def done(connection: Connection[Any], external_ids: Sequence[str], identity: Ext
 
 
 def readable(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, tuple[int, datetime, bool]]:
-    """Memories that may be written about: id, when they became known, and whether something was said of them before.
+    """Memories that may be written about: id, when they became known, and whether they were extracted before.
 
     One that turned sensitive or was deleted while its text was being read is not among them.
     """
@@ -107,7 +107,7 @@ def record(
 
 
 def states(connection: Connection[Any]) -> dict[str, int]:
-    """How many memories are in each state, with `pending` for those that nothing was said of yet."""
+    """How many memories are in each state, with `pending` for those that were not extracted yet."""
     rows = connection.execute(
         "SELECT coalesce(x.state, 'pending'), count(*) FROM memories m LEFT JOIN extractions x ON x.memory_id = m.id "
         "WHERE NOT m.is_sensitive GROUP BY 1 ORDER BY 1"

@@ -38,7 +38,7 @@ class Embedding:
 
         Parameters
         ----------
-        space : Space, optional
+        space : EmbeddingSpace, optional
             The store's, where the caller has just read it: another process may have changed it since the last query.
         """
         vector: NDArray[np.float32] = self.embedder(space=space).queries([text])[0]
@@ -108,7 +108,7 @@ class Embedding:
             rows = embedder.documents(texts)
             with self._store.transaction() as connection:
                 if column == "embedding":
-                    # Together with its first vectors: an embedder that never gave one has no claim.
+                    # In the transaction of its first vectors, so that an embedder that never gave one claims nothing.
                     vectors.claim(connection, embedder.identity)
                 written = vectors.write(connection, keys, texts, rows, column=column)
             # What changed, went or turned sensitive on the way must not stay in the cache either.

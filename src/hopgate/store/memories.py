@@ -23,10 +23,10 @@ _INCOMING = (
     "external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
     "title_length, source"
 )
-# An owner's row without an external id is known by its own, and one that does not say whether it is sensitive is.
+# An owner's row without an external id is known by its own id, and one whose sensitivity is NULL counts as sensitive.
 KEY = "coalesce(external_id, id::text)"
 NAMED = "(external_id = ANY(%(names)s) OR external_id IS NULL AND id = ANY(%(numbers)s::bigint[]))"
-# By way of text, an owner's column of type real gives 0.3 and not 0.30000001192.
+# Cast by way of text, so that an owner's column of type real gives 0.3 and not 0.30000001192.
 _ROW = (
     f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
     "coalesce(importance::text::float8, 0.5), "
@@ -36,7 +36,7 @@ _ROW = (
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
 
 CHUNK = 5000
-# What a title adds to a name is in brackets and short: "(road)", "(1954 film)".
+# A title may have a short addition to the name, in brackets: "(road)", "(1954 film)".
 MAX_ADDITION = 60
 
 
@@ -207,7 +207,7 @@ def require(connection: Connection[Any], external_ids: Sequence[str]) -> list[in
 
 
 def remove(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Delete memories; what extractors said of them goes by the foreign keys."""
+    """Delete memories; their mentions, facts and links go by the foreign keys."""
     connection.execute("DELETE FROM memories WHERE id = ANY(%s)", (list(ids),))
 
 

@@ -1,4 +1,4 @@
-"""Memories that gave way to others: they stay, and say since when and by which."""
+"""Memories that were superseded by others: they are kept, with since when and by which."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
-# A newer memory's facts end all of an older one's: same source, same single-valued relation, another target.
+# An older memory is contradicted when each of its facts is ended by one of the newer memory's: same source, same
+# single-valued relation, another target, a later start.
 _CONTRADICTED = (
     "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id) AND NOT EXISTS (SELECT 1 FROM facts f "
     "JOIN relations r ON r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "

@@ -51,7 +51,7 @@ def claim(connection: Connection[Any], identity: Identity) -> None:
     """Make the store this embedder's, or refuse by name when it is another's."""
     found = space(connection)
     if found is None:
-        # Of two that come first at once, one waits here and finds the other's claim.
+        # Two processes may claim at once: the second waits here, and then finds the first one's claim.
         connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
         found = space(connection)
     if found is None:
@@ -204,7 +204,7 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
 
 
 def begin_next(connection: Connection[Any], identity: Identity) -> None:
-    """Lay a second column beside the vectors, to be filled while recall goes on with the first."""
+    """Add a second column of vectors, to be filled while recall goes on with the first."""
     connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
     found = space(connection)
     if found is None or (found.next_identity and found.next_identity.key == identity.key):
@@ -233,7 +233,7 @@ def finish_next(connection: Connection[Any], identity: Identity) -> None:
 
 
 def has_index(connection: Connection[Any]) -> bool:
-    """Tell whether the HNSW index is there and whole."""
+    """Whether the HNSW index is there and valid."""
     row = connection.execute(f"SELECT {_INDEXED}", {"index": INDEX}).fetchone()
     return bool(row and row[0])
 
@@ -262,7 +262,8 @@ def search_exactly(where: Connection[Any] | EmbeddingSpace | None, exact: bool |
 
 def build_index(connection: Connection[Any]) -> None:
     """Build the HNSW index beside running writers; the connection must be in autocommit mode."""
-    # Tried, not waited for: who waits holds a snapshot, and a concurrent build waits for every snapshot.
+    # Try the lock instead of waiting for it: a waiting process holds a snapshot, and a concurrent build waits for every
+    # snapshot to end.
     row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))").fetchone()
     if not (row and row[0]):
         return

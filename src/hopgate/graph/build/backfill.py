@@ -1,4 +1,4 @@
-"""A backfill: names of one concept are brought together, and everything that follows is derived once."""
+"""A backfill: all names and all relations of a store clustered anew; what follows is derived once, after it."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def canonicalise(
 
 
 def canonical_relations(connection: Connection[Any], embed: Embed | None = None) -> Relations:
-    """Bring relations together that were said in different words; the raw ones are kept, edges are not touched."""
+    """Bring relations of the same meaning together; the raw ones are kept, edges are not touched."""
     counts = relation_rows.raw_relations(connection)
-    told = [raw for raw, count in counts.items() for _ in range(count)]
-    found = canonicalise_relations(told, embed=embed if len(counts) <= MAX_EMBEDDED else None)
+    repeated = [raw for raw, count in counts.items() for _ in range(count)]
+    found = canonicalise_relations(repeated, embed=embed if len(counts) <= MAX_EMBEDDED else None)
     relation_rows.set_canonical(connection, found.canonical, found.scores)
     return found

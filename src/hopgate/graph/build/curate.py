@@ -1,8 +1,8 @@
 """Curation, never on by default: what a new memory means for those it resembles, as proposals to review or apply.
 
-ADD keeps it beside them. UPDATE: it says what an older one said, and more. DELETE: it contradicts all that an older one
-said. NOOP: an older one says it already. Nothing is deleted: the one that gives way keeps a tombstone (since when, and
-by which other) and is left out of recall unless asked for.
+ADD keeps it beside them. UPDATE: it contains what an older one contains, and more. DELETE: it contradicts all facts of
+an older one. NOOP: an older one contains it already. Nothing is deleted: the superseded one gets a tombstone (since
+when, and by which other) and is left out of recall unless asked for.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Proposal:
 
 
 Decide = Callable[[Cleared, Sequence[Neighbour]], "tuple[Action, str | None, str] | None"]
-"""A model's say: an action, the older memory it is about, and why; none leaves it to the rules."""
+"""A model's decision: an action, the older memory it is about, and why; None leaves it to the rules."""
 
 
 def propose(external_id: str, text: Cleared, neighbours: Sequence[Neighbour]) -> Proposal:
@@ -91,7 +91,7 @@ def propose(external_id: str, text: Cleared, neighbours: Sequence[Neighbour]) ->
 
 
 def _within(short: list[str], long: list[str]) -> bool:
-    """Whether a text's words stand in another in the same order, so that nothing said is lost or turned around."""
+    """Whether a text's words are all in another, in the same order: then nothing of it is lost or turned around."""
     rest = iter(long)
     return bool(short) and sum(word in rest for word in short) >= CONTAINED * len(short)
 
@@ -129,7 +129,7 @@ def proposals(
 
 
 def apply(connection: Connection[Any], chosen: Sequence[Proposal]) -> int:
-    """Give the memories that give way their tombstones; say how many."""
+    """Give the memories that proposals supersede their tombstones; return how many."""
     pairs = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory) for one in chosen]
     done = tombstones.supersede(connection, [(gone, by) for gone, by in pairs if gone and by])
     if done:

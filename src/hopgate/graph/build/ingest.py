@@ -35,7 +35,7 @@ MAX_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class DatedExtraction:
-    """What an extractor said of one memory; it became known when the memory was made."""
+    """The extraction of one memory; its facts became known when the memory was made."""
 
     memory_id: int
     recorded_at: datetime
@@ -49,7 +49,7 @@ def add(
     deriving: bool = True,
     resolve: Resolve | None = None,
 ) -> None:
-    """Write what was said, in the caller's transaction.
+    """Write mentions and facts, in the caller's transaction.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def add(
     known = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in wanted})
     mentions, facts = [], []
     for one in batch:
-        for name, kind in _told(one.extraction):
+        for name, kind in _names_used(one.extraction):
             if row := known.get(normalise(name)):
                 mentions.append((one.memory_id, row.id, name, kind))
         for fact in one.extraction.facts:
@@ -102,7 +102,7 @@ def spellings(extractions: Iterable[Extraction]) -> dict[str, tuple[str, str | N
     """Every name of a batch by its normal form; the first spelling and the first kind win."""
     wanted: dict[str, tuple[str, str | None]] = {}
     for extraction in extractions:
-        for name, kind in _told(extraction):
+        for name, kind in _names_used(extraction):
             normal = normalise(name)
             if not normal or len(normal) > MAX_NAME or len(name) > 2 * MAX_NAME:
                 continue
@@ -111,7 +111,7 @@ def spellings(extractions: Iterable[Extraction]) -> dict[str, tuple[str, str | N
     return wanted
 
 
-def _told(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
+def _names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
     """The names that an extraction uses: whoever states a fact mentions its ends."""
     for mention in extraction.mentions:
         yield mention.name, mention.kind or None
@@ -146,22 +146,22 @@ class GraphSink:
             return extractions.done(connection, [str(key) for key in memory_ids], identity)
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
-        """Write a batch with its provenance, in the place of whatever was said of these memories before."""
+        """Write a batch with its provenance, in the place of these memories' earlier extractions."""
         if self._resolution:
-            told = spellings(one.extraction for one in batch)
-            self._resolution.prepare(self._store, {normal: name for normal, (name, _) in told.items()})
+            names = spellings(one.extraction for one in batch)
+            self._resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()})
         with self._store.transaction() as connection:
-            # Memories first and the graph second, as everyone does who changes both: no two then wait for each other.
+            # Every writer of both locks memories first and the graph second, so that no two wait for each other.
             known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
             name_rows.lock(connection)
             rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
-            # An extractor that failed says nothing against what another has said before.
+            # A failed extraction does not replace an earlier one.
             rows = [(row, one) for row, one in rows if not (row[2] and one.extraction.state is State.FAILED)]
-            before = [key for (key, _, said_before), _ in rows if said_before]
+            before = [key for (key, _, extracted), _ in rows if extracted]
             if before:
                 revoke(connection, before)
-            said = [DatedExtraction(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
-            add(connection, said, deriving=self._deriving, resolve=self._resolution)
+            dated = [DatedExtraction(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
+            add(connection, dated, deriving=self._deriving, resolve=self._resolution)
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for (key, _, _), one in rows), identity
             )

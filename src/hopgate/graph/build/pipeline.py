@@ -1,4 +1,4 @@
-"""Memories become a graph: extract, bring names together, derive, embed; the second time only what is new."""
+"""The whole way from memories to a graph: extract, canonicalise, derive, embed; the second time only what is new."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class GraphBuilder:
         return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
 
     def embed(self, *, concepts: bool = True) -> None:
-        """Give edges, and concepts unless told otherwise, the vectors they lack, when the store has a space for them.
+        """Give edges, and concepts unless `concepts` is false, the vectors they lack, in a store that has vectors.
 
         Walks start from facts near the query, and so need the edges' vectors; concepts' serve to resolve new names.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.canonicalise import ContextMention
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
-"""Told a name, its kind and a concept's names: whether they are one; none when that cannot be told."""
+"""Given a name, its kind and a concept's names: whether they are one concept, or None when that is unknown."""
 
 # How alike names must be in a store: the same for a backfill and for a name that comes later.
 
@@ -38,7 +39,7 @@ NEIGHBOURS = 10
 # so is short for none of them.
 SHARED = 8
 NAMES = 8
-# Enough vectors to tell how alike unrelated names are.
+# So many vectors are read to measure how alike unrelated names are, and fewer than `ENOUGH` are too few.
 SAMPLE = 2000
 ENOUGH = 100
 
@@ -65,7 +66,7 @@ class CosineScale:
             self._of = closeness(vectors) if len(vectors) >= ENOUGH else None
 
     def __call__(self, cosines: Sequence[float]) -> list[float | None]:
-        """Closeness of each; none while there are too few names to tell how alike unrelated ones are."""
+        """Closeness of each; None while there are too few names to measure how alike unrelated ones are."""
         import numpy as np
 
         return list(self._of(np.array(cosines, np.float32)).tolist()) if self._of else [None] * len(cosines)
@@ -77,7 +78,7 @@ class NameResolver:
     Parameters
     ----------
     embed : callable, optional
-        Gives unit rows for names. Without it only strings speak.
+        Gives unit rows for names. Without it names are compared as strings only.
     ask : callable, optional
         Decides the middle band. Without it such names stay apart and are listed as ambiguous.
     """
@@ -152,10 +153,11 @@ class NameResolver:
 
     def _candidates(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> list[Candidate]:
         words = tokens(row.normal)
-        told = row.normal.split()
-        # What is said longer elsewhere, and every shorter name that stands inside this one.
-        parts = {" ".join(told[at:end]) for at in range(len(told)) for end in range(at + 1, len(told) + 1)}
-        shared = {*words, *(word for word in told if singular(word) in words)}
+        parts_of_name = row.normal.split()
+        # Every run of words in this name: a shorter name may be one of them.
+        runs = combinations(range(len(parts_of_name) + 1), 2)
+        parts = {" ".join(parts_of_name[start:end]) for start, end in runs}
+        shared = {*words, *(word for word in parts_of_name if singular(word) in words)}
         ids = name_rows.alike(connection, row.normal, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED)
         near: dict[int, float | None] = {}
         if row.normal in self._vectors:

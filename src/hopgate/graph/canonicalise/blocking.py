@@ -1,4 +1,4 @@
-"""Which pairs of names are worth scoring: the union of what several cheap looks find.
+"""Which pairs of names are worth scoring: the union of several cheap blocks.
 
 Embeddings alone miss namesakes, tokens alone miss synonyms and misspellings: each block finds what the others miss.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from hopgate.graph.canonicalise.units import FloatArray, IntArray
 from hopgate.graph.names.normal import initials, numbers, tokens
 
-# A token in more names than this makes no block: it says little, and its pairs grow with the square. Names that it
+# A token in more names than this makes no block: it is weak evidence, and its pairs grow with the square. Names that it
 # makes up wholly are still found, by containment.
 MAX_BLOCK = 50
 # An n-gram in more names than this is left out of the n-gram block, for the same reason.
@@ -58,7 +58,7 @@ def shared_item(bags: Iterable[Iterable[str]]) -> Iterable[tuple[int, int]]:
 
 
 def expansions(names: Sequence[str]) -> dict[int, list[int]]:
-    """For each name, the names that say more: those that hold all its tokens and others.
+    """For each name, the longer names that hold all its tokens and others.
 
     A number or date is short for nothing.
 

@@ -1,6 +1,6 @@
 """Agglomerative clustering of a sparse graph of scored pairs, with a guard against chaining.
 
-A pair that no block proposed counts as unlike (0), so that two groups join only when most of their pairs say so
+A pair that no block proposed counts as unlike (0), so that two groups join only when most of their pairs score high
 (average linkage) or all do (complete linkage). Bare connected components, where one pair is enough, are not offered:
 they collapse unrelated concepts.
 """
@@ -19,7 +19,7 @@ from hopgate.graph.canonicalise.score import Scored
 from hopgate.graph.canonicalise.units import IntArray
 
 Linkage = Literal["average", "complete"]
-# Scores below this are taken for 0: they are most pairs, and change no average that matters.
+# Scores below this count as 0: they are most of the pairs, and too low to bring an average near a threshold.
 NOTHING = 0.1
 
 

@@ -1,4 +1,4 @@
-"""What speaks for two names being one, measured for many pairs: each kind of evidence a column, in 0..1."""
+"""The evidence that two names are one concept, for many pairs: a column for each kind of evidence, in 0..1."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from hopgate.graph.canonicalise.overlap import weighted_jaccard
-from hopgate.graph.canonicalise.short_names import shares, standing
+from hopgate.graph.canonicalise.short_names import expansion_shares, short_form_score
 from hopgate.graph.canonicalise.spelling import spelling
 from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
 from hopgate.graph.names.normal import tokens
@@ -34,8 +34,8 @@ def evidence(
     row_of = {pair: row for row, pair in enumerate(zip(i.tolist(), j.tolist(), strict=True))}
     fits = fit(near).tolist()
 
-    stands = {
-        (short, long): standing(units.spellings[short], units.spellings[long])
+    short_forms = {
+        (short, long): short_form_score(units.spellings[short], units.spellings[long])
         for short, longs in longer.items()
         for long in longs
     }
@@ -44,20 +44,20 @@ def evidence(
         return row_of[min(short, long), max(short, long)]
 
     def suits(short: int, long: int) -> float:
-        return float(fits[row(short, long)] * stands[short, long])
+        return float(fits[row(short, long)] * short_forms[short, long])
 
     columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
     joined = np.unique([name.replace(" ", "") for name in units.names], return_inverse=True)[1]
     columns[:, 0] = joined[i] == joined[j]
     columns[:, 1] = weighted_jaccard(sets, i, j)
     columns[:, 2] = np.nan
-    expansion, strongest = shares(longer, sets, units.counts, suits)
+    expansion, strongest = expansion_shares(longer, sets, units.counts, suits)
     for (short, long), share in expansion.items():
-        columns[row(short, long), 2] = share * stands[short, long]
+        columns[row(short, long), 2] = share * short_forms[short, long]
     sizes = np.array([len(one) for one in held])
     for at in np.flatnonzero((sizes[i] == sizes[j]) & (columns[:, 1] < 1)).tolist():
         columns[at, 3] = spelling(held[i[at]], held[j[at]])
-    for (short, long), share in shares(spelt, sets, units.counts, lambda a, b: fits[row(a, b)])[0].items():
+    for (short, long), share in expansion_shares(spelt, sets, units.counts, lambda a, b: fits[row(a, b)])[0].items():
         columns[row(short, long), 4] = share * _credible(units.spellings[short])
     columns[:, 5] = near
     columns[:, 6] = weighted_jaccard(units.contexts, i, j, smooth=1.0, smaller=True)
@@ -65,5 +65,5 @@ def evidence(
 
 
 def _credible(acronym: str) -> float:
-    """Two small letters are the initials of too many names; written in capitals, or three letters, of few."""
+    """Halve the evidence of two lower-case letters, which are the initials of many names."""
     return 1.0 if len(acronym) > 2 or acronym.isupper() else 0.5

@@ -1,4 +1,4 @@
-"""IDF-weighted overlap of bags: of the tokens of names, of what is said of them."""
+"""IDF-weighted overlap of bags: of the tokens of names, of the facts about them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Relations said in different words, made one; what was said is kept.
+"""Relations of the same meaning, brought together; the raw ones are kept.
 
-As in Extract-Define-Canonicalize (Zhang & Soh, 2024) a relation is compared by a short definition of it and by that
-definition's embedding, for names alone (led, headed) often share nothing. Where nobody defined it, its own words serve.
+As in Extract-Define-Canonicalize (Zhang & Soh, 2024) relations are compared by embeddings beside their words, for
+words alone (led, headed) often share nothing.
 """
 
 from __future__ import annotations
@@ -34,42 +34,32 @@ _TURNING = _words("not no never non by to from before after of former ex")
 
 @dataclass(frozen=True)
 class Relations:
-    """Raw relations and what each became; the raw ones are never lost.
+    """The canonical relation of each raw one, and how alike the two are.
 
     Examples
     --------
     >>> found = canonicalise_relations(["was born in", "born in", "works at", "was born in"])
-    >>> found["born in"], found["works at"], found.raw("was born in")
-    ('was born in', 'works at', ('was born in', 'born in'))
+    >>> found.canonical["born in"], found.canonical["works at"]
+    ('was born in', 'works at')
     """
 
     canonical: Mapping[str, str]
     scores: Mapping[str, float] = field(repr=False)
 
-    def __getitem__(self, raw: str) -> str:
-        return self.canonical[raw]
-
-    def raw(self, canonical: str) -> tuple[str, ...]:
-        """The relations as they were said that became this one."""
-        return tuple(raw for raw, became in self.canonical.items() if became == canonical)
-
 
 def canonicalise_relations(
     relations: Sequence[str],
-    definitions: Mapping[str, str] | None = None,
     embed: Callable[[Sequence[str]], FloatArray] | None = None,
     threshold: float = 0.6,
 ) -> Relations:
-    """Cluster relations by complete linkage over words and definitions; the one said most gives its name.
+    """Cluster relations by complete linkage over their words and embeddings; the most frequent gives its name.
 
     Parameters
     ----------
     relations : sequence of str
-        As said, once for every time they were.
-    definitions : mapping, optional
-        A short definition for some of them, such as a model may give.
+        As extracted, once for every time they were.
     embed : callable, optional
-        Gives unit rows for definitions, such as an embedder's `documents`.
+        Gives unit rows for texts, such as an embedder's `documents`.
     threshold : float
         The least similar two of a cluster are at least this alike.
     """
@@ -77,8 +67,7 @@ def canonicalise_relations(
     raws = list(counts)
     if not raws:
         return Relations({}, {})
-    texts = [(definitions or {}).get(raw, raw) for raw in raws]
-    scored = _scored(raws, texts, None if embed is None else np.asarray(embed(texts), dtype=np.float32))
+    scored = _scored(raws, None if embed is None else np.asarray(embed(raws), dtype=np.float32))
     merges = agglomerate(scored, np.ones(len(raws)), "complete", floor=min(threshold, 0.2))
     labels = cut(merges, len(raws), threshold).tolist()
     pairs = {
@@ -95,11 +84,10 @@ def canonicalise_relations(
     return Relations(canonical, scores)
 
 
-def _scored(raws: list[str], texts: list[str], vectors: FloatArray | None) -> Scored:
+def _scored(raws: list[str], vectors: FloatArray | None) -> Scored:
     words = [frozenset(normalise(raw.replace("_", " ")).split()) for raw in raws]
     bags = [frozenset(singular(word) for word in one - _AUXILIARY) or one for one in words]
-    by_text = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    blocks = [blocking.shared_item(bags), blocking.shared_item([(text,) for text in texts])]
+    blocks = [blocking.shared_item(bags)]
     if vectors is None:
         i, j = blocking.pairs(blocks)
         near = np.zeros(len(i), dtype=np.float32)
@@ -109,9 +97,7 @@ def _scored(raws: list[str], texts: list[str], vectors: FloatArray | None) -> Sc
         near = scale(np.einsum("ij,ij->i", vectors[i], vectors[j]))
     overlap = weighted_jaccard(bags, i, j)
     turned = [bool((words[a] ^ words[b]) & _TURNING) for a, b in zip(i.tolist(), j.tolist(), strict=True)]
-    numbered = np.array([by_text[text] for text in texts])
-    score = np.where(turned, 0.5, 1.0) * np.maximum(overlap, near)
-    score = np.where(numbered[i] == numbered[j], 1.0, score).astype(np.float32)
+    score = (np.where(turned, 0.5, 1.0) * np.maximum(overlap, near)).astype(np.float32)
     columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
     columns[:, 1], columns[:, 5] = overlap, near
     return Scored(i, j, score, columns)

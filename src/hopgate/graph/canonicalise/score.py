@@ -13,8 +13,8 @@ from hopgate.graph.canonicalise.features import KINDS
 from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
 from hopgate.graph.names.normal import clash, markers, numbers, tokens
 
-# A short name and its expansion this close by embedding fit as well as can be told: the median of true ones is above
-# it, that of false ones below.
+# A short name and its expansion this close by embedding fit fully: the median of true pairs is above it, that of
+# false ones below.
 FITTING = 0.5
 
 
@@ -40,21 +40,21 @@ class Scoring:
     siblings (January 1842, March 1842): that leaves `siblings` of the overlap. Embeddings that are close add: alone
     where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
     Shared context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and
-    numbers or words like "new" that tell a thing from its like leave `told_apart`.
+    numbers or words like "new" that differ leave `other_number`.
 
     The defaults sit on a plateau: each moved by half changes no figure on ReVerb Base and Ambiguous by more than 0.02.
 
     Examples
     --------
     >>> Scoring(context=0)
-    Scoring(unfit=0.3, siblings=0.7, context=0, other_kind=0.85, told_apart=0.3)
+    Scoring(unfit=0.3, siblings=0.7, context=0, other_kind=0.85, other_number=0.3)
     """
 
     unfit: float = 0.3
     siblings: float = 0.7
     context: float = 0.2
     other_kind: float = 0.85
-    told_apart: float = 0.3
+    other_number: float = 0.3
 
     def fit(self, near: FloatArray) -> FloatArray:
         """How well an expansion suits its short name, by their closeness; 1 where that is unknown."""
@@ -69,24 +69,24 @@ class Scoring:
         strings = np.where(contained, strings * self.fit(near), strings)
         close = np.nan_to_num(near)
         score = np.maximum(strings, np.where(contained | (shared > 0), (strings + close) / 2, close))
-        # Initials and closeness know nothing of each other: either may be right.
+        # Initials and closeness are independent evidence: the chance that both are wrong is the product.
         score = np.where(acronym > 0, 1 - (1 - acronym) * (1 - close), score)
-        score = np.maximum(same, score)  # a name is itself whatever its vector says
+        score = np.maximum(same, score)  # the same name scores 1 whatever its vectors
         score = 1 - (1 - score) * (1 - self.context * context)
         kinds = np.array([kind or "" for kind in units.kinds])
         score = np.where((kinds[i] != kinds[j]) & (kinds[i] != "") & (kinds[j] != ""), score * self.other_kind, score)
-        combined: FloatArray = np.where(_apart(units, i, j), score * self.told_apart, score).astype(np.float32)
+        combined: FloatArray = np.where(_clashing(units, i, j), score * self.other_number, score).astype(np.float32)
         return combined
 
 
-def _apart(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
-    """Which pairs are told apart by a number or by a word like "new"."""
+def _clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
+    """Which pairs differ by a number or by a word like "new"."""
     held = [tokens(name) for name in units.names]
     marked = np.array([bool(numbers(one) or markers(one)) for one in held])
-    apart = np.zeros(len(i), dtype=bool)
+    clashing = np.zeros(len(i), dtype=bool)
     for row in np.flatnonzero(marked[i] | marked[j]).tolist():
-        apart[row] = clash(held[i[row]], held[j[row]])
-    return apart
+        clashing[row] = clash(held[i[row]], held[j[row]])
+    return clashing
 
 
 def with_same_expansion(scored: Scored, strongest: Mapping[int, int]) -> Scored:

@@ -1,6 +1,6 @@
-"""Whose short name is it? A name that several longer ones could expand belongs to the one most often meant.
+"""Short names: how well one abbreviates a longer name, and which of several longer names it belongs to.
 
-"Monroe" may stand for Marilyn or for James. Each expansion's share is its part of all mentions of expansions; names
+"Monroe" may be short for Marilyn or for James. Each expansion's share is its part of all mentions of expansions; names
 that expand one another (Barack Obama, Barack Hussein Obama) are allies and count together. A short name goes with its
 strongest expansion and that one's allies; for the others it is evidence of nothing.
 """
@@ -33,26 +33,26 @@ _AFTER_HEAD = re.compile(
 _AND = re.compile(r"\s(?:and|&)\s", re.IGNORECASE)
 
 
-def standing(short: str, long: str) -> float:
-    """Say in 0..1 how far `short`, as written, can stand for `long`, as written.
+def short_form_score(short: str, long: str) -> float:
+    """Score in 0..1 how well `short`, as written, abbreviates `long`, as written, by the longer one's grammar.
 
     Examples
     --------
-    >>> [standing(short, long) for short, long in [
+    >>> [short_form_score(short, long) for short, long in [
     ...     ("Monroe", "Marilyn Monroe"), ("research center", "Pew Research Center"),
     ...     ("Melbourne", "nurse in Melbourne"), ("Anna", "Alonzo Smith and Anna")]]
     [1.0, 0.5, 0.45, 0.375]
     """
     held, whole = set(tokens(normalise(short))), set(tokens(normalise(long)))
-    found = min(1.0, COVERING * len(held) / len(whole))
+    score = min(1.0, COVERING * len(held) / len(whole))
     if short.islower() and not long.islower():
-        found *= COMMON_NOUN
+        score *= COMMON_NOUN
     if not held & _head(long):
-        found *= COMPLEMENT
+        score *= COMPLEMENT
     parts = _listed(long)
     if len(parts) > 1 and sum(bool(held & part) for part in parts) < len(parts):
-        found *= LISTED
-    return found
+        score *= LISTED
+    return score
 
 
 @lru_cache(maxsize=1 << 16)
@@ -65,11 +65,12 @@ def _listed(name: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(tokens(normalise(part))) for part in _AND.split(name) if part.strip())
 
 
-# More expansions than this: a generic word. Its shares are small whoever is allied, and allies cost the square.
+# A name with more expansions than this is a generic word: its shares are small with or without allies, and finding
+# allies costs the square.
 MAX_ALLIED = 200
 
 
-def shares(
+def expansion_shares(
     longer: Mapping[int, list[int]],
     sets: Sequence[frozenset[str]],
     counts: NDArray[np.float64],
@@ -82,7 +83,7 @@ def shares(
     Examples
     --------
     >>> sets = [frozenset(name.split()) for name in ("monroe", "marilyn monroe", "james monroe", "james earl monroe")]
-    >>> found, strongest = shares({0: [1, 2, 3]}, sets, np.array([9.0, 5, 3, 2]))
+    >>> found, strongest = expansion_shares({0: [1, 2, 3]}, sets, np.array([9.0, 5, 3, 2]))
     >>> {pair: round(share, 2) for pair, share in found.items()}, strongest
     ({(0, 1): 0.5, (0, 2): 0.0, (0, 3): 0.0}, {0: 1})
     """

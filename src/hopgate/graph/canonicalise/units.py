@@ -25,9 +25,9 @@ class ContextMention:
     name : str
         As written.
     kind : str, optional
-        Person, project, tool, place, idea … where an extractor said so; soft evidence.
+        Person, project, tool, place, idea … where an extractor gave one; soft evidence.
     context : tuple of (relation, object)
-        What is said of it; two names of one concept tend to share some.
+        The facts of which it is the subject; two names of one concept tend to share some.
 
     Examples
     --------

@@ -37,7 +37,7 @@ def title_links(index: NameIndex, titles: Iterable[tuple[int, str]]) -> list[tup
     """Give (memory, concept) for each title that is a concept's name, a bracketed addition apart.
 
     Only whole titles: names found anywhere in a text add 0.02 to recall@5 (docs/research/walking.md), but they would
-    rebuild most of a graph whose triples are wrong, and no control could tell.
+    rebuild most of a graph whose triples are wrong, and no control would show it.
 
     Examples
     --------

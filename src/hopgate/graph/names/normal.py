@@ -8,7 +8,7 @@ from functools import lru_cache
 
 _DOTTED = re.compile(r"\b((?:\w\.)+\w?)(?=\W|$)")
 _POSSESSIVE = re.compile(r"['’]s\b")
-# Kept inside a name: letters, digits, the dot of a version, and the marks that tell C++ from C# from C.
+# Kept inside a name: letters, digits, the dot of a version, and the marks by which C++, C# and C differ.
 _SEPARATOR = re.compile(r"[^\w.+#]|_|(?<!\d)\.|\.(?!\d)")
 _ARTICLES = ("the ", "a ", "an ")
 _NUMERAL = re.compile(r"v?\d[\w.]*")
@@ -20,11 +20,11 @@ def _words(text: str) -> frozenset[str]:
 
 # Words that join the parts of a name and name nothing themselves.
 _JOINING = _words("the a an of and in on at for to by from with or de la le der")
-# Before a name these say how it is addressed, not whom it names. Titles that make a name (king, queen, saint) stay.
+# Forms of address, dropped before a name. Titles that are part of a name (king, queen, saint) are kept.
 _HONORIFICS = _words("mr mrs ms miss dr prof professor sir president senator governor")
-# After a name these say what it is in law, not which it is.
+# Legal forms, dropped after a name.
 _LEGAL_FORMS = _words("inc incorporated corp corporation co company ltd limited llc plc gmbh ag jr sr")
-# One spelling for numbers that tell a thing from its like: World War II, the Second World War.
+# One spelling for numbers, by which things of one name differ: World War II, the Second World War.
 _NUMBERS = {
     **{"one": "1", "first": "1", "two": "2", "second": "2", "ii": "2", "three": "3", "third": "3", "iii": "3"},
     **{"four": "4", "fourth": "4", "iv": "4", "five": "5", "fifth": "5", "six": "6", "sixth": "6", "vi": "6"},
@@ -33,7 +33,7 @@ _NUMBERS = {
 }
 _LAST_NUMBERS = {"i": "1", "v": "5", "x": "10"}
 _MONTHS = _words("january february march april may june july august september october november december")
-# With one of these a name is another thing than without it: New England, East Germany, Old Testament.
+# Words that make another thing of a name: New England, East Germany, Old Testament.
 _DISTINGUISHING = _words(
     "new old upper lower north south east west northeast northwest southeast southwest "
     "northern southern eastern western"
@@ -49,7 +49,7 @@ def normalise(name: str) -> str:
     >>> normalise("The  U.S. Navy's"), normalise("Pérez-Reverte"), normalise("C++"), normalise("Python 3.11")
     ('us navy', 'perez reverte', 'c++', 'python 3.11')
     """
-    # Folding may uncover more to fold (a ligature, an article behind an article): again, until nothing changes.
+    # One pass may leave something for the next (a ligature, an article behind an article): repeat until all is done.
     once = _folded(name)
     return once if once == name else normalise(once)
 
@@ -132,7 +132,7 @@ def markers(name_tokens: tuple[str, ...]) -> frozenset[str]:
 
 
 def clash(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
-    """Whether two names, by their tokens, name things that are told apart by a number or by a word like "new".
+    """Whether two names, by their tokens, name things that differ by a number or by a word like "new".
 
     Each with a number, and not the same one: two things. All they differ in is "new" or "east": two things. A number
     that only one of them has may be left out by the other.

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # A mention's row takes 60 bytes at least, so that 4 GiB of table are at most 72 million rows and 573 MB a column.
 PART_BYTES = 1 << 32
-# The highest bit of each half of a pair: the sign marks another relation, this one another weight than 1.
+# A pair of ids is packed into one bigint with two flags: the sign bit for a relation other than `mentions`, and this
+# one for a weight other than 1.
 _WEIGHED = 1 << 31
 _PACKED = {
     "pair": Column(
@@ -116,14 +117,14 @@ def mentions(connection: Connection[Any]) -> Mentions:
     ends = {"memory": Column("i8", "memory_id"), "concept": Column("i8", "concept_id")}
     every = {**ends, "weight": Column("f4", "weight")}
     if not _small_ids(connection):
-        relations, relation, told = read_groups(connection, "relation", every, "memory_concepts")
-        return Mentions(told["memory"], told["concept"], told["weight"], relation, relations)
+        relations, relation, columns = read_groups(connection, "relation", every, "memory_concepts")
+        return Mentions(columns["memory"], columns["concept"], columns["weight"], relation, relations)
     row = connection.execute("SELECT pg_relation_size('memory_concepts')").fetchone()
     parts = 1 << (int(row[0]) // PART_BYTES).bit_length() if row else 1
-    told = read(connection, _PACKED, "memory_concepts", parts=parts, by="memory_id")
-    pair = told["pair"]
+    packed = read(connection, _PACKED, "memory_concepts", parts=parts, by="memory_id")
+    pair = packed["pair"]
     weight = np.ones(len(pair), np.float32)
-    weight[pair & _WEIGHED != 0] = told["weight"]
+    weight[pair & _WEIGHED != 0] = packed["weight"]
     plain = pair >= 0
     complete = bool(plain.all())
     if not complete:
@@ -158,7 +159,7 @@ def edges(connection: Connection[Any], *, as_of: datetime | None = None, known_a
         columns["pair"] = Column("i8", "(src_id << 32) | dst_id")
     else:
         columns |= {"source": Column("i8", "src_id"), "target": Column("i8", "dst_id")}
-    relations, relation, told = read_groups(
+    relations, relation, found = read_groups(
         connection,
         "relation",
         columns,
@@ -166,8 +167,8 @@ def edges(connection: Connection[Any], *, as_of: datetime | None = None, known_a
         time_parameters(as_of, known_at),
     )
     if small:
-        told["source"], told["target"] = told["pair"] >> 32, told["pair"] & (_WEIGHED - 1)
-    return Edges(told["id"], told["source"], told["target"], told["weight"], relation, relations)
+        found["source"], found["target"] = found["pair"] >> 32, found["pair"] & (_WEIGHED - 1)
+    return Edges(found["id"], found["source"], found["target"], found["weight"], relation, relations)
 
 
 def evidence(connection: Connection[Any], edge_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:

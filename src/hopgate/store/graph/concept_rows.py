@@ -1,4 +1,4 @@
-"""Concepts to look at, and the record of their merges."""
+"""Concepts: one, many, the memories that talk about one, and names that were left undecided."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ class Ambiguous:
     name: str
     concept_id: int
     near: str
-    near_concept_id: int
     score: float
 
 
@@ -112,7 +111,7 @@ def talking(
 def ambiguous(connection: Connection[Any], *, limit: int = 50) -> list[Ambiguous]:
     """Names left undecided, the most alike first."""
     rows = connection.execute(
-        "SELECT n.name, n.concept_id, o.name, o.concept_id, n.ambiguous_score FROM concept_names n "
+        "SELECT n.name, n.concept_id, o.name, n.ambiguous_score FROM concept_names n "
         "JOIN concept_names o ON o.id = n.ambiguous_with WHERE n.concept_id <> o.concept_id "
         "ORDER BY n.ambiguous_score DESC, n.id LIMIT %s",
         (limit,),
@@ -129,21 +128,6 @@ def mark_ambiguous(connection: Connection[Any], name_id: int, near_id: int, scor
 
 def _concept(row: Sequence[Any]) -> Concept:
     return Concept(row[0], row[1], tuple(row[2]), row[3], row[4])
-
-
-def count(connection: Connection[Any]) -> int:
-    """How many concepts there are."""
-    return counts(connection)[0]
-
-
-def counts(connection: Connection[Any]) -> tuple[int, int, int]:
-    """How many concepts, names and believed edges there are."""
-    row = connection.execute(
-        "SELECT (SELECT count(*) FROM concepts), (SELECT count(*) FROM concept_names), "
-        "(SELECT count(*) FROM concept_edges WHERE retired_at IS NULL)"
-    ).fetchone()
-    assert row is not None
-    return row[0], row[1], row[2]
 
 
 def names(connection: Connection[Any], concept_ids: Sequence[int]) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""Concepts' edges and memories' concepts: what follows from what was said, replaced group by group."""
+"""Edges between concepts: derived from facts, replaced group by group, and read as they were at a time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 NAME_INSIDE = "has in its name"
-"""The relation of a concept to one whose name stands inside its own: no fact, and so neither dated nor embedded."""
+"""The relation of a concept to one whose name is inside its own: no fact, and so neither dated nor embedded."""
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeRow:
-    """A row of `concept_edges`: true from `valid_from` to `valid_to`, believed from `recorded_at` to `retired_at`."""
+    """A row of `concept_edges`: true from `valid_from` to `valid_to`, known from `recorded_at` to `retired_at`."""
 
     src_id: int
     dst_id: int
@@ -35,8 +35,8 @@ class EdgeRow:
 
 
 def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iterable[EdgeRow]) -> None:
-    """Put new rows in the place of all edges of these groups; a fact that stays keeps its vector."""
-    made = list(rows)
+    """Put new rows in the place of all edges of these groups; an edge that was there before keeps its vector."""
+    new = list(rows)
     vector = vectors.space(connection) is not None
     column, kept = (", embedding", ", was.embedding") if vector else ("", "")
     join = (
@@ -47,7 +47,7 @@ def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iter
         else ""
     )
     connection.execute(
-        # In two parts: with an OR a hub's edge would be found by reading all of the hub's.
+        # A UNION of two joins: with an OR the planner would read all edges of a hub to find one.
         "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id)), "
         "old AS (SELECT e.id FROM g JOIN concept_edges e USING (src_id, relation, dst_id) "
         "UNION ALL SELECT e.id FROM g JOIN concept_edges e USING (src_id, relation) WHERE g.dst_id IS NULL), "
@@ -60,10 +60,10 @@ def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iter
         f"AS r (src, dst, relation, weight, valid_from, valid_to, recorded_at, retired_at, evidence) {join}",
         (
             *([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
-            *([r.src_id for r in made], [r.dst_id for r in made], [r.relation for r in made], [r.weight for r in made]),
-            *([r.valid_from for r in made], [r.valid_to for r in made]),
-            *([r.recorded_at for r in made], [r.retired_at for r in made]),
-            ["{" + ",".join(map(str, row.evidence)) + "}" for row in made],
+            *([r.src_id for r in new], [r.dst_id for r in new], [r.relation for r in new], [r.weight for r in new]),
+            *([r.valid_from for r in new], [r.valid_to for r in new]),
+            *([r.recorded_at for r in new], [r.retired_at for r in new]),
+            ["{" + ",".join(map(str, row.evidence)) + "}" for row in new],
         ),
     )
 
@@ -97,7 +97,7 @@ def drop_unsupported(connection: Connection[Any]) -> None:
 
 
 def analyse(connection: Connection[Any]) -> None:
-    """Let the planner know what there is now."""
+    """Refresh the planner's statistics of the tables that are derived."""
     connection.execute("ANALYZE concepts, concept_edges, memory_concepts")
 
 
@@ -109,9 +109,9 @@ def visible(
     concept_id: int | None = None,
     limit: int | None = None,
 ) -> list[tuple[Any, ...]]:
-    """Edges by names: source, relation, target, weight, the four times, evidence; the heaviest first.
+    """Edges with their concepts' names: source, relation, target, weight, the four times, evidence; heaviest first.
 
-    An edge by names alone is always known, which PostgreSQL writes as -infinity and Python cannot: no time.
+    A link by names alone is recorded at -infinity, which Python's datetime does not have: it comes as None.
     """
     return connection.execute(
         "SELECT s.canonical_name, e.relation, d.canonical_name, e.weight, e.valid_from, e.valid_to, "

@@ -1,4 +1,4 @@
-"""What extractors said: mentions and facts, each knowing its memory. All else in the graph follows from it."""
+"""Mentions and facts as they were extracted, each with its memory. All else in the graph is derived from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """A fact by the ids of its names, told by one memory at `recorded_at`."""
+    """A fact by the ids of its names, stated by one memory and recorded at `recorded_at`."""
 
     memory_id: int
     subject_id: int
@@ -27,7 +27,7 @@ class FactRow:
 
 @dataclass(frozen=True, slots=True)
 class FactGroup:
-    """Facts that decide each other's validity: same source and relation, and same target unless single-valued."""
+    """Facts that can end one another: those of one source and relation, and of one target unless single-valued."""
 
     src_id: int
     relation: str
@@ -52,8 +52,8 @@ def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str
     """Record mentions as (memory, name, spelling, kind); a name that a memory mentions twice counts once."""
     unique: dict[tuple[int, int], tuple[str, str | None]] = {}
     for memory_id, name_id, spelling, kind in rows:
-        first, told = unique.get((memory_id, name_id), (spelling, None))
-        unique[memory_id, name_id] = (first, told or kind)
+        first_spelling, first_kind = unique.get((memory_id, name_id), (spelling, None))
+        unique[memory_id, name_id] = (first_spelling, first_kind or kind)
     connection.execute(
         "WITH made AS (INSERT INTO mentions (memory_id, name_id, spelling, kind) "
         "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[]) ON CONFLICT DO NOTHING "
@@ -62,8 +62,8 @@ def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str
         (
             [key[0] for key in unique],
             [key[1] for key in unique],
-            [told[0] for told in unique.values()],
-            [told[1] for told in unique.values()],
+            [spelling for spelling, _ in unique.values()],
+            [kind for _, kind in unique.values()],
         ),
     )
 
@@ -106,7 +106,7 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
 
 
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Take back all that was said of memories."""
+    """Remove the mentions and facts of memories, and the record of their extraction."""
     connection.execute(
         "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id), "
         "counted AS (SELECT name_id, count(*) AS n FROM gone GROUP BY name_id) "
@@ -143,10 +143,10 @@ def groups_of_relations(connection: Connection[Any], raw: Sequence[str]) -> list
 
 def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[CanonicalFact]:
     """The facts of groups, in the order in which they became known."""
-    # In two parts: with an OR a hub's fact would be found by reading all of the hub's.
+    # A UNION of two joins: with an OR the planner would read all facts of a hub to find one.
     rows = connection.execute(
         "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id)), "
-        "told AS (SELECT g.src_id, g.relation, g.dst_id, f FROM g JOIN concept_names s ON s.concept_id = g.src_id "
+        "stated AS (SELECT g.src_id, g.relation, g.dst_id, f FROM g JOIN concept_names s ON s.concept_id = g.src_id "
         "JOIN concept_names o ON o.concept_id = g.dst_id "
         "JOIN facts f ON f.subject_id = s.id AND f.object_id = o.id "
         "JOIN relations r ON r.raw = f.relation AND r.canonical = g.relation "
@@ -154,7 +154,7 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) ->
         "JOIN facts f ON f.subject_id = s.id JOIN relations r ON r.raw = f.relation AND r.canonical = g.relation "
         "JOIN concept_names o ON o.id = f.object_id WHERE g.dst_id IS NULL) "
         "SELECT src_id, relation, dst_id, (f).weight, (f).valid_from, (f).valid_to, (f).recorded_at, (f).memory_id "
-        "FROM told ORDER BY (f).recorded_at, (f).id",
+        "FROM stated ORDER BY (f).recorded_at, (f).id",
         ([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
     )
     return [CanonicalFact(*row) for row in rows]
@@ -166,19 +166,19 @@ def all_groups(connection: Connection[Any]) -> list[FactGroup]:
 
 
 def contexts(connection: Connection[Any]) -> dict[int, list[tuple[tuple[str, str], ...]]]:
-    """What is said of each name, one entry a memory: its (relation, object) pairs, and as an object its subjects."""
+    """The facts about each name, one entry a memory: the (relation, object) pairs of which it is the subject."""
     rows = connection.execute(
         "SELECT m.name_id, coalesce(array_agg(ARRAY[f.relation, o.normal_name]) FILTER (WHERE f.id IS NOT NULL), '{}') "
         "FROM mentions m LEFT JOIN facts f ON f.memory_id = m.memory_id AND f.subject_id = m.name_id "
         "LEFT JOIN concept_names o ON o.id = f.object_id GROUP BY m.memory_id, m.name_id "
         "ORDER BY m.name_id, m.memory_id"
     )
-    told: dict[int, list[tuple[tuple[str, str], ...]]] = {}
+    found: dict[int, list[tuple[tuple[str, str], ...]]] = {}
     for name_id, pairs in rows:
-        told.setdefault(name_id, []).append(tuple((relation, name) for relation, name in pairs))
-    return told
+        found.setdefault(name_id, []).append(tuple((relation, name) for relation, name in pairs))
+    return found
 
 
 def analyse(connection: Connection[Any]) -> None:
-    """Let the planner know what there is now."""
+    """Refresh the planner's statistics of the tables that extraction fills."""
     connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations")

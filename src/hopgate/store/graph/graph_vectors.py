@@ -21,7 +21,7 @@ INDEX = "concepts_embedding"
 _PENDING: dict[Table, str] = {
     "concepts": "SELECT id, canonical_name FROM concepts WHERE embedding IS NULL AND id > %s ORDER BY id LIMIT %s",
     "concept_edges": (
-        # As it was first said: a canonical name may be another than the one that makes the fact read right.
+        # With the names of its first fact: in it a canonical name may read wrong.
         # (With ORDER BY and LIMIT instead of array_agg the planner reads all facts in their order until one fits.)
         "SELECT e.id, (SELECT (array_agg(concat_ws(' ', s.name, f.relation, o.name) ORDER BY f.id))[1] "
         "FROM concept_names s JOIN facts f ON f.subject_id = s.id JOIN concept_names o ON o.id = f.object_id "
@@ -64,7 +64,7 @@ def ensure_index(connection: Connection[Any]) -> None:
         f"CREATE INDEX IF NOT EXISTS {INDEX} ON concepts USING hnsw (embedding halfvec_cosine_ops) "
         "WITH (m = 16, ef_construction = 64)"
     )
-    # What still needs a vector is found without looking at all that have one.
+    # So that rows without a vector are found without reading all that have one.
     connection.execute("CREATE INDEX IF NOT EXISTS concepts_unembedded ON concepts (id) WHERE embedding IS NULL")
     connection.execute(
         "CREATE INDEX IF NOT EXISTS concept_edges_unembedded ON concept_edges (id) "
@@ -91,7 +91,7 @@ def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_id
 
 
 def sample(connection: Connection[Any], limit: int) -> NDArray[np.float32]:
-    """Vectors of the first concepts, as rows: enough to tell how alike unrelated names are."""
+    """Vectors of the first concepts, as rows: a sample of how alike unrelated names are."""
     rows = connection.execute(
         "SELECT embedding::text FROM concepts WHERE embedding IS NOT NULL ORDER BY id LIMIT %s", (limit,)
     ).fetchall()

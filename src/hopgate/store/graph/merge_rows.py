@@ -58,7 +58,7 @@ def record_merge(
 
 
 def merges_into(connection: Connection[Any], concept_id: int) -> list[MergeRow]:
-    """The merges into a concept that stand, the last one first."""
+    """The merges into a concept that were not undone, the last one first."""
     rows = connection.execute(
         "SELECT id, kept_id, merged_id, merged_name, merged_kind, name_ids, score, method, merged_at "
         "FROM concept_merges WHERE kept_id = %s AND split_at IS NULL ORDER BY id DESC",
@@ -67,21 +67,21 @@ def merges_into(connection: Connection[Any], concept_id: int) -> list[MergeRow]:
     return [MergeRow(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7], row[8]) for row in rows]
 
 
-def restore(connection: Connection[Any], made: MergeRow) -> None:
-    """Bring a merged concept back under its own id, and note that the merge no longer stands."""
+def restore(connection: Connection[Any], merge: MergeRow) -> None:
+    """Bring a merged concept back under its own id, and note that the merge was undone."""
     connection.execute(
         "INSERT INTO concepts (id, canonical_name, aliases, kind) VALUES (%s, %s, '{}', %s)",
-        (made.merged_id, made.merged_name, made.merged_kind),
+        (merge.merged_id, merge.merged_name, merge.merged_kind),
     )
-    connection.execute("UPDATE concept_merges SET split_at = now() WHERE id = %s", (made.id,))
+    connection.execute("UPDATE concept_merges SET split_at = now() WHERE id = %s", (merge.id,))
 
 
 def merge_many(connection: Connection[Any], merges: Sequence[BulkMerge], *, method: str) -> None:
     """Record and carry out merges at once; what follows from them is the caller's to derive."""
     connection.execute("CREATE TEMP TABLE merging (kept bigint, merged bigint, names bigint[]) ON COMMIT DROP")
     with connection.cursor() as cursor, cursor.copy("COPY merging FROM STDIN") as copy:
-        for made in merges:
-            copy.write_row((made.kept_id, made.merged_id, list(made.name_ids)))
+        for merge in merges:
+            copy.write_row((merge.kept_id, merge.merged_id, list(merge.name_ids)))
     connection.execute(
         "INSERT INTO concept_merges (kept_id, merged_id, merged_name, merged_kind, name_ids, method) "
         "SELECT kept, merged, canonical_name, kind, names, %s FROM merging JOIN concepts c ON c.id = merged",
@@ -95,7 +95,7 @@ def merge_many(connection: Connection[Any], merges: Sequence[BulkMerge], *, meth
 
 
 def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bool]]:
-    """What people decided: names, a name they were merged with or split from (none is left: none), and which."""
+    """What people decided: some names, a name they were merged with or split from (or none), and whether merged."""
     return connection.execute(
         "SELECT m.name_ids, (SELECT n.id FROM concept_names n WHERE n.id <> ALL(m.name_ids) AND n.concept_id = "
         "CASE WHEN m.split_at IS NULL THEN (SELECT concept_id FROM concept_names WHERE id = ANY(m.name_ids) LIMIT 1) "
@@ -106,5 +106,5 @@ def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bo
 
 
 def forget_merges(connection: Connection[Any]) -> None:
-    """Forget the merges that stand, because all names are about to be clustered anew; what was split stays known."""
+    """Forget the merges that were not undone: all names are about to be clustered anew. Undone ones stay known."""
     connection.execute("DELETE FROM concept_merges WHERE split_at IS NULL")

@@ -28,7 +28,7 @@ _NAME = "SELECT id, concept_id, normal_name, name, kind, uses FROM concept_names
 
 
 def lock(connection: Connection[Any]) -> None:
-    """Let one writer at a time change the graph: two that add the same concept then end with one."""
+    """Let one writer at a time change the graph, so that two who add the same concept make one."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
 
 
@@ -100,13 +100,13 @@ def move(connection: Connection[Any], name_ids: Sequence[int], concept_id: int) 
 
 
 def refresh(connection: Connection[Any], name_ids: Sequence[int]) -> None:
-    """Set names' spelling and kind from their mentions: as the first memory writes it, and the first kind told."""
+    """Set names' spelling and kind from their mentions: as the first memory spells it, and the first kind given."""
     connection.execute(
-        "UPDATE concept_names n SET name = first.spelling, kind = told.kind FROM unnest(%s::bigint[]) AS t (id) "
+        "UPDATE concept_names n SET name = first.spelling, kind = given.kind FROM unnest(%s::bigint[]) AS t (id) "
         "CROSS JOIN LATERAL (SELECT spelling FROM mentions WHERE name_id = t.id ORDER BY memory_id LIMIT 1) AS first "
         "LEFT JOIN LATERAL (SELECT kind FROM mentions WHERE name_id = t.id AND kind IS NOT NULL "
-        "ORDER BY memory_id LIMIT 1) AS told ON true "
-        "WHERE n.id = t.id AND (n.name, n.kind) IS DISTINCT FROM (first.spelling, told.kind)",
+        "ORDER BY memory_id LIMIT 1) AS given ON true "
+        "WHERE n.id = t.id AND (n.name, n.kind) IS DISTINCT FROM (first.spelling, given.kind)",
         (list(name_ids),),
     )
 
@@ -114,7 +114,7 @@ def refresh(connection: Connection[Any], name_ids: Sequence[int]) -> None:
 def rename(connection: Connection[Any], concept_ids: Sequence[int]) -> list[int]:
     """Set concepts' canonical name, aliases and kind from their names, the most used first.
 
-    Gives the concepts that are called otherwise now, whose vectors are those of the old name.
+    Gives the concepts whose canonical name changed: their vectors are those of the old name.
     """
     rows = connection.execute(
         "UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind "
@@ -179,7 +179,7 @@ def containing(connection: Connection[Any], normals: Sequence[str], *, limit: in
 
 
 def few(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
-    """The first of each (value, group), except of groups with more than `limit`.
+    """The values of (value, group) pairs, without those of groups that have more than `limit`.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def few(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
 def alike(
     connection: Connection[Any], normal: str, words: Sequence[str], parts: Sequence[str], initials: str, *, limit: int
 ) -> list[int]:
-    """The concepts whose names have something of a name: a word, all its words, a part, its initials."""
+    """The concepts a name may mean: a name of theirs shares a word with it, contains it, is part of it, or initials."""
     rows = connection.execute(
         "SELECT h.concept_id, t.number FROM unnest(%(words)s::text[]) WITH ORDINALITY AS t (word, number) "
         "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "

@@ -1,4 +1,4 @@
-"""How much of everything there is in a graph."""
+"""The whole graph at once: counts for figures, and all rows by id for exports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def counts(connection: Connection[Any]) -> dict[str, Any]:
-    """Count rows; sensitive memories are not among those counted."""
+    """Count the rows of every kind by name; sensitive memories are not counted."""
     cursor = connection.execute(
         "SELECT (SELECT version FROM graph_state) AS version, "
         "(SELECT count(*) FROM memories WHERE NOT is_sensitive) AS memories, "
@@ -40,12 +40,12 @@ def counts(connection: Connection[Any]) -> dict[str, Any]:
 
 
 def kinds(connection: Connection[Any]) -> list[tuple[str, int]]:
-    """How many concepts are of each kind; "" where nobody told."""
+    """How many concepts are of each kind; "" where no kind is known."""
     return connection.execute("SELECT coalesce(kind, ''), count(*) FROM concepts GROUP BY 1").fetchall()
 
 
 def relations(connection: Connection[Any]) -> list[tuple[str, int]]:
-    """How many believed edges each relation has."""
+    """How many edges each relation has now."""
     return connection.execute(
         "SELECT relation, count(*) FROM concept_edges WHERE retired_at IS NULL AND relation <> %s GROUP BY 1",
         (NAME_INSIDE,),

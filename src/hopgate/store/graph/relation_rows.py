@@ -24,10 +24,10 @@ def declare_single_valued(connection: Connection[Any], relations: Iterable[str])
         "ON CONFLICT (raw) DO UPDATE SET single_valued = true WHERE NOT r.single_valued RETURNING raw",
         (sorted(set(relations)),),
     ).fetchall()
-    return [row[0] for row in rows] + _spread(connection)
+    return [row[0] for row in rows] + _share_single_valued(connection)
 
 
-def _spread(connection: Connection[Any]) -> list[str]:
+def _share_single_valued(connection: Connection[Any]) -> list[str]:
     """Relations that mean the same are single-valued together."""
     rows = connection.execute(
         "UPDATE relations r SET single_valued = true FROM relations d "
@@ -37,18 +37,18 @@ def _spread(connection: Connection[Any]) -> list[str]:
 
 
 def raw_relations(connection: Connection[Any]) -> dict[str, int]:
-    """Relations as they were said, and how often."""
+    """Relations as they were extracted, and how often."""
     return dict(
         connection.execute("SELECT relation, count(*) FROM facts GROUP BY relation ORDER BY relation").fetchall()
     )
 
 
 def set_canonical(connection: Connection[Any], canonical: Mapping[str, str], scores: Mapping[str, float]) -> None:
-    """Say what each raw relation became; edges follow at the next derivation."""
+    """Set the canonical relation of raw ones; edges change at the next derivation."""
     raw = list(canonical)
     connection.execute(
         "UPDATE relations r SET canonical = c.canonical, score = c.score "
         "FROM unnest(%s::text[], %s::text[], %s::real[]) AS c (raw, canonical, score) WHERE r.raw = c.raw",
-        (raw, [canonical[one] for one in raw], [scores[one] for one in raw]),
+        (raw, [canonical[name] for name in raw], [scores[name] for name in raw]),
     )
-    _spread(connection)
+    _share_single_valued(connection)

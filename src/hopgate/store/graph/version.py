@@ -25,11 +25,11 @@ def current(connection: Connection[Any]) -> int:
 
 
 def is_derived(connection: Connection[Any]) -> bool:
-    """Whether concepts and edges follow from all that was said: not before the first build, nor after a broken one."""
+    """Whether concepts and edges are derived from all facts: not before the first build, nor in the middle of one."""
     row = connection.execute("SELECT derived FROM graph_state").fetchone()
     return bool(row and row[0])
 
 
 def set_derived(connection: Connection[Any], derived: bool) -> None:
-    """Note the beginning and the end of a build of the whole graph."""
+    """Note that a build of the whole graph begins (not derived) or has ended (derived)."""
     connection.execute("UPDATE graph_state SET derived = %s", (derived,))

@@ -78,14 +78,6 @@ def downgrade(dsn: str, revision: str) -> None:
             raise HopgateError(f"there is no schema {revision!r} below ({error}): see hopgate db status") from None
 
 
-def history() -> list[tuple[str, str]]:
-    """List the migrations, oldest first, as (revision, what it does)."""
-    from alembic.script import ScriptDirectory
-
-    steps = ScriptDirectory.from_config(_config()).walk_revisions()
-    return [(step.revision, step.doc) for step in steps][::-1]
-
-
 def _config() -> Config:
     from alembic.config import Config
 

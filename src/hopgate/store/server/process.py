@@ -185,16 +185,16 @@ def _start(directory: Path) -> None:
         done = binaries.run("pg_ctl", *arguments, cwd=cluster)
         if done.returncode == 0:
             return
-        told = log.read_bytes()[before:].decode(errors="replace") if log.exists() else ""
+        output = log.read_bytes()[before:].decode(errors="replace") if log.exists() else ""
         # After a crash of the server alone, it and its children take a while to go.
-        going = "pre-existing shared memory block" in told or "lock file" in told
-        if not going or time.monotonic() > deadline:
-            raise _failure(directory, told or done.stderr)
+        shutting_down = "pre-existing shared memory block" in output or "lock file" in output
+        if not shutting_down or time.monotonic() > deadline:
+            raise _failure(directory, output or done.stderr)
         time.sleep(0.2)
 
 
 def _private(folder: Path) -> None:
-    """Make a socket folder that only its owner can enter, and refuse one that somebody else laid there."""
+    """Make a socket folder that only its owner can enter, and refuse one that somebody else made."""
     who = binaries.account()
     owner = os.geteuid() if who.uid is None else who.uid
     with contextlib.suppress(FileExistsError):
@@ -227,19 +227,19 @@ def _drop_stale_pid(cluster: Path) -> None:
         pid_file.unlink(missing_ok=True)
 
 
-def _failure(directory: Path, told: str) -> HopgateError:
-    """Turn what the server's programs said into one sentence with what to do."""
-    if "No space left on device" in told:
+def _failure(directory: Path, output: str) -> HopgateError:
+    """Turn the output of the server's programs into one sentence with what to do."""
+    if "No space left on device" in output:
         return HopgateError(
             f"the disk that holds {directory} is full: free some space, or choose another place with --data DIR"
         )
-    if "is not compatible with this version" in told or "incompatible with server" in told:
+    if "is not compatible with this version" in output or "incompatible with server" in output:
         return HopgateError(
             f"{directory} was made by another version of PostgreSQL: choose another place with --data DIR, "
             "or install the wheel that made it"
         )
-    lines = [line for line in told.strip().splitlines() if any(w in line for w in ("FATAL", "PANIC", "rror"))]
-    reason = (lines or told.strip().splitlines() or ["it said nothing"])[-1].strip()
+    lines = [line for line in output.strip().splitlines() if any(w in line for w in ("FATAL", "PANIC", "rror"))]
+    reason = (lines or output.strip().splitlines() or ["it said nothing"])[-1].strip()
     return HopgateError(
         f"the embedded PostgreSQL in {directory} did not start ({reason}): "
         f"see {directory / 'pg' / SERVER_LOG}, or choose another place with --data DIR"
@@ -254,7 +254,7 @@ def _release(directory: Path, users: int) -> None:
             if not (directory / ".keep").exists():
                 stop(directory)
     except OSError:
-        # The directory went away under us (a deleted temporary store): there is nothing left to stop.
+        # The directory was deleted meanwhile (a temporary store): there is nothing left to stop.
         return
 
 

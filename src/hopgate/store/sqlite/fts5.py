@@ -12,7 +12,6 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from types import TracebackType
 
 from hopgate.errors import HopgateError
 from hopgate.store.sqlite.file import create, require_fts5
@@ -192,9 +191,7 @@ class SqliteLexical:
     def __enter__(self) -> SqliteLexical:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
