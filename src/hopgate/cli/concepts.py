@@ -105,7 +105,7 @@ def show(
         times = {"as_of": moment(as_of), "known_at": moment(known_at)}
         found = edges(connection, of=name, limit=limit, **times)
         merges = merge_rows.merges_into(connection, concept.id)
-        talking = concept_rows.talking(connection, concept.id, known_at=times["known_at"], limit=limit)
+        talking = concept_rows.memories_about(connection, concept.id, known_at=times["known_at"], limit=limit)
     if as_json:
         told: dict[str, Any] = asdict(concept) | {"memories": talking}
         told["merges"] = [_dated(asdict(one)) for one in merges]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from hopgate.graph.canonicalise.cluster import NOTHING, agglomerate, cut
+from hopgate.graph.canonicalise.cluster import NEGLIGIBLE, agglomerate, cut
 from hopgate.graph.canonicalise.score import Scored
 
 
@@ -34,7 +34,7 @@ def matrices(draw: st.DrawFn) -> np.ndarray:
     pairs = size * (size - 1) // 2
     order = draw(st.permutations(range(pairs)))
     matrix = np.zeros((size, size))
-    matrix[np.triu_indices(size, 1)] = NOTHING + (1 - NOTHING) * ((np.array(order) + 0.5) / pairs) ** 1.37
+    matrix[np.triu_indices(size, 1)] = NEGLIGIBLE + (1 - NEGLIGIBLE) * ((np.array(order) + 0.5) / pairs) ** 1.37
     return matrix + matrix.T
 
 

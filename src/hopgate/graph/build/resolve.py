@@ -158,7 +158,9 @@ class NameResolver:
         runs = combinations(range(len(parts_of_name) + 1), 2)
         parts = {" ".join(parts_of_name[start:end]) for start, end in runs}
         shared = {*words, *(word for word in parts_of_name if singular(word) in words)}
-        ids = name_rows.alike(connection, row.normal, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED)
+        ids = name_rows.similar(
+            connection, row.normal, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED
+        )
         near: dict[int, float | None] = {}
         if row.normal in self._vectors:
             found = graph_vectors.near_concepts(connection, self._vectors[row.normal], NEIGHBOURS + 1)

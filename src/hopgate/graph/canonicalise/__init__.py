@@ -2,7 +2,7 @@
 
 from hopgate.graph.canonicalise.canonicaliser import Canonicaliser
 from hopgate.graph.canonicalise.relation_clusters import Relations, canonicalise_relations
-from hopgate.graph.canonicalise.result import Canonicalisation, Cluster, Why
+from hopgate.graph.canonicalise.result import Canonicalisation, Cluster, MergeExplanation
 from hopgate.graph.canonicalise.score import Scoring
 from hopgate.graph.canonicalise.units import ContextMention
 
@@ -11,8 +11,8 @@ __all__ = [
     "Canonicaliser",
     "Cluster",
     "ContextMention",
+    "MergeExplanation",
     "Relations",
     "Scoring",
-    "Why",
     "canonicalise_relations",
 ]

@@ -20,7 +20,7 @@ from hopgate.graph.canonicalise.units import IntArray
 
 Linkage = Literal["average", "complete"]
 # Scores below this count as 0: they are most of the pairs, and too low to bring an average near a threshold.
-NOTHING = 0.1
+NEGLIGIBLE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def agglomerate(
     weight: dict[int, float] = dict(enumerate(weights.tolist() if linkage == "average" else [1.0] * len(weights)))
     size = dict.fromkeys(weight, 1)
     for a, b, score in zip(scored.i.tolist(), scored.j.tolist(), scored.score.tolist(), strict=True):
-        if score >= NOTHING:
+        if score >= NEGLIGIBLE:
             # Average: the weighted sum of scores. Complete: the least score and how many pairs have one.
             link = (weight[a] * weight[b] * score, 0.0) if linkage == "average" else (score, 1.0)
             near.setdefault(a, {})[b] = near.setdefault(b, {})[a] = link

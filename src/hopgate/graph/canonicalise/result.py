@@ -30,7 +30,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class MergeExplanation:
     """Why two names are, or are not, one concept.
 
     `direct` is the score of the two names themselves (None where no block proposed the pair), `evidence` what it is
@@ -95,14 +95,14 @@ class Canonicalisation:
         )
         return self.units.spellings[worst[1]], self.units.spellings[worst[2]], round(worst[0], 4)
 
-    def why(self, first: str, second: str) -> Why:
+    def why(self, first: str, second: str) -> MergeExplanation:
         """Explain why two names merged, or why they did not."""
         a, b = sorted((self._unit(first), self._unit(second)))
         score, row = self._pairs.get((a, b), (None, -1))
         found = {} if row < 0 else dict(zip(KINDS, self.scored.evidence[row].tolist(), strict=True))
         kept = {kind: round(value, 4) for kind, value in found.items() if value > 0}
         joined, link = self._joined(a, b) if a != b else (1.0, None)
-        return Why(bool(self.unit_labels[a] == self.unit_labels[b]), score, kept, joined, link)
+        return MergeExplanation(bool(self.unit_labels[a] == self.unit_labels[b]), score, kept, joined, link)
 
     def __str__(self) -> str:
         several = sum(len(members) > 1 for members in self._members)

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from hopgate.graph.names.normal import normalise, tokens
 
-# A short name may be this much shorter than its expansion (Wallace, Alfred Russel Wallace) before it loses. This and
-# the factors below were chosen by eye on the names of two extracted graphs; the labelled sets move by less than 0.01.
+# All four were chosen by eye on the names of two extracted graphs; the labelled sets move by less than 0.01.
+# A long name may have this many times the tokens of its short form before the score falls (Alfred Russel Wallace).
 COVERING = 2.5
-# What is left when the short name is written small and the long one is not (research center, Pew Research Center),
+# The factor where the short name is in lower case and the long one is not (research center, Pew Research Center);
 COMMON_NOUN = 0.5
-# when it is not what the long name is about but what that is of, in or with (Melbourne, nurse in Melbourne),
+# where it is only in the long name's complement, not in its head (Melbourne, nurse in Melbourne);
 COMPLEMENT = 0.45
-# and when it is one of several that the long name lists (Alonzo Smith, Alonzo Smith and Anna).
+# and where it is one of several that the long name lists (Alonzo Smith, Alonzo Smith and Anna).
 LISTED = 0.45
 
 _AFTER_HEAD = re.compile(

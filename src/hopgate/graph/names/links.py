@@ -15,7 +15,7 @@ from hopgate.graph.names.index import LONGEST, NameIndex, name_index, words
 from hopgate.memory import cleared
 from hopgate.store import memories
 from hopgate.store.graph import edge_rows, link_rows, name_rows
-from hopgate.store.graph.name_rows import NameRow, few
+from hopgate.store.graph.name_rows import NameRow, of_small_groups
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 TITLE_WEIGHT = 6.0
 INSIDE_WEIGHT = 0.5
 
-# Memories linked in one statement.
+# Memories linked in one statement, and how many memories or names a new name is carried to at most.
 BATCH = 1000
-# A new name is carried to at most so many memories and names that were there before it.
 MAX_CARRIED = 200
 
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
@@ -111,7 +110,7 @@ def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_o
     )
     link_names(connection, sorted(owners))
     spelt = [row.normal for row in rows] + [row.name for row in rows if row.name.casefold() != row.normal]
-    carriers = set(few(memories.titled(connection, spelt, limit=MAX_CARRIED + 1), MAX_CARRIED))
+    carriers = set(of_small_groups(memories.titled(connection, spelt, limit=MAX_CARRIED + 1), MAX_CARRIED))
     link_memories(connection, sorted(carriers - set(leaving_out)))
 
 

@@ -95,7 +95,7 @@ def listed(
     return [_concept(row) for row in rows]
 
 
-def talking(
+def memories_about(
     connection: Connection[Any], concept_id: int, *, known_at: datetime | None = None, limit: int = 20
 ) -> list[str]:
     """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""

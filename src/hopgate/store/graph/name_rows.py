@@ -175,22 +175,22 @@ def containing(connection: Connection[Any], normals: Sequence[str], *, limit: in
         "LIMIT %s) AS h",
         (list(normals), limit + 1),
     ).fetchall()
-    return few(rows, limit)
+    return of_small_groups(rows, limit)
 
 
-def few(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
+def of_small_groups(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
     """The values of (value, group) pairs, without those of groups that have more than `limit`.
 
     Examples
     --------
-    >>> few([(7, 1), (8, 1), (9, 2)], 1)
+    >>> of_small_groups([(7, 1), (8, 1), (9, 2)], 1)
     [9]
     """
     counts = Counter(group for _, group in rows)
     return sorted({value for value, group in rows if counts[group] <= limit})
 
 
-def alike(
+def similar(
     connection: Connection[Any], normal: str, words: Sequence[str], parts: Sequence[str], initials: str, *, limit: int
 ) -> list[int]:
     """The concepts a name may mean: a name of theirs shares a word with it, contains it, is part of it, or initials."""

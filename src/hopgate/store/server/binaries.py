@@ -61,7 +61,7 @@ def account() -> Account:
     return Account(entry.pw_uid, entry.pw_gid)
 
 
-def open_the_way(path: Path) -> None:
+def make_parents_searchable(path: Path) -> None:
     """As root, let the server's user pass through the folders above `path`: search permission only, no reading."""
     for folder in path.resolve().parents:
         mode = folder.stat().st_mode

@@ -63,7 +63,7 @@ class EmbeddedServer:
         fcntl.flock(self._users, fcntl.LOCK_SH)
         try:
             if not running(self.directory):
-                with _only_one(self.directory):
+                with _startup_lock(self.directory):
                     if not running(self.directory):
                         _initialise(self.directory)
                         _start(self.directory)
@@ -128,7 +128,7 @@ def prepare(directory: Path) -> None:
             # Private to the user; as root the server's own user must pass through, and may not read.
             directory.chmod(0o711 if os.geteuid() == 0 else 0o700)
         if os.geteuid() == 0:
-            binaries.open_the_way(directory / "pg")
+            binaries.make_parents_searchable(directory / "pg")
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
@@ -139,7 +139,7 @@ def prepare(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def _only_one(directory: Path) -> Iterator[None]:
+def _startup_lock(directory: Path) -> Iterator[None]:
     with (directory / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -154,7 +154,7 @@ def _initialise(directory: Path) -> None:
     fresh = directory / "pg.new"
     shutil.rmtree(fresh, ignore_errors=True)
     if who.uid is not None:
-        binaries.open_the_way(binaries.binaries() / "postgres")
+        binaries.make_parents_searchable(binaries.binaries() / "postgres")
     fresh.mkdir(mode=0o700)
     if who.uid is not None and who.gid is not None:
         os.chown(fresh, who.uid, who.gid)
@@ -173,7 +173,7 @@ def _start(directory: Path) -> None:
     cluster = directory / "pg"
     sockets = socket_directory(directory)
     if sockets != cluster:
-        _private(sockets)
+        _make_private_folder(sockets)
     log = cluster / SERVER_LOG
     options = {**SETTINGS, "unix_socket_directories": str(sockets)}
     quoted = " ".join(f"-c {name}={shlex.quote(value)}" for name, value in options.items())
@@ -193,7 +193,7 @@ def _start(directory: Path) -> None:
         time.sleep(0.2)
 
 
-def _private(folder: Path) -> None:
+def _make_private_folder(folder: Path) -> None:
     """Make a socket folder that only its owner can enter, and refuse one that somebody else made."""
     who = binaries.account()
     owner = os.geteuid() if who.uid is None else who.uid
@@ -249,7 +249,7 @@ def _failure(directory: Path, output: str) -> HopgateError:
 def _release(directory: Path, users: int) -> None:
     """Give up the hold on the server, and stop it when it was the last one."""
     try:
-        with _only_one(directory):
+        with _startup_lock(directory):
             os.close(users)
             if not (directory / ".keep").exists():
                 stop(directory)
