@@ -9,7 +9,7 @@ from datetime import date, timedelta
 import pytest
 
 from hopgate.demo import corpus, held
-from hopgate.demo.build import corpus as build
+from hopgate.demo.assemble import corpus as build
 from hopgate.demo.history import FIRST_DAY, LAST_DAY
 
 SEEDS = [7, 1, 2, 3]

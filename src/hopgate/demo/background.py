@@ -6,9 +6,9 @@ from datetime import date, timedelta
 from random import Random
 
 from hopgate.demo import world as w
+from hopgate.demo.drafts import Draft, at_some_hour
 from hopgate.demo.history import FIRST_DAY, LAST_DAY, Event
 from hopgate.demo.notes import DISTRACTORS, NOTES, SENSITIVE
-from hopgate.demo.telling import Draft, at_some_hour
 
 _ONSETS = ("qua", "zor", "vex", "ply", "thru", "snib", "glo", "drum", "frim", "wug")
 _MIDDLES = ("ver", "bla", "mip", "dro", "lun", "tas", "gor", "nel")

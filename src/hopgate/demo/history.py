@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 
-from hopgate.demo.relation import WorldRelation
-from hopgate.demo.world import Group
+from hopgate.demo.world import Group, WorldRelation
 
 FIRST_DAY = date(2024, 1, 8)
 LAST_DAY = date(2025, 12, 19)

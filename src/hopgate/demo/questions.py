@@ -8,12 +8,12 @@ from datetime import date, timedelta
 from random import Random
 from typing import Any
 
+from hopgate.demo.drafts import spoken
 from hopgate.demo.history import LAST_DAY
 from hopgate.demo.notes import NOTES
 from hopgate.demo.records import Question, WorldFact
-from hopgate.demo.relation import WorldRelation
 from hopgate.demo.relations import CHAINS, RELATIONS
-from hopgate.demo.telling import spoken
+from hopgate.demo.world import WorldRelation
 
 EACH = 4  # queries of a chain, at most: 17 two-hop and 11 three-hop chains
 SINGLE = 12  # paraphrases made of facts, beside those of the notes

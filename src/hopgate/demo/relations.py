@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hopgate.demo.hosts import BOUGHT_FROM, CELLS, CONTACT, FED_BY, HOSTS, STANDS_IN
 from hopgate.demo.people import DRINKS, LIVES_IN, LOOKED_AFTER_BY, MEMBER_OF, PEOPLE
-from hopgate.demo.relation import WorldRelation
 from hopgate.demo.services import BACKS_UP_TO, CAUSED_BY, DEPENDS_ON, KEEPS, RUNS_ON, SERVICES
 from hopgate.demo.work import BUILDS_WITH, FUNDED_BY, LICENSED_BY, NETWORK, WORK, WORKS_FROM
+from hopgate.demo.world import WorldRelation
 
 RELATIONS: tuple[WorldRelation, ...] = SERVICES + HOSTS + PEOPLE + WORK
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hopgate.demo import world as w
-from hopgate.demo.relation import WorldRelation
-from hopgate.demo.world import Group
+from hopgate.demo.world import Group, WorldRelation
 
 RUNS_ON = WorldRelation(
     "runs on",

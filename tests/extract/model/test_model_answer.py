@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State
 from hopgate.extract.model.answer import fold, merged, read_answer
-from hopgate.extract.model.halves import halves
+from hopgate.extract.model.split_text import halves
 from hopgate.extract.model.repair import first_json
 from hopgate.memory import Cleared
 

@@ -12,8 +12,8 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source, failed
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.answer import read_answer
-from hopgate.extract.model.halves import DEPTH, with_less
 from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, messages
+from hopgate.extract.model.split_text import DEPTH, with_less
 from hopgate.http import Patience, Reply, post
 
 if TYPE_CHECKING:

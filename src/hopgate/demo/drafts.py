@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
 from hopgate.demo.history import Event
-from hopgate.demo.relation import WorldRelation
+from hopgate.demo.world import WorldRelation
 from hopgate.memory import Memory
 
 # How many undated facts are told a second time, in other words, by a second memory.

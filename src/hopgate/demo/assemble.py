@@ -8,11 +8,11 @@ from random import Random
 from typing import Any
 
 from hopgate.demo.background import distractors, notes, sensitive
+from hopgate.demo.drafts import Draft, single_valued, told
 from hopgate.demo.history import Event, events
 from hopgate.demo.questions import questions
 from hopgate.demo.records import Corpus, Question, WorldFact
 from hopgate.demo.relations import RELATIONS
-from hopgate.demo.telling import Draft, single_valued, told
 
 DEFAULT_SEED = 7
 
