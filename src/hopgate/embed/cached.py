@@ -38,10 +38,10 @@ class CachedEmbedder:
     Examples
     --------
     >>> import tempfile
-    >>> from hopgate.embed import resolve
+    >>> from hopgate.embed import embedder_from
     >>> from hopgate.memory import Memory, cleared
     >>> texts = [text for _, text in cleared([Memory("a", "The NAS is in the cellar.")])]
-    >>> embedder = CachedEmbedder(resolve("bge-small"), EmbeddingCache(tempfile.mkdtemp() + "/cache.sqlite3"))
+    >>> embedder = CachedEmbedder(embedder_from("bge-small"), EmbeddingCache(tempfile.mkdtemp() + "/cache.sqlite3"))
     >>> bool((embedder.documents(texts) == embedder.documents(texts)).all()), embedder.embedded, embedder.found
     (True, 1, 1)
     """

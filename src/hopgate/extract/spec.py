@@ -1,4 +1,4 @@
-"""From the words of a command line to an extractor."""
+"""From a name and its options to an extractor; each is imported only where it is named."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = ("phrases", "llama", "openai", "replay")
 KEY_VARIABLE = "OPENAI_API_KEY"
 
 
-def resolve(
+def extractor_from(
     name: str = "phrases", *, model: str | None = None, url: str | None = None, known: Collection[str] | None = None
 ) -> Extractor:
     """Make an extractor.
@@ -29,7 +29,7 @@ def resolve(
 
     Examples
     --------
-    >>> resolve("phrases")
+    >>> extractor_from("phrases")
     Phrases(phrases=3, fill=8, facts=True)
     """
     if name == "phrases":

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State
 from hopgate.extract.model.answer import fold, merged, read_answer
-from hopgate.extract.model.split_text import halves
 from hopgate.extract.model.repair import first_json
+from hopgate.extract.model.split_text import halves
 from hopgate.memory import Cleared
 
 SOURCE = Source("m1", Cleared("Ada Lovelace moved the NAS to Turin in 2019."), tags=("homelab",))
