@@ -12,10 +12,10 @@ from hopgate.extract.extraction import Extraction, Source, State, sources
 from hopgate.extract.extractor import Extractor
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.runner import Run
-from hopgate.http import Patience
+from hopgate.http import RetryPolicy
 from hopgate.memory import Memory
 
-QUICK = Patience(stall=0.5, total=2.0, retries=2, backoff=0.01, longest=1.0)
+QUICK = RetryPolicy(timeout=0.5, total=2.0, retries=2, backoff=0.01, longest_wait=1.0)
 
 
 def source(case: str) -> Source:
@@ -24,7 +24,7 @@ def source(case: str) -> Source:
 
 
 def ask(server: Any, case: str, **settings: Any) -> Extraction:
-    extractor = OpenAI("tiny", server.url, patience=QUICK, **settings)
+    extractor = OpenAI("tiny", server.url, retry=QUICK, **settings)
     assert isinstance(extractor, Extractor)
     return extractor.extract([source(case)])[0]
 
@@ -56,8 +56,8 @@ def test_a_good_answer_becomes_mentions_and_dated_facts(server: Any) -> None:
         ("long-relation", State.COMPLETE, "", 1, ("over-long fact", 1)),
         ("ungrounded", State.EMPTY, "could be kept", 0, ("ungrounded fact", 1)),
         ("bad-bytes", State.COMPLETE, "", 0, ("fact without a subject, relation or object", 1)),
-        ("error", State.FAILED, "HTTP 500", 0, None),
-        ("not-json", State.FAILED, "no choice", 0, None),
+        ("error", State.FAILED, "answered 500", 0, None),
+        ("not-json", State.FAILED, "did not answer in JSON", 0, None),
         ("no-choice", State.FAILED, "no choice", 0, None),
         ("once", State.COMPLETE, "", 1, None),
         ("busy", State.COMPLETE, "", 1, None),
@@ -76,11 +76,11 @@ def test_every_misbehaviour_is_told_apart(
 
 
 def test_a_stalled_reply_is_given_up_and_said_so(server: Any) -> None:
-    extraction = OpenAI("tiny", server.url, patience=Patience(stall=0.1, retries=1, backoff=0.01)).extract(
+    extraction = OpenAI("tiny", server.url, retry=RetryPolicy(timeout=0.1, retries=1, backoff=0.01)).extract(
         [source("stall")]
     )[0]
     assert extraction.state is State.FAILED
-    assert extraction.reason == "the server stalled"
+    assert extraction.reason == "the server did not answer within 0.1 s"
     assert server.asked["stall"] == 2
 
 
@@ -91,14 +91,14 @@ def test_retry_after_is_obeyed(server: Any) -> None:
 
 
 def test_a_server_that_is_not_there_fails_the_memory_only() -> None:
-    extractor = OpenAI("tiny", "http://127.0.0.1:9/v1", patience=Patience(retries=0))
-    assert extractor.extract([source("good")])[0].reason.startswith("the connection failed")
+    extractor = OpenAI("tiny", "http://127.0.0.1:9/v1", retry=RetryPolicy(retries=0))
+    assert extractor.extract([source("good")])[0].reason.startswith("the server cannot be reached")
 
 
 @pytest.mark.parametrize(("formats", "asked"), [({"json_object", "none"}, "json_object"), ({"none"}, "none")])
 def test_without_json_schema_plain_json_is_asked_for(server: Any, formats: set[str], asked: str) -> None:
     server.formats = formats
-    extractor = OpenAI("tiny", server.url, patience=QUICK)
+    extractor = OpenAI("tiny", server.url, retry=QUICK)
     first, second = extractor.extract([source("good"), source("thought")])
     assert first.state is second.state is State.COMPLETE
     used = [request.get("response_format", {"type": "none"})["type"] for request in server.requests]
@@ -116,7 +116,7 @@ def test_a_refused_key_stops_with_one_sentence_that_does_not_hold_it(server: Any
 def test_a_length_stop_is_retried_with_less_and_all_tokens_are_counted(server: Any) -> None:
     filler = "and so on " * 12
     [long] = sources([Memory("long", f"Ada owns the NAS case:long {filler}. The NAS of Ada case:long hums {filler}.")])
-    extraction = OpenAI("tiny", server.url, patience=QUICK).extract([long])[0]
+    extraction = OpenAI("tiny", server.url, retry=QUICK).extract([long])[0]
     assert extraction.state is State.COMPLETE
     assert len(extraction.facts) == 1
     assert server.asked["long"] == 3
@@ -144,7 +144,7 @@ CASES = [
 
 def test_a_run_over_all_of_it_stops_for_nothing_and_counts_everything(server: Any) -> None:
     sink, cache = Collected(), MemoryCache()
-    extractor = OpenAI("tiny", server.url, patience=Patience(stall=0.2, total=1, retries=1, backoff=0.01))
+    extractor = OpenAI("tiny", server.url, retry=RetryPolicy(timeout=0.2, total=1, retries=1, backoff=0.01))
     shown: list[int] = []
     progress = Run(batch=8, concurrency=4).over(
         [source(case) for case in CASES],
@@ -158,7 +158,7 @@ def test_a_run_over_all_of_it_stops_for_nothing_and_counts_everything(server: An
     assert progress.memories == len(CASES)
     assert (progress.failed, progress.truncated, progress.empty) == (7, 2, 2)
     assert progress.stopped == ""
-    assert progress.reasons["failed: the server stalled"] == 1
+    assert progress.reasons["failed: the server did not answer within 0.2 s"] == 1
     assert progress.dropped["repeated fact"] == 499
     assert progress.tokens == sum(extraction.tokens for extraction in sink.rows.values())
     assert shown == sorted(shown) and shown[-1] == len(CASES)
@@ -179,7 +179,7 @@ def test_a_run_over_all_of_it_stops_for_nothing_and_counts_everything(server: An
 def test_the_spending_cap_ends_a_run_that_another_run_finishes(server: Any) -> None:
     many = [Source(number, source("good").text) for number in range(20)]
     sink = Collected()
-    extractor = OpenAI("tiny", server.url, patience=QUICK)
+    extractor = OpenAI("tiny", server.url, retry=QUICK)
     progress = Run(max_tokens=600, batch=8).over(many, extractor, sink)
     assert progress.tokens == 600
     assert progress.memories == len(sink.rows) == 5
