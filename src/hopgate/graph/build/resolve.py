@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hopgate.extract.rules.plural import comparison_form
 from hopgate.graph.canonicalise import ContextMention
 from hopgate.graph.canonicalise.closeness import closeness
 from hopgate.graph.canonicalise.incremental import Candidate, Resolver
 from hopgate.graph.canonicalise.thresholds import ASK, MERGE
-from hopgate.graph.names.normal import initials, singular, tokens
+from hopgate.graph.names.normal import initials, tokens
 from hopgate.store.graph import concept_rows, graph_vectors, name_rows
 from hopgate.store.graph.name_rows import NameRow
 
@@ -148,7 +149,7 @@ class NameResolver:
         told = row.normal.split()
         # What is said longer elsewhere, and every shorter name that stands inside this one.
         parts = {" ".join(told[at:end]) for at in range(len(told)) for end in range(at + 1, len(told) + 1)}
-        shared = {*words, *(word for word in told if singular(word) in words)}
+        shared = {*words, *(word for word in told if comparison_form(word) in words)}
         ids = name_rows.alike(connection, row.normal, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED)
         near: dict[int, float | None] = {}
         if row.normal in self._vectors:
