@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping
@@ -139,11 +140,11 @@ class DiskCache:
         one = "SELECT extraction FROM extractions WHERE text = ? AND identity = ?"
         with self._lock:
             rows = {key: self._rows.execute(one, key).fetchone() for key in keys}
-        return {key: Extraction.from_json(row[0]) for key, row in rows.items() if row}
+        return {key: Extraction.from_dict(json.loads(row[0])) for key, row in rows.items() if row}
 
     def put_many(self, extractions: Mapping[CacheKey, Extraction]) -> None:
         """Keep extractions, in one transaction."""
-        rows = [(*key, extraction.to_json()) for key, extraction in extractions.items()]
+        rows = [(*key, json.dumps(extraction.to_dict())) for key, extraction in extractions.items()]
         if not rows:
             return
         with self._lock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -102,7 +102,7 @@ class Extraction:
     Examples
     --------
     >>> extraction = Extraction((Mention("NAS"),), (), State.COMPLETE)
-    >>> Extraction.from_json(extraction.to_json()) == extraction
+    >>> Extraction.from_dict(json.loads(json.dumps(extraction.to_dict()))) == extraction
     True
     """
 
@@ -127,14 +127,13 @@ class Extraction:
             answer_tokens=self.answer_tokens + answer_tokens,
         )
 
-    def to_json(self) -> str:
-        """One line of JSON, for a cache."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+    def to_dict(self) -> dict[str, Any]:
+        """The extraction as plain values, as a cache keeps it."""
+        return asdict(self)
 
     @classmethod
-    def from_json(cls, line: str) -> Extraction:
-        """Read what `to_json` wrote."""
-        row: dict[str, Any] = json.loads(line)
+    def from_dict(cls, row: Mapping[str, Any]) -> Extraction:
+        """Make the extraction that `to_dict` gave, also after a way through JSON."""
         return cls(
             mentions=tuple(Mention(**mention) for mention in row["mentions"]),
             facts=tuple(Fact(**fact) for fact in row["facts"]),
