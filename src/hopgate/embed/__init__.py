@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hopgate.embed.cache import CacheInfo, EmbeddingCache
-from hopgate.embed.cached import CachedEmbedder
+from hopgate.embed.cached_embedder import CachedEmbedder
 from hopgate.embed.embedder import Embedder, Identity
 from hopgate.embed.spec import embedder_from
 

@@ -82,11 +82,6 @@ class Bundled:
         done = next((row for row in rows if row is not None), np.zeros(1, dtype=np.float32))
         return np.array([np.full_like(done, np.nan) if row is None else row for row in rows], dtype=np.float32)
 
-    def load(self) -> None:
-        """Load now what is otherwise loaded on first use."""
-        self._tokenizer  # noqa: B018
-        self._session  # noqa: B018
-
     @cached_property
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from hopgate.memory import Cleared, Memory, cleared
-
-MENTIONS_TOGETHER = "mentions-together"
-"""The relation of two concepts about which nothing is known but that memories mention both."""
 
 
 class State(StrEnum):
@@ -51,13 +48,8 @@ class Source:
 
     @property
     def material(self) -> str:
-        """All that an extractor may read, in one string: what a cache key is made of."""
-        return material(self.text, self.tags, self.keywords)
-
-
-def material(text: str, tags: Sequence[str], keywords: Sequence[str]) -> str:
-    """Join all that an extractor may read into one string that no other combination gives."""
-    return json.dumps([text, list(tags), list(keywords)], ensure_ascii=False)
+        """All that an extractor may read, in one string that no other source gives: what a cache key is made of."""
+        return json.dumps([self.text, self.tags, self.keywords], ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

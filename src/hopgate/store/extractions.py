@@ -49,11 +49,6 @@ class StoreCache:
                 ),
             )
 
-    def forget(self, texts: Iterable[str]) -> int:
-        """Remove every extraction of these `text_key`s; return how many there were."""
-        with self._store.transaction() as connection:
-            return connection.execute("DELETE FROM extraction_cache WHERE text_hash = ANY(%s)", (list(texts),)).rowcount
-
 
 def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
     """Remove every extraction ever cached for these memories, whatever the extractor and whatever they said then."""
