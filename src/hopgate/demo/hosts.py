@@ -13,7 +13,7 @@ STANDS_IN = WorldRelation(
     tags=("floorplan", "furniture"),
     keywords=("whereabouts", "shelving"),
     groups=(Group(w.HOME_HOSTS, w.HOME_PLACES, "home"), Group(w.WORK_HOSTS, w.WORK_PLACES, "work")),
-    tells=(
+    phrases=(
         "{s} sits in the {o}.",
         "Tucked {s} away in the {o}, beside the paint tins.",
         "You can hear {s} humming from the {o}.",
@@ -33,7 +33,7 @@ STANDS_IN = WorldRelation(
         "Slightly damp, so check for rust.",
     ),
     nouns=("the spot of {x}",),
-    asks=(
+    questions=(
         "Which room do I have to visit to touch {x}?",
         "In what part of the property would I physically find {x}?",
         "Where must I go with a screwdriver to open {x}?",
@@ -48,7 +48,7 @@ FED_BY = WorldRelation(
     tags=("wiring", "outlets"),
     keywords=("mains", "blackout"),
     groups=(Group(w.HOME_HOSTS, w.SUPPLIES[:3], "home"), Group(w.WORK_HOSTS, w.SUPPLIES[3:], "work")),
-    tells=(
+    phrases=(
         "{s} is plugged into {o}.",
         "{s} draws its current from {o}, second socket.",
         "{o} keeps {s} alive through blackouts.",
@@ -64,7 +64,7 @@ FED_BY = WorldRelation(
         "Zip ties fitted.",
     ),
     nouns=("the UPS protecting {x}", "the backup unit shielding {x}"),
-    asks=("What is the name of the UPS protecting {x}?", "Which backup unit shields {x} when the grid fails?"),
+    questions=("What is the name of the UPS protecting {x}?", "Which backup unit shields {x} when the grid fails?"),
 )
 
 CELLS = WorldRelation(
@@ -75,14 +75,14 @@ CELLS = WorldRelation(
     tags=("consumables",),
     keywords=("terminals",),
     groups=(Group(w.SUPPLIES, w.CELLS),),
-    tells=(
+    phrases=(
         "{s} takes {o} blocks, twelve volts each.",
         "Ordered fresh {o} bricks for {s}, the swollen pair went to recycling.",
         "Unscrewed {s}: two {o} modules inside.",
         "Reminder for the next swap: {s} wants {o}.",
     ),
     nouns=("the battery chemistry of {x}",),
-    asks=("What battery chemistry goes into {x}?", "Which type of battery do I buy to refurbish {x}?"),
+    questions=("What battery chemistry goes into {x}?", "Which type of battery do I buy to refurbish {x}?"),
 )
 
 BOUGHT_FROM = WorldRelation(
@@ -93,7 +93,7 @@ BOUGHT_FROM = WorldRelation(
     tags=("receipts", "warranty"),
     keywords=("procurement", "expense"),
     groups=(Group(w.HOME_HOSTS + w.WORK_HOSTS, w.VENDORS),),
-    tells=(
+    phrases=(
         "Bought {s} second-hand from {o}, 310 euros including postage.",
         "{s} came out of a clearance at {o}.",
         "Warranty papers of {s} are with {o}, three years.",
@@ -108,7 +108,7 @@ BOUGHT_FROM = WorldRelation(
         "Serial number photographed.",
     ),
     nouns=("the shop that sold us {x}", "the seller of {x}"),
-    asks=("Which shop sold us {x}?", "Who was the seller of {x}?"),
+    questions=("Which shop sold us {x}?", "Who was the seller of {x}?"),
     limit=12,
 )
 
@@ -120,14 +120,14 @@ CONTACT = WorldRelation(
     tags=("rolodex",),
     keywords=("liaison",),
     groups=(Group(w.VENDORS, w.CONTACTS),),
-    tells=(
+    phrases=(
         "At {s}, ask for {o}; always quick to answer.",
         "{o} handles our account with {s}.",
         "Skip the hotline of {s}, {o} has a direct extension.",
         "Met {o} from {s} at the fair, left a business card.",
     ),
     nouns=("the representative of {x}",),
-    asks=("Whom should I phone about a refund at {x}?", "Who is the right person to complain to at {x}?"),
+    questions=("Whom should I phone about a refund at {x}?", "Who is the right person to complain to at {x}?"),
 )
 
-HOSTS = (STANDS_IN, FED_BY, CELLS, BOUGHT_FROM, CONTACT)
+HOST_RELATIONS = (STANDS_IN, FED_BY, CELLS, BOUGHT_FROM, CONTACT)

@@ -13,7 +13,7 @@ LOOKED_AFTER_BY = WorldRelation(
     tags=("oncall", "handover"),
     keywords=("pager", "escalation"),
     groups=(Group(w.HOME_SERVICES, w.PEOPLE[:6], "home"), Group(w.WORK_SERVICES, w.PEOPLE[6:], "work")),
-    tells=(
+    phrases=(
         "{o} looks after {s}.",
         "{s} is {o}'s baby.",
         "Pages about {s} go to {o}.",
@@ -23,17 +23,17 @@ LOOKED_AFTER_BY = WorldRelation(
         "Wake {o} when {s} is down.",
         "{s}? Ping {o}, nobody else knows its quirks.",
     ),
-    begins=(
+    start_phrases=(
         "{o} looks after {s} since {d}.",
         "On {d} {o} volunteered to look after {s}.",
         "{d}: {o} becomes the one who knows {s}.",
     ),
-    changes=(
+    change_phrases=(
         "From {d} {o} looks after {s}; {p} handed it over.",
         "Handover finished on {d}: {s} passes from {p} to {o}.",
         "{o} inherited {s} on {d}, {p} has too much on the plate.",
     ),
-    lates=(
+    late_phrases=(
         "Apparently {o} looks after {s} from {d} on, and I kept paging {p}.",
         "Missed the announcement: {s} was handed from {p} to {o} on {d}.",
     ),
@@ -47,9 +47,9 @@ LOOKED_AFTER_BY = WorldRelation(
         "Good choice.",
     ),
     nouns=("the person responsible for {x}", "the maintainer of {x}"),
-    asks=("Who is responsible for {x}?", "Who is the maintainer of {x}?"),
-    past_asks=("Who was responsible for {x} on {d}?", "On {d}, who was the maintainer of {x}?"),
-    movers=8,
+    questions=("Who is responsible for {x}?", "Who is the maintainer of {x}?"),
+    past_questions=("Who was responsible for {x} on {d}?", "On {d}, who was the maintainer of {x}?"),
+    changing=8,
 )
 
 MEMBER_OF = WorldRelation(
@@ -60,7 +60,7 @@ MEMBER_OF = WorldRelation(
     tags=("colleagues", "hiring"),
     keywords=("headcount", "reorg"),
     groups=(Group(w.PEOPLE, w.TEAMS, "work"),),
-    tells=(
+    phrases=(
         "{s} is with {o}.",
         "{s} joined {o}, warm welcome at standup.",
         "Saw {s} listed under {o} in the orgchart.",
@@ -69,15 +69,15 @@ MEMBER_OF = WorldRelation(
         "{s} wears the {o} hoodie, so that is settled.",
         "Quick intro call, {s} does planning for {o}.",
     ),
-    begins=(
+    start_phrases=(
         "{s} joined {o} on {d}.",
         "Welcome drinks on {d}: {s} is the latest hire of {o}.",
     ),
-    changes=(
+    change_phrases=(
         "{s} transferred from {p} to {o} on {d}.",
         "Reorg: effective {d} {s} is in {o} and out of {p}.",
     ),
-    lates=("Heard by chance that {s} transferred to {o} on {d}; the wiki kept saying {p}.",),
+    late_phrases=("Heard by chance that {s} transferred to {o} on {d}; the wiki kept saying {p}.",),
     asides=(
         "HR confirmed.",
         "Fits well.",
@@ -86,9 +86,9 @@ MEMBER_OF = WorldRelation(
         "Short notice.",
     ),
     nouns=("the team of {x}", "the squad that employs {x}"),
-    asks=("Which team does {x} belong to?", "What squad is {x} part of?"),
-    past_asks=("Which team did {x} belong to on {d}?", "What squad was {x} part of on {d}?"),
-    movers=5,
+    questions=("Which team does {x} belong to?", "What squad is {x} part of?"),
+    past_questions=("Which team did {x} belong to on {d}?", "What squad was {x} part of on {d}?"),
+    changing=5,
 )
 
 LIVES_IN = WorldRelation(
@@ -99,7 +99,7 @@ LIVES_IN = WorldRelation(
     tags=("address",),
     keywords=("moving", "flat"),
     groups=(Group(w.PEOPLE, w.TOWNS),),
-    tells=(
+    phrases=(
         "{s} has a flat in {o}.",
         "{s} lives in {o}, ten minutes from the canal.",
         "Sent the birthday parcel for {s} to {o}.",
@@ -107,15 +107,15 @@ LIVES_IN = WorldRelation(
         "{s} raised the kids in {o} and would not leave it.",
         "Weekend trip to {o}, cooked at {s}'s.",
     ),
-    begins=(
+    start_phrases=(
         "{s} lives in {o} since {d}.",
         "{s} got the keys to a flat in {o} on {d}.",
     ),
-    changes=(
+    change_phrases=(
         "{s} relocated from {p} to {o} on {d}.",
         "New address: {s} lives in {o} from {d}, the flat in {p} is let.",
     ),
-    lates=("A postcard says {s} relocated to {o} on {d}. I had still written to {p}.",),
+    late_phrases=("A postcard says {s} relocated to {o} on {d}. I had still written to {p}.",),
     asides=(
         "Balcony faces south.",
         "Rent is mad there.",
@@ -125,9 +125,9 @@ LIVES_IN = WorldRelation(
         "Third floor, no lift.",
     ),
     nouns=("the home town of {x}",),
-    asks=("What is the home town of {x}?", "In which city does {x} reside?"),
-    past_asks=("In which city did {x} reside on {d}?", "What was the home town of {x} on {d}?"),
-    movers=5,
+    questions=("What is the home town of {x}?", "In which city does {x} reside?"),
+    past_questions=("In which city did {x} reside on {d}?", "What was the home town of {x} on {d}?"),
+    changing=5,
     limit=15,
 )
 
@@ -139,7 +139,7 @@ DRINKS = WorldRelation(
     tags=("kitchen",),
     keywords=("groceries",),
     groups=(Group(w.PEOPLE, w.DRINKS),),
-    tells=(
+    phrases=(
         "{s} only drinks {o}.",
         "Get {o} in when {s} comes by.",
         "{s} swears by {o}, never coffee.",
@@ -151,7 +151,7 @@ DRINKS = WorldRelation(
         "Two crates are in the pantry.",
     ),
     nouns=("the favourite of {x}",),
-    asks=("What beverage should I offer {x}?", "What would please {x} as a refreshment?"),
+    questions=("What beverage should I offer {x}?", "What would please {x} as a refreshment?"),
     limit=13,
 )
 
@@ -163,25 +163,25 @@ ROLE = WorldRelation(
     tags=("promotion",),
     keywords=("title",),
     groups=(Group(w.PEOPLE[6:16], w.ROLES, "work"),),
-    tells=("{s} introduced themself as {o}.", "{s} signs mails as {o}.", "The org page lists {s} as {o}."),
-    begins=(
+    phrases=("{s} introduced themself as {o}.", "{s} signs mails as {o}.", "The org page lists {s} as {o}."),
+    start_phrases=(
         "{s} began as {o} on {d}.",
         "{s} is {o} since {d}.",
     ),
-    changes=(
+    change_phrases=(
         "{s} was promoted to {o} on {d}, after years as {p}.",
         "Congratulations sent: {s} became {o} on {d}. No more {p}.",
     ),
-    lates=("Embarrassing, {s} became {o} on {d} and I still introduced them as {p}.",),
+    late_phrases=("Embarrassing, {s} became {o} on {d} and I still introduced them as {p}.",),
     asides=(
         "Sent a card.",
         "Well deserved.",
         "The signature block confirms it.",
     ),
     nouns=("the occupation of {x}",),
-    asks=("What is the occupation of {x}?", "What job does {x} do?"),
-    past_asks=("What job did {x} do on {d}?",),
-    movers=5,
+    questions=("What is the occupation of {x}?", "What job does {x} do?"),
+    past_questions=("What job did {x} do on {d}?",),
+    changing=5,
 )
 
-PEOPLE = (LOOKED_AFTER_BY, MEMBER_OF, LIVES_IN, DRINKS, ROLE)
+PEOPLE_RELATIONS = (LOOKED_AFTER_BY, MEMBER_OF, LIVES_IN, DRINKS, ROLE)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from hopgate.demo.hosts import BOUGHT_FROM, CELLS, CONTACT, FED_BY, HOSTS, STANDS_IN
-from hopgate.demo.people import DRINKS, LIVES_IN, LOOKED_AFTER_BY, MEMBER_OF, PEOPLE
-from hopgate.demo.services import BACKS_UP_TO, CAUSED_BY, DEPENDS_ON, KEEPS, RUNS_ON, SERVICES
-from hopgate.demo.work import BUILDS_WITH, FUNDED_BY, LICENSED_BY, NETWORK, WORK, WORKS_FROM
+from hopgate.demo.hosts import BOUGHT_FROM, CELLS, CONTACT, FED_BY, HOST_RELATIONS, STANDS_IN
+from hopgate.demo.people import DRINKS, LIVES_IN, LOOKED_AFTER_BY, MEMBER_OF, PEOPLE_RELATIONS
+from hopgate.demo.services import BACKS_UP_TO, CAUSED_BY, DEPENDS_ON, KEEPS, RUNS_ON, SERVICE_RELATIONS
+from hopgate.demo.work import BUILDS_WITH, FUNDED_BY, LICENSED_BY, NETWORK, WORK_RELATIONS, WORKS_FROM
 from hopgate.demo.world import WorldRelation
 
-RELATIONS: tuple[WorldRelation, ...] = SERVICES + HOSTS + PEOPLE + WORK
+RELATIONS: tuple[WorldRelation, ...] = SERVICE_RELATIONS + HOST_RELATIONS + PEOPLE_RELATIONS + WORK_RELATIONS
 
 CHAINS: tuple[tuple[WorldRelation, ...], ...] = (
     (RUNS_ON, STANDS_IN),

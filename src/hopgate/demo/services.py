@@ -13,7 +13,7 @@ RUNS_ON = WorldRelation(
     tags=("docker", "compose", "selfhosted"),
     keywords=("orchestration", "podman", "workload"),
     groups=(Group(w.HOME_SERVICES, w.HOME_HOSTS, "home"), Group(w.WORK_SERVICES, w.WORK_HOSTS, "work")),
-    tells=(
+    phrases=(
         "{s} runs on {o} in its own container.",
         "Deployed {s} to {o} this evening; the compose file is in git.",
         "{s} is hosted on {o}.",
@@ -25,19 +25,19 @@ RUNS_ON = WorldRelation(
         "Gave {s} a home of its own on {o}; it idles happily.",
         "Note to self, {s} = container on {o}.",
     ),
-    begins=(
+    start_phrases=(
         "Since {d} {s} runs on {o}.",
         "{s} went live on {o} on {d}.",
         "First deploy of {s}: {o}, {d}.",
     ),
-    changes=(
+    change_phrases=(
         "Moved {s} from {p} over to {o} on {d}.",
         "As of {d}, {s} is deployed on {o} instead of {p}.",
         "Migration done: {s} left {p} and runs on {o} from {d}.",
         "{o} took over {s} on {d}; its containers on {p} are gone.",
         "{d}: {s} migrated, {p} -> {o}. Volumes copied with rsync.",
     ),
-    lates=(
+    late_phrases=(
         "Turns out {s} had been migrated to {o} on {d} already and it went unrecorded.",
         "Only found out today: {s} runs on {o}, and has from {d}, not on {p}.",
         "Correcting my notes, {s} was moved off {p} to {o} on {d}.",
@@ -55,17 +55,17 @@ RUNS_ON = WorldRelation(
         "Reverse proxy updated as well.",
     ),
     nouns=("the machine behind {x}", "the server that powers {x}", "the box underneath {x}"),
-    asks=(
+    questions=(
         "What machine is behind {x}?",
         "Which server powers {x}?",
         "Which box would I log into to restart {x}?",
     ),
-    past_asks=(
+    past_questions=(
         "What machine was behind {x} on {d}?",
         "On {d}, which server powered {x}?",
         "Which box was underneath {x} back on {d}?",
     ),
-    movers=14,
+    changing=14,
 )
 
 DEPENDS_ON = WorldRelation(
@@ -76,7 +76,7 @@ DEPENDS_ON = WorldRelation(
     tags=("coupling",),
     keywords=("prerequisite", "upstream"),
     groups=(Group(w.HOME_SERVICES, w.HOME_SERVICES, "home"), Group(w.WORK_SERVICES, w.WORK_SERVICES, "work")),
-    tells=(
+    phrases=(
         "{s} refuses to start without {o}.",
         "{s} depends on {o} for everything it shows.",
         "When {o} goes, {s} follows within seconds.",
@@ -88,7 +88,7 @@ DEPENDS_ON = WorldRelation(
         "Health check added.",
     ),
     nouns=("whatever {x} cannot do without", "the thing {x} relies upon"),
-    asks=("What does {x} rely upon?",),
+    questions=("What does {x} rely upon?",),
     limit=6,
     single_valued=False,
 )
@@ -101,21 +101,21 @@ BACKS_UP_TO = WorldRelation(
     tags=("restic", "borg"),
     keywords=("dump", "restore"),
     groups=(Group(w.HOME_SERVICES[:8], w.VAULTS[:3], "home"), Group(w.WORK_SERVICES[:9], w.VAULTS[3:], "work")),
-    tells=(
+    phrases=(
         "{s} snapshots land on {o} every night.",
         "Restic carries {s} to {o} while everyone sleeps.",
         "Tested a restore of {s} out of {o}, all rows present.",
         "Nightly borg job for {s} writes into {o}.",
     ),
-    begins=(
+    start_phrases=(
         "Since {d} the {s} snapshots land on {o}.",
         "Nightly borg job {s} -> {o} is active, started {d}.",
     ),
-    changes=(
+    change_phrases=(
         "From {d} the nightly dumps of {s} go to {o}, {p} was full.",
         "Snapshots of {s} switched from {p} to {o} on {d}.",
     ),
-    lates=("Noticed that {s} snapshots have gone to {o} from {d}; {p} has only stale dumps.",),
+    late_phrases=("Noticed that {s} snapshots have gone to {o} from {d}; {p} has only stale dumps.",),
     asides=(
         "Deduplicates nicely.",
         "Checksums verified.",
@@ -123,9 +123,9 @@ BACKS_UP_TO = WorldRelation(
         "Mails me on failure.",
     ),
     nouns=("the store holding copies of {x}", "the archive for copies of {x}"),
-    asks=("Where are copies of {x} saved?",),
-    past_asks=("Where were copies of {x} being saved on {d}?",),
-    movers=4,
+    questions=("Where are copies of {x} saved?",),
+    past_questions=("Where were copies of {x} being saved on {d}?",),
+    changing=4,
 )
 
 KEEPS = WorldRelation(
@@ -136,13 +136,13 @@ KEEPS = WorldRelation(
     tags=("pruning",),
     keywords=("expiry",),
     groups=(Group(w.VAULTS, w.KEEPS),),
-    tells=(
+    phrases=(
         "{s} forgets anything older than {o}.",
         "Pruning on {s} is set to {o}.",
         "Expiry for {s}: {o}, agreed with legal.",
     ),
     nouns=("the retention of {x}",),
-    asks=("How long is data retained in {x}?", "After what period is something erased from {x}?"),
+    questions=("How long is data retained in {x}?", "After what period is something erased from {x}?"),
 )
 
 CAUSED_BY = WorldRelation(
@@ -153,7 +153,7 @@ CAUSED_BY = WorldRelation(
     tags=("rootcause",),
     keywords=("regression", "timeline"),
     groups=(Group(w.INCIDENTS[:6], w.HOME_SERVICES, "home"), Group(w.INCIDENTS[6:], w.WORK_SERVICES, "work")),
-    tells=(
+    phrases=(
         "{s}: root cause was {o} filling a disk with logs.",
         "Postmortem {s}: {o} leaked until the kernel killed it.",
         "{s} traced to {o}, an expired certificate again.",
@@ -170,7 +170,7 @@ CAUSED_BY = WorldRelation(
         "Seen before, sadly.",
     ),
     nouns=("the culprit of {x}", "what broke in {x}"),
-    asks=("What was the culprit of {x}?", "What broke in {x}?"),
+    questions=("What was the culprit of {x}?", "What broke in {x}?"),
 )
 
-SERVICES = (RUNS_ON, DEPENDS_ON, BACKS_UP_TO, KEEPS, CAUSED_BY)
+SERVICE_RELATIONS = (RUNS_ON, DEPENDS_ON, BACKS_UP_TO, KEEPS, CAUSED_BY)

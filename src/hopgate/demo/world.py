@@ -70,7 +70,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class WorldRelation:
-    """A typed relation, with the words it is told in and the other words it is asked for in.
+    """A typed relation, with the phrases that memories state it in and the other words that queries ask for it in.
 
     The two sets of words are kept apart, and apart from those of every relation it is chained with, so that a
     multi-hop query can only be followed through the concepts. Slots: ``{s}`` subject, ``{o}`` object, ``{p}`` the
@@ -78,20 +78,20 @@ class WorldRelation:
 
     Parameters
     ----------
-    tells : tuple of str
-        Ways to tell it with no day.
-    begins, changes, lates : tuple of str
-        Ways to tell the day of the first object, a change on its day, and a change that is learned of later.
+    phrases : tuple of str
+        Sentences that state it without a day.
+    start_phrases, change_phrases, late_phrases : tuple of str
+        Sentences that state the day of the first object, a change on its day, and a change that was learned of later.
     asides : tuple of str
         Sentences that may follow, in words of this relation's own.
     nouns : tuple of str
         Noun phrases for the object, to put a query about it into a longer one.
-    asks, past_asks : tuple of str
+    questions, past_questions : tuple of str
         Questions for the object today, and on a day.
-    movers : int
+    changing : int
         How many subjects see it change.
     limit : int, optional
-        How many subjects of a group it is told of; all when None.
+        How many subjects of a group have it; all when None.
     """
 
     name: str
@@ -101,14 +101,14 @@ class WorldRelation:
     tags: tuple[str, ...]
     keywords: tuple[str, ...]
     groups: tuple[Group, ...]
-    tells: tuple[str, ...]
+    phrases: tuple[str, ...]
     nouns: tuple[str, ...]
-    asks: tuple[str, ...]
-    begins: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
-    lates: tuple[str, ...] = ()
-    past_asks: tuple[str, ...] = ()
+    questions: tuple[str, ...]
+    start_phrases: tuple[str, ...] = ()
+    change_phrases: tuple[str, ...] = ()
+    late_phrases: tuple[str, ...] = ()
+    past_questions: tuple[str, ...] = ()
     asides: tuple[str, ...] = ()
-    movers: int = 0
+    changing: int = 0
     limit: int | None = None
     single_valued: bool = True
