@@ -9,7 +9,7 @@ from typing import Any
 
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State, failed
-from hopgate.extract.model.repair import first_json, thoughtless
+from hopgate.extract.model.repair import first_json, without_thoughts
 
 MAX_NAME = 200
 """Longer names are sentences: no concept is called that."""
@@ -56,7 +56,7 @@ def read_answer(answer: str, source: Source, *, cut: bool = False) -> Extraction
     >>> read_answer("I am only a model.", source).reason
     'the answer holds no JSON'
     """
-    text, thinking = thoughtless(answer)
+    text, thinking = without_thoughts(answer)
     found = first_json(text, (*_MENTION_KEYS, *_FACT_KEYS))
     if not text or found is None or _is_schema(found[0]):
         return _useless(text, thinking, cut, echoed=found is not None)

@@ -13,7 +13,7 @@ from hopgate.extract.extraction import Extraction, Source, failed
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.answer import read_answer
 from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, messages
-from hopgate.extract.model.split_text import DEPTH, with_less
+from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
 from hopgate.http import JsonClient, Reply, RetryPolicy
 
 _FORMATS: tuple[dict[str, Any] | None, ...] = (
@@ -22,7 +22,7 @@ _FORMATS: tuple[dict[str, Any] | None, ...] = (
     None,
 )
 # What no other memory would change.
-_HOPELESS = {401: "give a key that it accepts", 403: "give a key that may use this model", 404: "check URL and model"}
+_PERMANENT = {401: "give a key that it accepts", 403: "give a key that may use this model", 404: "check URL and model"}
 _REFUSED_FORMAT = frozenset((400, 415, 422, 501))
 # Where a server counts no tokens, four characters are taken for one, as English texts average.
 _CHARACTERS_A_TOKEN = 4
@@ -47,7 +47,7 @@ class OpenAI:
     api_key: str = field(default="", repr=False, compare=False)
     max_tokens: int = 1024
     seed: int = 0
-    halvings: int = DEPTH
+    halvings: int = MAX_SPLITS
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     _format: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
@@ -60,7 +60,7 @@ class OpenAI:
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
-        return [with_less(source, self._ask, self.halvings) for source in sources]
+        return [extract_in_parts(source, self._ask, self.halvings) for source in sources]
 
     def _ask(self, source: Source) -> Extraction:
         body = {
@@ -71,8 +71,8 @@ class OpenAI:
             "max_tokens": self.max_tokens,
         }
         reply = self._send(body)
-        if reply.status in _HOPELESS:
-            raise HopgateError(f"{self.base_url} answered HTTP {reply.status}: {_HOPELESS[reply.status]}")
+        if reply.status in _PERMANENT:
+            raise HopgateError(f"{self.base_url} answered HTTP {reply.status}: {_PERMANENT[reply.status]}")
         if not reply.ok:
             return failed(f"the server {reply.reason}")
         choice = _choice(reply.body)

@@ -9,7 +9,7 @@ from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.candidates import candidates, letters, title, variants
 from hopgate.extract.rules.kinds import kind_of, kinds_from
-from hopgate.extract.rules.patterns import facts
+from hopgate.extract.rules.sentence_facts import facts
 from hopgate.extract.rules.tokenise import tokenise
 from hopgate.extract.rules.words import HONORIFICS
 

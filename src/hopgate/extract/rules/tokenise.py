@@ -134,7 +134,7 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
     if lower.startswith("v") and stem[1:2].isdigit():
         return "V"
     if _CODE.match(stem) and not (stem[:-1].isupper() and stem[-1] == "s"):
-        return "U" if capital and stem[1:].isalpha() and _scottish(stem) else "K"
+        return "U" if capital and stem[1:].isalpha() and _is_surname(stem) else "K"
     if capital or _PREFIXED.match(token):
         if stem is not token:
             return "P"
@@ -147,7 +147,7 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
     return "w"
 
 
-def _scottish(token: str) -> bool:
+def _is_surname(token: str) -> bool:
     """McDonald, MacArthur, O'Neill, DeVito are names, not CamelCase identifiers."""
     return token.startswith(("Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Fitz"))
 

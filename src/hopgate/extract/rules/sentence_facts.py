@@ -10,7 +10,7 @@ from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.candidates import Span
 from hopgate.extract.rules.plural import singular
-from hopgate.extract.rules.relation_patterns import FIRST_WORDS, Relation, possessed, relation
+from hopgate.extract.rules.relation_table import FIRST_WORDS, Relation, possessed, relation
 from hopgate.extract.rules.words import words
 
 # How far a pattern may be trusted: the share that was right when 20 facts of each were read beside their text (musique
