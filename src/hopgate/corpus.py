@@ -81,6 +81,7 @@ def to_record(memory: Memory) -> dict[str, Any]:
     """
     source = memory.source or {}
     metadata = dict(source.get("metadata") or {})
+    # The metadata as they were read: a field that is the same now is not written anew.
     before = parse_memory({"_id": "-", "text": "", "metadata": metadata})
     now: dict[str, Any] = {
         "tags": list(memory.tags),

@@ -71,7 +71,7 @@ def field(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
 
 def _decoded(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, str]]:
     number = 0
-    # One byte more than is allowed tells a line that is too long without reading the rest of it.
+    # With one byte more than is allowed a line that is too long is noticed before the rest of it is read.
     while raw := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
         if len(raw) > MAX_LINE_BYTES:

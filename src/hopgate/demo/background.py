@@ -1,4 +1,4 @@
-"""The memories that tell no fact: notes, look-alikes, and the sensitive ones with their canaries."""
+"""The memories that state no fact: notes, look-alikes, and the sensitive ones with their canaries."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def sensitive(rng: Random) -> list[Draft]:
 
 
 def distractors(rng: Random, happened: list[Event], count: int = 30) -> list[Draft]:
-    """Tell what sounds like a fact of known concepts and is none."""
+    """Draft memories that sound like facts about known concepts and are none."""
     related: dict[str, set[str]] = {}
     for event in happened:
         related.setdefault(event.subject, set()).add(event.object)

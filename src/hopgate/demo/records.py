@@ -24,7 +24,7 @@ class WorldFact:
     end_recorded_at : date, optional
         When its end became known: the day its successor was recorded.
     dated : bool
-        Whether the memory's own words say the day it began.
+        Whether the memory's text names the day it began.
     """
 
     subject: str

@@ -1,4 +1,4 @@
-"""Run a bundled int8 ONNX model: found without importing its package, checked against its pin, one text a run."""
+"""Run a bundled int8 ONNX model: found without importing its package, checked against its hash, one text a run."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Bundled:
 
     @cached_property
     def _session(self) -> Any:
-        # Its official builds report to their maker unless told not to before they are loaded; nothing leaves here.
+        # onnxruntime's official builds send telemetry unless this is set before they are loaded.
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
 

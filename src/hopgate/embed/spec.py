@@ -72,8 +72,8 @@ def with_options(spec: str, **options: str | int | None) -> str:
     >>> with_options("sentence-transformers:e5", query="query: ", document=None)
     'sentence-transformers:e5#query=query%3A%20'
     """
-    told = "&".join(f"{key}={quote(str(value))}" for key, value in options.items() if value is not None)
-    return f"{spec}#{told}" if told else spec
+    tail = "&".join(f"{key}={quote(str(value))}" for key, value in options.items() if value is not None)
+    return f"{spec}#{tail}" if tail else spec
 
 
 def split_options(spec: str, allowed: frozenset[str]) -> tuple[str, dict[str, str]]:

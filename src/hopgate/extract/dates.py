@@ -1,4 +1,4 @@
-"""Dates as people write them, to ISO dates as precise as what was said."""
+"""Dates as people write them, to ISO dates of the same precision: a day, a month or a year."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name that a memory mentions, with its kind where the form (or a model) tells."""
+    """A name that a memory mentions, with its kind where the extractor knows it."""
 
     name: str
     kind: str = ""
@@ -62,7 +62,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A typed, directed relation between two names, with an optional validity interval (ISO dates, as precise as said).
+    """A typed, directed relation between two names, with an optional validity interval (ISO dates of any precision).
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Extraction:
     Parameters
     ----------
     state : State
-        `complete`, `empty`, `truncated` or `failed`; `reason` says why where it is not `complete`.
+        `complete`, `empty`, `truncated` or `failed`; `reason` is why, where it is not `complete`.
     prompt_tokens, answer_tokens : int
         What a model read and wrote for it, retries included; 0 without a model.
     dropped : tuple of (str, int)

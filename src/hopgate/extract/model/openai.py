@@ -21,7 +21,7 @@ _FORMATS: tuple[dict[str, Any] | None, ...] = (
     {"type": "json_object"},
     None,
 )
-# What no other memory would change.
+# Statuses that every memory would get alike: these end the run, with what to do about it.
 _PERMANENT = {401: "give a key that it accepts", 403: "give a key that may use this model", 404: "check URL and model"}
 _REFUSED_FORMAT = frozenset((400, 415, 422, 501))
 # Where a server counts no tokens, four characters are taken for one, as English texts average.
@@ -100,8 +100,10 @@ class OpenAI:
 
 def _about_format(reply: Reply) -> bool:
     """Whether a refusal may be about response_format: that is, whether its message is not about something else."""
-    said = str(reply.body).lower()
-    return not any(word in said for word in ("context length", "maximum context", "model_not_found", "does not exist"))
+    text = str(reply.body).lower()
+    return not any(
+        phrase in text for phrase in ("context length", "maximum context", "model_not_found", "does not exist")
+    )
 
 
 def _choice(body: Any) -> tuple[str, bool] | None:

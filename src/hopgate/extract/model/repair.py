@@ -16,7 +16,7 @@ _CLOSERS = {"{": "}", "[": "]"}
 
 
 def without_thoughts(text: str) -> tuple[str, bool]:
-    """Take thoughts out of an answer; also say whether one was left open.
+    """Take a model's thoughts out of its answer; also return whether the last one was left open.
 
     Examples
     --------

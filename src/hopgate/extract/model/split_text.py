@@ -1,4 +1,4 @@
-"""Asking a model with less text when its answer ran into the length limit."""
+"""Split a text whose answer ran into the length limit, and extract from the parts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hopgate.memory import Cleared
 
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
 MAX_SPLITS = 2
-"""A text is halved at most twice: into four parts."""
+"""A text is split in two at most twice, which gives four parts."""
 MIN_CHARACTERS = 200
-"""Characters below which a text is not what made the answer long: the model rambles, and halves would not help."""
+"""A shorter text is not split: its answer is long because the model repeats itself, and two halves would be too."""
 
 
 def split_in_two(text: Cleared) -> tuple[Cleared, Cleared] | None:
@@ -37,9 +37,9 @@ def split_in_two(text: Cleared) -> tuple[Cleared, Cleared] | None:
 
 
 def extract_in_parts(source: Source, ask: Callable[[Source], Extraction], depth: int = MAX_SPLITS) -> Extraction:
-    """Ask about a source; when the answer is truncated, ask about its halves and join what they say.
+    """Extract from a source; where the answer is truncated, extract from its two halves and merge the results.
 
-    The tokens of the truncated attempt stay on the account. What it found stays too, where the halves do no better.
+    The tokens of the truncated attempt are counted too. What it found is kept where a half is truncated again.
     """
     whole = ask(source)
     helps = whole.state is State.TRUNCATED and depth and len(source.text) >= MIN_CHARACTERS

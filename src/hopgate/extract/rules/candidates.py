@@ -130,7 +130,7 @@ def title(tokens: list[str], marks: str) -> str:
 
 
 def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:
-    """Yield the other names inside a name: what stands after its "of", its year, its possessive, with its "The".
+    """Yield the other names inside a name: what follows its "of", its year, its possessive, itself with "The".
 
     Examples
     --------

@@ -85,8 +85,8 @@ class Phrases:
         common.sort(key=lambda name: -name.count(" "))
         for name in common[: max(self.phrases, self.fill - len(names))]:
             names[name] = "phrase"
-        told = kinds_from(typed)
-        mentions = [Mention(name, told.get(name) or kind) for name, kind in names.items() if name]
+        known = kinds_from(typed)
+        mentions = [Mention(name, known.get(name) or kind) for name, kind in names.items() if name]
         return found(mentions, typed)
 
 

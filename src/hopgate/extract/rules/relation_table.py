@@ -1,4 +1,4 @@
-"""The words between two names that say how they are related: one readable table."""
+"""Which words between two names mean which relation: one readable table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import product
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
 
-# relation: (what stands between subject and object; what stands there when the two are swapped). Phrases are separated
+# relation: (the words between subject and object; the words where the two are swapped). Phrases are separated
 # by commas, a word's alternatives by slashes. BE may be missing ("owned by"); BE! may not ("is in", but not "in").
 _TABLE: dict[str, tuple[str, str]] = {
     "runs on": ("run/runs/ran on, BE running on, BE hosted on/at/by, BE deployed on/to, BE installed on", ""),
@@ -76,7 +76,7 @@ _TABLE: dict[str, tuple[str, str]] = {
 }
 
 _BE = words("is are was were be been being got gets 's")
-# An adverb or determiner changes nothing about the relation; "not" and "never" change everything.
+# Adverbs and determiners are left out before the table is asked; with a word of `_NEGATED` there is no relation.
 _IDLE = words(
     """
     the a an now still currently also later then first originally mainly usually eventually subsequently finally
@@ -97,7 +97,7 @@ _NO_ROLE = words("part parts number lot capable full north south east west north
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation between what stands before the gap and what stands after it."""
+    """A relation between the name before the gap and the name after it."""
 
     name: str
     inverse: bool = False
@@ -106,7 +106,7 @@ class Relation:
 
 @lru_cache(maxsize=32768)
 def relation(gap: str) -> Relation | None:
-    """Read the words between two names; None where they say no relation this table knows.
+    """Read the words between two names; None where they are no relation that the table has.
 
     Examples
     --------
@@ -120,12 +120,12 @@ def relation(gap: str) -> Relation | None:
     ended = bool(_ENDED.search(gap))
     if ended:
         gap = _ENDED.sub("", gap).strip()
-    said = gap.split()
-    if not said or not _NEGATED.isdisjoint(said):
+    gap_words = gap.split()
+    if not gap_words or not _NEGATED.isdisjoint(gap_words):
         return None
-    if not ended and said[0] in _BE and _IS_A.fullmatch(gap):
+    if not ended and gap_words[0] in _BE and _IS_A.fullmatch(gap):
         return Relation("is a")
-    plain = [word for word in said if word not in _IDLE]
+    plain = [word for word in gap_words if word not in _IDLE]
     if plain and plain[0] in "(,":
         del plain[0]
     passive = bool(plain) and plain[0] in _BE
@@ -134,7 +134,7 @@ def relation(gap: str) -> Relation | None:
     typed = _TYPED.get(" ".join(("be", *plain) if passive else plain))
     if typed:
         return Relation(*typed, ended)
-    if "of" in said[-2:] or "for" in said[-2:]:
+    if "of" in gap_words[-2:] or "for" in gap_words[-2:]:
         match = _OF.fullmatch(gap)
         if match and _is_role(match["role"].split()):
             return Relation(f"{match['role']} {match['link']}", False, ended)
@@ -181,4 +181,4 @@ FIRST_WORDS = (
     | _IDLE
     | words("became remains used formerly previously once no ( , and but")
 )
-"""What a gap must start with to say anything: a test that spares most gaps the reading."""
+"""The words a gap may start with to hold a relation: most gaps fail this test and are not read further."""

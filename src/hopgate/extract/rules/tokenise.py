@@ -1,4 +1,4 @@
-"""Text to tokens, and each token to one letter that says what its form tells.
+"""Text to tokens, and each token to one letter for its kind, judged by its form.
 
 The letters of a text's tokens make a string, so that phrases and names are found by ordinary regular expressions over
 *kinds of token* (see `candidates`), at the speed of the regular expression engine.
@@ -69,7 +69,7 @@ _PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
 
 @lru_cache(maxsize=65536)
 def letter(token: str) -> str:
-    """Say in one letter what a token's form tells.
+    """Return the letter of a token's kind, judged by its form alone.
 
     Examples
     --------
