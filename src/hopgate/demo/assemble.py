@@ -12,7 +12,7 @@ from hopgate.demo.drafts import Draft, event_drafts, single_valued
 from hopgate.demo.history import Event, events
 from hopgate.demo.questions import questions
 from hopgate.demo.records import Corpus, Question, WorldFact
-from hopgate.demo.relations import RELATIONS
+from hopgate.demo.world import RELATIONS
 
 DEFAULT_SEED = 7
 

@@ -12,8 +12,7 @@ from hopgate.demo.drafts import written_date
 from hopgate.demo.history import LAST_DAY
 from hopgate.demo.notes import NOTES
 from hopgate.demo.records import Question, WorldFact
-from hopgate.demo.relations import CHAINS, RELATIONS
-from hopgate.demo.world import WorldRelation
+from hopgate.demo.world import CHAINS, RELATIONS, WorldRelation
 
 # Queries of a chain, at most: there are 17 two-hop and 11 three-hop chains.
 PER_CHAIN = 4

@@ -1,79 +1,16 @@
-"""Which words between two names mean which relation: one readable table."""
+"""Which relation the words between two names mean; the table is `relation_table.toml`."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
 from itertools import product
 
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
-
-# relation: (the words between subject and object; the words where the two are swapped). Phrases are separated
-# by commas, a word's alternatives by slashes. BE may be missing ("owned by"); BE! may not ("is in", but not "in").
-_TABLE: dict[str, tuple[str, str]] = {
-    "runs on": ("run/runs/ran on, BE running on, BE hosted on/at/by, BE deployed on/to, BE installed on", ""),
-    "depends on": ("depend/depends/depended on/upon, rely/relies on, requires, BE dependent on, needs", ""),
-    "replaced by": (
-        "BE replaced by/with, BE superseded by, BE succeeded by, gave way to",
-        "replaces/replaced/supersedes/superseded/succeeds/succeeded, BE successor of/to, takes/took over from",
-    ),
-    "works for": (
-        "work/works/worked for/at, BE working for/at, BE employed by/at, joined, got job at, BE hired by",
-        "employs/employed/hired",
-    ),
-    "owns": ("own/owns/owned/bought/purchased/acquired", "BE owned/acquired/bought by, belongs/belonged to"),
-    "lives in": ("live/lives/lived in, BE living in, resides/resided in", ""),
-    "manages": (
-        "manage/manages/managed/leads/led/heads/headed/oversees/supervises, BE in charge of, BE responsible for",
-        "BE managed/led/headed/run/maintained by",
-    ),
-    "born in": ("BE born in/at", ""),
-    "date of birth": ("BE born on, BE born, b.", ""),
-    "died in": ("died in/at, passed away in/at", ""),
-    "date of death": ("died on, passed away on, died", ""),
-    "located in": ("BE! in/at/near, BE located/situated/based/headquartered in/at/near, lies in", ""),
-    "part of": ("BE part/member of, forms part of, BE included in", "includes, consists of, contains, comprises"),
-    "married to": ("married/marries/wed, BE married to, BE wife/husband/spouse of", ""),
-    "child of": ("BE son/daughter/child of", ""),
-    "parent of": ("BE father/mother/parent of", ""),
-    "sibling of": ("BE brother/sister/sibling of", ""),
-    "founded by": ("BE founded/established/started by, BE set up by", "founded/established/co-founded"),
-    "created by": (
-        "BE created/made/built/designed/developed/invented by",
-        "created/made/built/designed/developed/invented",
-    ),
-    "written by": ("BE written/authored/composed by", "wrote/authored/composed"),
-    "directed by": ("BE directed by, BE written/produced and directed by", "directed"),
-    "produced by": ("BE produced by", "produced"),
-    "published by": ("BE published/released/issued by", "published/released"),
-    "performed by": ("BE performed/sung/recorded/played by", "performed/sang/recorded"),
-    "starring": ("stars/starred/starring/features/featuring", "stars/starred/appeared/appears/acted/plays/played in"),
-    "based on": ("BE based on/upon, BE adapted from, BE inspired by", ""),
-    "written in": ("BE written/implemented/coded in", ""),
-    "uses": ("use/uses/used/using, BE powered by, BE built with/on", "BE used by/in"),
-    "connects to": ("connect/connects to, talk/talks to, BE connected/linked to, links to", ""),
-    "stored in": ("BE stored/kept/saved in/on/at, BE backed up to, backs up to", ""),
-    "also known as": ("BE known as, BE referred to as, aka, BE called, BE nicknamed, called", ""),
-    "studied at": ("studies/studied at, attended/attends, graduated from, BE educated at", ""),
-    "moved from": ("moves from, BE moved/migrated from, switched from", ""),
-    "moved to": ("moves to, BE moved/migrated to, switched/relocated to", ""),
-    "visited": ("visited/visits, went to, travelled/traveled to, BE visiting", ""),
-    "met": ("met/meets, met with, talked to, spoke to/with", ""),
-    "likes": ("likes/liked/love/loves/enjoy/enjoys/prefer/prefers, BE fond of", ""),
-    "caused by": (
-        "BE caused by, result/results/resulted from, BE! due to",
-        "caused/causes, led/leads to, resulted/results in",
-    ),
-    "fixed by": ("BE fixed/solved/resolved by", "fixes/fixed/solves/solved/resolves"),
-    "provides": ("provide/provides/provided/offer/offers/supplies", "BE provided/offered by"),
-    "supports": ("support/supports/supported", "BE supported by"),
-    "taught by": ("BE taught by", "teaches/taught"),
-    "won": ("won/wins/received, BE! awarded", "BE won by, BE awarded to"),
-    "flows into": ("flows to/into, empties/drains into", ""),
-    "borders": ("borders, BE bordered by", ""),
-}
 
 _BE = words("is are was were be been being got gets 's")
 # Adverbs and determiners are left out before the table is asked; with a word of `_NEGATED` there is no relation.
@@ -161,15 +98,16 @@ def _is_role(role: list[str]) -> bool:
 
 def _expanded() -> dict[str, tuple[str, bool]]:
     """Spell the table out: every phrase it allows, with the relation and whether the two names are swapped."""
+    text = resources.files("hopgate.extract.rules").joinpath("relation_table.toml").read_text("utf-8")
     phrases: dict[str, tuple[str, bool]] = {}
-    for name, ways in _TABLE.items():
-        for inverse, listed in enumerate(ways):
-            for phrase in filter(None, listed.split(", ")):
+    for name, row in tomllib.loads(text).items():
+        for inverse, listed in ((False, row.get("between", ())), (True, row.get("swapped", ()))):
+            for phrase in listed:
                 first, _, rest = phrase.partition(" ")
                 prefixes = {"BE": ("", "be "), "BE!": ("be ",)}.get(first, ("",))
                 for way in product(*(word.split("/") for word in (rest if first[:2] == "BE" else phrase).split())):
                     for prefix in prefixes:
-                        phrases.setdefault(prefix + " ".join(way), (name, bool(inverse)))
+                        phrases.setdefault(prefix + " ".join(way), (name, inverse))
     return phrases
 
 
