@@ -16,6 +16,9 @@ from hopgate.errors import HopgateError
 if TYPE_CHECKING:
     import httpx
 
+KEY_VARIABLE = "OPENAI_API_KEY"
+"""The environment variable that holds the key of an OpenAI-compatible server, where no other is named."""
+
 # Statuses that another attempt may change: time-outs, conflicts, too many requests, a server or proxy in trouble.
 RETRIED = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 # 128 vectors of 4,096 numbers with all their digits are 12 MiB; a server that sends more than this does not stop.

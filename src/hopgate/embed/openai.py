@@ -10,9 +10,7 @@ from typing import Any
 from hopgate.embed.embedder import Identity, Vectors, unit_rows
 from hopgate.embed.spec import with_options
 from hopgate.errors import HopgateError
-from hopgate.http import JsonClient, Reply, RetryPolicy
-
-KEY_VARIABLE = "OPENAI_API_KEY"
+from hopgate.http import KEY_VARIABLE, JsonClient, Reply, RetryPolicy
 
 
 class OpenAIEmbedder:

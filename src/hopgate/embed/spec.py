@@ -47,7 +47,8 @@ def embedder_from(spec: str) -> Embedder:
 
 
 def _endpoint(rest: str) -> Embedder:
-    from hopgate.embed.openai import KEY_VARIABLE, OpenAIEmbedder
+    from hopgate.embed.openai import OpenAIEmbedder
+    from hopgate.http import KEY_VARIABLE
 
     head, options = split_options(rest, frozenset({"query", "document", "dimension", "key"}))
     model, _, url = head.rpartition("@http")

@@ -9,7 +9,6 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extractor import Extractor
 
 NAMES = ("phrases", "llama", "openai", "replay")
-KEY_VARIABLE = "OPENAI_API_KEY"
 
 
 def extractor_from(
@@ -47,6 +46,7 @@ def extractor_from(
         return Llama(model)
     if name == "openai":
         from hopgate.extract.model.openai import OpenAI
+        from hopgate.http import KEY_VARIABLE
 
         key = os.environ.get(KEY_VARIABLE, "")
         return OpenAI(model, url, api_key=key) if url else OpenAI(model, api_key=key)
