@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from hopgate.embed import CachedEmbedder, EmbeddingCache, resolve
+from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
 from hopgate.embed.bge import BgeSmall
 from hopgate.memory import Cleared, Memory, cleared
 
@@ -31,8 +31,8 @@ DATA = Path(os.environ.get("HOPGATE_DATA") or ROOT.parent / "shared" / "datasets
 PEER_BATCHES = (32, 8)
 COLD = """
 import time; start = time.perf_counter()
-from hopgate.embed import resolve
-resolve("bge-small").queries(["where did the NAS move to?"])
+from hopgate.embed import embedder_from
+embedder_from("bge-small").queries(["where did the NAS move to?"])
 print(time.perf_counter() - start)
 """
 
@@ -123,7 +123,7 @@ def recall_at_10(corpus: dict[str, Cleared]) -> float:
     texts = {row["_id"]: row["text"] for row in map(json.loads, (DATA / "queries.jsonl").read_text().splitlines())}
     queries, ids = sorted(relevant), list(corpus)
     # The user's cache may hold these vectors already: a text's vector is the same whenever it was made.
-    embedder = CachedEmbedder(resolve("bge-small"), EmbeddingCache.default())
+    embedder = CachedEmbedder(embedder_from("bge-small"), EmbeddingCache.default())
     vectors = embedder.documents([corpus[key] for key in ids])
     scores = embedder.queries([texts[query] for query in queries]) @ vectors.T
     top = np.argsort(-scores, axis=1, kind="stable")[:, :10]

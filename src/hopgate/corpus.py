@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any
 
 from hopgate.errors import HopgateError
+from hopgate.jsonl import json_lines, parse_json_lines, refuse
 from hopgate.memory import DEFAULT_IMPORTANCE, Memory
 
-# A searchable text of 256 KiB is at most 1.5 MiB with every character escaped; the rest is room for metadata.
-MAX_LINE_BYTES = 4 * 1024 * 1024
 STANDARD_INPUT = "-"
-# How JSON begins half of a surrogate pair: only a line with this in it can hold a half without the other.
-_ESCAPED_SURROGATE = rb"\ud"
 
 
 def read_corpus(path: str | Path) -> Iterator[Memory]:
@@ -32,15 +27,15 @@ def read_corpus(path: str | Path) -> Iterator[Memory]:
         # A parent that closed our standard input leaves none at all.
         if sys.stdin is None:
             raise HopgateError("standard input is closed: give a file, or pipe memories into it")
-        yield from _read(sys.stdin.buffer, "standard input")
+        yield from _memories(parse_json_lines(sys.stdin.buffer, "standard input"), "standard input")
         return
     try:
-        if Path(path).is_dir():
-            raise HopgateError(f"{path} is a directory: give the corpus.jsonl inside it")
-        with Path(path).open("rb") as lines:
-            yield from _read(lines, str(path))
+        is_folder = Path(path).is_dir()
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
+    if is_folder:
+        raise HopgateError(f"{path} is a directory: give the corpus.jsonl inside it")
+    yield from _memories(json_lines(path), str(path))
 
 
 def parse_memory(record: object) -> Memory:
@@ -86,7 +81,8 @@ def to_record(memory: Memory) -> dict[str, Any]:
     """
     source = memory.source or {}
     metadata = dict(source.get("metadata") or {})
-    told = parse_memory({"_id": "-", "text": "", "metadata": metadata})
+    # The metadata as they were read: a field that is the same now is not written anew.
+    before = parse_memory({"_id": "-", "text": "", "metadata": metadata})
     now: dict[str, Any] = {
         "tags": list(memory.tags),
         "category": memory.category,
@@ -95,14 +91,14 @@ def to_record(memory: Memory) -> dict[str, Any]:
         "is_sensitive": memory.is_sensitive,
         "scope": memory.scope,
     }
-    before = {name: getattr(told, name) for name in now} | {
-        "tags": list(told.tags),
-        "expanded_keywords": list(told.expanded_keywords),
+    was = {name: getattr(before, name) for name in now} | {
+        "tags": list(before.tags),
+        "expanded_keywords": list(before.expanded_keywords),
     }
-    metadata |= {name: value for name, value in now.items() if value != before[name]}
+    metadata |= {name: value for name, value in now.items() if value != was[name]}
     # A memory that came without a date has the date of its arrival, which was not in the file.
-    dated = told.created_at is not None or memory.source is None
-    if dated and memory.created_at is not None and memory.created_at != told.created_at:
+    dated = before.created_at is not None or memory.source is None
+    if dated and memory.created_at is not None and memory.created_at != before.created_at:
         metadata["created_at"] = memory.created_at.isoformat()
     record: dict[str, Any] = {"_id": memory.external_id}
     if memory.title or "title" in source:
@@ -113,59 +109,19 @@ def to_record(memory: Memory) -> dict[str, Any]:
     return record | {key: value for key, value in source.items() if key not in record}
 
 
-def _read(lines: IO[bytes], name: str) -> Iterator[Memory]:
+def _memories(records: Iterable[tuple[int, dict[str, Any]]], name: str) -> Iterator[Memory]:
     seen: dict[str, int] = {}
-    number = 0
-    while line := lines.readline(MAX_LINE_BYTES + 1):
-        number += 1
+    for number, record in records:
         try:
-            memory = _parse_line(line, first=number == 1)
-            if memory is None:
-                continue
-            if memory.external_id in seen:
-                raise HopgateError(f"_id {memory.external_id!r} stands already on line {seen[memory.external_id]}")
+            memory = parse_memory(record)
         except HopgateError as error:
-            raise HopgateError(f"{name}, line {number}: {error}") from None
+            refuse(name, number, str(error))
+        if memory.external_id in seen:
+            refuse(name, number, f"_id {memory.external_id!r} stands already on line {seen[memory.external_id]}")
         seen[memory.external_id] = number
         yield memory
     if not seen:
         raise HopgateError(f"{name} holds no memories")
-
-
-def _parse_line(line: bytes, *, first: bool) -> Memory | None:
-    if len(line) > MAX_LINE_BYTES:
-        raise HopgateError(f"the line is longer than {MAX_LINE_BYTES:,} bytes")
-    try:
-        text = line.decode("utf-8-sig" if first else "utf-8")
-        if not text.strip():
-            return None
-        record = json.loads(text, parse_constant=_no_number, parse_float=_finite)
-        if _ESCAPED_SURROGATE in line.lower():
-            json.dumps(record, ensure_ascii=False).encode()
-        return parse_memory(record)
-    except UnicodeDecodeError as error:
-        raise HopgateError(f"not UTF-8 at byte {error.start}") from None
-    except UnicodeEncodeError:
-        raise HopgateError("it holds half of a surrogate pair, which is not text") from None
-    except json.JSONDecodeError as error:
-        raise HopgateError(f"not JSON ({error.msg.removesuffix(' at')} at column {error.colno})") from None
-    except RecursionError:
-        raise HopgateError("the JSON is nested too deeply") from None
-    except ValueError:
-        # What is left is Python's guard against numbers of thousands of digits.
-        raise HopgateError("it holds a number of too many digits") from None
-
-
-def _finite(digits: str) -> float:
-    """A number that a float holds: 1e999 would become an infinity, which no JSON can give back."""
-    value = float(digits)
-    if math.isinf(value):
-        raise HopgateError(f"{digits[:40]} is too large a number")
-    return value
-
-
-def _no_number(constant: str) -> NoReturn:
-    raise HopgateError(f"{constant} is not a number that JSON knows")
 
 
 def _string(record: dict[str, Any], name: str, default: str | None) -> str:

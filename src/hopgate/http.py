@@ -1,11 +1,14 @@
-"""One polite request to somebody's server: time limits, retries, Retry-After; an answer or the reason for none."""
+"""One client for JSON over HTTP: time limits, retries and Retry-After; it gives a reply or the reason for none."""
 
 from __future__ import annotations
 
-import email.utils
 import json
+import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -13,113 +16,206 @@ from hopgate.errors import HopgateError
 if TYPE_CHECKING:
     import httpx
 
-_PASSING = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
-_MOST_BYTES = 8 << 20
-"""No answer about one memory is this long; a server that keeps sending is stopped here."""
+KEY_VARIABLE = "OPENAI_API_KEY"
+"""The environment variable that holds the key of an OpenAI-compatible server, where no other is named."""
+
+# Statuses that another attempt may change: time-outs, conflicts, too many requests, a server or proxy in trouble.
+RETRIED = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
+# 128 vectors of 4,096 numbers with all their digits are 12 MiB; a server that sends more than this does not stop.
+MAX_REPLY_BYTES = 64 << 20
+_SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long and how often to try.
+class RetryPolicy:
+    """How long to wait for a reply, and how often to try.
 
     Parameters
     ----------
-    stall : float
-        Seconds without a byte after which a reply counts as stalled.
+    timeout : float
+        Seconds for connecting, and the longest pause within a reply.
     total : float
-        Seconds one attempt may take in all, so that a server that trickles is stopped too.
+        Seconds one attempt may take in all, so that a server that sends a byte now and then is given up too.
     retries : int
         Attempts after the first.
     backoff : float
-        Seconds before the first retry; doubled each time. A server's Retry-After goes before it, up to `longest`.
+        Seconds before the first retry; doubled each time. There is no jitter: one process asks one server.
+    longest_wait : float
+        No wait is longer. A server whose Retry-After asks for more is not asked again.
 
     Examples
     --------
-    >>> [Patience().pause(attempt) for attempt in range(4)], Patience().pause(0, retry_after=7.0)
+    >>> [RetryPolicy().wait(attempt) for attempt in range(4)], RetryPolicy().wait(0, retry_after=7.0)
     ([0.5, 1.0, 2.0, 4.0], 7.0)
     """
 
-    stall: float = 60.0
+    timeout: float = 60.0
     total: float = 300.0
     retries: int = 4
     backoff: float = 0.5
-    longest: float = 60.0
+    longest_wait: float = 60.0
 
-    def pause(self, attempt: int, retry_after: float | None = None) -> float:
-        """Return how long to wait after a failed attempt."""
-        wanted = self.backoff * 2**attempt if retry_after is None else retry_after
-        return min(max(wanted, 0.0), self.longest)
+    def wait(self, attempt: int, retry_after: float = 0.0) -> float:
+        """Return the seconds to wait after a failed attempt; the first attempt is number 0."""
+        doubled: float = self.backoff * 2**attempt
+        return min(max(doubled, retry_after), self.longest_wait)
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back: a status and a decoded body, or, with status 0, the reason why nothing did."""
+    """What came back.
 
-    status: int
-    body: Any
+    Parameters
+    ----------
+    status : int
+        The HTTP status; 0 where no whole reply arrived.
+    body : object
+        The decoded JSON, or the text where it is not JSON.
+    reason : str
+        Why the reply cannot be used, to be read after the server's name: ``answered 500``. Empty where it can.
+    message : str
+        What the server wrote about its refusal, cut short and without the key.
+    attempts : int
+        How often the request was sent.
+    retry_after : float
+        Seconds that the server asked to wait.
+    """
+
+    status: int = 0
+    body: Any = None
     reason: str = ""
+    message: str = ""
+    attempts: int = 1
+    retry_after: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is JSON with a status of success."""
+        return not self.reason
+
+    @property
+    def transient(self) -> bool:
+        """Whether another attempt may end otherwise."""
+        return self.status == 0 or self.status in RETRIED
 
 
-def post(client: httpx.Client, path: str, body: dict[str, Any], patience: Patience) -> Reply:
-    """Send JSON and read JSON, trying again where that can help; never raises for what the server does."""
-    import httpx
+class JsonClient:
+    """Posts JSON to one server. What the server does is never raised; it is in the reply. Safe to use from threads.
 
-    reply = Reply(0, None, "no attempt was made")
-    for attempt in range(patience.retries + 1):
-        retry_after = None
-        try:
-            reply, retry_after = _once(client, path, body, patience)
-        except httpx.TimeoutException:
-            reply = Reply(0, None, "the server stalled")
-        except (httpx.HTTPError, httpx.StreamError) as error:
-            reply = Reply(0, None, f"the connection failed: {type(error).__name__}")
-        except httpx.InvalidURL as error:
-            raise HopgateError(
-                f"the server's address is wrong ({error}): give one like http://localhost:8000/v1"
-            ) from error
-        if reply.status not in _PASSING and reply.status != 0:
-            return reply
-        if attempt < patience.retries:
-            time.sleep(patience.pause(attempt, retry_after))
-    return reply
-
-
-def _once(client: httpx.Client, path: str, body: dict[str, Any], patience: Patience) -> tuple[Reply, float | None]:
-    import httpx
-
-    deadline = time.monotonic() + patience.total
-    with client.stream("POST", path, json=body, timeout=patience.stall) as response:
-        raw = bytearray()
-        for chunk in response.iter_bytes():
-            raw += chunk
-            if time.monotonic() > deadline:
-                raise httpx.ReadTimeout("the reply took too long")
-            if len(raw) > _MOST_BYTES:
-                return Reply(response.status_code, None, "the reply is endless"), None
-        text = raw.decode("utf-8", "replace")
-        retry_after = seconds_of(response.headers.get("retry-after"))
-        try:
-            decoded = json.loads(text)
-        except ValueError:
-            return Reply(response.status_code, text, f"HTTP {response.status_code}: the reply is not JSON"), retry_after
-        return Reply(response.status_code, decoded, f"HTTP {response.status_code}"), retry_after
-
-
-def seconds_of(header: str | None) -> float | None:
-    """Read Retry-After: seconds, or a date; None where it says neither.
+    Parameters
+    ----------
+    base_url : str
+        The address that paths are added to.
+    key : str
+        Sent as a bearer token; never in a message, an error or the `repr`.
+    retry : RetryPolicy
 
     Examples
     --------
-    >>> seconds_of("2"), seconds_of("soon"), seconds_of("Thu, 01 Jan 1970 00:00:00 GMT")
-    (2.0, None, 0.0)
+    >>> JsonClient("http://localhost:8000/v1/", key="secret")
+    JsonClient('http://localhost:8000/v1')
     """
-    if not header:
-        return None
+
+    def __init__(self, base_url: str, *, key: str = "", retry: RetryPolicy | None = None) -> None:
+        if not base_url.startswith(("http://", "https://")):
+            raise HopgateError(f"{base_url!r} is not an http or https URL: give one like http://localhost:8000/v1")
+        self.base_url = base_url.rstrip("/")
+        self.retry = retry or RetryPolicy()
+        self._key = key.strip()
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise HopgateError(f"the key for {self.base_url} holds characters that an HTTP header cannot carry")
+
+    def __repr__(self) -> str:
+        return f"JsonClient({self.base_url!r})"
+
+    def post(self, path: str, body: dict[str, Any]) -> Reply:
+        """Send a request until it is answered, is refused for good, or has been sent often enough."""
+        content = json.dumps(body).encode()
+        attempt = 0
+        while True:
+            reply = replace(self._attempt(path, content), attempts=attempt + 1)
+            if not reply.transient or attempt == self.retry.retries:
+                return reply
+            if reply.retry_after > self.retry.longest_wait:
+                return replace(reply, reason=f"{reply.reason} and asks to wait {reply.retry_after:.0f} s")
+            time.sleep(self.retry.wait(attempt, reply.retry_after))
+            attempt += 1
+
+    def _attempt(self, path: str, content: bytes) -> Reply:
+        client = self._client
+        import httpx
+
+        deadline = time.monotonic() + self.retry.total
+        raw = bytearray()
+        try:
+            with client.stream("POST", f"{self.base_url}/{path}", content=content) as response:
+                for chunk in response.iter_bytes():
+                    raw += chunk
+                    if time.monotonic() > deadline:
+                        return Reply(reason=f"did not finish its reply within {self.retry.total:g} s")
+                    if len(raw) > MAX_REPLY_BYTES:
+                        return Reply(response.status_code, reason=f"sent more than {MAX_REPLY_BYTES:,} bytes")
+        except httpx.TimeoutException:
+            return Reply(reason=f"did not answer within {self.retry.timeout:g} s")
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            return Reply(reason=f"cannot be reached ({self._without_key(str(error)) or type(error).__name__})")
+        except httpx.InvalidURL as error:
+            raise HopgateError(f"{self.base_url} is not a URL that can be used ({error})") from None
+        return self._read(response, raw.decode("utf-8", "replace"))
+
+    def _read(self, response: httpx.Response, text: str) -> Reply:
+        status, asked = response.status_code, retry_after(response.headers.get("retry-after"))
+        try:
+            body, is_json = json.loads(text), True
+        except (ValueError, RecursionError):
+            body, is_json = text, False
+        if not response.is_success:
+            # A server may repeat a key that it refuses, or a part of it.
+            message = "" if status in (401, 403) else self._without_key(_error_message(body))[:160]
+            return Reply(status, body, f"answered {status}", message, retry_after=asked)
+        return Reply(status, body, "" if is_json else "did not answer in JSON")
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self._key, "…") if self._key else text
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        try:
+            import httpx
+        except ImportError:
+            raise HopgateError("httpx is not installed: pip install 'hopgate[hosted]'") from None
+        headers = {"Content-Type": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        try:
+            return httpx.Client(headers=headers, timeout=self.retry.timeout)
+        except (ValueError, ImportError, httpx.InvalidURL) as error:  # a proxy in the environment that it cannot use
+            raise HopgateError(f"the HTTP client cannot be set up ({error}): check the proxy settings") from None
+
+
+def retry_after(header: str | None, now: datetime | None = None) -> float:
+    """Return the seconds that a `Retry-After` header asks to wait, as a number or as a date; 0 where it is unreadable.
+
+    Examples
+    --------
+    >>> retry_after("7"), retry_after("0.2"), retry_after("soon")
+    (7.0, 0.2, 0.0)
+    >>> retry_after("Wed, 21 Oct 2015 07:28:00 GMT", now=datetime(2015, 10, 21, 7, 27, 30, tzinfo=UTC))
+    30.0
+    """
+    text = (header or "").strip()
+    if _SECONDS.fullmatch(text):
+        return float(text)
     try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-    except (ValueError, TypeError):
-        return None
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+    aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
+
+
+def _error_message(body: Any) -> str:
+    """Return what a server wrote under `error`, on one line."""
+    error = body.get("error") if isinstance(body, dict) else None
+    text = error.get("message") if isinstance(error, dict) else error
+    return " ".join(str(text).split()) if text else ""

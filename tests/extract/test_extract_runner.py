@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import extraction_caches
 import pytest
+from extraction_caches import DictCache, FileCache
 
 from hopgate.errors import HopgateError
-from hopgate.extract.cache import DiskCache, MemoryCache
 from hopgate.extract.extraction import Extraction, Mention, Source, State, failed, found, sources
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.openai import OpenAI
@@ -114,7 +115,7 @@ def test_what_would_fail_alike_for_all_is_raised_after_writing_what_is_ready() -
 
 
 def test_the_second_run_is_served_from_the_cache_and_failures_are_not_cached() -> None:
-    cache, extractor = MemoryCache(), Moody()
+    cache, extractor = DictCache(), Moody()
     first = Run().over(made("a", "fail", "b"), extractor, Rows(), cache=cache)
     again = Run().over(made("a", "fail", "b"), extractor, Rows(), cache=cache)
     assert (first.cache_hits, again.cache_hits) == (0, 2)
@@ -152,9 +153,10 @@ def test_senseless_settings_are_refused() -> None:
 
 
 KILLED = r"""
-import signal, sqlite3, sys, time
+import pathlib, signal, sqlite3, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits it ignored
-from hopgate.extract.cache import DiskCache
+sys.path.insert(0, sys.argv[2])
+from extraction_caches import FileCache
 from hopgate.extract.extraction import Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Run
@@ -182,7 +184,8 @@ class Table:
                     self.rows.execute("INSERT INTO mentions VALUES (?, ?)", (one.source.memory_id, mention.name))
 
 sources = [Source(number, Cleared(f"text {number}")) for number in range(60)]
-progress = Run(batch=4, concurrency=2).over(sources, Slow(), Table(), cache=DiskCache(sys.argv[1] + "/cache.sqlite"))
+cache = FileCache(pathlib.Path(sys.argv[1]) / "cache.jsonl")
+progress = Run(batch=4, concurrency=2).over(sources, Slow(), Table(), cache=cache)
 print(progress.skipped, progress.memories, progress.cache_hits)
 """
 
@@ -191,7 +194,7 @@ print(progress.skipped, progress.memories, progress.cache_hits)
 def test_stopped_in_the_middle_and_resumed_nothing_is_lost_and_nothing_doubled(
     tmp_path: Path, how: signal.Signals, twice: int
 ) -> None:
-    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    command = [sys.executable, "-c", KILLED, str(tmp_path), str(Path(extraction_caches.__file__).parent)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None and len(_asked(tmp_path)) < 20:
         time.sleep(0.005)
@@ -214,23 +217,25 @@ def _asked(folder: Path) -> list[str]:
 CANARY = "Zanzibarine"
 
 
-def test_a_sensitive_memory_reaches_no_extractor_no_cache_and_no_sink(server: Any, tmp_path: Path) -> None:
+def test_a_sensitive_memory_reaches_no_extractor_no_cache_and_no_sink(chat_server: Any, tmp_path: Path) -> None:
     triples = tmp_path / "triples.jsonl"
     triples.write_text('{"doc_id": "secret", "entity": "' + CANARY + '"}\n{"doc_id": "open", "entity": "NAS"}\n')
     memories = [
         Memory("open", "Ada owns the NAS."),
         Memory("secret", f"{CANARY} runs on nas-2.", tags=(CANARY,), is_sensitive=True),
     ]
-    for extractor in (Phrases(), OpenAI("tiny", server.url), Replay(str(triples)), Moody()):
+    for extractor in (Phrases(), OpenAI("tiny", chat_server.url), Replay(str(triples)), Moody()):
         sink = Rows()
-        with DiskCache(tmp_path / f"{extractor.identity.extractor}.sqlite") as cache:
-            progress = Run().over(sources(memories), extractor, sink, cache=cache)
+        cache = FileCache(tmp_path / f"{extractor.identity.extractor}.cache")
+        progress = Run().over(sources(memories), extractor, sink, cache=cache)
         assert set(sink.rows) == {"open"}
         assert sink.rows["open"].state is State.COMPLETE
         assert CANARY not in repr(sink.rows) + repr(progress)
-    assert CANARY not in repr(server.requests)
-    assert server.requests
-    for path in tmp_path.glob("*.sqlite*"):
+    assert CANARY not in repr(chat_server.requests)
+    assert chat_server.requests
+    kept = list(tmp_path.glob("*.cache"))
+    assert len(kept) == 3, "a replay is not cached"
+    for path in kept:
         assert CANARY.encode() not in path.read_bytes()
 
 
@@ -239,5 +244,5 @@ def test_a_replay_goes_by_id_not_by_text(tmp_path: Path) -> None:
     path.write_text('{"doc_id": "a", "entity": "NAS"}\n')
     sink = Rows()
     same = [Source("a", Cleared("text")), Source("b", Cleared("text"))]
-    Run().over(same, Replay(str(path)), sink, cache=MemoryCache())
+    Run().over(same, Replay(str(path)), sink, cache=DictCache())
     assert (sink.rows["a"].state, sink.rows["b"].state) == (State.COMPLETE, State.EMPTY)

@@ -31,7 +31,7 @@ BAD = {
     "no text": (_with(3, '{"_id": "x"}'), "line 3: the field 'text' is missing"),
     "empty _id": (_with(3, '{"_id": "", "text": "x"}'), "line 3: .*its id is empty"),
     "number as _id": (_with(3, '{"_id": 3, "text": "x"}'), "line 3: _id must be a string, not a number"),
-    "not an object": (_with(2, "[1]"), "line 2: a memory is a JSON object"),
+    "not an object": (_with(2, "[1]"), "line 2: not a JSON object"),
     "duplicate": (_with(9, GOOD[1]), "line 9: _id 'g2' stands already on line 2"),
     "importance": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": 3.5}}'), "line 4: importance .*3.5"),
     "true importance": (_with(4, '{"_id": "x", "text": "", "metadata": {"importance": true}}'), "line 4: importance"),

@@ -175,7 +175,7 @@ def _history(kb: KnowledgeBase, query: Question, made: Corpus) -> None:
     """Print the facts that followed one another in the graph's edge that the question is about."""
     from hopgate.graph.inspect.edges import edges
 
-    asked = next(fact for fact in made.facts if (fact.told_by,) == query.evidence)
+    asked = next(fact for fact in made.facts if (fact.evidence,) == query.evidence)
     with kb.store.transaction() as connection:
         found = [edge for edge in edges(connection, of=asked.subject) if edge.relation == asked.relation]
     for edge in sorted(found, key=lambda edge: edge.valid_from or utc(datetime.min)):

@@ -30,9 +30,9 @@ Batch = Annotated[int, typer.Option(help="Memories written in one transaction.",
 
 def chosen(kb: KnowledgeBase, name: str, model: str | None, url: str | None) -> Extractor:
     """Make the extractor that the options name; a replay may only speak of memories that are there."""
-    from hopgate.extract.spec import resolve
+    from hopgate.extract.spec import extractor_from
 
-    return resolve(name, model=model, url=url, known=set(kb.id_map().values()) if name == "replay" else None)
+    return extractor_from(name, model=model, url=url, known=set(kb.id_map().values()) if name == "replay" else None)
 
 
 def settings(max_tokens: int | None, concurrency: int, batch: int) -> Run:

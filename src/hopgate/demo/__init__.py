@@ -6,7 +6,7 @@ a demo and for tests of the machinery; a gate's verdict on this corpus needs a g
 
 from __future__ import annotations
 
-from hopgate.demo.build import corpus
-from hopgate.demo.records import Corpus, Question, WorldFact, held
+from hopgate.demo.assemble import corpus
+from hopgate.demo.records import Corpus, Question
 
-__all__ = ["Corpus", "Question", "WorldFact", "corpus", "held"]
+__all__ = ["Corpus", "Question", "corpus"]

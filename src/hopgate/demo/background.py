@@ -1,31 +1,31 @@
-"""The memories that tell no fact: notes, look-alikes, and the sensitive ones with their canaries."""
+"""The memories that state no fact: notes, look-alikes, and the sensitive ones with their canaries."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 from random import Random
 
-from hopgate.demo import world as w
+from hopgate.demo.drafts import Draft, at_some_hour
 from hopgate.demo.history import FIRST_DAY, LAST_DAY, Event
 from hopgate.demo.notes import DISTRACTORS, NOTES, SENSITIVE
-from hopgate.demo.telling import Draft, at_some_hour
+from hopgate.demo.world import names
 
 _ONSETS = ("qua", "zor", "vex", "ply", "thru", "snib", "glo", "drum", "frim", "wug")
 _MIDDLES = ("ver", "bla", "mip", "dro", "lun", "tas", "gor", "nel")
 _CODAS = ("tine", "wick", "moss", "quill", "dax", "forn", "bley", "zoon")
 
 _KINDS = {
-    "service": w.HOME_SERVICES + w.WORK_SERVICES,
-    "host": w.HOME_HOSTS + w.WORK_HOSTS,
-    "person": w.PEOPLE,
-    "team": w.TEAMS,
-    "town": w.TOWNS,
-    "tool": w.TOOLS,
-    "project": w.PROJECTS,
-    "vendor": w.VENDORS,
-    "office": w.OFFICES,
-    "incident": w.INCIDENTS,
-    "supply": w.SUPPLIES,
+    "service": names("home_services", "work_services"),
+    "host": names("home_hosts", "work_hosts"),
+    "person": names("home_people", "work_people"),
+    "team": names("teams"),
+    "town": names("towns"),
+    "tool": names("tools"),
+    "project": names("projects"),
+    "vendor": names("vendors"),
+    "office": names("offices"),
+    "incident": names("home_incidents", "work_incidents"),
+    "supply": names("home_supplies", "work_supplies"),
 }
 # A look-alike must not be true: its second name is one that the first was never related to.
 _NEVER = {
@@ -66,7 +66,7 @@ def sensitive(rng: Random) -> list[Draft]:
 
 
 def distractors(rng: Random, happened: list[Event], count: int = 30) -> list[Draft]:
-    """Tell what sounds like a fact of known concepts and is none."""
+    """Draft memories that sound like facts about known concepts and are none."""
     related: dict[str, set[str]] = {}
     for event in happened:
         related.setdefault(event.subject, set()).add(event.object)
@@ -75,8 +75,8 @@ def distractors(rng: Random, happened: list[Event], count: int = 30) -> list[Dra
 
 
 def _distract(rng: Random, phrase: str, related: dict[str, set[str]]) -> Draft:
-    slots = {kind: rng.choice(names) for kind, names in _KINDS.items()}
-    slots["person2"] = rng.choice([name for name in w.PEOPLE if name != slots["person"]])
+    slots = {kind: rng.choice(choices) for kind, choices in _KINDS.items()}
+    slots["person2"] = rng.choice([name for name in _KINDS["person"] if name != slots["person"]])
     kinds = {**{kind: kind for kind in _KINDS}, "person2": "person"}
     for slot, (subject, kind) in _NEVER.items():
         slots[slot] = rng.choice([name for name in _KINDS[kind] if name not in related.get(slots[subject], set())])

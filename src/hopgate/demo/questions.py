@@ -8,15 +8,16 @@ from datetime import date, timedelta
 from random import Random
 from typing import Any
 
+from hopgate.demo.drafts import written_date
 from hopgate.demo.history import LAST_DAY
 from hopgate.demo.notes import NOTES
 from hopgate.demo.records import Question, WorldFact
-from hopgate.demo.relation import WorldRelation
-from hopgate.demo.relations import CHAINS, RELATIONS
-from hopgate.demo.telling import spoken
+from hopgate.demo.world import CHAINS, RELATIONS, WorldRelation
 
-EACH = 4  # queries of a chain, at most: 17 two-hop and 11 three-hop chains
-SINGLE = 12  # paraphrases made of facts, beside those of the notes
+# Queries of a chain, at most: there are 17 two-hop and 11 three-hop chains.
+PER_CHAIN = 4
+# Paraphrase queries about single facts, beside those about notes.
+PARAPHRASES = 12
 
 
 def questions(rng: Random, facts: Sequence[WorldFact], note_ids: dict[int, str]) -> list[Question]:
@@ -47,17 +48,17 @@ def _of_notes(note_ids: dict[int, str]) -> Iterator[Question]:
 
 def _of_facts(rng: Random, facts: Sequence[WorldFact]) -> Iterator[Question]:
     by_name = {relation.name: relation for chain in CHAINS for relation in chain}
-    still = [fact for fact in facts if fact.valid_to is None and not fact.dated and fact.relation in by_name]
-    for fact in rng.sample(still, SINGLE):
-        text = rng.choice(by_name[fact.relation].asks).format(x=fact.subject)
-        yield _query("paraphrase", text, fact.object, (fact.told_by,))
+    current = [fact for fact in facts if fact.valid_to is None and not fact.dated and fact.relation in by_name]
+    for fact in rng.sample(current, PARAPHRASES):
+        text = rng.choice(by_name[fact.relation].questions).format(x=fact.subject)
+        yield _query("paraphrase", text, fact.object, (fact.evidence,))
 
 
 def _of_chain(rng: Random, chain: tuple[WorldRelation, ...], facts: Sequence[WorldFact]) -> list[Question]:
     found = []
     for path in _paths(chain, [fact for fact in facts if fact.holds(LAST_DAY)]):
         names = [fact.subject for fact in path] + [path[-1].object]
-        # Two days told in neighbouring hops could share a month or a year, which would be shared wording.
+        # Two dates in neighbouring hops could share a month or a year, and memories of two hops must share no wording.
         if sum(fact.dated for fact in path) > 1 or len(set(names)) < len(names):
             continue
         phrase = path[0].subject
@@ -66,13 +67,13 @@ def _of_chain(rng: Random, chain: tuple[WorldRelation, ...], facts: Sequence[Wor
         found.append(
             _query(
                 "two-hop" if len(path) == 2 else "three-hop",
-                rng.choice(chain[-1].asks).format(x=phrase),
+                rng.choice(chain[-1].questions).format(x=phrase),
                 path[-1].object,
-                tuple(fact.told_by for fact in path),
+                tuple(fact.evidence for fact in path),
                 bridges=tuple(fact.subject for fact in path[1:]),
             )
         )
-    return rng.sample(found, min(EACH, len(found)))
+    return rng.sample(found, min(PER_CHAIN, len(found)))
 
 
 def _paths(chain: tuple[WorldRelation, ...], facts: Sequence[WorldFact]) -> Iterator[tuple[WorldFact, ...]]:
@@ -88,25 +89,25 @@ def _paths(chain: tuple[WorldRelation, ...], facts: Sequence[WorldFact]) -> Iter
 
 
 def _of_changes(rng: Random, facts: Sequence[WorldFact]) -> Iterator[Question]:
-    """Ask before, between and after the changes of a subject, and once by what was known before a late telling."""
+    """Ask for each fact of a subject that changes on a day when it held, and by what was known before a late record."""
     relations = {relation.name: relation for relation in RELATIONS}
     for fact in facts:
-        asks = relations[fact.relation].past_asks
+        asks = relations[fact.relation].past_questions
         if fact.valid_from is None and fact.valid_to is None:
             continue
-        begin = max(fact.valid_from or fact.told_at, fact.told_at)
+        begin = max(fact.valid_from or fact.recorded_at, fact.recorded_at)
         end = fact.valid_to or LAST_DAY
         middle = begin + timedelta((end - begin).days // 2)
-        text = rng.choice(asks).format(x=fact.subject, d=spoken(rng, middle))
-        yield _query("temporal", text, fact.object, (fact.told_by,), as_of=middle.isoformat())
-        if fact.valid_to and fact.end_told_at and (fact.end_told_at - fact.valid_to).days > 7:
-            yield _believed(rng, asks, fact, fact.valid_to, fact.end_told_at)
+        text = rng.choice(asks).format(x=fact.subject, d=written_date(rng, middle))
+        yield _query("temporal", text, fact.object, (fact.evidence,), as_of=middle.isoformat())
+        if fact.valid_to and fact.end_recorded_at and (fact.end_recorded_at - fact.valid_to).days > 7:
+            yield _as_known(rng, asks, fact, fact.valid_to, fact.end_recorded_at)
 
 
-def _believed(rng: Random, asks: tuple[str, ...], fact: WorldFact, ended: date, learned: date) -> Question:
-    """Ask for what was still believed after the end of a fact and before anyone told of it."""
-    day = ended + timedelta((learned - ended).days // 3)
-    known_at = learned - timedelta(2)
-    question = rng.choice(asks).format(x=fact.subject, d=spoken(rng, day))
-    text = f"Going by what I knew on {spoken(rng, known_at)}: {question[0].lower()}{question[1:]}"
-    return _query("temporal", text, fact.object, (fact.told_by,), as_of=day.isoformat(), known_at=known_at.isoformat())
+def _as_known(rng: Random, asks: tuple[str, ...], fact: WorldFact, ended: date, recorded: date) -> Question:
+    """Ask, by what was known then, on a day after the end of a fact and before a memory recorded that end."""
+    day = ended + timedelta((recorded - ended).days // 3)
+    known_at = recorded - timedelta(2)
+    question = rng.choice(asks).format(x=fact.subject, d=written_date(rng, day))
+    text = f"Going by what I knew on {written_date(rng, known_at)}: {question[0].lower()}{question[1:]}"
+    return _query("temporal", text, fact.object, (fact.evidence,), as_of=day.isoformat(), known_at=known_at.isoformat())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -12,20 +11,20 @@ from hopgate.memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class WorldFact:
-    """One true statement of the world, with when it held and when it was told.
+    """One true statement of the world, with when it held and when it was recorded.
 
     Parameters
     ----------
     valid_from, valid_to : date, optional
         The half-open interval ``[valid_from, valid_to)`` in which it holds; None is open.
-    told_by : tuple of str
-        The memories that tell it, the earliest first.
-    told_at : date
+    evidence : tuple of str
+        The memories that state it, the earliest first.
+    recorded_at : date
         When it became known: the day of the earliest of them.
-    end_told_at : date, optional
-        When its end became known: the day its successor was told.
+    end_recorded_at : date, optional
+        When its end became known: the day its successor was recorded.
     dated : bool
-        Whether the memory's own words say the day it began.
+        Whether the memory's text names the day it began.
     """
 
     subject: str
@@ -35,36 +34,28 @@ class WorldFact:
     object_type: str
     valid_from: date | None
     valid_to: date | None
-    told_by: tuple[str, ...]
-    told_at: date
-    end_told_at: date | None = None
+    evidence: tuple[str, ...]
+    recorded_at: date
+    end_recorded_at: date | None = None
     dated: bool = False
 
     def holds(self, as_of: date, known_at: date | None = None) -> bool:
-        """Whether it holds as of a day, by what was known at the end of another (by default: by all there is)."""
-        if known_at is not None and known_at < self.told_at:
+        """Whether it holds as of a day, by what was known at the end of another (by default: by all there is).
+
+        Examples
+        --------
+        >>> moved, recorded = date(2025, 3, 1), date(2025, 3, 9)
+        >>> fact = WorldFact(
+        ...     "Gitea", "runs on", "birch", "service", "host", None, moved, ("m1",), date(2025, 1, 1), recorded)
+        >>> fact.holds(date(2025, 3, 5)), fact.holds(date(2025, 3, 5), known_at=date(2025, 3, 8))
+        (False, True)
+        """
+        if known_at is not None and known_at < self.recorded_at:
             return False
         began = self.valid_from is None or self.valid_from <= as_of
-        end_is_known = known_at is None or (self.end_told_at is not None and self.end_told_at <= known_at)
+        end_is_known = known_at is None or (self.end_recorded_at is not None and self.end_recorded_at <= known_at)
         over = self.valid_to is not None and end_is_known and self.valid_to <= as_of
         return began and not over
-
-
-def held(facts: Iterable[WorldFact], as_of: date, known_at: date | None = None) -> list[WorldFact]:
-    """Keep the facts that hold as of a day, as known at another.
-
-    Examples
-    --------
-    >>> moved = date(2025, 3, 1)
-    >>> told = date(2025, 3, 9)
-    >>> old = WorldFact("Gitea", "runs on", "birch", "service", "host", None, moved, ("m1",), date(2025, 1, 1), told)
-    >>> new = WorldFact("Gitea", "runs on", "alder", "service", "host", moved, None, ("m2",), told)
-    >>> [fact.object for fact in held([old, new], date(2025, 3, 5))]
-    ['alder']
-    >>> [fact.object for fact in held([old, new], date(2025, 3, 5), known_at=date(2025, 3, 8))]
-    ['birch']
-    """
-    return [fact for fact in facts if fact.holds(as_of, known_at)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +67,7 @@ class Question:
     metadata : dict
         ``type`` and ``stratum`` (the same word), ``hops``, ``answer``; ``as_of`` and ``known_at`` where asked.
     evidence : tuple of tuple of str
-        For each hop, in order, the memories that tell it.
+        For each hop, in order, the memories that state it.
     bridges : tuple of str
         The concepts that join consecutive hops: one fewer than hops.
     """
@@ -113,8 +104,3 @@ class Corpus:
     facts: list[WorldFact]
     canaries: dict[str, tuple[str, ...]]
     single_valued: frozenset[str]
-
-    @property
-    def timeline(self) -> list[tuple[str, str, str, date | None, date | None, tuple[str, ...], date]]:
-        """Subject, relation, object, valid from, valid to, told by, told at: the ground truth of *as of*."""
-        return [(f.subject, f.relation, f.object, f.valid_from, f.valid_to, f.told_by, f.told_at) for f in self.facts]

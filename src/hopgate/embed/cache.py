@@ -29,10 +29,10 @@ AT_ONCE = 500
 Role = Literal["document", "query"]
 ROLES: tuple[Role, ...] = ("document", "query")
 
-# A forked child must not close what it inherited: closing would drop its parent's locks. So it is kept, unused.
+# Connections inherited by a forked child: closing one would drop its parent's locks, so they are kept and not used.
 _INHERITED: list[sqlite3.Connection] = []
 
-# The text's digest comes first in the key: to forget a text is one range, whatever embedder saw it.
+# The text's digest comes first in the key, so that the vectors of a text, by whatever embedder, are one range.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
     text BLOB NOT NULL, embedder BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (text, embedder)
@@ -210,7 +210,7 @@ class EmbeddingCache:
 
 
 def _set_wal(connection: sqlite3.Connection) -> None:
-    """Change to WAL mode; of two processes that do so at once one is told "locked" at once, so it asks again."""
+    """Change to WAL mode; SQLite refuses it at once with "locked" where another process does the same, so try again."""
     until = time.monotonic() + BUSY_S
     while True:
         try:

@@ -28,7 +28,7 @@ class Identity:
     dimension : int
         The length of its vectors.
     spec : str
-        What `hopgate.embed.resolve` takes to make it again.
+        What `hopgate.embed.embedder_from` takes to make it again.
     query_prompt, document_prompt : str
         What is put before a query and before a document.
     fingerprint : str

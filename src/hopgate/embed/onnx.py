@@ -1,4 +1,4 @@
-"""Run a bundled int8 ONNX model: found without importing its package, checked against its pin, one text a run."""
+"""Run a bundled int8 ONNX model: found without importing its package, checked against its hash, one text a run."""
 
 from __future__ import annotations
 
@@ -82,11 +82,6 @@ class Bundled:
         done = next((row for row in rows if row is not None), np.zeros(1, dtype=np.float32))
         return np.array([np.full_like(done, np.nan) if row is None else row for row in rows], dtype=np.float32)
 
-    def load(self) -> None:
-        """Load now what is otherwise loaded on first use."""
-        self._tokenizer  # noqa: B018
-        self._session  # noqa: B018
-
     @cached_property
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
@@ -99,7 +94,7 @@ class Bundled:
 
     @cached_property
     def _session(self) -> Any:
-        # Its official builds report to their maker unless told not to before they are loaded; nothing leaves here.
+        # onnxruntime's official builds send telemetry unless this is set before they are loaded.
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
 

@@ -12,7 +12,7 @@ from hopgate.embed.embedder import Identity, Vectors, unit_rows
 from hopgate.embed.spec import with_options
 from hopgate.errors import HopgateError
 
-# Prompts of models that were trained with one and whose files do not all say so: (pattern, query, document).
+# Prompts of models that were trained with one which not all of their files name: (pattern, query, document).
 KNOWN_PROMPTS = (
     (r"bge-(small|base|large)-en", "Represent this sentence for searching relevant passages: ", ""),
     (r"\be5-(small|base|large)", "query: ", "passage: "),
@@ -20,14 +20,14 @@ KNOWN_PROMPTS = (
 
 
 class SentenceTransformers:
-    """A sentence-transformers model on whatever device it finds; bge-large-en-v1.5 where there is a GPU or patience.
+    """A sentence-transformers model on whatever device it finds, by its name on the hub or its directory.
 
     Parameters
     ----------
     model : str
         A name on the hub or a directory.
     query_prompt, document_prompt : str, optional
-        What to put before a text. By default what the model's own files say, else what is known for its name,
+        What to put before a text. By default what the model's own files name, else what is known for its name,
         else nothing.
     device : str, optional
         `"cpu"`, `"cuda"`, …; by default the library's choice.
@@ -85,7 +85,7 @@ class SentenceTransformers:
 
 
 def load(model: str, kind: str, *, device: str | None = None) -> Any:
-    """Load a `SentenceTransformer` or a `CrossEncoder`, or say what is missing."""
+    """Load a `SentenceTransformer` or a `CrossEncoder`, or raise an error that names what is missing."""
     looks_like_path = model.startswith(("/", ".", "~"))
     path = Path(model).expanduser()
     if looks_like_path and not path.is_dir():

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hopgate.eval.data.triples import Triple
+from hopgate.extract.triples import Triple
 
 # Passes that mend a concept dealt twice to one memory; each halves them or better, so few graphs need more than ten.
 PASSES = 40
@@ -35,8 +35,8 @@ def shuffled(triples: Sequence[Triple], seed: int = 0) -> tuple[Triple, ...]:
     rng = random.Random(seed)
     stands: Counter[tuple[str, str]] = Counter()
     for triple in triples:
-        stands.update({(triple.memory, name) for name in (triple.subject, triple.object) if name})
-        stands[triple.memory, triple.subject] += triple.is_fact
+        stands.update({(triple.doc_id, name) for name in (triple.subject, triple.object) if name})
+        stands[triple.doc_id, triple.subject] += triple.is_fact
     places = sorted(stands)
     alike: defaultdict[int, list[int]] = defaultdict(list)
     for place, key in enumerate(places):
@@ -52,8 +52,8 @@ def shuffled(triples: Sequence[Triple], seed: int = 0) -> tuple[Triple, ...]:
     return tuple(
         replace(
             triple,
-            subject=new[triple.memory, triple.subject],
-            object=new[triple.memory, triple.object] if triple.object else "",
+            subject=new[triple.doc_id, triple.subject],
+            object=new[triple.doc_id, triple.object] if triple.object else "",
         )
         for triple in triples
     )

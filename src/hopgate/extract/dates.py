@@ -1,8 +1,9 @@
-"""Dates as people write them, to ISO dates as precise as what was said."""
+"""Dates as people write them, to ISO dates of the same precision: a day, a month or a year."""
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from functools import lru_cache
 
 from hopgate.extract.rules.words import MONTHS
@@ -36,18 +37,15 @@ def iso(text: str) -> str | None:
 
 
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "of"))
-_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def _checked(year: str, month: str = "", day: str = "") -> str | None:
     """Join the parts if the calendar has such a date; 29 February passes in leap years only."""
     if not month:
         return year
-    number = int(month)
-    if not 1 <= number <= 12:
+    if not 1 <= int(month) <= 12:
         return None
     if not day:
         return f"{year}-{month}"
-    leap = int(year) % 4 == 0 and (int(year) % 100 != 0 or int(year) % 400 == 0)
-    longest = 28 if number == 2 and not leap else _DAYS[number - 1]
+    _, longest = monthrange(int(year), int(month))
     return f"{year}-{month}-{day}" if 1 <= int(day) <= longest else None

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from hopgate.memory import Cleared, Memory, cleared
-
-MENTIONS_TOGETHER = "mentions-together"
-"""The relation of two concepts about which nothing is known but that memories mention both."""
 
 
 class State(StrEnum):
@@ -51,18 +48,13 @@ class Source:
 
     @property
     def material(self) -> str:
-        """All that an extractor may read, in one string: what a cache key is made of."""
-        return material(self.text, self.tags, self.keywords)
-
-
-def material(text: str, tags: Sequence[str], keywords: Sequence[str]) -> str:
-    """Join all that an extractor may read into one string that no other combination gives."""
-    return json.dumps([text, list(tags), list(keywords)], ensure_ascii=False)
+        """All that an extractor may read, in one string that no other source gives: what a cache key is made of."""
+        return json.dumps([self.text, self.tags, self.keywords], ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name that a memory mentions, with its kind where the form (or a model) tells."""
+    """A name that a memory mentions, with its kind where the extractor knows it."""
 
     name: str
     kind: str = ""
@@ -70,7 +62,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A typed, directed relation between two names, with an optional validity interval (ISO dates, as precise as said).
+    """A typed, directed relation between two names, with an optional validity interval (ISO dates of any precision).
 
     Examples
     --------
@@ -93,7 +85,7 @@ class Extraction:
     Parameters
     ----------
     state : State
-        `complete`, `empty`, `truncated` or `failed`; `reason` says why where it is not `complete`.
+        `complete`, `empty`, `truncated` or `failed`; `reason` is why, where it is not `complete`.
     prompt_tokens, answer_tokens : int
         What a model read and wrote for it, retries included; 0 without a model.
     dropped : tuple of (str, int)
@@ -102,7 +94,7 @@ class Extraction:
     Examples
     --------
     >>> extraction = Extraction((Mention("NAS"),), (), State.COMPLETE)
-    >>> Extraction.from_json(extraction.to_json()) == extraction
+    >>> Extraction.from_dict(json.loads(json.dumps(extraction.to_dict()))) == extraction
     True
     """
 
@@ -127,14 +119,13 @@ class Extraction:
             answer_tokens=self.answer_tokens + answer_tokens,
         )
 
-    def to_json(self) -> str:
-        """One line of JSON, for a cache."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+    def to_dict(self) -> dict[str, Any]:
+        """The extraction as plain values, as a cache keeps it."""
+        return asdict(self)
 
     @classmethod
-    def from_json(cls, line: str) -> Extraction:
-        """Read what `to_json` wrote."""
-        row: dict[str, Any] = json.loads(line)
+    def from_dict(cls, row: Mapping[str, Any]) -> Extraction:
+        """Make the extraction that `to_dict` gave, also after a way through JSON."""
         return cls(
             mentions=tuple(Mention(**mention) for mention in row["mentions"]),
             facts=tuple(Fact(**fact) for fact in row["facts"]),

@@ -50,7 +50,7 @@ class Progress:
 
     @property
     def left(self) -> float | None:
-        """Seconds left at this pace; None where nobody can know."""
+        """Seconds left at this pace; None before the first memory, or where the total is not known."""
         if self.total is None or not self.memories:
             return None
         return max(0, self.total - self.skipped - self.memories) * self.seconds / self.memories

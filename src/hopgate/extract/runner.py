@@ -1,4 +1,4 @@
-"""Run an extractor over many memories: in batches, from cache, with several at once, resumable, and never stuck."""
+"""Run an extractor over many memories: in batches, from cache, several at once, and resumable."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Sink(Protocol):
         ...
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
-        """Write a batch together with its provenance, replacing what the same identity said before."""
+        """Write a batch together with its provenance, replacing the facts and mentions of an earlier extraction."""
         ...
 
 
@@ -121,14 +121,15 @@ class _Work:
         return progress
 
     def _results(self, sources: list[Source]) -> Iterator[tuple[list[Extracted], BaseException | None]]:
-        """Yield what the cache has and what the extractor says; with the error that ends the run, where one does."""
+        """Yield results from the cache and from the extractor, and at the end the error that ends the run, if any."""
         keys = [cache_key(source, self.identity) for source in sources]
         hits = self.cache.get_many(keys) if self.cache else {}
         paired = list(zip(sources, keys, strict=True))
         if hits:
             yield [Extracted(source, hits[key], True) for source, key in paired if key in hits], None
         asked = [source for source, key in paired if key not in hits]
-        # Rules answer faster than a thread starts; a model is asked one memory at a time, so that little is ever lost.
+        # Rules are faster than starting a thread, so they get the whole batch. A model gets one memory at a time, so
+        # that a crash or the token cap costs the memories in flight and no more.
         if asked and not (self.identity.prompt or self.settings.max_tokens is not None):
             whole = self._at_once(asked)
             if whole is not None:
@@ -143,7 +144,7 @@ class _Work:
             extractions = self.extractor.extract(sources)
         except HopgateError:
             raise
-        except Exception:  # whatever one memory did to an extractor, the others are tried without it
+        except Exception:  # one memory of the batch raised: try them one by one, so that only that one fails
             return None
         self._keep(sources, extractions)
         return [Extracted(source, one, False) for source, one in zip(sources, extractions, strict=True)]
@@ -198,7 +199,7 @@ class _Work:
             extraction = self.extractor.extract([source])[0]
         except HopgateError:
             raise
-        except Exception as error:  # one bad memory never stops the run; the reason is written with it
+        except Exception as error:  # one bad memory does not stop the run; its reason is written with it
             extraction = failed(f"{type(error).__name__}: {str(error)[:200]}")
         self._keep([source], [extraction])
         with self.lock:

@@ -1,4 +1,4 @@
-"""From the words of a command line to an extractor."""
+"""From a name and its options to an extractor; each is imported only where it is named."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extractor import Extractor
 
 NAMES = ("phrases", "llama", "openai", "replay")
-KEY_VARIABLE = "OPENAI_API_KEY"
 
 
-def resolve(
+def extractor_from(
     name: str = "phrases", *, model: str | None = None, url: str | None = None, known: Collection[str] | None = None
 ) -> Extractor:
     """Make an extractor.
@@ -29,7 +28,7 @@ def resolve(
 
     Examples
     --------
-    >>> resolve("phrases")
+    >>> extractor_from("phrases")
     Phrases(phrases=3, fill=8, facts=True)
     """
     if name == "phrases":
@@ -47,6 +46,7 @@ def resolve(
         return Llama(model)
     if name == "openai":
         from hopgate.extract.model.openai import OpenAI
+        from hopgate.http import KEY_VARIABLE
 
         key = os.environ.get(KEY_VARIABLE, "")
         return OpenAI(model, url, api_key=key) if url else OpenAI(model, api_key=key)

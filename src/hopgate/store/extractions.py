@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ class StoreCache:
                 "JOIN unnest(%s::text[], %s::text[]) AS k (t, e) ON text_hash = t AND extractor_hash = e",
                 ([key.text for key in wanted], [key.identity for key in wanted]),
             ).fetchall()
-        return {CacheKey(text, identity): Extraction.from_json(line) for text, identity, line in rows}
+        return {CacheKey(text, identity): Extraction.from_dict(json.loads(line)) for text, identity, line in rows}
 
     def put_many(self, extractions: Mapping[CacheKey, Extraction]) -> None:
         """Keep extractions."""
@@ -41,13 +42,12 @@ class StoreCache:
             connection.execute(
                 "INSERT INTO extraction_cache (text_hash, extractor_hash, extraction) "
                 "SELECT * FROM unnest(%s::text[], %s::text[], %s::json[]) ON CONFLICT DO NOTHING",
-                ([k.text for k in keys], [k.identity for k in keys], [one.to_json() for one in extractions.values()]),
+                (
+                    [key.text for key in keys],
+                    [key.identity for key in keys],
+                    [json.dumps(extractions[key].to_dict(), ensure_ascii=False, separators=(",", ":")) for key in keys],
+                ),
             )
-
-    def forget(self, texts: Iterable[str]) -> int:
-        """Remove every extraction of these `text_key`s; return how many there were."""
-        with self._store.transaction() as connection:
-            return connection.execute("DELETE FROM extraction_cache WHERE text_hash = ANY(%s)", (list(texts),)).rowcount
 
 
 def forget(connection: Connection[Any], ids: Sequence[int]) -> None:

@@ -135,6 +135,6 @@ def _same(embedder: CachedEmbedder, space: vectors.EmbeddingSpace | None) -> boo
 
 def resolved(spec: str) -> CachedEmbedder:
     """Make an embedder with the user's cache in front of it."""
-    from hopgate.embed import CachedEmbedder, EmbeddingCache, resolve
+    from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
 
-    return CachedEmbedder(resolve(spec), EmbeddingCache.default())
+    return CachedEmbedder(embedder_from(spec), EmbeddingCache.default())

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.eval.arms.tune import fused_run, heard, tune
-from hopgate.eval.data.triples import Triple
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.measures import Recall
 from hopgate.eval.shuffle import shuffled
 from hopgate.eval.slices import All, Picked
+from hopgate.extract.triples import Triple
 from hopgate.recall.fuse import RRF, TM2C2, Importance
 
 names = st.integers(0, 5).map(lambda i: f"c{i}")
@@ -27,14 +27,14 @@ graphs = st.lists(st.one_of(facts, st.builds(Triple, memories, names)), max_size
 
 
 def incidence(triples):
-    return {(t.memory, name) for t in triples for name in (t.subject, t.object) if name}
+    return {(t.doc_id, name) for t in triples for name in (t.subject, t.object) if name}
 
 
 @given(graphs, st.integers(0, 3))
 def test_a_shuffle_keeps_memories_relations_and_concepts(triples, seed):
     made = shuffled(triples, seed)
     assert made == shuffled(triples, seed)
-    assert [(t.memory, t.relation, t.is_fact) for t in made] == [(t.memory, t.relation, t.is_fact) for t in triples]
+    assert [(t.doc_id, t.relation, t.is_fact) for t in made] == [(t.doc_id, t.relation, t.is_fact) for t in triples]
     assert {name for _, name in incidence(made)} == {name for _, name in incidence(triples)}
 
 

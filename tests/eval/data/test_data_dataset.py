@@ -9,7 +9,7 @@ import pytest
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_dataset
-from hopgate.eval.data.triples import Triple
+from hopgate.extract.triples import Triple
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ REFUSED = [
     (
         "triples.jsonl",
         '{"doc_id": "m1", "subject": "x", "relation": "y", "object": "z", "confidence": NaN}',
-        r"line 3: not JSON \(NaN",
+        r"line 3: NaN is not a number",
     ),
     (
         "triples.jsonl",

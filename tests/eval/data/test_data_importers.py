@@ -52,7 +52,7 @@ def test_musique_lines_corpus_and_extraction(tmp_path):
     triples = put(tmp_path / "openie.json", {"docs": docs})
     data = import_dataset("musique", tmp_path / "m.jsonl", tmp_path / "out", corpus=corpus, triples=triples)
     assert [memory.title for memory in data.memories] == ["Other", "T0", "T1", "T2"]
-    assert [(t.memory, t.subject, t.relation) for t in data.triples] == [("d000001", "T0", "is"), ("d000001", "T0", "")]
+    assert [(t.doc_id, t.subject, t.relation) for t in data.triples] == [("d000001", "T0", "is"), ("d000001", "T0", "")]
     assert "2hop__9_9" not in data.queries
 
 

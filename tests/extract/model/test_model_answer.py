@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State
 from hopgate.extract.model.answer import fold, merged, read_answer
-from hopgate.extract.model.halves import halves
 from hopgate.extract.model.repair import first_json
+from hopgate.extract.model.split_text import split_in_two
 from hopgate.memory import Cleared
 
 SOURCE = Source("m1", Cleared("Ada Lovelace moved the NAS to Turin in 2019."), tags=("homelab",))
@@ -44,7 +44,7 @@ def test_whatever_a_model_writes_is_read_without_an_error(answer: str, cut: bool
         assert fold(mention.name) in ground
     for fact in extraction.facts:
         assert fold(fact.subject) in ground and fold(fact.object) in ground
-    assert Extraction.from_json(extraction.to_json()) == extraction
+    assert Extraction.from_dict(json.loads(json.dumps(extraction.to_dict()))) == extraction
     if not extraction.state.done:
         assert extraction.reason
 
@@ -124,7 +124,7 @@ def test_the_examples_of_the_prompt_do_not_leak_into_a_memory() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet="ab .\n!?", max_size=60))
 def test_halves_lose_no_word_and_both_hold_some(text: str) -> None:
-    cut = halves(Cleared(text))
+    cut = split_in_two(Cleared(text))
     if cut is None:
         assert len(text.split()) <= 1
         return

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from extraction_caches import DictCache
 
 from hopgate.errors import HopgateError
-from hopgate.extract.cache import MemoryCache
 from hopgate.extract.extraction import Extraction, Source, State
 from hopgate.extract.model.answer import fold
 from hopgate.extract.model.llama import Llama
@@ -70,7 +70,7 @@ def test_the_prompt_is_read_once_and_only_the_memory_anew(llama: Llama, extracti
 def test_a_tiny_limit_is_recorded_as_truncated_and_not_cached(llama: Llama) -> None:
     short = Llama(str(GGUF), n_ctx=1024, max_tokens=4)
     short.__dict__["_model"] = llama._model  # one copy of the weights is enough
-    cache = MemoryCache()
+    cache = DictCache()
 
     class Nowhere:
         def done(self, memory_ids: object, identity: object) -> set[str | int]:

@@ -83,7 +83,7 @@ def test_a_memory_that_turns_sensitive_leaves_nothing_of_itself(kb, dsn):
     world = corpus()
     kb.add(*world.memories)
     kb.build(of_triples(world.triples), single_valued=world.single_valued)
-    key = next(fact.told_by[0] for fact in world.facts if len(fact.told_by) == 1)
+    key = next(fact.evidence[0] for fact in world.facts if len(fact.evidence) == 1)
     kb.mark_sensitive([key])
     with psycopg.connect(dsn) as connection:
         (number,) = connection.execute("SELECT id FROM memories WHERE external_id = %s", (key,)).fetchone()

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import pytest
 from graph_content import of_triples
 
-from hopgate.demo import corpus, held
+from hopgate.demo import corpus
 from hopgate.graph.inspect.edges import edges
 
 LAST = date(2027, 1, 1)
@@ -49,7 +49,7 @@ def moments(world) -> list[tuple[date, date | None]]:
     found: list[tuple[date, date | None]] = []
     for facts in changing(world)[::4]:
         for fact in facts[1:]:
-            began, at = fact.valid_from, fact.told_at
+            began, at = fact.valid_from, fact.recorded_at
             days = [began - timedelta(1), began, began + timedelta(1)]
             found += [(day, known) for day in days for known in (None, at - timedelta(1), at, LAST)]
     return found
@@ -63,8 +63,8 @@ def test_as_of_and_known_at_answer_as_the_timeline_does(kb, world):
     for as_of, known_at in asked[:: max(1, len(asked) // 80)]:
         expected = {
             (fact.subject, fact.relation, fact.object)
-            for fact in held(world.facts, as_of, known_at)
-            if (fact.subject, fact.relation) in single
+            for fact in world.facts
+            if fact.holds(as_of, known_at) and (fact.subject, fact.relation) in single
         }
         answered = {row for row in told(kb, as_of, known_at) if row[:2] in single}
         assert answered == expected, (as_of, known_at)
@@ -88,12 +88,12 @@ def test_recall_walks_the_graph_as_it_was(kb, world):
     """The graph leg reaches the new host's memory through the edge only while the edge holds and is known."""
     facts = next(facts for facts in changing(world) if facts[0].relation == "runs on")
     old, new = facts[0], facts[1]
-    before = datetime.combine(new.told_at - timedelta(1), time.max, UTC)
+    before = datetime.combine(new.recorded_at - timedelta(1), time.max, UTC)
     hits = kb.recall(f"{old.subject}", legs=("graph",), k=50, known_at=before)
-    assert hits and new.told_by[0] not in {hit.external_id for hit in hits}
+    assert hits and new.evidence[0] not in {hit.external_id for hit in hits}
     assert all(hit.memory.created_at <= before for hit in hits)
     later = kb.recall(f"{old.subject}", legs=("graph",), k=50)
-    assert {old.told_by[0], new.told_by[0]} <= {hit.external_id for hit in later}
+    assert {old.evidence[0], new.evidence[0]} <= {hit.external_id for hit in later}
     with kb.store.transaction() as connection:
         then = edges(connection, as_of=datetime.combine(new.valid_from - timedelta(1), time(12), UTC), of=old.subject)
         now = edges(connection, as_of=datetime.combine(new.valid_from + timedelta(1), time(12), UTC), of=old.subject)

@@ -13,7 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.qrels import read_tsv
 from hopgate.eval.data.queries import Query, read_queries
 from hopgate.eval.data.runs import Qrels, relevant
-from hopgate.eval.data.triples import Triple, read_triples
+from hopgate.extract.triples import Triple, read_triples
 from hopgate.jsonl import refuse, text_lines
 from hopgate.memory import Memory
 
@@ -86,7 +86,9 @@ def read_dataset(folder: str | Path) -> Dataset:
     splits = _splits(folder, queries, scopes)
     _all_judged(folder / "queries.jsonl", queries, splits)
     triples = folder / "triples.jsonl"
-    facts = read_triples(triples, scopes.keys()) if triples.is_file() else ()
+    facts = read_triples(triples, scopes) if triples.is_file() else ()
+    if triples.is_file() and not facts:
+        raise HopgateError(f"{triples} is empty: remove it to have the facts extracted from the corpus")
     return Dataset(folder, memories, queries, splits, facts)
 
 

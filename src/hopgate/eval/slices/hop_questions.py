@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from hopgate.errors import HopgateError
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Qrels
-from hopgate.eval.data.triples import Triple
 from hopgate.eval.slices.adjacency import VectorSpace, adjacent
+from hopgate.extract.triples import Triple
 
 # A concept that opens more facts than this makes questions with many right answers.
 MAX_FACTS = 20
@@ -59,7 +59,7 @@ def fact_key(triple: Triple) -> str:
     >>> fact_key(Triple("m1", "NAS", "runs", "Immich")) == fact_key(Triple("m1", "nas", "Runs", " immich"))
     True
     """
-    parts = (triple.memory, *(_name(part) for part in (triple.subject, triple.relation, triple.object)))
+    parts = (triple.doc_id, *(_name(part) for part in (triple.subject, triple.relation, triple.object)))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
@@ -110,7 +110,7 @@ def build_hop_slice(
     """
     if hops < 2:
         raise HopgateError("a multi-hop question needs at least 2 hops")
-    steps = _steps(triple for triple in triples if triple.is_fact and triple.memory in space.rows)
+    steps = _steps(triple for triple in triples if triple.is_fact and triple.doc_id in space.rows)
     starts = sorted(steps)
     random.Random(seed).shuffle(starts)
     source = fingerprint(triples)
@@ -128,7 +128,7 @@ def build_hop_slice(
             used |= _names(path)
             keys = [fact_key(triple) for triple in path]
             name = "hop-" + hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
-            memories = [triple.memory for triple in path]
+            memories = [triple.doc_id for triple in path]
             made = {"graph": source, "facts": keys, "path": memories, "made_by": getattr(ask, "__name__", repr(ask))}
             about = {"type": "multi-hop", "stratum": "multi-hop", "hops": hops, "answer": path[-1].object}
             queries[name] = Query(name, question, {**about, **made})
@@ -142,7 +142,7 @@ def _steps(facts: Iterable[Triple]) -> dict[str, list[Triple]]:
     """Subject → the facts that have one object and one memory each."""
     told: defaultdict[tuple[str, str], dict[tuple[str, str], Triple]] = defaultdict(dict)
     for fact in facts:
-        told[_name(fact.subject), _name(fact.relation)][_name(fact.object), fact.memory] = fact
+        told[_name(fact.subject), _name(fact.relation)][_name(fact.object), fact.doc_id] = fact
     opens = Counter(subject for subject, _ in told)
     leads = Counter(name for said in told.values() for name, _ in said)
     steps: defaultdict[str, list[Triple]] = defaultdict(list)
@@ -168,9 +168,9 @@ def _paths(
         if here in been:
             continue
         for fact in steps.get(here, ()):
-            if fact.memory in {hop.memory for hop in path} or _name(fact.object) in been | {here}:
+            if fact.doc_id in {hop.doc_id for hop in path} or _name(fact.object) in been | {here}:
                 continue
-            pair = [space.rows[path[-1].memory], space.rows[fact.memory]]
+            pair = [space.rows[path[-1].doc_id], space.rows[fact.doc_id]]
             if not adjacent(space.vectors, pair, neighbours)[0, 1]:
                 pending.append((*path, fact))
 

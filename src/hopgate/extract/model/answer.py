@@ -9,7 +9,7 @@ from typing import Any
 
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State, failed
-from hopgate.extract.model.repair import first_json, thoughtless
+from hopgate.extract.model.repair import first_json, without_thoughts
 
 MAX_NAME = 200
 """Longer names are sentences: no concept is called that."""
@@ -46,9 +46,9 @@ def read_answer(answer: str, source: Source, *, cut: bool = False) -> Extraction
     --------
     >>> from hopgate.memory import Cleared
     >>> source = Source("m1", Cleared("Ada owns the NAS."))
-    >>> said = '{"subject": "Ada", "relation": "owns", "object": "NAS"}'
+    >>> fact = '{"subject": "Ada", "relation": "owns", "object": "NAS"}'
     >>> invented = '{"subject": "Bob", "relation": "owns", "object": "NAS"}'
-    >>> extraction = read_answer('{"mentions": [], "facts": [%s, %s, %s]}' % (said, said, invented), source)
+    >>> extraction = read_answer('{"mentions": [], "facts": [%s, %s, %s]}' % (fact, fact, invented), source)
     >>> extraction.facts
     (Fact(subject='Ada', relation='owns', object='NAS', valid_from=None, valid_to=None, confidence=0.9),)
     >>> extraction.dropped
@@ -56,7 +56,7 @@ def read_answer(answer: str, source: Source, *, cut: bool = False) -> Extraction
     >>> read_answer("I am only a model.", source).reason
     'the answer holds no JSON'
     """
-    text, thinking = thoughtless(answer)
+    text, thinking = without_thoughts(answer)
     found = first_json(text, (*_MENTION_KEYS, *_FACT_KEYS))
     if not text or found is None or _is_schema(found[0]):
         return _useless(text, thinking, cut, echoed=found is not None)
@@ -120,7 +120,7 @@ def _is_schema(value: Any) -> bool:
 
 
 def _items(value: Any, keys: tuple[str, ...]) -> list[Any]:
-    """Find the list under one of the keys; a bare list is taken for both, its items tell which they are."""
+    """Find the list under one of the keys; a bare list may hold both, and its items are sorted out later."""
     if isinstance(value, list):
         return value
     if not isinstance(value, dict):
@@ -208,9 +208,9 @@ def _interval(item: dict[str, Any], dropped: Counter[str]) -> tuple[str | None, 
     """Read the two dates; what is no date, or an interval that ends before it begins, is counted and left out."""
     dates: list[str | None] = []
     for key in ("valid_from", "valid_to"):
-        said = _clean(item.get(key))
-        date = iso(said) if said else None
-        dropped["bad date"] += bool(said) and date is None and said.lower() not in ("null", "none", "unknown")
+        text = _clean(item.get(key))
+        date = iso(text) if text else None
+        dropped["bad date"] += bool(text) and date is None and text.lower() not in ("null", "none", "unknown")
         dates.append(date)
     begin, end = dates
     if begin and end and begin > end:

@@ -14,8 +14,8 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source, State, failed
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.answer import read_answer
-from hopgate.extract.model.halves import DEPTH, with_less
 from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, messages
+from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
 
 _SAMPLE = 1 << 20
 
@@ -50,7 +50,7 @@ class Llama:
     n_ctx: int = 4096
     max_tokens: int = 1024
     seed: int = 0
-    halvings: int = DEPTH
+    halvings: int = MAX_SPLITS
     threads: int | None = None
     gpu_layers: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
@@ -63,7 +63,7 @@ class Llama:
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order; one at a time, whatever the number of threads."""
-        return [with_less(source, self._ask, self.halvings) for source in sources]
+        return [extract_in_parts(source, self._ask, self.halvings) for source in sources]
 
     def _ask(self, source: Source) -> Extraction:
         with self._lock:

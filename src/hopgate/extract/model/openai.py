@@ -6,26 +6,23 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source, failed
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.answer import read_answer
-from hopgate.extract.model.halves import DEPTH, with_less
 from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, messages
-from hopgate.http import Patience, Reply, post
-
-if TYPE_CHECKING:
-    import httpx
+from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
+from hopgate.http import JsonClient, Reply, RetryPolicy
 
 _FORMATS: tuple[dict[str, Any] | None, ...] = (
     {"type": "json_schema", "json_schema": {"name": "extraction", "schema": SCHEMA}},
     {"type": "json_object"},
     None,
 )
-# What no other memory would change.
-_HOPELESS = {401: "give a key that it accepts", 403: "give a key that may use this model", 404: "check URL and model"}
+# Statuses that every memory would get alike: these end the run, with what to do about it.
+_PERMANENT = {401: "give a key that it accepts", 403: "give a key that may use this model", 404: "check URL and model"}
 _REFUSED_FORMAT = frozenset((400, 415, 422, 501))
 # Where a server counts no tokens, four characters are taken for one, as English texts average.
 _CHARACTERS_A_TOKEN = 4
@@ -42,7 +39,7 @@ class OpenAI:
     --------
     >>> OpenAI("qwen2.5-7b-instruct", "http://localhost:8000/v1", api_key="secret")
     OpenAI(model='qwen2.5-7b-instruct', base_url='http://localhost:8000/v1', max_tokens=1024, seed=0,
-           halvings=2, patience=...)
+           halvings=2, retry=...)
     """
 
     model: str
@@ -50,8 +47,8 @@ class OpenAI:
     api_key: str = field(default="", repr=False, compare=False)
     max_tokens: int = 1024
     seed: int = 0
-    halvings: int = DEPTH
-    patience: Patience = field(default_factory=Patience)
+    halvings: int = MAX_SPLITS
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
     _format: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
@@ -63,7 +60,7 @@ class OpenAI:
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
-        return [with_less(source, self._ask, self.halvings) for source in sources]
+        return [extract_in_parts(source, self._ask, self.halvings) for source in sources]
 
     def _ask(self, source: Source) -> Extraction:
         body = {
@@ -74,10 +71,10 @@ class OpenAI:
             "max_tokens": self.max_tokens,
         }
         reply = self._send(body)
-        if reply.status in _HOPELESS:
-            raise HopgateError(f"{self.base_url} answered HTTP {reply.status}: {_HOPELESS[reply.status]}")
-        if reply.status != 200:
-            return failed(reply.reason)
+        if reply.status in _PERMANENT:
+            raise HopgateError(f"{self.base_url} answered HTTP {reply.status}: {_PERMANENT[reply.status]}")
+        if not reply.ok:
+            return failed(f"the server {reply.reason}")
         choice = _choice(reply.body)
         if choice is None:
             return failed("the reply holds no choice")
@@ -90,33 +87,23 @@ class OpenAI:
         while True:
             step = self._format[0]
             wanted = _FORMATS[step]
-            reply = post(
-                self._client,
-                "chat/completions",
-                {**body, "response_format": wanted} if wanted else body,
-                self.patience,
-            )
+            reply = self._client.post("chat/completions", {**body, "response_format": wanted} if wanted else body)
             if reply.status not in _REFUSED_FORMAT or step == len(_FORMATS) - 1 or not _about_format(reply):
                 return reply
             with self._lock:
                 self._format[0] = max(self._format[0], step + 1)
 
     @cached_property
-    def _client(self) -> httpx.Client:
-        try:
-            import httpx
-        except ImportError as error:
-            raise HopgateError("httpx is not installed: run pip install 'hopgate[hosted]'") from error
-        if not self.base_url.startswith(("http://", "https://")):
-            raise HopgateError(f"{self.base_url!r} is no server's address: give one like http://localhost:8000/v1")
-        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
-        return httpx.Client(base_url=self.base_url.rstrip("/") + "/", headers=headers)
+    def _client(self) -> JsonClient:
+        return JsonClient(self.base_url, key=self.api_key, retry=self.retry)
 
 
 def _about_format(reply: Reply) -> bool:
     """Whether a refusal may be about response_format: that is, whether its message is not about something else."""
-    said = str(reply.body).lower()
-    return not any(word in said for word in ("context length", "maximum context", "model_not_found", "does not exist"))
+    text = str(reply.body).lower()
+    return not any(
+        phrase in text for phrase in ("context length", "maximum context", "model_not_found", "does not exist")
+    )
 
 
 def _choice(body: Any) -> tuple[str, bool] | None:

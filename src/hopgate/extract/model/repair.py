@@ -15,12 +15,12 @@ _MOST_TRIES = 20  # prose with more brackets than this before its JSON is not an
 _CLOSERS = {"{": "}", "[": "]"}
 
 
-def thoughtless(text: str) -> tuple[str, bool]:
-    """Take thoughts out of an answer; also say whether one was left open.
+def without_thoughts(text: str) -> tuple[str, bool]:
+    """Take a model's thoughts out of its answer; also return whether the last one was left open.
 
     Examples
     --------
-    >>> thoughtless("<think>hm</think>{}"), thoughtless("<think>hm, so")
+    >>> without_thoughts("<think>hm</think>{}"), without_thoughts("<think>hm, so")
     (('{}', False), ('', True))
     """
     text = _THOUGHT.sub("", text)

@@ -100,7 +100,7 @@ def candidates(tokens: list[str], marks: str) -> list[Span]:
             take(start, start + len(inside), "quote")
     for match in _NAME.finditer(marks):
         start, end = match.span()
-        if end > start and taken.find(1, start, end) < 0 and _says_something(tokens, marks, start, end):
+        if end > start and taken.find(1, start, end) < 0 and _is_name(tokens, marks, start, end):
             take(start, end, "code" if end - start == 1 and marks[start] in "K" else "name")
     for match in _PLAIN_CODE.finditer(marks):
         if not taken[match.start()]:
@@ -130,7 +130,7 @@ def title(tokens: list[str], marks: str) -> str:
 
 
 def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:
-    """Yield the other names inside a name: what stands after its "of", its year, its possessive, with its "The".
+    """Yield the other names inside a name: what follows its "of", its year, its possessive, itself with "The".
 
     Examples
     --------
@@ -175,7 +175,7 @@ def _beside_name(marks: str, at: int) -> bool:
     return marks[at + 1 : at + 2] in ("U", "A", "C") or (at > 0 and marks[at - 1] in "UAK")
 
 
-def _says_something(tokens: list[str], marks: str, start: int, end: int) -> bool:
+def _is_name(tokens: list[str], marks: str, start: int, end: int) -> bool:
     """Refuse what is a capital without being a name: single letters, numerals, Inc., e.g."""
     if end - start > 1:
         return True

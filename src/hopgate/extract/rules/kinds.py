@@ -1,4 +1,4 @@
-"""A mention's kind where its form, or a fact about it, tells; a place is not guessed."""
+"""The kind of a mention, where its form or a fact about it shows it; a place is not guessed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PERSON_OBJECT = frozenset(("parent of", "written by", "directed by", *_OF_PERSO
 
 @lru_cache(maxsize=32768)
 def kind_of(name: str, form: str = "", before: str = "") -> str:
-    """Return the kind that a name's form tells, or nothing.
+    """Return the kind that a name's form shows, or an empty text.
 
     Examples
     --------
@@ -47,17 +47,17 @@ def kind_of(name: str, form: str = "", before: str = "") -> str:
 
 
 def kinds_from(facts: Iterable[Fact]) -> dict[str, str]:
-    """Return the kinds that facts tell: who is born, works or marries is a person.
+    """Return the kinds that facts show: who is born, works or marries is a person.
 
     Examples
     --------
     >>> kinds_from([Fact("Ada", "works for", "Acme")])
     {'Ada': 'person'}
     """
-    told: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     for fact in facts:
         if fact.relation in _PERSON_SUBJECT and fact.subject[:1].isupper():
-            told[fact.subject] = "person"
+            kinds[fact.subject] = "person"
         if fact.relation in _PERSON_OBJECT and fact.object[:1].isupper():
-            told[fact.object] = "person"
-    return told
+            kinds[fact.object] = "person"
+    return kinds

@@ -9,7 +9,7 @@ from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.candidates import candidates, letters, title, variants
 from hopgate.extract.rules.kinds import kind_of, kinds_from
-from hopgate.extract.rules.patterns import facts
+from hopgate.extract.rules.sentence_facts import facts
 from hopgate.extract.rules.tokenise import tokenise
 from hopgate.extract.rules.words import HONORIFICS
 
@@ -85,8 +85,8 @@ class Phrases:
         common.sort(key=lambda name: -name.count(" "))
         for name in common[: max(self.phrases, self.fill - len(names))]:
             names[name] = "phrase"
-        told = kinds_from(typed)
-        mentions = [Mention(name, told.get(name) or kind) for name, kind in names.items() if name]
+        known = kinds_from(typed)
+        mentions = [Mention(name, known.get(name) or kind) for name, kind in names.items() if name]
         return found(mentions, typed)
 
 

@@ -1,4 +1,4 @@
-"""Text to tokens, and each token to one letter that says what its form tells.
+"""Text to tokens, and each token to one letter for its kind, judged by its form.
 
 The letters of a text's tokens make a string, so that phrases and names are found by ordinary regular expressions over
 *kinds of token* (see `candidates`), at the speed of the regular expression engine.
@@ -69,7 +69,7 @@ _PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
 
 @lru_cache(maxsize=65536)
 def letter(token: str) -> str:
-    """Say in one letter what a token's form tells.
+    """Return the letter of a token's kind, judged by its form alone.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
     if lower.startswith("v") and stem[1:2].isdigit():
         return "V"
     if _CODE.match(stem) and not (stem[:-1].isupper() and stem[-1] == "s"):
-        return "U" if capital and stem[1:].isalpha() and _scottish(stem) else "K"
+        return "U" if capital and stem[1:].isalpha() and _is_surname(stem) else "K"
     if capital or _PREFIXED.match(token):
         if stem is not token:
             return "P"
@@ -147,7 +147,7 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
     return "w"
 
 
-def _scottish(token: str) -> bool:
+def _is_surname(token: str) -> bool:
     """McDonald, MacArthur, O'Neill, DeVito are names, not CamelCase identifiers."""
     return token.startswith(("Mc", "Mac", "De", "Di", "Du", "La", "Le", "Van", "Fitz"))
 

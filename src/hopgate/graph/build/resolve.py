@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from hopgate.extract.rules.plural import comparison_form
 from hopgate.graph.canonicalise import ContextMention
 from hopgate.graph.canonicalise.closeness import closeness
 from hopgate.graph.canonicalise.incremental import Candidate, Resolver
-from hopgate.graph.names.normal import initials, singular, tokens
+from hopgate.graph.names.normal import initials, tokens
 from hopgate.store.graph import concept_rows, graph_vectors, merge_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow
 
@@ -157,7 +158,7 @@ class NameResolver:
         # Every run of words in this name: a shorter name may be one of them.
         runs = combinations(range(len(parts_of_name) + 1), 2)
         parts = {" ".join(parts_of_name[start:end]) for start, end in runs}
-        shared = {*words, *(word for word in parts_of_name if singular(word) in words)}
+        shared = {*words, *(word for word in parts_of_name if comparison_form(word) in words)}
         ids = name_rows.similar(
             connection, row.normal, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED
         )

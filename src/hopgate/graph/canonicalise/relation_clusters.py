@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hopgate.extract.rules.plural import comparison_form
 from hopgate.graph.canonicalise import blocking
 from hopgate.graph.canonicalise.closeness import closeness
 from hopgate.graph.canonicalise.cluster import agglomerate, cut
@@ -19,7 +20,7 @@ from hopgate.graph.canonicalise.features import KINDS
 from hopgate.graph.canonicalise.overlap import weighted_jaccard
 from hopgate.graph.canonicalise.score import Scored
 from hopgate.graph.canonicalise.units import FloatArray
-from hopgate.graph.names.normal import normalise, singular
+from hopgate.graph.names.normal import normalise
 
 
 def _words(text: str) -> frozenset[str]:
@@ -86,7 +87,7 @@ def canonicalise_relations(
 
 def _scored(raws: list[str], vectors: FloatArray | None) -> Scored:
     words = [frozenset(normalise(raw.replace("_", " ")).split()) for raw in raws]
-    bags = [frozenset(singular(word) for word in one - _AUXILIARY) or one for one in words]
+    bags = [frozenset(comparison_form(word) for word in one - _AUXILIARY) or one for one in words]
     blocks = [blocking.shared_item(bags)]
     if vectors is None:
         i, j = blocking.pairs(blocks)

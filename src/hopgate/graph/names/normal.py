@@ -6,6 +6,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from hopgate.extract.rules.plural import comparison_form
+
 _DOTTED = re.compile(r"\b((?:\w\.)+\w?)(?=\W|$)")
 _POSSESSIVE = re.compile(r"['’]s\b")
 # Kept inside a name: letters, digits, the dot of a version, and the marks by which C++, C# and C differ.
@@ -66,24 +68,6 @@ def _folded(name: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def singular(token: str) -> str:
-    """Strip a regular English plural; the result is compared, never shown.
-
-    Examples
-    --------
-    >>> [singular(token) for token in ("gates", "companies", "boxes", "class", "status", "dvds", "us")]
-    ['gate', 'company', 'box', 'class', 'status', 'dvd', 'us']
-    """
-    if len(token) < 4 or not token.endswith("s") or token.endswith(("ss", "us", "is")) or token == "news":
-        return token
-    if token.endswith("ies") and len(token) > 4:
-        return token[:-3] + "y"
-    if token.endswith(("xes", "ches", "shes", "sses", "zes")):
-        return token[:-2]
-    return token[:-1]
-
-
-@lru_cache(maxsize=1 << 16)
 def tokens(name: str) -> tuple[str, ...]:
     """Give the tokens of a normalised name that carry its meaning, in order and each once.
 
@@ -105,7 +89,7 @@ def tokens(name: str) -> tuple[str, ...]:
     if len(words) > 1:
         words = [_NUMBERS.get(word, word) for word in words]
         words[-1] = _LAST_NUMBERS.get(words[-1], words[-1])
-    return tuple(dict.fromkeys(singular(word) for word in words))
+    return tuple(dict.fromkeys(comparison_form(word) for word in words))
 
 
 def numbers(name_tokens: tuple[str, ...]) -> frozenset[str]:

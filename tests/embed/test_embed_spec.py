@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopgate.embed import Embedder, resolve
-from hopgate.embed.spec import parse, with_options
+from hopgate.embed import Embedder, embedder_from
+from hopgate.embed.spec import split_options, with_options
 from hopgate.errors import HopgateError
 
 
 @pytest.mark.parametrize("spec", ["bge-small", "bge-small-en-v1.5"])
 def test_the_bundled_default_has_one_identity_under_either_name(spec: str) -> None:
-    made = resolve(spec)
+    made = embedder_from(spec)
     assert isinstance(made, Embedder)
     assert made.identity.spec == "bge-small"
-    assert resolve(made.identity.spec).identity == made.identity
+    assert embedder_from(made.identity.spec).identity == made.identity
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_the_bundled_default_has_one_identity_under_either_name(spec: str) -> No
 )
 def test_what_is_no_spec_is_told_with_the_forms(spec: str) -> None:
     with pytest.raises(HopgateError, match="say bge-small, sentence-transformers:NAME_OR_PATH or openai:MODEL@URL"):
-        resolve(spec)
+        embedder_from(spec)
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_what_is_no_spec_is_told_with_the_forms(spec: str) -> None:
 )
 def test_wrong_options_are_told(spec: str, complaint: str) -> None:
     with pytest.raises(HopgateError, match=complaint):
-        resolve(spec)
+        embedder_from(spec)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(st.characters(exclude_categories=["Cs"])))
 def test_options_survive_the_way_through_a_spec(query: str, document: str) -> None:
     spec = with_options("openai:m@http://x", query=query, document=document)
     told = {"query": query, "document": document}
-    assert parse(spec, frozenset(told)) == ("openai:m@http://x", told)
+    assert split_options(spec, frozenset(told)) == ("openai:m@http://x", told)

@@ -1,4 +1,4 @@
-"""Asking a model with less text when its answer ran into the length limit."""
+"""Split a text whose answer ran into the length limit, and extract from the parts."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from hopgate.extract.model.answer import merged
 from hopgate.memory import Cleared
 
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
-DEPTH = 2
-"""A text is halved at most twice: into four parts."""
-SHORTEST = 200
-"""Characters below which a text is not what made the answer long: the model rambles, and halves would not help."""
+MAX_SPLITS = 2
+"""A text is split in two at most twice, which gives four parts."""
+MIN_CHARACTERS = 200
+"""A shorter text is not split: its answer is long because the model repeats itself, and two halves would be too."""
 
 
-def halves(text: Cleared) -> tuple[Cleared, Cleared] | None:
+def split_in_two(text: Cleared) -> tuple[Cleared, Cleared] | None:
     """Cut a text at the sentence end (else the space) nearest its middle; None where there is nowhere to cut.
 
     Examples
     --------
-    >>> halves(Cleared("Ada moved. Bob stayed."))
+    >>> split_in_two(Cleared("Ada moved. Bob stayed."))
     ('Ada moved.', 'Bob stayed.')
-    >>> halves(Cleared("word")) is None
+    >>> split_in_two(Cleared("word")) is None
     True
     """
     middle = len(text) // 2
@@ -36,16 +36,16 @@ def halves(text: Cleared) -> tuple[Cleared, Cleared] | None:
     return None
 
 
-def with_less(source: Source, ask: Callable[[Source], Extraction], depth: int = DEPTH) -> Extraction:
-    """Ask about a source; when the answer is truncated, ask about its halves and join what they say.
+def extract_in_parts(source: Source, ask: Callable[[Source], Extraction], depth: int = MAX_SPLITS) -> Extraction:
+    """Extract from a source; where the answer is truncated, extract from its two halves and merge the results.
 
-    The tokens of the truncated attempt stay on the account. What it found stays too, where the halves do no better.
+    The tokens of the truncated attempt are counted too. What it found is kept where a half is truncated again.
     """
     whole = ask(source)
-    helps = whole.state is State.TRUNCATED and depth and len(source.text) >= SHORTEST
-    parts = halves(source.text) if helps else None
+    helps = whole.state is State.TRUNCATED and depth and len(source.text) >= MIN_CHARACTERS
+    parts = split_in_two(source.text) if helps else None
     if parts is None:
         return whole
-    joined = merged(with_less(replace(source, text=part), ask, depth - 1) for part in parts)
+    joined = merged(extract_in_parts(replace(source, text=part), ask, depth - 1) for part in parts)
     better = joined if joined.state.done else merged((joined, whole)).spent(-whole.prompt_tokens, -whole.answer_tokens)
     return better.spent(whole.prompt_tokens, whole.answer_tokens)

@@ -8,11 +8,11 @@ from random import Random
 from typing import Any
 
 from hopgate.demo.background import distractors, notes, sensitive
+from hopgate.demo.drafts import Draft, event_drafts, single_valued
 from hopgate.demo.history import Event, events
 from hopgate.demo.questions import questions
 from hopgate.demo.records import Corpus, Question, WorldFact
-from hopgate.demo.relations import RELATIONS
-from hopgate.demo.telling import Draft, single_valued, told
+from hopgate.demo.world import RELATIONS
 
 DEFAULT_SEED = 7
 
@@ -39,7 +39,7 @@ def corpus(seed: int = DEFAULT_SEED) -> Corpus:
     """
     rng = Random(seed)
     happened = events(rng, RELATIONS)
-    drafts = [*told(rng, happened), *notes(rng), *distractors(rng, happened), *sensitive(rng)]
+    drafts = [*event_drafts(rng, happened), *notes(rng), *distractors(rng, happened), *sensitive(rng)]
     drafts.sort(key=lambda draft: (draft.created_at, draft.text))
     keyed = [(f"m{number:04}", draft) for number, draft in enumerate(drafts, 1)]
     facts = _facts(happened, keyed)
@@ -56,10 +56,10 @@ def corpus(seed: int = DEFAULT_SEED) -> Corpus:
 
 
 def _facts(happened: Sequence[Event], keyed: Sequence[tuple[str, Draft]]) -> list[WorldFact]:
-    tellers: dict[int, list[tuple[str, Draft]]] = {}
+    evidence: dict[int, list[tuple[str, Draft]]] = {}
     for key, draft in keyed:
         if draft.event is not None:
-            tellers.setdefault(draft.event, []).append((key, draft))
+            evidence.setdefault(draft.event, []).append((key, draft))
     return [
         WorldFact(
             event.subject,
@@ -69,10 +69,10 @@ def _facts(happened: Sequence[Event], keyed: Sequence[tuple[str, Draft]]) -> lis
             event.relation.object_type,
             event.valid_from,
             event.valid_to,
-            tuple(key for key, _ in tellers[number]),
-            event.told_at,
-            event.end_told_at,
-            any(draft.dated for _, draft in tellers[number]),
+            tuple(key for key, _ in evidence[number]),
+            event.recorded_at,
+            event.end_recorded_at,
+            any(draft.dated for _, draft in evidence[number]),
         )
         for number, event in enumerate(happened)
     ]

@@ -10,7 +10,7 @@ from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.candidates import Span
 from hopgate.extract.rules.plural import singular
-from hopgate.extract.rules.relation_patterns import FIRST_WORDS, Relation, possessed, relation
+from hopgate.extract.rules.relation_table import FIRST_WORDS, Relation, possessed, relation
 from hopgate.extract.rules.words import words
 
 # How far a pattern may be trusted: the share that was right when 20 facts of each were read beside their text (musique
@@ -24,8 +24,10 @@ _OF_WORKS = frozenset(
 )
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|had|have|who|which)\b")
 _COMMON = re.compile(r"[we]*w")
-# Gaps that say nothing, told by the letters of their tokens alone: most gaps.
-_SILENT = frozenset(("", ",", "a", ",a", "&", "(", ")", "),", "o", "ot", "t", ":", "-", '"', ',"', '",', "at", ",t"))
+# Letters of gaps that hold no relation. Most gaps are one of these, and their words need not be read.
+_NO_RELATION = frozenset(
+    ("", ",", "a", ",a", "&", "(", ")", "),", "o", "ot", "t", ":", "-", '"', ',"', '",', "at", ",t")
+)
 _LIST = frozenset((",", "and", ", and", "&", "or", ", or", "as well as", "and the", ", the"))
 _FROM = frozenset(("since", "from", "starting", "starting in", "beginning in", "as of", "( since", ", since"))
 _UNTIL = frozenset(("until", "till", "through", "up to", ", until", "( until"))
@@ -52,18 +54,18 @@ class Sentence:
     def facts(self) -> Iterator[Fact]:
         """Yield the facts that the patterns find, left to right."""
         subject, at = -1, 0
-        stands_for = -1  # the span that "is a" or another relation has just tied to the subject
+        tied = -1  # the span that "is a" or another relation has just tied to the subject
         while at < len(self.spans) - 1:
             found, right, about = self._relation(at, subject)
             if found is None:
                 at += 1
                 continue
-            if about != stands_for or not self._continues(found, about, right):
+            if about != tied or not self._continues(found, about, right):
                 subject = about
             yield from self._typed(subject, found, right)
             if found.name == "is a" and right + 1 < len(self.spans) and not self.gap(right, right + 1):
                 right += 1  # "an American | silent film": the noun goes with its adjective
-            stands_for = at = right
+            tied = at = right
 
     def _relation(self, left: int, subject: int) -> tuple[Relation | None, int, int]:
         """Find the farthest span that a known relation links to `left`, looking past ordinary phrases only."""
@@ -74,9 +76,9 @@ class Sentence:
             return best
         for right in range(left + 1, min(left + 4, len(spans))):
             between = self.marks[spans[left].end : spans[right].start]
-            gap = "" if between in _SILENT else self.gap(left, right)
+            gap = "" if between in _NO_RELATION else self.gap(left, right)
             if not gap:
-                if between in _SILENT and spans[right].form == "phrase":
+                if between in _NO_RELATION and spans[right].form == "phrase":
                     continue
                 break
             if spans[left].form != "date" and (found := self._own(left, gap)):
@@ -127,7 +129,7 @@ class Sentence:
                 yield Fact(ends[0], label, ends[1], begin, end, confidence)
 
     def _class(self, item: Span) -> str:
-        """Return what "is a" says: "an American silent film" is a silent film."""
+        """Return the class after "is a": of "an American silent film" it is "silent film"."""
         common = _COMMON.match(self.marks, item.end) if item.form == "name" else None
         if not common:
             return item.name
@@ -169,7 +171,7 @@ class Sentence:
 
 
 def facts(tokens: list[str], marks: str, spans: list[Span], topic: str = "") -> Iterator[Fact]:
-    """Yield the facts of a text, sentence by sentence; a pronoun stands for the topic or the last sentence's subject.
+    """Yield the facts of a text, sentence by sentence; a pronoun means the topic, or the last sentence's subject.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Events into prose: which words tell a fact, in which memory, on which day."""
+"""Events become drafts of memories: which phrase states a fact, in which memory, on which day."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
 from hopgate.demo.history import Event
-from hopgate.demo.relation import WorldRelation
+from hopgate.demo.world import WorldRelation
 from hopgate.memory import Memory
 
-# How many undated facts are told a second time, in other words, by a second memory.
-RETOLD = 10
+# How many undated facts a second memory states again, in other words.
+REPEATED = 10
 
 # Not strftime: the files must be the same in every locale.
 _MONTHS = (
@@ -55,8 +55,8 @@ class Draft:
         )
 
 
-class Deck:
-    """Phrases dealt like cards: each is used once before any is used again."""
+class PhraseDeck:
+    """Deals phrases like cards: each of a tuple is used once, in random order, before any is used again."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
@@ -70,23 +70,23 @@ class Deck:
         return left.pop()
 
 
-def told(rng: Random, happened: list[Event]) -> list[Draft]:
-    """Tell every event once, and some of those that never change twice."""
-    deck = Deck(rng)
-    drafts = [_tell(rng, deck, number, event) for number, event in enumerate(happened)]
-    still = [number for number, event in enumerate(happened) if not event.before and not event.valid_to]
-    spared = [number for number in still if not drafts[number].dated]
-    retold = sorted(rng.sample(spared, RETOLD))
-    drafts += [_tell(rng, deck, number, happened[number], again=True) for number in retold]
+def event_drafts(rng: Random, happened: list[Event]) -> list[Draft]:
+    """Draft a memory for every event, and a second one for some of the facts that never change."""
+    deck = PhraseDeck(rng)
+    drafts = [_draft(rng, deck, number, event) for number, event in enumerate(happened)]
+    lasting = [number for number, event in enumerate(happened) if not event.before and not event.valid_to]
+    undated = [number for number in lasting if not drafts[number].dated]
+    repeated = sorted(rng.sample(undated, REPEATED))
+    drafts += [_draft(rng, deck, number, happened[number], again=True) for number in repeated]
     return drafts
 
 
-def spoken(rng: Random, day: date) -> str:
+def written_date(rng: Random, day: date) -> str:
     """Write a day in one of the ways people do.
 
     Examples
     --------
-    >>> spoken(Random(1), date(2025, 3, 9)) in ("9 March 2025", "2025-03-09", "9 Mar 2025", "March 9, 2025")
+    >>> written_date(Random(1), date(2025, 3, 9)) in ("9 March 2025", "2025-03-09", "9 Mar 2025", "March 9, 2025")
     True
     """
     month = _MONTHS[day.month - 1]
@@ -104,18 +104,18 @@ def at_some_hour(rng: Random, day: date) -> datetime:
     return datetime.combine(day, time(rng.randint(7, 22), rng.randrange(60)), UTC)
 
 
-def some(rng: Random, words: Iterable[str], chance: float) -> tuple[str, ...]:
-    """Keep each word with a chance."""
+def sampled(rng: Random, words: Iterable[str], chance: float) -> tuple[str, ...]:
+    """Keep each word with this probability."""
     return tuple(word for word in words if rng.random() < chance)
 
 
-def _tell(rng: Random, deck: Deck, number: int, event: Event, *, again: bool = False) -> Draft:
+def _draft(rng: Random, deck: PhraseDeck, number: int, event: Event, *, again: bool = False) -> Draft:
     relation = event.relation
-    day = spoken(rng, event.valid_from) if event.valid_from else ""
+    day = written_date(rng, event.valid_from) if event.valid_from else ""
     if event.before:
-        phrase = deck.deal(relation.lates if event.late else relation.changes)
+        phrase = deck.deal(relation.late_phrases if event.late else relation.change_phrases)
     else:
-        phrase = deck.deal(relation.begins if day else relation.tells)
+        phrase = deck.deal(relation.start_phrases if day else relation.phrases)
     if relation.asides and rng.random() < 0.4:
         phrase += " " + deck.deal(relation.asides)
     text = phrase.format(s=event.subject, o=event.object, p=event.before, d=day)
@@ -124,11 +124,11 @@ def _tell(rng: Random, deck: Deck, number: int, event: Event, *, again: bool = F
         names.append((event.before, relation.object_type))
     return Draft(
         text[0].upper() + text[1:] if rng.random() < 0.5 else text,
-        at_some_hour(rng, event.told_at + timedelta(rng.randint(1, 40) if again else 0)),
+        at_some_hour(rng, event.recorded_at + timedelta(rng.randint(1, 40) if again else 0)),
         relation.category,
         title=event.subject if rng.random() < 0.12 else "",
-        tags=some(rng, relation.tags, 0.45) + some(rng, (event.subject.lower(),), 0.15),
-        keywords=some(rng, relation.keywords, 0.3),
+        tags=sampled(rng, relation.tags, 0.45) + sampled(rng, (event.subject.lower(),), 0.15),
+        keywords=sampled(rng, relation.keywords, 0.3),
         importance=round(rng.betavariate(3, 3), 2),
         scope=event.scope if rng.random() < 0.7 else None,
         mentions=tuple(names),

@@ -18,7 +18,7 @@ BATCH = 256
 
 
 class CachedEmbedder:
-    """Embed what the cache does not have, keep it batch by batch, and count.
+    """Embed what the cache does not have, and keep it batch by batch.
 
     Parameters
     ----------
@@ -28,29 +28,21 @@ class CachedEmbedder:
         Cache queries' vectors too: for an evaluation, which asks the same queries again and again. Off otherwise, since
         a query has passed no guard.
 
-    Attributes
-    ----------
-    embedded : int
-        Texts that went to the embedder.
-    found : int
-        Texts whose vectors came from the cache.
-
     Examples
     --------
     >>> import tempfile
-    >>> from hopgate.embed import resolve
+    >>> from hopgate.embed import embedder_from
     >>> from hopgate.memory import Memory, cleared
     >>> texts = [text for _, text in cleared([("a", Memory("a", "The NAS is in the cellar."))])]
-    >>> embedder = CachedEmbedder(resolve("bge-small"), EmbeddingCache(tempfile.mkdtemp() + "/cache.sqlite3"))
-    >>> bool((embedder.documents(texts) == embedder.documents(texts)).all()), embedder.embedded, embedder.found
-    (True, 1, 1)
+    >>> embedder = CachedEmbedder(embedder_from("bge-small"), EmbeddingCache(tempfile.mkdtemp() + "/cache.sqlite3"))
+    >>> bool((embedder.documents(texts) == embedder.documents(texts)).all()), embedder.cache.info().vectors
+    (True, 1)
     """
 
     def __init__(self, embedder: Embedder, cache: EmbeddingCache, *, keep_queries: bool = False) -> None:
         self.embedder = embedder
         self.cache = cache
         self.keep_queries = keep_queries
-        self.embedded = self.found = 0
 
     def __repr__(self) -> str:
         return f"CachedEmbedder({self.embedder!r})"
@@ -68,7 +60,6 @@ class CachedEmbedder:
         """Embed queries."""
         if self.keep_queries:
             return self._embed(texts, "query", self.embedder.queries)
-        self.embedded += len(texts)
         return self.embedder.queries(texts)
 
     def _embed(self, texts: Sequence[Text], role: Role, embed: Callable[[Sequence[Text]], Vectors]) -> Vectors:
@@ -76,12 +67,10 @@ class CachedEmbedder:
             return np.zeros((0, self.identity.dimension), dtype=np.float32)
         unique = dict.fromkeys(texts)
         known = self.cache.get(self.identity, unique, role)
-        self.found += len(known)
         missing = [text for text in unique if text not in known]
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
             made = dict(zip(batch, embed(batch), strict=True))
             self.cache.put(self.identity, made, role)
-            self.embedded += len(batch)
             known.update(made)
         return np.stack([known[text] for text in texts])

@@ -1,0 +1,211 @@
+"""The one HTTP client against a real server: when it tries again, when it stops, and what it never says."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from hopgate import http
+from hopgate.errors import HopgateError
+from hopgate.http import RETRIED, JsonClient, RetryPolicy, retry_after
+
+KEY = "sk-very-secret"
+QUICK = RetryPolicy(timeout=2.0, total=3.0, retries=2, backoff=0.01, longest_wait=1.0)
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+class Server(ThreadingHTTPServer):
+    """Answers the requests one after the other as `script` says, then with `{}`; notes when each came."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                server.requests.append((time.monotonic(), body))
+                (server.script.pop(0) if server.script else says(200, b"{}"))(self)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.script: list[Answer] = []
+        self.requests: list[tuple[float, Any]] = []
+        self.url = f"http://127.0.0.1:{self.server_port}/v1"
+
+    def handle_error(self, *_: Any) -> None:
+        """A client that hangs up is what some tests are about."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield running
+    running.shutdown()
+    running.server_close()
+    thread.join()
+
+
+def says(status: int, body: bytes = b"", **headers: str) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        handler.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return answer
+
+
+def trickles(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    for _ in range(40):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+        time.sleep(0.05)
+
+
+def client(server: Server, retry: RetryPolicy = QUICK) -> JsonClient:
+    return JsonClient(server.url, key=KEY, retry=retry)
+
+
+@pytest.mark.parametrize("status", sorted(RETRIED))
+def test_what_may_pass_is_tried_again_and_counted(server: Server, status: int) -> None:
+    server.script = [says(status)]
+    reply = client(server).post("x", {"a": 1})
+    assert reply.ok and reply.body == {} and reply.attempts == 2
+    assert [body for _, body in server.requests] == [{"a": 1}] * 2
+
+
+@pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 413, 422, 501])
+def test_what_is_refused_for_good_is_sent_once(server: Server, status: int) -> None:
+    server.script = [says(status, b'{"error": "no"}', Location="/elsewhere")]
+    reply = client(server).post("x", {})
+    assert (reply.ok, reply.transient, reply.attempts, reply.reason) == (False, False, 1, f"answered {status}")
+    assert reply.body == {"error": "no"}
+    assert len(server.requests) == 1
+
+
+def test_waits_double_have_no_jitter_and_no_end_beyond_the_longest() -> None:
+    policy = RetryPolicy(backoff=0.5, longest_wait=3)
+    assert [policy.wait(attempt) for attempt in range(5)] == [0.5, 1, 2, 3, 3]
+    assert policy.wait(0, retry_after=2) == 2
+    assert policy.wait(2, retry_after=0.1) == 2, "a Retry-After shortens nothing"
+
+
+def test_retry_after_is_obeyed_as_seconds_and_as_a_date(server: Server) -> None:
+    past = "Thu, 01 Jan 1970 00:00:00 GMT"
+    server.script = [says(429, Retry_After="0.3"), says(429, Retry_After=past)]
+    assert client(server).post("x", {}).ok
+    first, second, third = (when for when, _ in server.requests)
+    assert second - first >= 0.3 and third - second < 0.3
+
+
+def test_a_wait_beyond_the_longest_ends_it_at_once(server: Server) -> None:
+    server.script = [says(429, Retry_After="3600")]
+    reply = client(server).post("x", {})
+    assert reply.reason == "answered 429 and asks to wait 3600 s"
+    assert reply.transient and len(server.requests) == 1
+
+
+@pytest.mark.parametrize("header", [None, "", "soon", "-5", "nan", "inf", "1e3", "²", "Wed, 1 Jan 2020 00:00:00 +9e99"])
+def test_an_unreadable_retry_after_says_nothing(header: str | None) -> None:
+    assert retry_after(header) == 0
+
+
+def test_a_reply_that_trickles_is_given_up(server: Server) -> None:
+    server.script = [trickles] * 2
+    reply = client(server, RetryPolicy(timeout=1, total=0.2, retries=1, backoff=0.01)).post("x", {})
+    assert reply.reason == "did not finish its reply within 0.2 s"
+    assert (reply.status, reply.attempts) == (0, 2)
+
+
+def test_a_reply_without_end_is_cut(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MAX_REPLY_BYTES", 1000)
+    server.script = [says(200, b" " * 100_000)]
+    reply = client(server).post("x", {})
+    assert reply.reason == "sent more than 1,000 bytes" and not reply.ok
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"", b"\xff\xfe\x00", b"[" * 100_000])
+def test_what_is_not_json_is_said_to_be_so(server: Server, body: bytes) -> None:
+    server.script = [says(200, body)]
+    assert client(server).post("x", {}).reason == "did not answer in JSON"
+
+
+def test_the_key_is_sent_and_never_shown(server: Server) -> None:
+    echo = json.dumps({"error": {"message": f"bad key {KEY}"}}).encode()
+    server.script = [says(401, echo), says(400, echo)]
+    refused, wrong = (client(server).post("x", {}) for _ in range(2))
+    assert (refused.reason, refused.message) == ("answered 401", "")
+    assert (wrong.reason, wrong.message) == ("answered 400", "bad key …")
+    assert KEY not in repr(client(server)) + repr(vars(refused)["message"])
+
+
+def test_a_key_at_the_cut_of_a_long_message_is_not_shown_in_part(server: Server) -> None:
+    server.script = [says(400, json.dumps({"error": "x" * 152 + KEY}).encode())]
+    message = client(server).post("x", {}).message
+    assert "sk-" not in message and len(message) <= 160
+
+
+@pytest.mark.parametrize("key", ["sk-\u00e9", "sk-a\nb", "sk-\x00"])
+def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(key: str) -> None:
+    with pytest.raises(HopgateError, match="cannot carry") as refused:
+        JsonClient("http://127.0.0.1:9", key=key)
+    assert "sk-" not in str(refused.value)
+
+
+def test_space_around_a_key_is_no_part_of_it(server: Server) -> None:
+    assert JsonClient(server.url, key=f" {KEY}\n", retry=QUICK).post("x", {}).ok
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://x", ""])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(HopgateError, match="is not an http or https URL"):
+        JsonClient(url)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:99999/v1", "http://[::1/v1", "http://exa mple/v1"])
+def test_an_address_that_cannot_be_used_is_no_error_of_httpx(url: str) -> None:
+    with pytest.raises(HopgateError, match=r"not a URL|cannot be"):
+        reply = JsonClient(url, retry=RetryPolicy(retries=0)).post("x", {})
+        raise HopgateError(reply.reason)
+
+
+def test_nobody_there_is_a_reply_with_a_reason() -> None:
+    reply = JsonClient("http://127.0.0.1:9", retry=RetryPolicy(retries=1, backoff=0.01)).post("x", {})
+    assert reply.reason.startswith("cannot be reached (") and reply.attempts == 2
+
+
+def test_half_a_surrogate_pair_can_be_sent(server: Server) -> None:
+    assert client(server).post("x", {"text": "\ud800"}).ok
+
+
+def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise ValueError("Unknown scheme for proxy URL")
+
+    monkeypatch.setattr(httpx, "Client", refuse)
+    with pytest.raises(HopgateError, match="proxy"):
+        JsonClient("http://127.0.0.1:9").post("x", {})
+
+
+def test_no_other_file_opens_a_connection_of_its_own() -> None:
+    source = Path(http.__file__).parent
+    assert [path.name for path in source.rglob("*.py") if "httpx.Client(" in path.read_text()] == ["http.py"]
