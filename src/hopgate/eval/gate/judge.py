@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hopgate.eval.audit import Case, Check, audit
-from hopgate.eval.gate.brought import Brought, brought
 from hopgate.eval.gate.compare import Comparison
 from hopgate.eval.gate.evidence import GRAPH, Evidence
+from hopgate.eval.gate.graph_contribution import Brought, brought
 from hopgate.eval.gate.verdict import GateDecision, decide
 from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success, score_all
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hopgate.errors import HopgateError
-from hopgate.eval.arms import further
+from hopgate.eval.arms import further_arms
 from hopgate.eval.arms.ablation import BASE, CONTROL, Ablation, ablate
 from hopgate.eval.arms.collect import Collected, collect
 from hopgate.eval.arms.grid import sweep
@@ -178,11 +178,11 @@ def _further(
     reported = dataset.split(options.split)
     legs = {name: collected.lists[name] for name in ("lexical", "dense", "graph")}
     texts = {memory.external_id: text for memory, text in cleared(dataset.memories)}
-    bonus = further.exact_match(made.fuser, legs, [dataset.queries[name] for name in reported], texts, settings)
-    arms = {**further.swept_k(made.fuser, legs, list(reported), settings), bonus.name: bonus}
+    bonus = further_arms.exact_match(made.fuser, legs, [dataset.queries[name] for name in reported], texts, settings)
+    arms = {**further_arms.swept_k(made.fuser, legs, list(reported), settings), bonus.name: bonus}
     if "no-model" in collected.lists:
         dev = dataset.split(options.tune) if options.tune else {}
-        arms |= further.no_model(collected.lists, dev, list(reported), made.base, settings, options.k)
+        arms |= further_arms.no_model(collected.lists, dev, list(reported), made.base, settings, options.k)
     return arms
 
 

@@ -1,8 +1,8 @@
 """Slices as values: a named subset of the queries that knows whether it was defined from the runs it will compare."""
 
 from hopgate.eval.slices.metadata import All, HopCount, Stratum, Type
-from hopgate.eval.slices.named import Picked, Recorded
-from hopgate.eval.slices.nonadjacent import NonAdjacent
+from hopgate.eval.slices.named_slice import Picked, Recorded
+from hopgate.eval.slices.non_adjacent import NonAdjacent
 from hopgate.eval.slices.overlap import Overlap
 from hopgate.eval.slices.slice import Both, Known, Slice
 
