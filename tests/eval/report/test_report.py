@@ -77,13 +77,13 @@ def test_the_page_tells_everything(shown):
         assert f"<b>{check.name}</b>" in html
     for name in judged.evidence.arms:
         assert name in html
-    assert "heard above" in html
+    assert "reachable above" in html
     assert "best without the graph" in html
     assert "Anna → owns → nas-2" in html
     assert "graph alone" in html
     assert "prefers-color-scheme: dark" in html
     assert "max-width: 680px" in html
-    assert len(shown.drills) == judged.comparisons[0].wins + judged.comparisons[0].losses
+    assert len(shown.details) == judged.comparisons[0].wins + judged.comparisons[0].losses
 
 
 def test_what_people_wrote_is_escaped(shown):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from hopgate.errors import HopgateError
+from hopgate.eval.data.fact_keys import fact_key, fingerprint
 from hopgate.eval.data.triples import Triple
 from hopgate.eval.slices.adjacency import VectorSpace
-from hopgate.eval.slices.hop_questions import build_hop_slice, fact_key, fingerprint
+from hopgate.eval.slices.hop_questions import build_hop_slice
 
 
 def space(n):

@@ -15,7 +15,7 @@ from hopgate.eval.data.queries import Query, read_queries
 from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.eval.data.triples import Triple, read_triples
 from hopgate.jsonl import refuse, text_lines
-from hopgate.memory import Memory
+from hopgate.memory import Cleared, Memory, cleared
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,11 @@ class Dataset:
             digest.update(f"{path.relative_to(self.folder)}\0{path.stat().st_size}\0".encode())
             digest.update(path.read_bytes())
         return digest.hexdigest()[:12]
+
+    @cached_property
+    def texts(self) -> Mapping[str, Cleared]:
+        """Id → text of the memories that the sensitivity guard lets pass."""
+        return {memory.external_id: text for memory, text in cleared(self.memories)}
 
     def split(self, name: str) -> Qrels:
         """Give a split's judgements, or say which splits there are."""

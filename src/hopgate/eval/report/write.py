@@ -16,8 +16,8 @@ def write_report(folder: str | Path, judgement: Judgement, notes: Notes | None =
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     shown = page(judgement, notes)
-    told = json.dumps(judgement.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-    (folder / "report.json").write_text(told + "\n", encoding="utf-8")
+    text = json.dumps(judgement.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
     (folder / "report.md").write_text(to_markdown(shown), encoding="utf-8")
     path = folder / "report.html"
     path.write_text(to_html(shown), encoding="utf-8")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hopgate.errors import HopgateError
+from hopgate.eval.data.fact_keys import fact_key, fingerprint, folded_name
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.data.triples import Triple
@@ -49,23 +50,6 @@ class HopSlice:
         """Give the triples that no question was made from: build the graph under test from these."""
         used = {fact_key(triple) for triple in self.held_out}
         return tuple(triple for triple in triples if fact_key(triple) not in used)
-
-
-def fact_key(triple: Triple) -> str:
-    """Name a fact by what it says and where, in twelve hexadecimal digits.
-
-    Examples
-    --------
-    >>> fact_key(Triple("m1", "NAS", "runs", "Immich")) == fact_key(Triple("m1", "nas", "Runs", " immich"))
-    True
-    """
-    parts = (triple.memory, *(_name(part) for part in (triple.subject, triple.relation, triple.object)))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-
-
-def fingerprint(triples: Iterable[Triple]) -> str:
-    """Name a graph by its facts and mentions, whatever their order."""
-    return hashlib.sha256("".join(sorted(fact_key(triple) for triple in triples)).encode()).hexdigest()[:12]
 
 
 def template(path: Sequence[Triple]) -> str:
@@ -142,7 +126,7 @@ def _steps(facts: Iterable[Triple]) -> dict[str, list[Triple]]:
     """Subject → the facts that have one object and one memory each."""
     told: defaultdict[tuple[str, str], dict[tuple[str, str], Triple]] = defaultdict(dict)
     for fact in facts:
-        told[_name(fact.subject), _name(fact.relation)][_name(fact.object), fact.memory] = fact
+        told[folded_name(fact.subject), folded_name(fact.relation)][folded_name(fact.object), fact.memory] = fact
     opens = Counter(subject for subject, _ in told)
     leads = Counter(name for said in told.values() for name, _ in said)
     steps: defaultdict[str, list[Triple]] = defaultdict(list)
@@ -163,12 +147,12 @@ def _paths(
         if len(path) == hops:
             yield path
             continue
-        been = {start, *(_name(fact.object) for fact in path[:-1])}
-        here = _name(path[-1].object)
+        been = {start, *(folded_name(fact.object) for fact in path[:-1])}
+        here = folded_name(path[-1].object)
         if here in been:
             continue
         for fact in steps.get(here, ()):
-            if fact.memory in {hop.memory for hop in path} or _name(fact.object) in been | {here}:
+            if fact.memory in {hop.memory for hop in path} or folded_name(fact.object) in been | {here}:
                 continue
             pair = [space.rows[path[-1].memory], space.rows[fact.memory]]
             if not adjacent(space.vectors, pair, neighbours)[0, 1]:
@@ -176,13 +160,9 @@ def _paths(
 
 
 def _gives_away(question: str, path: Sequence[Triple]) -> bool:
-    asked = _name(question)
-    return any(re.search(rf"(?<!\w){re.escape(_name(fact.object))}(?!\w)", asked) for fact in path)
+    asked = folded_name(question)
+    return any(re.search(rf"(?<!\w){re.escape(folded_name(fact.object))}(?!\w)", asked) for fact in path)
 
 
 def _names(path: Sequence[Triple]) -> set[str]:
-    return {_name(path[0].subject), *(_name(fact.object) for fact in path)}
-
-
-def _name(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return {folded_name(path[0].subject), *(folded_name(fact.object) for fact in path)}
