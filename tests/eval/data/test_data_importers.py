@@ -8,7 +8,7 @@ import pytest
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.importers import import_dataset
-from hopgate.eval.data.importers.folder import in_dev
+from hopgate.eval.data.new_dataset import in_dev
 
 
 def put(path, value):
