@@ -66,6 +66,6 @@ def _scaled(**weights: float) -> dict[str, float]:
     return {name: round(weight * factor, 4) for name, weight in weights.items()}
 
 
-def weight_sweep() -> list[RRF]:
+def swept_fusers() -> list[RRF]:
     """Give plain RRF at a range of graph weights, for the plot that shows where the graph becomes reachable."""
     return [RRF(graph=weight) for weight in SWEPT_WEIGHTS]

@@ -9,7 +9,7 @@ from hopgate.eval.arms.ablation import BASE, Ablation, ablate
 from hopgate.eval.arms.collect import Collected
 from hopgate.eval.arms.controls import SHUFFLED
 from hopgate.eval.arms.fused_runs import fused_run
-from hopgate.eval.arms.grid import weight_sweep
+from hopgate.eval.arms.grid import swept_fusers
 from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.data.fact_keys import fact_key, fingerprint
 from hopgate.eval.data.runs import Qrels
@@ -86,4 +86,4 @@ def _further(
 def _sweep(collected: Collected, qrels: Qrels, k: int) -> dict[float, float]:
     """Plain RRF over the graph's weight, for the plot with the reachability threshold drawn in."""
     legs = {leg: collected.lists[leg] for leg in LEGS}
-    return {fuser.graph: Recall(k).mean(fused_run(fuser, legs, qrels), qrels) for fuser in weight_sweep()}
+    return {fuser.graph: Recall(k).mean(fused_run(fuser, legs, qrels), qrels) for fuser in swept_fusers()}
