@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 from hopgate.eval.data.queries import Query
-from hopgate.eval.gate.evidence import Arm, Evidence, Graph, Tuning
+from hopgate.eval.gate.evidence import Arm, Evidence, GraphSource, Tuning
 from hopgate.eval.gate.plan import Policy
 from hopgate.eval.slices import All, HopCount, Known
 from hopgate.recall.fuse import Importance, parse
@@ -104,7 +104,7 @@ def evidence(
         control="shuffled-graph",
         slices={part: part.select(known) for part in (All(), HopCount(2), HopCount(3))},
         tuning={name: Tuning(dev, tried) for name in ("lexical+dense", "lexical+dense+graph")},
-        graph=Graph("abc", "triples.jsonl"),
+        graph=GraphSource("abc", "triples.jsonl"),
         space="bge",
         corpus_size=CORPUS,
         importance=importance,

@@ -26,6 +26,8 @@ COMMANDS = {
     "concepts": ("concepts", "Look at concepts, merge them and split them."),
     "curate": ("curate", "Propose what new memories mean for older ones."),
     "graph": ("graph", "Measure the graph or write it for other tools."),
+    "dataset": ("dataset", "Import, check and score evaluation data."),
+    "slices": ("slices", "Make multi-hop questions from one's own facts."),
     "gate": ("gate", "Test whether the graph earns its place."),
     "report": ("report", "Recompute a gate from disk."),
     "delete": ("delete", "Delete memories and what only they supported."),

@@ -146,7 +146,8 @@ def gate(place: Path) -> Path:
     from rich.text import Text
 
     from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.gate.run import GateOptions, run_gate
+    from hopgate.eval.gate.plan import GateOptions
+    from hopgate.eval.gate.run import run_gate
 
     read = read_dataset(place / DATASET)
     # Every fifth question of each half: enough for an illustration, and little waiting.

@@ -38,7 +38,8 @@ def command(
     if not 1 <= k <= 50:
         raise HopgateError(f"--k must be between 1 and 50, the depth of the legs, not {k}")
     from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.gate.run import GateOptions, run_gate
+    from hopgate.eval.gate.plan import GateOptions
+    from hopgate.eval.gate.run import run_gate
 
     read = read_dataset(dataset)
     options = GateOptions(tune="" if tune == "none" else tune, split=split, k=k, arms=arms, seed=seed)  # type: ignore[arg-type]

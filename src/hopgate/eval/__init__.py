@@ -4,7 +4,7 @@
 """
 
 from hopgate.eval.data.dataset import Dataset, read_dataset
-from hopgate.eval.gate.evidence import Arm, Evidence, Graph, Tuning
+from hopgate.eval.gate.evidence import Arm, Evidence, GraphSource, Tuning
 from hopgate.eval.gate.judge import Judgement, judge
 from hopgate.eval.gate.plan import Policy
 from hopgate.eval.gate.saved import load_gate, recomputed, save_gate
@@ -13,7 +13,7 @@ __all__ = [
     "Arm",
     "Dataset",
     "Evidence",
-    "Graph",
+    "GraphSource",
     "Judgement",
     "Policy",
     "Tuning",

@@ -9,9 +9,9 @@ from eval_world import evidence, prototype, saved_values
 
 from hopgate.eval.audit import CHECKS, Case, Status, audit
 from hopgate.eval.data.queries import Query
-from hopgate.eval.gate.evidence import Arm, Graph, Tuning
+from hopgate.eval.gate.evidence import Arm, GraphSource, Tuning
 from hopgate.eval.gate.judge import judge
-from hopgate.eval.slices import All, NonAdjacent, Picked
+from hopgate.eval.slices import All, NamedSlice, NonAdjacent
 
 
 class Statuses(dict):
@@ -74,7 +74,7 @@ def test_every_fuser_can_be_audited():
 
 
 def test_an_unknown_fuser_is_judged_by_what_it_returned(good):
-    arm = good.subject
+    arm = good.challenger_arm
     opaque = replace(good, arms={**good.arms, arm.name: replace(arm, fuser="Learned(0.1, 0.3)")})
     assert statuses(opaque)["reachability"] is Status.PASS
     base_run = good.arms["lexical+dense"].run
@@ -89,19 +89,19 @@ def test_weight_zero_claims_nothing():
 
 
 def test_a_graph_leg_that_found_nothing_is_not_inert_by_construction(good):
-    arm = good.subject
+    arm = good.challenger_arm
     silent = replace(arm, legs={**arm.legs, "graph": {}}, run=good.arms["lexical+dense"].run)
     assert statuses(replace(good, arms={**good.arms, arm.name: silent}))["inertness"] is Status.NOT_APPLICABLE
 
 
 def test_a_graph_leg_without_lists_proves_nothing(good):
-    arm = Arm("lexical+dense+graph", good.subject.run, good.subject.fuser)
+    arm = Arm("lexical+dense+graph", good.challenger_arm.run, good.challenger_arm.fuser)
     assert statuses(replace(good, arms={**good.arms, arm.name: arm}))["reachability"] is Status.FAIL
 
 
 def test_exclusion_inside_the_leg_shows_by_lists_that_never_meet():
     made = evidence(weight=2, exclude=True)
-    arm = replace(made.subject, found={})
+    arm = replace(made.challenger_arm, found={})
     hidden = replace(made, arms={**made.arms, arm.name: arm})
     assert statuses(hidden)["exclusion"] is Status.FAIL
     assert "never returned" in detail(hidden, "exclusion")
@@ -109,7 +109,7 @@ def test_exclusion_inside_the_leg_shows_by_lists_that_never_meet():
 
 
 def test_a_slice_from_the_runs_or_in_the_tested_space_is_refused(good):
-    missed = Picked("base misses", frozenset(list(good.qrels)[:20]), from_runs=True)
+    missed = NamedSlice("base misses", frozenset(list(good.qrels)[:20]), from_runs=True)
     assert statuses(replace(good, slices={missed - All(): missed.ids}))["selection"] is Status.FAIL
     same = {All(): frozenset(good.qrels), NonAdjacent("bge"): frozenset(good.qrels)}
     assert statuses(replace(good, slices=same))["selection"] is Status.FAIL
@@ -120,11 +120,11 @@ def test_a_slice_from_the_runs_or_in_the_tested_space_is_refused(good):
 def test_queries_made_from_the_graph_under_test_are_circular(good):
     made = {name: Query(name, "?", {"graph": "abc", "facts": ["f1"]}) for name in good.qrels}
     assert statuses(replace(good, queries=made))["circularity"] is Status.FAIL
-    held_out = replace(good, queries=made, graph=Graph("abc", facts=frozenset({"f2"})))
+    held_out = replace(good, queries=made, graph=GraphSource("abc", facts=frozenset({"f2"})))
     assert statuses(held_out)["circularity"] is Status.PASS
-    kept = replace(good, queries=made, graph=Graph("other", facts=frozenset({"f1"})))
+    kept = replace(good, queries=made, graph=GraphSource("other", facts=frozenset({"f1"})))
     assert statuses(kept)["circularity"] is Status.FAIL
-    assert statuses(replace(good, queries=made, graph=Graph("other")))["circularity"] is Status.PASS
+    assert statuses(replace(good, queries=made, graph=GraphSource("other")))["circularity"] is Status.PASS
     assert statuses(replace(good, queries=made, graph=None))["circularity"] is Status.FAIL
 
 

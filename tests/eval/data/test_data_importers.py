@@ -8,7 +8,7 @@ import pytest
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.importers import import_dataset
-from hopgate.eval.data.importers.folder import in_dev
+from hopgate.eval.data.new_dataset import in_dev
 
 
 def put(path, value):
@@ -125,3 +125,19 @@ def test_what_is_wrong_is_said(tmp_path, musique):
 def test_the_split_depends_on_the_id_alone_and_keeps_its_share():
     dev = [in_dev(f"query {i}", 0.3) for i in range(4000)]
     assert 0.27 < sum(dev) / 4000 < 0.33
+
+
+def test_what_does_not_pass_the_checks_is_not_left_behind(tmp_path):
+    broken = musique_question("2hop__1_1")
+    broken["paragraphs"][0]["paragraph_text"] = "a NUL \0 character"
+    source = put(tmp_path / "b.json", [broken])
+    with pytest.raises(HopgateError, match="NUL"):
+        import_dataset("musique", source, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(HopgateError, match="NUL"):
+        import_dataset("musique", source, tmp_path / "empty")
+    assert list((tmp_path / "empty").iterdir()) == []
+    with pytest.raises(HopgateError, match="is not in the layout of HippoRAG's extraction"):
+        good = put(tmp_path / "m.json", [musique_question("2hop__1_1")])
+        import_dataset("musique", good, tmp_path / "new", triples=put(tmp_path / "t.json", [{"no": "passage"}]))

@@ -14,13 +14,16 @@ from hopgate.cli import main
 from hopgate.demo.generate import write
 from hopgate.errors import HopgateError
 from hopgate.eval import load_gate
-from hopgate.eval.arms.ablation import BASE, CONTROL, PROTOTYPE, ablate
+from hopgate.eval.arms.ablation import BASE, ablate
 from hopgate.eval.arms.collect import Collected, collect
+from hopgate.eval.arms.controls import PROTOTYPE, SHUFFLED
 from hopgate.eval.arms.grid import base_grid, challenger_grid
 from hopgate.eval.data.dataset import Dataset, read_dataset
+from hopgate.eval.gate.assemble import assemble
 from hopgate.eval.gate.evidence import Evidence, Tuning
 from hopgate.eval.gate.judge import judge
-from hopgate.eval.gate.run import GateOptions, assemble, built, run_gate
+from hopgate.eval.gate.plan import GateOptions
+from hopgate.eval.gate.run import run_gate, throwaway_store
 from hopgate.eval.gate.verdict import Verdict
 from hopgate.kb import KnowledgeBase
 
@@ -43,7 +46,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 @pytest.fixture(scope="module")
 def kb(dataset: Dataset) -> Iterator[KnowledgeBase]:
-    with built(dataset) as opened:
+    with throwaway_store(dataset) as opened:
         yield opened
 
 
@@ -84,10 +87,10 @@ def test_the_full_ablation_answers_what_was_left_open(
 ) -> None:
     lists = {**collected.lists, "no-model": collected.lists["seed 1"]}
     made, _ = assemble(dataset, Collected(lists, collected.importance), GateOptions(arms="full"), kb)
-    assert {f"rrf, k={k}" for k in (10, 20, 40, 60, 80, 100)} <= made.arms.keys()
-    wanted = {"exact-match bonus", "graph, no model", "lexical+dense+graph, no model", "concept-boost", "tm2c2"}
+    assert {f"rrf (k={k})" for k in (10, 20, 40, 60, 80, 100)} <= made.arms.keys()
+    wanted = {"exact-match bonus", "graph (no model)", "lexical+dense+graph (no model)", "concept-boost", "tm2c2"}
     assert wanted <= made.arms.keys()
-    assert made.arms["rrf, k=60"].run.keys() == dataset.split("test").keys()
+    assert made.arms["rrf (k=60)"].run.keys() == dataset.split("test").keys()
 
 
 def test_the_prototype_is_invalid_for_reachability_and_exclusion(evidence: Evidence) -> None:
@@ -100,13 +103,13 @@ def test_the_prototype_is_invalid_for_reachability_and_exclusion(evidence: Evide
 def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, collected: Collected) -> None:
     lists = collected.lists
     dev, test = dataset.split("dev"), dataset.split("test")
-    words = []
+    verdicts = []
     for seed in range(1, SEEDS + 1):
-        posing = {**lists, "graph": lists[f"seed {seed}"]}
-        made = ablate(Collected(posing, collected.importance), dev, test, k=10, settings={}, more=False)
-        posed = replace(evidence, arms=made.arms, tuning=made.tuning, challenger=made.challenger)
-        words.append(judge(replace(posed, saved=_values(posed))).decision.verdict)
-    assert Verdict.OPEN not in words and Verdict.INVALID not in words, words
+        shuffled = {**lists, "graph": lists[f"seed {seed}"]}
+        made = ablate(Collected(shuffled, collected.importance), dev, test, k=10, settings={}, more=False)
+        changed = replace(evidence, arms=made.arms, tuning=made.tuning, challenger=made.challenger)
+        verdicts.append(judge(replace(changed, saved=_values(changed))).decision.verdict)
+    assert Verdict.OPEN not in verdicts and Verdict.INVALID not in verdicts, verdicts
 
 
 def test_three_queries_never_open_it(evidence: Evidence) -> None:
@@ -157,7 +160,7 @@ def test_the_whole_gate_from_the_command_line(
     again = json.loads(capsys.readouterr().out)
     assert again["arms"] == told["arms"] and again["verdict"] == told["verdict"]
     evidence, _ = load_gate(out)
-    assert evidence.arms[CONTROL].fuser == evidence.arms[evidence.challenger].fuser
+    assert evidence.arms[SHUFFLED].fuser == evidence.arms[evidence.challenger].fuser
     page = (out / "report.html").read_text()
     assert not any(word in page for words in _canaries() for word in words)
 

@@ -9,7 +9,7 @@ import pytest
 from eval_world import evidence, prototype
 
 from hopgate.errors import HopgateError
-from hopgate.eval.gate.evidence import Graph
+from hopgate.eval.gate.evidence import GraphSource
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.saved import load_gate, recomputed, save_gate
 
@@ -20,7 +20,7 @@ def told(made):
 
 @pytest.mark.parametrize("made", [evidence(20, prior=True), prototype(15)], ids=["sound", "prototype"])
 def test_a_saved_gate_judges_the_same(tmp_path, made):
-    made = replace(made, sweep={0.5: 0.1, 2.0: 0.3}, graph=Graph("abc", "triples", frozenset({"f"})))
+    made = replace(made, sweep={0.5: 0.1, 2.0: 0.3}, graph=GraphSource("abc", "triples", frozenset({"f"})))
     save_gate(tmp_path / "gate", made, {"data set": "home"})
     made = replace(made, saved=recomputed(tmp_path / "gate"))
     loaded, about = load_gate(tmp_path / "gate")

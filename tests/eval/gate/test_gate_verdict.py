@@ -17,7 +17,7 @@ def test_a_graph_made_to_help_opens_the_gate():
     assert judged.decision.verdict is Verdict.OPEN
     assert judged.decision.chosen == "RRF(k=60, lexical=1, dense=1, graph=1.5)"
     assert "shuffled graph" in judged.decision.reason
-    assert judged.brought.relevant_alone > 30
+    assert judged.contribution.relevant_alone > 30
 
 
 def test_the_prototype_is_invalid_naming_reachability_and_exclusion():
@@ -60,7 +60,7 @@ def test_weight_zero_closes_or_waits_but_is_not_invalid():
 
 def test_harm_elsewhere_keeps_the_gate_closed():
     made = evidence(80)
-    arm = made.subject
+    arm = made.challenger_arm
     # The gain at recall@10 stays, and everything that was first goes to tenth place.
     run = {
         query: [(name, -float(rank)) for rank, (name, _) in enumerate(ranking[5:10] + ranking[:5] + ranking[10:])]

@@ -10,8 +10,9 @@ import pytest
 from eval_world import evidence, prototype
 
 from hopgate.eval.data.queries import Query
+from hopgate.eval.data.trec import read_qrels, read_run
 from hopgate.eval.gate.judge import judge
-from hopgate.eval.report import Notes, page, to_html, to_markdown, write_report
+from hopgate.eval.report import Notes, page, to_html, to_markdown, write_report, write_trec
 from hopgate.eval.report.scale import AxisScale, fitted
 from hopgate.memory import Cleared
 
@@ -77,13 +78,13 @@ def test_the_page_tells_everything(shown):
         assert f"<b>{check.name}</b>" in html
     for name in judged.evidence.arms:
         assert name in html
-    assert "heard above" in html
+    assert "reachable above" in html
     assert "best without the graph" in html
     assert "Anna → owns → nas-2" in html
     assert "graph alone" in html
     assert "prefers-color-scheme: dark" in html
     assert "max-width: 680px" in html
-    assert len(shown.drills) == judged.comparisons[0].wins + judged.comparisons[0].losses
+    assert len(shown.details) == judged.comparisons[0].wins + judged.comparisons[0].losses
 
 
 def test_what_people_wrote_is_escaped(shown):
@@ -123,6 +124,20 @@ def test_three_files_are_written(tmp_path):
         reader = Reader()
         reader.feed(path.read_text())
         assert reader.open == []
+
+
+def test_runs_and_qrels_for_other_tools_come_back_as_they_were(tmp_path, made):
+    renamed = replace(made.arms["dense"], name="dense, k=60 (no prior)")
+    made = replace(made, arms={**made.arms, renamed.name: renamed})
+    write_trec(tmp_path / "runs", made)
+    assert read_qrels(tmp_path / "runs/qrels.txt") == made.qrels
+    files = {path.stem: read_run(path) for path in (tmp_path / "runs").glob("*.run")}
+    assert files.keys() == {*(made.arms.keys() - {renamed.name}), "dense-k=60-no-prior"}
+    for name in ("lexical+dense+graph", "shuffled-graph"):
+        assert files[name] == {
+            query: sorted(ranking, key=lambda p: (-p[1], p[0])) for query, ranking in made.arms[name].run.items()
+        }
+    assert made.primary.mean(files["dense"], made.qrels) == made.primary.mean(made.arms["dense"].run, made.qrels)
 
 
 def test_scales_hold_what_they_are_given():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.queries import Query
-from hopgate.eval.slices import All, HopCount, Known, NonAdjacent, Overlap, Picked, Stratum, Type
+from hopgate.eval.slices import All, HopCount, Known, NamedSlice, NonAdjacent, Stratum, Type
 from hopgate.eval.slices.adjacency import VectorSpace, adjacent
 from hopgate.eval.slices.latent import latent_space
 from hopgate.memory import Memory
@@ -23,9 +23,8 @@ QUERIES = {
         ("d", "No metadata", {}),
     ]
 }
-TEXTS = {"m1": "The red boat is in the harbour.", "m2": "Nothing in common."}
 QRELS = {"a": {"m1": 1}, "b": {"m2": 1}, "c": {"m1": 1, "m2": 1}, "d": {"m3": 1}}
-KNOWN = Known(QUERIES, QRELS, TEXTS)
+KNOWN = Known(QUERIES, QRELS)
 
 
 @pytest.mark.parametrize(
@@ -40,17 +39,12 @@ KNOWN = Known(QUERIES, QRELS, TEXTS)
         (Type("bridge") | HopCount(1), "abc"),
         (All() - Type("bridge"), "cd"),
         ((All() - Type("bridge")) & HopCount(1), "c"),
-        (Overlap(0.2), "bc"),
-        (Picked("mine", frozenset("ad")), "ad"),
+        (NamedSlice("mine", frozenset("ad")), "ad"),
     ],
     ids=repr,
 )
 def test_a_slice_selects(part, names):
     assert part.select(KNOWN) == set(names)
-
-
-def test_overlap_leaves_out_what_has_no_cleared_text():
-    assert "d" not in Overlap(1.0).select(KNOWN)
 
 
 def test_a_slice_is_a_value_that_prints():
@@ -61,7 +55,7 @@ def test_a_slice_is_a_value_that_prints():
 
 parts = st.recursive(
     st.sampled_from(
-        [All(), Type("bridge"), HopCount(2), Picked("p", frozenset("bc")), Picked("r", frozenset("d"), True)]
+        [All(), Type("bridge"), HopCount(2), NamedSlice("p", frozenset("bc")), NamedSlice("r", frozenset("d"), True)]
     ),
     lambda inner: st.tuples(st.sampled_from("|&-"), inner, inner).map(
         lambda made: {"|": made[1] | made[2], "&": made[1] & made[2], "-": made[1] - made[2]}[made[0]]
@@ -94,7 +88,7 @@ def test_adjacency_is_by_rank_on_a_circle():
 def test_non_adjacent_queries_need_a_jump():
     space = VectorSpace("other", [f"m{i}" for i in range(40)], circle())
     gold = {"a": ["m0", "m1"], "b": ["m0", "m20"], "c": ["m0", "m2", "m4"], "d": ["m5"]}
-    known = Known(QUERIES, {q: dict.fromkeys(ids, 1) for q, ids in gold.items()}, {}, {"other": space})
+    known = Known(QUERIES, {q: dict.fromkeys(ids, 1) for q, ids in gold.items()}, {"other": space})
     assert NonAdjacent("other", 2).select(known) == {"b", "c"}
     assert NonAdjacent("other", 4).select(known) == {"b"}  # 0 → 2 → 4 are two short steps
     assert (NonAdjacent("other") | All()).spaces == {"other"}

@@ -6,26 +6,35 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hopgate.eval.arms.choose import Chosen, alone, choose
+from hopgate.eval.arms.choose import Choice, choose, development_score, reachable_fusers
 from hopgate.eval.arms.collect import Collected
+from hopgate.eval.arms.controls import concept_boost_arm, prototype_arm, shuffled_arm
+from hopgate.eval.arms.fused_runs import fused_arm, fused_run
 from hopgate.eval.arms.grid import base_grid, challenger_grid
-from hopgate.eval.arms.tune import fused_run, heard
 from hopgate.eval.data.runs import Qrels, Run
-from hopgate.eval.gate.evidence import Arm, Tuning
-from hopgate.recall.fuse import RRF, TM2C2, AnyFuser, Importance, StretchedRRF, active, parse
+from hopgate.eval.gate.evidence import BASE_LEGS, GRAPH, LEGS, Arm, Tuning
+from hopgate.recall.fuse import RRF, TM2C2, AnyFuser, Importance, StretchedRRF, parse
 
 BASE = "lexical+dense"
 WITH_GRAPH = "lexical+dense+graph"
-HEARD = "lexical+dense+graph, heard"
-CONTROL = "shuffled-graph"
-PROTOTYPE = "prototype"
-# The prototype's configuration, fact by fact (spec §1): the graph's candidates were those the others had not found.
-PROTOTYPE_FUSER = RRF(k=60, lexical=1, dense=1, graph=0.35)
+WITH_REACHABLE_GRAPH = "lexical+dense+graph (reachable)"
+IMPORTANCE_PRIOR = "importance prior"
+FAMILIES: Mapping[str, type[AnyFuser]] = {"rrf": RRF, "tm2c2": TM2C2, "stretched-rrf": StretchedRRF}
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """Arms with how they were tuned; the challenger is the arm a verdict is about."""
+    """Arms with how they were tuned.
+
+    Parameters
+    ----------
+    arms : mapping of name to Arm
+    tuning : mapping of arm name to Tuning
+    challenger : str
+        The arm that a verdict is about.
+    base : fuser
+        The tuned configuration without the graph.
+    """
 
     arms: Mapping[str, Arm]
     tuning: Mapping[str, Tuning]
@@ -41,114 +50,97 @@ class Ablation:
 def ablate(
     collected: Collected, dev: Qrels, reported: Iterable[str], *, k: int, settings: Mapping[str, Any], more: bool
 ) -> Ablation:
-    """Choose on `dev`, fuse the reported queries.
+    """Choose configurations on `dev` and fuse the reported queries with them.
 
-    The arm with all legs is the best that development queries know, even where that is to hear the graph no more. A
-    verdict needs a graph that could be heard: where the best choice bars it, the challenger is the best that does not,
-    so that a useless graph comes out as closed and not as untested.
+    The arm with all legs is the best on the development queries, even where that is to give the graph next to no
+    weight. A verdict needs a graph that could have reached the top k: where the best choice bars it, the challenger is
+    the best choice that does not, so that a useless graph comes out as closed and not as untested.
+
+    Parameters
+    ----------
+    collected : Collected
+        Lists of the legs, and of the graph leg on a shuffled graph.
+    dev : Qrels
+        The development queries; without any, default configurations are taken.
+    reported : iterable of str
+        The queries that are reported.
+    settings : mapping
+        Written beside every arm.
+    more : bool
+        Whether to add the arms beyond those that a verdict needs.
     """
-    lists, asked = collected.lists, list(reported)
-    legs = {name: lists[name] for name in ("lexical", "dense", "graph")}
-    base, full, audible = _chosen(legs, dev, k)
-    arms = {name: Arm(name, lists[name], legs={name: legs[name]}, settings=settings) for name in ("lexical", "dense")}
-    arms[BASE] = _arm(BASE, base.fuser, legs, asked, settings)
-    arms["graph"] = Arm("graph", legs["graph"], legs={"graph": legs["graph"]}, settings=settings)
-    arms[WITH_GRAPH] = _arm(WITH_GRAPH, full.fuser, legs, asked, settings)
+    lists, queries = collected.lists, list(reported)
+    legs = {leg: lists[leg] for leg in LEGS}
+    base, full, challenger = _chosen(legs, dev, k)
+    arms = {leg: Arm(leg, legs[leg], legs={leg: legs[leg]}, settings=settings) for leg in BASE_LEGS}
+    arms[BASE] = fused_arm(BASE, base.fuser, legs, queries, settings)
+    arms[GRAPH] = Arm(GRAPH, legs[GRAPH], legs={GRAPH: legs[GRAPH]}, settings=settings)
+    arms[WITH_GRAPH] = fused_arm(WITH_GRAPH, full.fuser, legs, queries, settings)
     tuning = {BASE: base.tuning, WITH_GRAPH: full.tuning}
-    challenger = WITH_GRAPH
-    if audible.fuser != full.fuser:
-        challenger = HEARD
-        arms[HEARD] = _arm(HEARD, audible.fuser, legs, asked, settings)
-        tuning[HEARD] = audible.tuning
-    fuser = audible.fuser
-    mixed = {**legs, "graph": lists["shuffled"]}
-    arms[CONTROL] = _arm(CONTROL, fuser, mixed, asked, settings)
-    arms[PROTOTYPE] = prototype(legs, asked, settings)
+    name = WITH_GRAPH
+    if challenger.fuser != full.fuser:
+        name = WITH_REACHABLE_GRAPH
+        arms[name] = fused_arm(name, challenger.fuser, legs, queries, settings)
+        tuning[name] = challenger.tuning
+    made = [
+        shuffled_arm(challenger.fuser, legs, lists["shuffled"], queries, settings),
+        prototype_arm(legs, queries, settings),
+    ]
     if more:
-        lean = bool(dev) and alone(legs["graph"], dev, k) >= base.tuning.tried[repr(base.fuser)]
-        arms |= _families(legs, dev, asked, settings, k, base=base.fuser, lean=lean)
+        made += _families(legs, dev, queries, settings, k, base)
         if "hops" in lists:
-            arms["hops"] = _arm("hops", fuser, {**legs, "graph": lists["hops"]}, asked, settings)
-        arms["concept-boost"] = _boost(fuser, legs, asked, settings)
+            made.append(fused_arm("hops", challenger.fuser, {**legs, GRAPH: lists["hops"]}, queries, settings))
+        made.append(concept_boost_arm(challenger.fuser, legs, queries, settings))
         if len(set(collected.importance.values())) > 1:
-            arms["importance prior"] = _with_prior(fuser, legs, asked, settings, collected.importance)
-    return Ablation(arms, tuning, challenger, base.fuser)
+            made.append(_with_prior(challenger.fuser, legs, queries, settings, collected.importance))
+    arms |= {arm.name: arm for arm in made}
+    return Ablation(arms, tuning, name, base.fuser)
 
 
-def prototype(legs: Mapping[str, Run], queries: Sequence[str], settings: Mapping[str, Any]) -> Arm:
-    """The earlier prototype's configuration: the graph's candidates without what the others found, at weight 0.35."""
-    outside = _filtered(legs, queries, inside=False)
-    made = {**legs, "graph": outside}
-    run = fused_run(PROTOTYPE_FUSER, made, queries)
-    return Arm(PROTOTYPE, run, repr(PROTOTYPE_FUSER), made, {"graph": legs["graph"]}, settings=settings)
+def graph_is_better(legs: Mapping[str, Run], base: AnyFuser, dev: Qrels, k: int) -> bool:
+    """Whether the graph leg alone scores as well on the development queries as the tuned base."""
+    return development_score(legs[GRAPH], dev, k) >= development_score(fused_run(base, legs, dev), dev, k)
 
 
-def _chosen(legs: Mapping[str, Run], dev: Qrels, k: int) -> tuple[Chosen, Chosen, Chosen]:
-    """The base, the best with the graph, and the best in which the graph can be heard."""
+def _chosen(legs: Mapping[str, Run], dev: Qrels, k: int) -> tuple[Choice, Choice, Choice]:
+    """The base, the best with the graph, and the best in which the graph is reachable."""
     if not dev:
-        plain = Tuning()
-        fixed = Chosen(RRF(), plain)
-        return Chosen(RRF(graph=0), plain), fixed, fixed
+        untuned = Choice(RRF(), Tuning())
+        return Choice(RRF(graph=0), Tuning()), untuned, untuned
     base = choose(base_grid(), legs, dev, k)
     candidates = challenger_grid(base.fuser)
-    lean = alone(legs["graph"], dev, k) >= base.tuning.tried[repr(base.fuser)]
-    full = choose(candidates, legs, dev, k, lean_to_graph=lean)
-    # Whether a graph can be heard takes longer to find out than what a configuration scores: ask for one first.
-    if heard([full.fuser], legs, dev, k=k):
+    prefer_graph = graph_is_better(legs, base.fuser, dev, k)
+    full = choose(candidates, legs, dev, k, prefer_graph=prefer_graph)
+    # Reachability takes longer to find out than what a configuration scores: ask it of the best one first.
+    if reachable_fusers([full.fuser], legs, dev, k=k):
         return base, full, full
-    audible = heard(candidates, legs, dev, k=k) or [RRF(graph=5)]
-    return base, full, choose(audible, legs, dev, k, lean_to_graph=lean)
+    reachable = reachable_fusers(candidates, legs, dev, k=k) or [RRF(graph=5)]
+    return base, full, choose(reachable, legs, dev, k, prefer_graph=prefer_graph)
 
 
 def _families(
-    legs: Mapping[str, Run],
-    dev: Qrels,
-    asked: Sequence[str],
-    settings: Mapping[str, Any],
-    k: int,
-    *,
-    base: AnyFuser,
-    lean: bool,
-) -> dict[str, Arm]:
+    legs: Mapping[str, Run], dev: Qrels, queries: Sequence[str], settings: Mapping[str, Any], k: int, base: Choice
+) -> list[Arm]:
     """The best of each kind of fusion on its own: RRF against convex combination, at last measured."""
-    kinds: dict[str, type[AnyFuser]] = {"rrf": RRF, "tm2c2": TM2C2, "stretched-rrf": StretchedRRF}
-    made = {}
-    for name, kind in kinds.items():
-        grid = [fuser for fuser in challenger_grid(base) if isinstance(fuser, kind)]
-        fuser = choose(grid, legs, dev, k, lean_to_graph=lean).fuser if dev else kind()
-        made[name] = _arm(name, fuser, legs, asked, settings)
-    made["rrf, equal weights"] = _arm("rrf, equal weights", RRF(), legs, asked, settings)
-    return made
-
-
-def _boost(fuser: AnyFuser, legs: Mapping[str, Run], asked: Sequence[str], settings: Mapping[str, Any]) -> Arm:
-    """A graph that may only re-rank what the others found: how much of the gain is that."""
-    made = {**legs, "graph": _filtered(legs, asked, inside=True)}
-    run = fused_run(fuser, made, asked)
-    return Arm("concept-boost", run, repr(fuser), made, {"graph": legs["graph"]}, settings=settings)
+    prefer_graph = bool(dev) and graph_is_better(legs, base.fuser, dev, k)
+    arms = []
+    for name, kind in FAMILIES.items():
+        fuser: AnyFuser = kind()
+        if dev:
+            grid = [fuser for fuser in challenger_grid(base.fuser) if isinstance(fuser, kind)]
+            fuser = choose(grid, legs, dev, k, prefer_graph=prefer_graph).fuser
+        arms.append(fused_arm(name, fuser, legs, queries, settings))
+    arms.append(fused_arm("rrf (equal weights)", RRF(), legs, queries, settings))
+    return arms
 
 
 def _with_prior(
     fuser: AnyFuser,
     legs: Mapping[str, Run],
-    asked: Sequence[str],
+    queries: Sequence[str],
     settings: Mapping[str, Any],
     importance: Mapping[str, float],
 ) -> Arm:
     prior = Importance()
-    run = fused_run(fuser, legs, asked, prior=prior, importance=importance)
-    return Arm("importance prior", run, repr(fuser), legs, prior=repr(prior), settings=settings)
-
-
-def _arm(name: str, fuser: AnyFuser, legs: Mapping[str, Run], asked: Sequence[str], settings: Mapping[str, Any]) -> Arm:
-    on = {leg: legs[leg] for leg in active(fuser) if leg in legs}
-    return Arm(name, fused_run(fuser, legs, asked), repr(fuser), on, settings=settings)
-
-
-def _filtered(legs: Mapping[str, Run], queries: Sequence[str], *, inside: bool) -> dict[str, list[tuple[str, float]]]:
-    """The graph's list with only what the base legs found too, or only what they did not."""
-    kept = {}
-    for query in queries:
-        base = {name for leg in ("lexical", "dense") for name, _ in legs[leg].get(query, ())}
-        kept[query] = [hit for hit in legs["graph"].get(query, ()) if (hit[0] in base) is inside]
-    return kept
+    run = fused_run(fuser, legs, queries, prior=prior, importance=importance)
+    return Arm(IMPORTANCE_PRIOR, run, repr(fuser), legs, prior=repr(prior), settings=settings)

@@ -63,8 +63,8 @@ def collect(
 
 
 def _moment(query: Query, name: str) -> datetime | None:
-    """A query may say as of when, and as known when, it asks."""
-    told = query.metadata.get(name)
-    if not isinstance(told, str):
+    """The date that a query is asked as of or as known at, where its metadata has one."""
+    date = query.metadata.get(name)
+    if not isinstance(date, str):
         return None
-    return utc(datetime.fromisoformat(told))
+    return utc(datetime.fromisoformat(date))

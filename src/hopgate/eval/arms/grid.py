@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hopgate.recall.fuse import MAX_WEIGHT, RRF, TM2C2, AnyFuser, StretchedRRF
 
 KS = (5, 10, 20, 40, 60, 100)
 # From one leg nearly alone to the other: 20 : 1 and back (docs/research/walking.md: the best weight may lie there).
 RATIOS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 10.0, 20.0)
-SWEPT = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0)
+SWEPT_WEIGHTS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0)
 GRAPH_RATIOS = (0.02, 0.1, 0.35, 0.7, 1.0, 1.5, 2.0, 4.0, 10.0, 30.0, 100.0)
 
 
@@ -33,7 +31,7 @@ def base_grid() -> list[AnyFuser]:
 
 
 def challenger_grid(base: AnyFuser) -> list[AnyFuser]:
-    """Fusers of all three legs, from a graph that is hardly heard to one that leads, the plainest first.
+    """Fusers of all three legs, from a graph with hardly any weight to one that leads, the plainest first.
 
     They start from the tuned base: where its weights are best without the graph, adding a little of the graph to them
     must be among the choices, or a poor graph would do harm for want of one.
@@ -68,6 +66,6 @@ def _scaled(**weights: float) -> dict[str, float]:
     return {name: round(weight * factor, 4) for name, weight in weights.items()}
 
 
-def sweep(weights: Sequence[float] = SWEPT) -> list[RRF]:
-    """Give plain RRF at a range of graph weights, for the plot that shows where the leg becomes audible."""
-    return [RRF(graph=weight) for weight in weights]
+def swept_fusers() -> list[RRF]:
+    """Give plain RRF at a range of graph weights, for the plot that shows where the graph becomes reachable."""
+    return [RRF(graph=weight) for weight in SWEPT_WEIGHTS]

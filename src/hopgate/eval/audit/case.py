@@ -37,25 +37,21 @@ class Case:
 
     @property
     def gains(self) -> bool:
-        """Whether the challenger beats the base: corrected p below α and the interval above 0."""
+        """Whether the challenger beats the base."""
         return beats(self.primary, self.evidence.policy.alpha)
 
     @cached_property
     def graph_only(self) -> dict[str, set[str]]:
         """Query → ids that the challenger's graph leg found and no other leg did."""
-        arm = self.evidence.subject
-        others = [leg for leg in {*arm.legs, *arm.found} if leg != GRAPH]
-        return {
-            query: arm.as_found(GRAPH, query).difference(*(arm.as_found(leg, query) for leg in others))
-            for query in self.evidence.qrels
-        }
+        arm = self.evidence.challenger_arm
+        return {query: arm.found_ids(GRAPH, query) - arm.found_by_others(GRAPH, query) for query in self.evidence.qrels}
 
     @property
-    def graph_speaks(self) -> int:
+    def queries_with_graph_hits(self) -> int:
         """On how many queries the graph leg found anything."""
-        return sum(bool(self.evidence.subject.as_found(GRAPH, query)) for query in self.evidence.qrels)
+        return sum(bool(self.evidence.challenger_arm.found_ids(GRAPH, query)) for query in self.evidence.qrels)
 
 
 def beats(comparison: Comparison, alpha: float) -> bool:
-    """Say whether a comparison shows a gain."""
+    """Say whether a comparison shows a gain: corrected p below α and the interval above 0."""
     return comparison.p_holm < alpha and comparison.interval[0] > 0

@@ -1,4 +1,4 @@
-"""What a check says: pass, fail or not applicable, with its evidence."""
+"""The result of a check: pass, fail or not applicable, with the figures it rests on."""
 
 from __future__ import annotations
 

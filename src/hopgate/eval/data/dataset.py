@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from hopgate.corpus import read_corpus
 from hopgate.errors import HopgateError
@@ -14,8 +16,10 @@ from hopgate.eval.data.qrels import read_tsv
 from hopgate.eval.data.queries import Query, read_queries
 from hopgate.eval.data.runs import Qrels, relevant
 from hopgate.extract.triples import Triple, read_triples
-from hopgate.jsonl import refuse, text_lines
-from hopgate.memory import Memory
+from hopgate.jsonl import text_lines
+from hopgate.memory import Cleared, Memory, cleared
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,33 @@ class Dataset:
             digest.update(path.read_bytes())
         return digest.hexdigest()[:12]
 
+    @cached_property
+    def texts(self) -> Mapping[str, Cleared]:
+        """Id → text of the memories that the sensitivity guard lets pass."""
+        return dict(cleared((memory.external_id, memory) for memory in self.memories))
+
     def split(self, name: str) -> Qrels:
         """Give a split's judgements, or say which splits there are."""
         if name not in self.splits:
             there = ", ".join(self.splits)
             raise HopgateError(f"{self.folder / 'qrels' / f'{name}.tsv'} is missing: the splits there are {there}")
         return self.splits[name]
+
+    def counts(self) -> dict[str, Any]:
+        """How much of everything there is."""
+        queries, facts = self.queries.values(), sum(triple.is_fact for triple in self.triples)
+        return {
+            "memories": len(self.memories),
+            "sensitive": sum(memory.is_sensitive for memory in self.memories),
+            "scopes": len({memory.scope for memory in self.memories if memory.scope is not None}),
+            "queries": len(self.queries),
+            "splits": {name: len(qrels) for name, qrels in self.splits.items()},
+            "types": dict(sorted(Counter(query.type for query in queries if query.type).items())),
+            "hops": dict(sorted(Counter(query.hops for query in queries if query.hops).items())),
+            "facts": facts,
+            "mentions": len(self.triples) - facts,
+            "fingerprint": self.fingerprint,
+        }
 
 
 def read_dataset(folder: str | Path) -> Dataset:
@@ -76,50 +101,83 @@ def read_dataset(folder: str | Path) -> Dataset:
     HopgateError
         For the first thing that is wrong, naming file, line and reason.
     """
-    folder = Path(folder)
-    for part in ("corpus.jsonl", "queries.jsonl"):
-        if not (folder / part).is_file():
-            raise HopgateError(f"{folder / part} is missing: a data set is a folder in the BEIR layout")
-    memories = tuple(read_corpus(folder / "corpus.jsonl"))
-    scopes = {memory.external_id: memory.scope for memory in memories}
-    queries = read_queries(folder / "queries.jsonl")
-    splits = _splits(folder, queries, scopes)
-    _all_judged(folder / "queries.jsonl", queries, splits)
-    triples = folder / "triples.jsonl"
-    facts = read_triples(triples, scopes) if triples.is_file() else ()
-    if triples.is_file() and not facts:
-        raise HopgateError(f"{triples} is empty: remove it to have the facts extracted from the corpus")
-    return Dataset(folder, memories, queries, splits, facts)
+    dataset, problems = check_dataset(folder)
+    if dataset is None:
+        raise HopgateError(problems[0])
+    return dataset
 
 
-def _splits(folder: Path, queries: Mapping[str, Query], scopes: Mapping[str, str | None]) -> dict[str, Qrels]:
+def check_dataset(folder: str | Path) -> tuple[Dataset | None, list[str]]:
+    """Read a BEIR folder and give it, or all that is wrong with it.
+
+    Of a file that cannot be read the first bad line is given; of files that can, every judgement and query that does
+    not fit the others.
+    """
+    folder, problems = Path(folder), list[str]()
+
+    def attempt(read: Callable[[Path], T], path: Path) -> T | None:
+        try:
+            if not path.is_file():
+                raise HopgateError(f"{path} is missing: a data set is a folder in the BEIR layout")
+            return read(path)
+        except HopgateError as error:
+            problems.append(str(error))
+            return None
+
+    memories = attempt(lambda path: tuple(read_corpus(path)), folder / "corpus.jsonl")
+    queries = attempt(read_queries, folder / "queries.jsonl")
+    scopes = None if memories is None else {memory.external_id: memory.scope for memory in memories}
     paths = sorted((folder / "qrels").glob("*.tsv"))
+    judged = [(path, *read) for path in paths if (read := attempt(read_tsv, path)) is not None]
     if not paths:
-        raise HopgateError(f"{folder / 'qrels'} holds no judgements: write qrels/dev.tsv and qrels/test.tsv")
-    splits: dict[str, Qrels] = {}
-    home: dict[str, str] = {}
-    for path in paths:
-        qrels, lines = read_tsv(path)
+        problems.append(f"{folder / 'qrels'} holds no judgements: write qrels/dev.tsv and qrels/test.tsv")
+    problems += _misfits(judged, queries, scopes)
+    splits = {path.stem: qrels for path, qrels, _ in judged}
+    if queries is not None and len(splits) == len(paths) > 0:
+        problems += _unjudged(folder / "queries.jsonl", queries, splits)
+    triples: tuple[Triple, ...] | None = ()
+    if scopes is not None and (folder / "triples.jsonl").exists():
+        triples = attempt(lambda path: read_triples(path, scopes), folder / "triples.jsonl")
+        if triples == ():
+            problems.append(
+                f"{folder / 'triples.jsonl'} is empty: remove it to have the facts extracted from the corpus"
+            )
+    if problems or memories is None or queries is None or triples is None:
+        return None, problems
+    return Dataset(folder, memories, queries, splits, triples), []
+
+
+def _misfits(
+    judged: Iterable[tuple[Path, Qrels, Mapping[tuple[str, str], int]]],
+    queries: Mapping[str, Query] | None,
+    scopes: Mapping[str, str | None] | None,
+) -> Iterator[str]:
+    """Judgements of unknown queries or memories, of a query in two splits, out of scope, or without any gold."""
+    split_of: dict[str, str] = {}
+    for path, qrels, lines in judged:
         for (query, memory), line in lines.items():
-            if query not in queries:
-                refuse(path, line, f"the query {query!r} is not in queries.jsonl")
-            if memory not in scopes:
-                refuse(path, line, f"the memory {memory!r} is not in corpus.jsonl")
-            if home.setdefault(query, path.stem) != path.stem:
-                refuse(path, line, f"the query {query!r} is in the split {home[query]!r} too: splits must be disjoint")
+            at = f"{path}, line {line}:"
+            if queries is not None and query not in queries:
+                yield f"{at} the query {query!r} is not in queries.jsonl"
+            if scopes is not None and memory not in scopes:
+                yield f"{at} the memory {memory!r} is not in corpus.jsonl"
+            if split_of.setdefault(query, path.stem) != path.stem:
+                yield f"{at} the query {query!r} is in the split {split_of[query]!r} too: splits must be disjoint"
+            if queries is None or scopes is None or query not in queries or memory not in scopes:
+                continue
             scope = queries[query].scope
             if scope is not None and qrels[query][memory] > 0 and scopes[memory] != scope:
-                refuse(path, line, f"{memory!r} is in the scope {scopes[memory]!r}, the query may only see {scope!r}")
+                yield f"{at} {memory!r} is in the scope {scopes[memory]!r}, the query may only see {scope!r}"
         for query, gold in qrels.items():
             if not relevant(gold):
-                refuse(path, lines[query, next(iter(gold))], f"the query {query!r} has no gold: every grade is 0")
-        splits[path.stem] = qrels
-    return splits
+                line = lines[query, next(iter(gold))]
+                yield f"{path}, line {line}: the query {query!r} has no gold: every grade is 0"
 
 
-def _all_judged(path: Path, queries: Mapping[str, Query], splits: Mapping[str, Qrels]) -> None:
+def _unjudged(path: Path, queries: Mapping[str, Query], splits: Mapping[str, Qrels]) -> Iterator[str]:
     judged = {query for qrels in splits.values() for query in qrels}
-    for index, query in enumerate(queries):
+    if judged >= queries.keys():
+        return
+    for query, (line, _) in zip(queries, text_lines(path), strict=True):
         if query not in judged:
-            line = [number for number, _ in text_lines(path)][index]
-            refuse(path, line, f"the query {query!r} has no gold in any split: judge it in qrels/, or remove it")
+            yield f"{path}, line {line}: the query {query!r} has no gold in any split: judge it in qrels/, or remove it"

@@ -12,7 +12,7 @@ HEADER = "query-id\tcorpus-id\tscore"
 
 
 def read_tsv(path: Path) -> tuple[dict[str, dict[str, int]], dict[tuple[str, str], int]]:
-    """Read one split's judgements, and the line each stands on.
+    """Read one split's judgements, and the line of each.
 
     Raises
     ------
@@ -31,10 +31,10 @@ def read_tsv(path: Path) -> tuple[dict[str, dict[str, int]], dict[tuple[str, str
             )
         query, memory, grade = (column.strip() for column in columns)
         if number == 1:
-            if _whole(grade) is not None:
+            if _integer(grade) is not None:
                 refuse(path, number, f"the header line is missing: {HEADER!r}")
             continue
-        value = _whole(grade)
+        value = _integer(grade)
         if value is None:
             refuse(path, number, f"the grade must be a whole number, not {grade!r}")
         if (query, memory) in lines:
@@ -53,7 +53,7 @@ def write_tsv(path: Path, qrels: Qrels) -> None:
     path.write_text("\n".join([HEADER, *rows]) + "\n", encoding="utf-8")
 
 
-def _whole(text: str) -> int | None:
+def _integer(text: str) -> int | None:
     try:
         return int(text)
     except ValueError:

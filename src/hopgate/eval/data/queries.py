@@ -33,6 +33,15 @@ class Query:
     text: str
     metadata: Mapping[str, Any] = member(default_factory=dict, hash=False)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give it in the shape of a saved gate."""
+        return {"id": self.id, "text": self.text, "metadata": dict(self.metadata)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Query:
+        """Make it from a saved gate's record."""
+        return cls(record["id"], record["text"], record["metadata"])
+
     @property
     def hops(self) -> int | None:
         """How many memories must be put together, where it is known."""

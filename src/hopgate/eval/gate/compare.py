@@ -1,4 +1,4 @@
-"""Two arms, one measure, one slice: the difference, how sure it is, and what could have been seen."""
+"""Two arms, one measure, one slice: the difference, its interval and p, and the effect that could have been found."""
 
 from __future__ import annotations
 
@@ -61,35 +61,35 @@ def paired(
 
     Examples
     --------
-    >>> found = paired({"a": 1.0, "b": 0.5}, {"a": 0.5, "b": 0.5}, ["a", "b"], Policy())
-    >>> found["difference"], found["wins"], found["ties"], found["losses"]
+    >>> result = paired({"a": 1.0, "b": 0.5}, {"a": 0.5, "b": 0.5}, ["a", "b"], Policy())
+    >>> result["difference"], result["wins"], result["ties"], result["losses"]
     (0.25, 1, 1, 0)
     """
     names = sorted(queries)
     ours = np.array([challenger[name] for name in names], dtype=np.float64)
     theirs = np.array([base[name] for name in names], dtype=np.float64)
-    moved = ours - theirs
-    sd = spread(moved)
+    differences = ours - theirs
+    sd = spread(differences)
     return {
         "n": len(names),
         "values": (float(ours.mean()) if names else 0.0, float(theirs.mean()) if names else 0.0),
-        "difference": float(moved.mean()) if names else 0.0,
-        "interval": _interval(moved, sd, policy),
-        "p": randomisation_p(moved, permutations=policy.permutations, seed=policy.seed),
-        "wins": int((moved > 1e-9).sum()),
-        "ties": int((np.abs(moved) <= 1e-9).sum()),
-        "losses": int((moved < -1e-9).sum()),
+        "difference": float(differences.mean()) if names else 0.0,
+        "interval": _interval(differences, sd, policy),
+        "p": randomisation_p(differences, permutations=policy.permutations, seed=policy.seed),
+        "wins": int((differences > 1e-9).sum()),
+        "ties": int((np.abs(differences) <= 1e-9).sum()),
+        "losses": int((differences < -1e-9).sum()),
         "spread": sd,
         "detectable": min(1.0, smallest_effect(sd, len(names), alpha=policy.alpha)),
     }
 
 
-def _interval(moved: NDArray[np.float64], sd: float, policy: Policy) -> tuple[float, float]:
-    """BCa; where all differences are equal no resample can differ, and the assumed spread stands in for certainty."""
-    if moved.size > 1 and np.ptp(moved) < 1e-12:
-        half = 1.96 * sd / float(np.sqrt(moved.size))
-        return max(-1.0, float(moved[0]) - half), min(1.0, float(moved[0]) + half)
-    return bca_interval(moved, confidence=1 - policy.alpha, resamples=policy.resamples, seed=policy.seed)
+def _interval(differences: NDArray[np.float64], sd: float, policy: Policy) -> tuple[float, float]:
+    """BCa; where all differences are equal so are all resamples, and the interval comes from the assumed spread."""
+    if differences.size > 1 and np.ptp(differences) < 1e-12:
+        half = 1.96 * sd / float(np.sqrt(differences.size))
+        return max(-1.0, float(differences[0]) - half), min(1.0, float(differences[0]) + half)
+    return bca_interval(differences, confidence=1 - policy.alpha, resamples=policy.resamples, seed=policy.seed)
 
 
 def per_query(evidence: Evidence) -> Values:
@@ -101,22 +101,22 @@ def per_query(evidence: Evidence) -> Values:
 def compare_all(evidence: Evidence, values: Values) -> list[Comparison]:
     """Make the declared comparisons, Holm-corrected by family; the primary one is the first."""
 
-    def made(role: Role, base: str, measure: Measure, part: Slice, name: str = evidence.challenger) -> Comparison:
-        found = paired(values[name][measure], values[base][measure], evidence.selected[part], evidence.policy)
-        return Comparison(name, base, str(measure), repr(part), role, p_holm=found["p"], **found)
+    def compared(role: Role, base: str, measure: Measure, part: Slice, name: str = evidence.challenger) -> Comparison:
+        result = paired(values[name][measure], values[base][measure], evidence.selected[part], evidence.policy)
+        return Comparison(name, base, str(measure), repr(part), role, p_holm=result["p"], **result)
 
     primary, first = evidence.primary, next(iter(evidence.selected))
-    claims = [made("primary", evidence.base, primary, first)]
+    claims = [compared("primary", evidence.base, primary, first)]
     if evidence.control:
-        claims.append(made("control", evidence.control, primary, first))
+        claims.append(compared("control", evidence.control, primary, first))
     others = [
-        made("harm", evidence.base, measure, part)
+        compared("harm", evidence.base, measure, part)
         for part, queries in evidence.selected.items()
         for measure in (primary, *evidence.measures)
         if queries and (measure, part) != (primary, first)
     ]
     others += [
-        made("other", evidence.base, primary, first, name)
+        compared("other", evidence.base, primary, first, name)
         for name in evidence.arms
         if name not in (evidence.challenger, evidence.base)
     ]

@@ -18,6 +18,7 @@ from hopgate.recall.fuse import FUSERS, AnyFuser, Importance, parse, parse_value
 
 GRAPH = "graph"
 BASE_LEGS = ("lexical", "dense")
+LEGS = (*BASE_LEGS, GRAPH)
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,17 @@ class Arm:
     settings: Mapping[str, Any] = member(default_factory=dict, repr=False)
 
     @cached_property
-    def fusing(self) -> AnyFuser | None:
+    def fuser_value(self) -> AnyFuser | None:
         """The fuser as a value; None where nothing is fused, or by something that is not known by name."""
         return parse(self.fuser) if self.fuser.split("(")[0] in FUSERS else None
 
     @property
-    def listens_to_graph(self) -> bool:
-        """Whether the graph leg has a say at all."""
-        return GRAPH in self.legs and (self.fusing is None or self.fusing.weights.get(GRAPH, 0) > 0)
+    def uses_graph(self) -> bool:
+        """Whether the graph leg is fused with a weight above 0."""
+        return GRAPH in self.legs and (self.fuser_value is None or self.fuser_value.weights.get(GRAPH, 0) > 0)
 
     @cached_property
-    def importance(self) -> Importance | None:
+    def prior_value(self) -> Importance | None:
         """The importance prior as a value."""
         value = parse_value(self.prior) if self.prior else None
         return value if isinstance(value, Importance) else None
@@ -70,10 +71,15 @@ class Arm:
         """Give the lists that fusion got for a query, a leg that is off or found nothing left out."""
         return {leg: list(run[query]) for leg, run in self.legs.items() if run.get(query)}
 
-    def as_found(self, leg: str, query: str) -> set[str]:
-        """Give the ids that a leg found for a query."""
+    def found_ids(self, leg: str, query: str) -> set[str]:
+        """Give the ids that a leg found for a query, fused or not."""
         run = self.found.get(leg, self.legs.get(leg, {}))
-        return {name for name, _ in run.get(query, ())}
+        return {memory for memory, _ in run.get(query, ())}
+
+    def found_by_others(self, leg: str, query: str) -> set[str]:
+        """Give the ids that the legs other than this one found for a query."""
+        others = {*self.legs, *self.found} - {leg}
+        return set().union(*(self.found_ids(other, query) for other in others))
 
     @property
     def configuration(self) -> str:
@@ -97,9 +103,18 @@ class Tuning:
     queries: frozenset[str] = frozenset()
     tried: Mapping[str, float] = member(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give it in the shape of a saved gate."""
+        return {"queries": sorted(self.queries), "tried": dict(self.tried)}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Tuning:
+        """Make it from a saved gate's record."""
+        return cls(frozenset(record["queries"]), record["tried"])
+
 
 @dataclass(frozen=True)
-class Graph:
+class GraphSource:
     """Where the graph under test came from.
 
     Parameters
@@ -109,12 +124,23 @@ class Graph:
     source : str
         The extractor or file.
     facts : frozenset of str
-        The keys of its facts (`hopslice.fact_key`), where questions were made from a graph.
+        The keys of its facts (`fact_keys.fact_key`), where questions were made from a graph.
     """
 
     fingerprint: str
     source: str = ""
     facts: frozenset[str] | None = member(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give it in the shape of a saved gate."""
+        facts = None if self.facts is None else sorted(self.facts)
+        return {"fingerprint": self.fingerprint, "source": self.source, "facts": facts}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> GraphSource:
+        """Make it from a saved gate's record."""
+        facts = record["facts"]
+        return cls(record["fingerprint"], record["source"], None if facts is None else frozenset(facts))
 
 
 @dataclass(frozen=True)
@@ -133,7 +159,7 @@ class Evidence:
     slices : mapping of Slice to frozenset of query ids
         The first is the one the claim is about.
     tuning : mapping of arm name to Tuning
-    graph : Graph, optional
+    graph : GraphSource, optional
     space : str
         The embedding space under test.
     saved : mapping of arm name to per-query primary values, optional
@@ -156,7 +182,7 @@ class Evidence:
     measures: tuple[Measure, ...] = (Recall(5), NDCG(10), MRR())
     slices: Mapping[Slice, frozenset[str]] = member(default_factory=dict)
     tuning: Mapping[str, Tuning] = member(default_factory=dict)
-    graph: Graph | None = None
+    graph: GraphSource | None = None
     space: str = ""
     saved: Mapping[str, Mapping[str, float]] | None = None
     corpus_size: int | None = None
@@ -183,6 +209,11 @@ class Evidence:
         return dict(self.slices) or {All(): frozenset(self.qrels)}
 
     @property
-    def subject(self) -> Arm:
-        """The challenger."""
+    def challenger_arm(self) -> Arm:
+        """The arm with the graph."""
         return self.arms[self.challenger]
+
+    @property
+    def base_arm(self) -> Arm:
+        """The arm without it."""
+        return self.arms[self.base]

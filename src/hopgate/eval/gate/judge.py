@@ -1,4 +1,4 @@
-"""Evidence in, judgement out: audit, comparisons, what the graph brought, and the verdict."""
+"""Evidence in, judgement out: audit, comparisons, what the graph contributes, and the verdict."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hopgate.eval.audit import Case, Check, audit
-from hopgate.eval.gate.brought import Brought, brought
 from hopgate.eval.gate.compare import Comparison
 from hopgate.eval.gate.evidence import GRAPH, Evidence
+from hopgate.eval.gate.graph_contribution import GraphContribution, graph_contribution
 from hopgate.eval.gate.verdict import GateDecision, decide
 from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success, score_all
 
@@ -27,7 +27,7 @@ REPORTED: tuple[Measure, ...] = (
 
 @dataclass(frozen=True)
 class Judgement:
-    """Everything the gate says.
+    """Everything that a gate decides and measures.
 
     `to_dict` gives the object that `hopgate gate --json` prints.
     """
@@ -35,7 +35,7 @@ class Judgement:
     evidence: Evidence
     checks: tuple[Check, ...]
     comparisons: tuple[Comparison, ...]
-    brought: Brought | None
+    contribution: GraphContribution | None
     decision: GateDecision
 
     def arms(self) -> dict[str, dict[str, float]]:
@@ -43,7 +43,7 @@ class Judgement:
         measures = dict.fromkeys((*REPORTED, self.evidence.primary, *self.evidence.measures))
         scored = {name: score_all(arm.run, self.evidence.qrels, measures) for name, arm in self.evidence.arms.items()}
         return {
-            name: {str(measure): sum(found.values()) / max(1, len(found)) for measure, found in values.items()}
+            name: {str(measure): sum(each.values()) / max(1, len(each)) for measure, each in values.items()}
             for name, values in scored.items()
         }
 
@@ -58,7 +58,7 @@ class Judgement:
             "audit": {check.name: check.to_dict() for check in self.checks},
             "arms": self.arms(),
             "comparisons": [comparison.to_dict() for comparison in self.comparisons],
-            "brought": self.brought.to_dict() if self.brought else None,
+            "graph_contribution": self.contribution.to_dict() if self.contribution else None,
         }
 
 
@@ -69,6 +69,6 @@ def judge(evidence: Evidence) -> Judgement:
     """
     case = Case(evidence)
     checks = audit(case)
-    arm = evidence.subject
-    found = brought(arm, evidence.qrels, evidence.k) if GRAPH in arm.legs else None
-    return Judgement(evidence, checks, tuple(case.comparisons), found, decide(case, checks))
+    arm = evidence.challenger_arm
+    contribution = graph_contribution(arm, evidence.qrels, evidence.k) if GRAPH in arm.legs else None
+    return Judgement(evidence, checks, tuple(case.comparisons), contribution, decide(case, checks))

@@ -7,7 +7,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Run
 from hopgate.eval.gate.compare import per_query
-from hopgate.eval.gate.evidence import Arm, Evidence, Graph, Tuning
+from hopgate.eval.gate.evidence import Arm, Evidence, GraphSource, Tuning
 from hopgate.eval.gate.plan import Policy
 from hopgate.eval.measures import parse_measure
-from hopgate.eval.slices import Recorded
+from hopgate.eval.slices import NamedSlice, Slice
 
 FORMAT = 1
 
@@ -71,7 +70,7 @@ def load_gate(folder: str | Path) -> tuple[Evidence, dict[str, Any]]:
     records = [_read(path) for path in sorted((folder / "arms").glob("*.json"))]
     arms = {record["name"]: _arm(folder, record) for record in records}
     evidence = Evidence(
-        queries={row["id"]: Query(**row) for row in header["queries"]},
+        queries={row["id"]: Query.from_dict(row) for row in header["queries"]},
         qrels=header["qrels"],
         arms=arms,
         challenger=header["challenger"],
@@ -80,15 +79,15 @@ def load_gate(folder: str | Path) -> tuple[Evidence, dict[str, Any]]:
         k=header["k"],
         primary=parse_measure(header["primary"]),
         measures=tuple(parse_measure(text) for text in header["measures"]),
-        slices={_slice(row): frozenset(row["queries"]) for row in header["slices"]},
-        tuning={arm: Tuning(frozenset(row["queries"]), row["tried"]) for arm, row in header["tuning"].items()},
-        graph=_graph(header["graph"]),
+        slices={NamedSlice.from_dict(row): frozenset(row["queries"]) for row in header["slices"]},
+        tuning={arm: Tuning.from_dict(row) for arm, row in header["tuning"].items()},
+        graph=GraphSource.from_dict(header["graph"]) if header["graph"] else None,
         space=header["space"],
         saved={record["name"]: record["values"].get(header["primary"], {}) for record in records},
         corpus_size=header["corpus_size"],
         importance=header["importance"],
         sweep={float(weight): value for weight, value in header["sweep"]},
-        policy=Policy(**header["policy"]),
+        policy=Policy.from_dict(header["policy"]),
     )
     missing = {evidence.challenger, evidence.base} - arms.keys()
     if missing:
@@ -114,15 +113,11 @@ def versions() -> dict[str, str]:
 
 
 def _header(evidence: Evidence, about: Mapping[str, Any]) -> dict[str, Any]:
-    graph = evidence.graph
     return {
         "format": FORMAT,
         "about": dict(about),
         "versions": versions(),
-        "queries": [
-            {"id": query.id, "text": query.text, "metadata": dict(query.metadata)}
-            for query in (evidence.queries[name] for name in evidence.qrels)
-        ],
+        "queries": [evidence.queries[name].to_dict() for name in evidence.qrels],
         "qrels": {query: dict(gold) for query, gold in evidence.qrels.items()},
         "challenger": evidence.challenger,
         "base": evidence.base,
@@ -130,26 +125,14 @@ def _header(evidence: Evidence, about: Mapping[str, Any]) -> dict[str, Any]:
         "k": evidence.k,
         "primary": str(evidence.primary),
         "measures": [str(measure) for measure in evidence.measures],
-        "slices": [
-            {"name": repr(part), "from_runs": part.from_runs, "spaces": sorted(part.spaces), "queries": sorted(names)}
-            for part, names in evidence.selected.items()
-        ],
-        "tuning": {
-            arm: {"queries": sorted(tuning.queries), "tried": dict(tuning.tried)}
-            for arm, tuning in evidence.tuning.items()
-        },
-        "graph": None
-        if graph is None
-        else {
-            "fingerprint": graph.fingerprint,
-            "source": graph.source,
-            "facts": None if graph.facts is None else sorted(graph.facts),
-        },
+        "slices": [_slice_record(part, names) for part, names in evidence.selected.items()],
+        "tuning": {arm: tuning.to_dict() for arm, tuning in evidence.tuning.items()},
+        "graph": evidence.graph.to_dict() if evidence.graph else None,
         "space": evidence.space,
         "corpus_size": evidence.corpus_size,
         "importance": dict(evidence.importance),
         "sweep": sorted(evidence.sweep.items()),
-        "policy": asdict(evidence.policy),
+        "policy": evidence.policy.to_dict(),
     }
 
 
@@ -165,14 +148,9 @@ def _arm(folder: Path, record: dict[str, Any]) -> Arm:
     )
 
 
-def _slice(row: dict[str, Any]) -> Recorded:
-    return Recorded(row["name"], frozenset(row["queries"]), row["from_runs"], frozenset(row["spaces"]))
-
-
-def _graph(row: dict[str, Any] | None) -> Graph | None:
-    if row is None:
-        return None
-    return Graph(row["fingerprint"], row["source"], None if row["facts"] is None else frozenset(row["facts"]))
+def _slice_record(part: Slice, queries: frozenset[str]) -> dict[str, Any]:
+    """A slice by its name, its queries and how it was defined, which `NamedSlice.from_dict` reads."""
+    return {"name": repr(part), "from_runs": part.from_runs, "spaces": sorted(part.spaces), "queries": sorted(queries)}
 
 
 def _write_list(folder: Path, run: Run) -> str:
@@ -203,9 +181,9 @@ def _write(path: Path, record: Mapping[str, Any]) -> None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise HopgateError(f"{path} is not JSON: {error}") from None
-    return dict(found)
+    return dict(record)

@@ -11,7 +11,7 @@ from hopgate.eval.gate.compare import Comparison
 from hopgate.eval.gate.plan import Policy
 
 # A mean loss on fewer queries than this, whose interval still holds 0, is noise more often than harm.
-ENOUGH = 30
+MIN_QUERIES_FOR_HARM = 30
 
 
 class Verdict(StrEnum):
@@ -49,51 +49,51 @@ class GateDecision:
 
 def decide(case: Case, checks: Sequence[Check]) -> GateDecision:
     """Weigh the audit first, then the claim, then what it costs elsewhere."""
-    base = case.evidence.arms[case.evidence.base].configuration
-    broken = [check for check in checks if check.status is Status.FAIL and not check.undecided]
+    base = case.evidence.base_arm.configuration
+    invalid = [check for check in checks if check.status is Status.FAIL and not check.undecided]
     undecided = [check for check in checks if check.status is Status.FAIL and check.undecided]
-    if broken:
-        return _invalid(broken, base)
+    if invalid:
+        return _invalid(invalid, base)
     claim, policy = case.primary, case.evidence.policy
-    shown, feared = harms(case.comparisons, policy)
+    shown, possible = harms(case.comparisons, policy)
     if claim.n >= policy.fewest and not case.gains and claim.interval[1] < policy.worthwhile:
         return _closed(case, base)
     if case.gains and shown and claim.n >= policy.fewest:
         return _harmful(claim, shown, policy, base)
     if undecided or not case.gains:
         return _inconclusive(case, undecided, base)
-    return _feared(claim, feared, policy, base) if feared else _open(case, checks)
+    return _possibly_harmful(claim, possible, policy, base) if possible else _open(case, checks)
 
 
 def harms(comparisons: Sequence[Comparison], policy: Policy) -> tuple[list[Comparison], list[Comparison]]:
-    """Give the losses beyond the margin that are shown, and those that are feared on enough queries."""
+    """Give the losses beyond the margin: those that are shown, and those that enough queries cannot exclude."""
     losses = [c for c in comparisons if c.role == "harm" and c.difference < -policy.harm]
     shown = [loss for loss in losses if loss.interval[1] < 0 and loss.n >= policy.fewest]
-    return shown, [loss for loss in losses if loss not in shown and loss.n >= ENOUGH]
+    return shown, [loss for loss in losses if loss not in shown and loss.n >= MIN_QUERIES_FOR_HARM]
 
 
-def _invalid(broken: Sequence[Check], base: str) -> GateDecision:
-    names = " and ".join(", ".join(check.name for check in broken).rsplit(", ", 1))
-    what = " ".join(f"{check.name.capitalize()}: {check.detail}." for check in broken)
+def _invalid(failed: Sequence[Check], base: str) -> GateDecision:
+    names = " and ".join(", ".join(check.name for check in failed).rsplit(", ", 1))
+    what = " ".join(f"{check.name.capitalize()}: {check.detail}." for check in failed)
     reason = (
-        f"This test cannot say whether the graph helps: it fails {names}. {what} Mend what is named and run it again; "
-        f"until then its figures mean nothing for or against the graph."
+        f"This test cannot say whether the graph helps: it fails {names}. {what} Correct what is named and run it "
+        f"again; until then its figures mean nothing for or against the graph."
     )
-    return GateDecision(Verdict.INVALID, reason, base, tuple(check.name for check in broken))
+    return GateDecision(Verdict.INVALID, reason, base, tuple(check.name for check in failed))
 
 
 def _harmful(claim: Comparison, shown: Sequence[Comparison], policy: Policy, base: str) -> GateDecision:
     cost = "; ".join(map(_in_words, shown))
     reason = (
-        f"The graph helps and harms: {_in_words(claim)}, but {cost}, which is more than the {policy.harm:g} put up "
-        f"with. Keep the gate closed, or use the graph only for the queries it helps."
+        f"The graph helps and harms: {_in_words(claim)}, but {cost}, which is more than the {policy.harm:g} that is "
+        f"accepted. Keep the gate closed, or use the graph only for the queries it helps."
     )
     return GateDecision(Verdict.CLOSED, reason, base, ("harm",))
 
 
-def _feared(claim: Comparison, feared: Sequence[Comparison], policy: Policy, base: str) -> GateDecision:
-    cost = "; ".join(map(_in_words, feared))
-    needed = max(loss.needed(policy.harm) for loss in feared)
+def _possibly_harmful(claim: Comparison, possible: Sequence[Comparison], policy: Policy, base: str) -> GateDecision:
+    cost = "; ".join(map(_in_words, possible))
+    needed = max(loss.needed(policy.harm) for loss in possible)
     reason = (
         f"The graph helps ({_in_words(claim)}), but harm elsewhere cannot be excluded: {cost}. Judge about {needed:,} "
         f"queries before shipping it."
@@ -127,7 +127,7 @@ def _inconclusive(case: Case, undecided: Sequence[Check], base: str) -> GateDeci
 
 
 def _open(case: Case, checks: Sequence[Check]) -> GateDecision:
-    arm, control = case.evidence.subject, case.control
+    arm, control = case.evidence.challenger_arm, case.control
     against = f" and beats its shuffled graph by {control.difference:.3f}" if control else ""
     passed = sum(check.status is Status.PASS for check in checks)
     margin = case.evidence.policy.harm

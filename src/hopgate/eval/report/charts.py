@@ -12,7 +12,7 @@ from hopgate.eval.report.scale import AxisScale, fitted
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a chart: a name, a picture, and the figure it stands for."""
+    """One line of a chart: a name, a picture, and its figure."""
 
     name: str
     note: str
@@ -44,9 +44,9 @@ def intervals(items: Sequence[tuple[str, str, float, tuple[float, float], str]])
     grid = "".join(upright(scale.at(tick), "grid") for tick in scale.ticks())
     rows = []
     for name, note, value, (low, high), kind in items:
-        says = f"{name}: {value:.3f} ({low:.3f} to {high:.3f})"
-        shape = whisker(scale.at(low), scale.at(value), scale.at(high), kind, says)
-        rows.append(Row(name, note, plot(grid + shape, says), f"{value:.3f}", kind))
+        tooltip = f"{name}: {value:.3f} ({low:.3f} to {high:.3f})"
+        shape = whisker(scale.at(low), scale.at(value), scale.at(high), kind, tooltip)
+        rows.append(Row(name, note, plot(grid + shape, tooltip), f"{value:.3f}", kind))
     return Chart(tuple(rows), axis(scale))
 
 
@@ -60,9 +60,9 @@ def differences(
     grid += "".join(upright(scale.at(tick), "grid") for tick in scale.ticks()) + upright(scale.at(0), "zero")
     rows = []
     for name, note, value, (low, high), kind in items:
-        says = f"{name}: {value:+.3f} ({low:+.3f} to {high:+.3f})"
-        shape = whisker(scale.at(low), scale.at(value), scale.at(high), kind, says)
-        rows.append(Row(name, note, plot(grid + shape, says), f"{value:+.3f}", kind))
+        tooltip = f"{name}: {value:+.3f} ({low:+.3f} to {high:+.3f})"
+        shape = whisker(scale.at(low), scale.at(value), scale.at(high), kind, tooltip)
+        rows.append(Row(name, note, plot(grid + shape, tooltip), f"{value:+.3f}", kind))
     return Chart(tuple(rows), axis(scale, sign=True))
 
 
@@ -74,7 +74,7 @@ def sweep(
     base: float | None,
     measure: str,
 ) -> str:
-    """Draw the measure against the graph weight, with the weight that must be exceeded to be heard at all."""
+    """Draw the measure against the graph weight, with the weight that a graph-only memory needs to enter the top k."""
     height, top, bottom = 280, 34, 236
     weights = sorted(values)
     across = fitted([0.0, *weights, *([needed] if needed is not None else [])], start=11.0, end=97.0, floor=0.0)
@@ -82,11 +82,11 @@ def sweep(
     up = AxisScale(spread.low, spread.high, bottom, top)
     body = ""
     if needed is not None and needed > 0:
-        body += bar(across.start, top, across.at(needed) - across.start, bottom - top, "unheard")
+        body += bar(across.start, top, across.at(needed) - across.start, bottom - top, "barred")
         body += line(across.at(needed), top - 6, across.at(needed), bottom, "threshold")
         side, gap = ("end", -1.0) if across.at(needed) > 55 else ("start", 1.0)
-        words = f"heard above {needed:.2f}"
-        body += text(across.at(needed) + gap, top - 10, words, "label threshold-label", side)
+        label = f"reachable above {needed:.2f}"
+        body += text(across.at(needed) + gap, top - 10, label, "label threshold-label", side)
     for tick in up.ticks():
         body += line(across.start, up.at(tick), across.end, up.at(tick), "grid")
         body += text(across.start - 1.5, up.at(tick) + 4, f"{tick:g}", "tick", "end")
@@ -100,29 +100,29 @@ def sweep(
     for left, right in pairwise(weights):
         body += line(across.at(left), up.at(values[left]), across.at(right), up.at(values[right]), "curve")
     for weight in weights:
-        says = f"weight {weight:g}: {measure} {values[weight]:.3f}"
+        tooltip = f"weight {weight:g}: {measure} {values[weight]:.3f}"
         picked = chosen is not None and abs(weight - chosen) < 1e-9
         place = (across.at(weight), up.at(values[weight]))
-        body += dot(*place, "point challenger" if picked else "point sweep", 7 if picked else 4, says)
+        body += dot(*place, "point challenger" if picked else "point sweep", 7 if picked else 4, tooltip)
     return svg(body, height, f"{measure} by weight of the graph leg")
 
 
 def gains(items: Sequence[tuple[str, float, str]]) -> str:
-    """Draw one bar a query that changed, best first, each leading to its lists: (anchor, difference, says)."""
+    """Draw one bar a query that changed, best first, each leading to its lists: (anchor, difference, tooltip)."""
     up, down = (max((sign * value for _, value, _ in items), default=0.0) for sign in (1, -1))
     unit = 150 / max(up + max(down, 0.0), 1e-9) if up > 0 else 150 / max(down, 1e-9)
     middle = 6 + max(up, 0.0) * unit
     step = 100.0 / max(len(items), 24)
     start = (100.0 - step * len(items)) / 2
     body = line(0, middle, 100, middle, "zero")
-    for index, (anchor, value, says) in enumerate(items):
+    for index, (anchor, value, tooltip) in enumerate(items):
         tall = abs(value) * unit
         y, kind = (middle - tall, "win") if value > 0 else (middle, "loss")
         x = start + index * step + step * 0.12
         body += (
-            link(anchor, bar(x, y, step * 0.76, tall, f"gain {kind}", says))
+            link(anchor, bar(x, y, step * 0.76, tall, f"gain {kind}", tooltip))
             if anchor
-            else bar(x, y, step * 0.76, tall, f"gain {kind}", says)
+            else bar(x, y, step * 0.76, tall, f"gain {kind}", tooltip)
         )
     return svg(body, 162, "gain or loss of every query that changed")
 

@@ -42,7 +42,7 @@ def to_html(page: Page) -> str:
 def _charts(page: Page) -> dict[str, Any]:
     judgement, evidence = page.judgement, page.judgement.evidence
     measure = str(evidence.primary)
-    anchors = {drill.id: drill.anchor for drill in page.drills}
+    anchors = {detail.id: detail.anchor for detail in page.details}
     return {
         "arms": charts.intervals([(row.name, "", row.means[measure], row.interval, row.kind) for row in page.arms]),
         "slices": _slices(judgement),
@@ -53,8 +53,8 @@ def _charts(page: Page) -> dict[str, Any]:
                 for query, value in page.changed
             ]
         ),
-        "pool": charts.share(judgement.brought.pool_recall, judgement.brought.pool_recall_without)
-        if judgement.brought
+        "pool": charts.share(judgement.contribution.pool_recall, judgement.contribution.pool_recall_without)
+        if judgement.contribution
         else "",
     }
 
@@ -79,7 +79,7 @@ def _sweep(judgement: Judgement) -> str:
     evidence = judgement.evidence
     if not evidence.sweep:
         return ""
-    fuser = evidence.subject.fusing
+    fuser = evidence.challenger_arm.fuser_value
     tried = evidence.tuning[evidence.base].tried if evidence.base in evidence.tuning else {}
     return charts.sweep(
         evidence.sweep,

@@ -10,7 +10,7 @@ _COLUMNS = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
 
 
 def to_markdown(page: Page) -> str:
-    """Write the verdict, the audit, the arms, the comparisons and what the graph brought."""
+    """Write the verdict, the audit, the arms, the comparisons and what the graph contributes."""
     judgement, evidence = page.judgement, page.judgement.evidence
     decision = judgement.decision
     parts = [
@@ -50,14 +50,14 @@ def to_markdown(page: Page) -> str:
             ],
         ),
     ]
-    if judgement.brought:
-        found = judgement.brought
+    if judgement.contribution:
+        added = judgement.contribution
         parts += [
-            "## What the graph brought",
-            f"The graph alone found {found.alone:.1f} memories a query; {found.relevant_alone} of them in all are "
-            f"relevant, on {found.queries_helped} of {found.queries} queries, and {found.reached} reached the top "
+            "## What the graph contributes",
+            f"The graph alone found {added.alone:.1f} memories a query; {added.relevant_alone} of them in all are "
+            f"relevant, on {added.queries_helped} of {added.queries} queries, and {added.reached} reached the top "
             f"{evidence.k}. The pool's recall, which the best imaginable fusion could reach, is "
-            f"{found.pool_recall_without:.3f} without the graph and {found.pool_recall:.3f} with it.",
+            f"{added.pool_recall_without:.3f} without the graph and {added.pool_recall:.3f} with it.",
         ]
     if evidence.sweep:
         rows = [(f"{weight:g}", f"{value:.3f}") for weight, value in sorted(evidence.sweep.items())]

@@ -1,4 +1,4 @@
-"""The few shapes the charts are made of, as SVG in percentages; colours come from the page's style by class."""
+"""The shapes that the charts are made of, as SVG in percentages; colours come from the page's style by class."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def svg(body: str, height: int, label: str) -> str:
-    """Wrap shapes in a picture as wide as its place."""
+    """Wrap shapes in a picture as wide as its container."""
     return f'<svg width="100%" height="{height}" role="img" aria-label="{escape(label)}">{body}</svg>'
 
 
 def plot(body: str, label: str) -> str:
-    """Wrap the shapes of one row of a chart: as wide and as high as its place."""
+    """Wrap the shapes of one row of a chart: as wide and as high as its container."""
     return f'<svg class="row-plot" width="100%" height="30" role="img" aria-label="{escape(label)}">{body}</svg>'
 
 
@@ -38,7 +38,7 @@ def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
 
 
 def dot(x: float, y: float, kind: str, radius: float = 5.5, title: str = "") -> str:
-    """Draw a point, with what it says when pointed at."""
+    """Draw a point, with a tooltip."""
     return f'<circle cx="{x:g}%" cy="{y:g}" r="{radius:g}" class="{kind}">{_title(title)}</circle>'
 
 
@@ -54,7 +54,7 @@ def text(x: float, y: float, words: Any, kind: str = "tick", anchor: str = "midd
 
 
 def link(target: str, body: str) -> str:
-    """Make shapes lead somewhere on the page."""
+    """Link shapes to an anchor on the page."""
     return f'<a href="#{escape(target)}">{body}</a>'
 
 

@@ -1,4 +1,4 @@
-"""A judgement as the page tells it: every figure and list the report shows, and none of a sensitive memory."""
+"""Everything the report shows of a judgement, figures and lists, and nothing of a sensitive memory."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hopgate.eval.statistics import bca_interval
 from hopgate.memory import Cleared
 
 HIDDEN = "a sensitive memory"
-# A page with more drilled-down queries than this is slow on a phone; the JSON has them all.
-DRILLED = 60
+# A page with the lists of more queries than this is slow on a phone; the JSON has them all.
+MAX_DETAILS = 60
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ReportHit:
 
 
 @dataclass(frozen=True)
-class Drill:
+class QueryDetail:
     """A query that changed: its gold and the two arms' lists."""
 
     anchor: str
@@ -91,7 +91,7 @@ class Page:
     judgement: Judgement
     notes: Notes
     arms: tuple[ArmRow, ...]
-    drills: tuple[Drill, ...]
+    details: tuple[QueryDetail, ...]
     changed: tuple[tuple[str, float], ...]
 
 
@@ -101,9 +101,9 @@ def page(judgement: Judgement, notes: Notes | None = None) -> Page:
     evidence = judgement.evidence
     values = Case(evidence).values
     ours, theirs = (values[name][evidence.primary] for name in (evidence.challenger, evidence.base))
-    moved = sorted(((query, ours[query] - theirs[query]) for query in evidence.qrels), key=lambda m: (-m[1], m[0]))
-    changed = tuple((query, difference) for query, difference in moved if abs(difference) > 1e-9)
-    drilled = {query for query, _ in sorted(changed, key=lambda m: (-abs(m[1]), m[0]))[:DRILLED]}
+    gains = sorted(((query, ours[query] - theirs[query]) for query in evidence.qrels), key=lambda g: (-g[1], g[0]))
+    changed = tuple((query, gain) for query, gain in gains if abs(gain) > 1e-9)
+    shown = {query for query, _ in sorted(changed, key=lambda g: (-abs(g[1]), g[0]))[:MAX_DETAILS]}
     means = judgement.arms()
     kinds = {evidence.challenger: "challenger", evidence.base: "base", evidence.control: "control"}
     policy = evidence.policy
@@ -118,18 +118,18 @@ def page(judgement: Judgement, notes: Notes | None = None) -> Page:
         for name, arm in evidence.arms.items()
     ]
     rows.sort(key=lambda row: -row.means[str(evidence.primary)])
-    drills = [
-        _drill(judgement, notes, query, (ours[query], theirs[query]), f"q{number}")
+    details = [
+        _detail(judgement, notes, query, (ours[query], theirs[query]), f"q{number}")
         for number, (query, _) in enumerate(changed)
-        if query in drilled
+        if query in shown
     ]
-    return Page(judgement, notes, tuple(rows), tuple(drills), changed)
+    return Page(judgement, notes, tuple(rows), tuple(details), changed)
 
 
-def _drill(judgement: Judgement, notes: Notes, query: str, values: tuple[float, float], anchor: str) -> Drill:
+def _detail(judgement: Judgement, notes: Notes, query: str, values: tuple[float, float], anchor: str) -> QueryDetail:
     evidence = judgement.evidence
     gold = relevant(evidence.qrels[query])
-    base, challenger = (evidence.arms[name] for name in (evidence.base, evidence.challenger))
+    base, challenger = evidence.base_arm, evidence.challenger_arm
 
     def hits(arm: Arm, ids: list[str]) -> tuple[ReportHit, ...]:
         ranks = {leg: [name for name, _ in run.get(query, ())] for leg, run in (arm.found or {}).items()}
@@ -138,7 +138,7 @@ def _drill(judgement: Judgement, notes: Notes, query: str, values: tuple[float, 
 
     first, second = (ordered(arm.run.get(query, ()))[: evidence.k] for arm in (base, challenger))
     missing = sorted(gold.difference(first, second))
-    return Drill(
+    return QueryDetail(
         anchor,
         query,
         evidence.queries[query].text,

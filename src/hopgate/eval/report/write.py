@@ -1,10 +1,13 @@
-"""A report on disk: `report.html`, `report.md` and `report.json`."""
+"""A report on disk: `report.html`, `report.md` and `report.json`; and runs for other tools, in TREC format."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+from hopgate.eval.data.trec import write_qrels, write_run
+from hopgate.eval.gate.evidence import Evidence
 from hopgate.eval.gate.judge import Judgement
 from hopgate.eval.report.html import to_html
 from hopgate.eval.report.markdown import to_markdown
@@ -16,9 +19,20 @@ def write_report(folder: str | Path, judgement: Judgement, notes: Notes | None =
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     shown = page(judgement, notes)
-    told = json.dumps(judgement.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-    (folder / "report.json").write_text(told + "\n", encoding="utf-8")
+    text = json.dumps(judgement.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
     (folder / "report.md").write_text(to_markdown(shown), encoding="utf-8")
     path = folder / "report.html"
     path.write_text(to_html(shown), encoding="utf-8")
     return path
+
+
+def write_trec(folder: str | Path, evidence: Evidence) -> None:
+    """Write every arm's run as `<arm>.run` and the judgements as `qrels.txt`, for trec_eval, ranx and the like."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_qrels(folder / "qrels.txt", evidence.qrels)
+    for name, arm in evidence.arms.items():
+        # An arm's name as a file name and as a tag, which may hold no white space.
+        tag = re.sub(r"[^\w+=.-]+", "-", name).strip("-")
+        write_run(folder / f"{tag}.run", arm.run, tag)

@@ -1,21 +1,8 @@
 """Slices as values: a named subset of the queries that knows whether it was defined from the runs it will compare."""
 
 from hopgate.eval.slices.metadata import All, HopCount, Stratum, Type
-from hopgate.eval.slices.named import Picked, Recorded
-from hopgate.eval.slices.nonadjacent import NonAdjacent
-from hopgate.eval.slices.overlap import Overlap
-from hopgate.eval.slices.slice import Both, Known, Slice
+from hopgate.eval.slices.named_slice import NamedSlice
+from hopgate.eval.slices.non_adjacent import NonAdjacent
+from hopgate.eval.slices.slice import CombinedSlice, Known, Slice
 
-__all__ = [
-    "All",
-    "Both",
-    "HopCount",
-    "Known",
-    "NonAdjacent",
-    "Overlap",
-    "Picked",
-    "Recorded",
-    "Slice",
-    "Stratum",
-    "Type",
-]
+__all__ = ["All", "CombinedSlice", "HopCount", "Known", "NamedSlice", "NonAdjacent", "Slice", "Stratum", "Type"]

@@ -10,19 +10,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hopgate.errors import HopgateError
+from hopgate.eval.data.fact_keys import fact_key, fingerprint, folded_name
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.slices.adjacency import VectorSpace, adjacent
 from hopgate.extract.triples import Triple
 
-# A concept that opens more facts than this makes questions with many right answers.
-MAX_FACTS = 20
-# A concept that more facts than this lead to is a class or a date ("album", "Japan") and bridges nothing: of the first
-# questions made from musique's triples most with such a bridge were nonsense.
-MAX_LEADS = 5
+# A concept that is the subject of more facts than this makes questions with many right answers.
+MAX_OUTGOING = 20
+# A concept that is the object of more facts than this is a class or a date ("album", "Japan"): of the first questions
+# made from musique's triples most that went through such a concept were nonsense.
+MAX_INCOMING = 5
 
 Ask = Callable[[Sequence[Triple]], str]
-"""Words a question for a path; an empty text drops the path."""
+"""Writes the question for a path of facts; an empty text drops the path."""
 
 
 @dataclass(frozen=True)
@@ -51,25 +52,8 @@ class HopSlice:
         return tuple(triple for triple in triples if fact_key(triple) not in used)
 
 
-def fact_key(triple: Triple) -> str:
-    """Name a fact by what it says and where, in twelve hexadecimal digits.
-
-    Examples
-    --------
-    >>> fact_key(Triple("m1", "NAS", "runs", "Immich")) == fact_key(Triple("m1", "nas", "Runs", " immich"))
-    True
-    """
-    parts = (triple.doc_id, *(_name(part) for part in (triple.subject, triple.relation, triple.object)))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-
-
-def fingerprint(triples: Iterable[Triple]) -> str:
-    """Name a graph by its facts and mentions, whatever their order."""
-    return hashlib.sha256("".join(sorted(fact_key(triple) for triple in triples)).encode()).hexdigest()[:12]
-
-
 def template(path: Sequence[Triple]) -> str:
-    """Word a question that names the start and the relations, and neither what lies between nor the answer.
+    """Write a question that names the start and the relations, and neither what lies between nor the answer.
 
     Examples
     --------
@@ -92,10 +76,10 @@ def build_hop_slice(
 ) -> HopSlice:
     """Make multi-hop questions that similarity alone does not answer.
 
-    A path is kept when each fact leads to one object only and stands in one memory only, no two facts stand in the
-    same memory, no two memories one after the other are adjacent in `space` (see `NonAdjacent`; use an embedder other
-    than the one under test), and the question does not give away what it should be walked to for. A concept starts
-    or carries at most one question, so that no hub dominates.
+    A path is kept when each fact has one object only and one memory only, no two facts have the same memory, no two
+    memories one after the other are adjacent in `space` (see `NonAdjacent`; use an embedder other than the one under
+    test), and the question names no concept on the path but the first. A concept is on the path of at most one
+    question, so that no hub dominates.
 
     Parameters
     ----------
@@ -103,10 +87,14 @@ def build_hop_slice(
         The facts; mentions are passed over.
     space : VectorSpace
         Vectors of the memories; facts of memories it lacks are not used.
-    hops, limit, seed : int
-        How many facts a path has, how many questions to make at most, and which of the paths come first.
+    hops, limit : int
+        How many facts a path has, and how many questions to make at most.
+    neighbours : int
+        Two memories are adjacent when either is among the other's nearest so many.
+    seed : int
+        Decides which of the paths come first.
     ask : callable
-        Words the question; a language model may stand here.
+        Writes the question; it may ask a language model.
     """
     if hops < 2:
         raise HopgateError("a multi-hop question needs at least 2 hops")
@@ -140,35 +128,35 @@ def build_hop_slice(
 
 def _steps(facts: Iterable[Triple]) -> dict[str, list[Triple]]:
     """Subject → the facts that have one object and one memory each."""
-    told: defaultdict[tuple[str, str], dict[tuple[str, str], Triple]] = defaultdict(dict)
+    answers: defaultdict[tuple[str, str], dict[tuple[str, str], Triple]] = defaultdict(dict)
     for fact in facts:
-        told[_name(fact.subject), _name(fact.relation)][_name(fact.object), fact.doc_id] = fact
-    opens = Counter(subject for subject, _ in told)
-    leads = Counter(name for said in told.values() for name, _ in said)
+        answers[folded_name(fact.subject), folded_name(fact.relation)][folded_name(fact.object), fact.doc_id] = fact
+    outgoing = Counter(subject for subject, _ in answers)
+    incoming = Counter(name for found in answers.values() for name, _ in found)
     steps: defaultdict[str, list[Triple]] = defaultdict(list)
-    for (subject, _), said in told.items():
-        lettered = any(letter.isalpha() for letter in subject)  # a bare number or year bridges by accident
-        if lettered and len(said) == 1 and opens[subject] <= MAX_FACTS and leads[subject] <= MAX_LEADS:
-            steps[subject].extend(said.values())
+    for (subject, _), found in answers.items():
+        has_letters = any(letter.isalpha() for letter in subject)  # a bare number or year joins facts by accident
+        if has_letters and len(found) == 1 and outgoing[subject] <= MAX_OUTGOING and incoming[subject] <= MAX_INCOMING:
+            steps[subject].extend(found.values())
     return steps
 
 
 def _paths(
     start: str, hops: int, steps: dict[str, list[Triple]], space: VectorSpace, neighbours: int
 ) -> Iterator[tuple[Triple, ...]]:
-    """Give the paths from a concept that go through distinct concepts and memories, each step a jump."""
+    """Give the paths from a concept that go through distinct concepts and memories, no two of them adjacent."""
     pending: list[tuple[Triple, ...]] = [(fact,) for fact in steps[start]]
     while pending:
         path = pending.pop()
         if len(path) == hops:
             yield path
             continue
-        been = {start, *(_name(fact.object) for fact in path[:-1])}
-        here = _name(path[-1].object)
-        if here in been:
+        visited = {start, *(folded_name(fact.object) for fact in path[:-1])}
+        here = folded_name(path[-1].object)
+        if here in visited:
             continue
         for fact in steps.get(here, ()):
-            if fact.doc_id in {hop.doc_id for hop in path} or _name(fact.object) in been | {here}:
+            if fact.doc_id in {hop.doc_id for hop in path} or folded_name(fact.object) in visited | {here}:
                 continue
             pair = [space.rows[path[-1].doc_id], space.rows[fact.doc_id]]
             if not adjacent(space.vectors, pair, neighbours)[0, 1]:
@@ -176,13 +164,10 @@ def _paths(
 
 
 def _gives_away(question: str, path: Sequence[Triple]) -> bool:
-    asked = _name(question)
-    return any(re.search(rf"(?<!\w){re.escape(_name(fact.object))}(?!\w)", asked) for fact in path)
+    """Whether a question names a concept that it should lead to."""
+    text = folded_name(question)
+    return any(re.search(rf"(?<!\w){re.escape(folded_name(fact.object))}(?!\w)", text) for fact in path)
 
 
 def _names(path: Sequence[Triple]) -> set[str]:
-    return {_name(path[0].subject), *(_name(fact.object) for fact in path)}
-
-
-def _name(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return {folded_name(path[0].subject), *(folded_name(fact.object) for fact in path)}

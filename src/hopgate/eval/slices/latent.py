@@ -15,7 +15,7 @@ import numpy as np
 from hopgate.eval.slices.adjacency import VectorSpace
 from hopgate.memory import Memory, cleared
 
-NAME = "latent-semantic"
+LATENT = "latent"
 
 
 def latent_space(memories: Iterable[Memory], *, dimension: int = 128, seed: int = 0) -> VectorSpace:
@@ -39,4 +39,4 @@ def latent_space(memories: Iterable[Memory], *, dimension: int = 128, seed: int 
     )
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = np.asarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
-    return VectorSpace(NAME, [key for key, _ in pairs], unit)
+    return VectorSpace(LATENT, [key for key, _ in pairs], unit)

@@ -13,7 +13,7 @@ class All(Slice):
     """Every judged query."""
 
     def holds(self, query: Query, known: Known) -> bool:  # noqa: ARG002
-        """Say yes."""
+        """Hold every query."""
         return True
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class HopCount(Slice):
     or_more: bool = False
 
     def holds(self, query: Query, known: Known) -> bool:  # noqa: ARG002
-        """Compare the hops; a query that does not tell is left out."""
+        """Compare the hops; a query without a hop count is left out."""
         return query.hops is not None and (query.hops >= self.value if self.or_more else query.hops == self.value)
 
     def __repr__(self) -> str:

@@ -14,14 +14,10 @@ from hopgate.eval.slices.adjacency import VectorSpace
 
 @dataclass(frozen=True)
 class Known:
-    """What a slice may look at: queries, gold, the memories' texts, and embedding spaces by name.
-
-    Texts come from the sensitivity guard; a slice by text leaves a query with a sensitive gold memory out.
-    """
+    """What a slice may look at: queries, gold, and embedding spaces by name."""
 
     queries: Mapping[str, Query]
     qrels: Qrels
-    texts: Mapping[str, str] = member(default_factory=dict)
     spaces: Mapping[str, VectorSpace] = member(default_factory=dict)
 
 
@@ -31,10 +27,8 @@ class Slice(ABC):
     from_runs: bool = False
     """Whether it was defined by what the compared runs found or missed."""
 
-    @property
-    def spaces(self) -> frozenset[str]:
-        """The embedding spaces it looks at."""
-        return frozenset()
+    spaces: frozenset[str] = frozenset()
+    """The embedding spaces it looks at."""
 
     @abstractmethod
     def holds(self, query: Query, known: Known) -> bool:
@@ -45,13 +39,13 @@ class Slice(ABC):
         return frozenset(name for name in known.qrels if self.holds(known.queries[name], known))
 
     def __or__(self, other: Slice) -> Slice:
-        return Both("|", self, other)
+        return CombinedSlice("|", self, other)
 
     def __and__(self, other: Slice) -> Slice:
-        return Both("&", self, other)
+        return CombinedSlice("&", self, other)
 
     def __sub__(self, other: Slice) -> Slice:
-        return Both("-", self, other)
+        return CombinedSlice("-", self, other)
 
 
 _RULES: Mapping[str, Callable[[bool, bool], bool]] = {
@@ -62,7 +56,7 @@ _RULES: Mapping[str, Callable[[bool, bool], bool]] = {
 
 
 @dataclass(frozen=True)
-class Both(Slice):
+class CombinedSlice(Slice):
     """Two slices put together; it was defined from the runs when either was."""
 
     rule: str
@@ -75,8 +69,8 @@ class Both(Slice):
         return self.left.from_runs or self.right.from_runs
 
     @property
-    def spaces(self) -> frozenset[str]:
-        """The spaces both look at."""
+    def spaces(self) -> frozenset[str]:  # type: ignore[override]
+        """The embedding spaces that either part looks at."""
         return self.left.spaces | self.right.spaces
 
     def holds(self, query: Query, known: Known) -> bool:
@@ -84,5 +78,5 @@ class Both(Slice):
         return _RULES[self.rule](self.left.holds(query, known), self.right.holds(query, known))
 
     def __repr__(self) -> str:
-        sides = [f"({side!r})" if isinstance(side, Both) else repr(side) for side in (self.left, self.right)]
+        sides = [f"({side!r})" if isinstance(side, CombinedSlice) else repr(side) for side in (self.left, self.right)]
         return f" {self.rule} ".join(sides)

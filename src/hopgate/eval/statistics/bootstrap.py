@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 _CHUNK = 2_000_000
 
 UNKNOWN = (-1.0, 1.0)
-"""What one query says about a mean difference of measures in 0..1: nothing."""
+"""The interval of one query: all differences that measures in 0..1 can have."""
 
 
 def bca_interval(

@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.importers.folder import Gathered
+from hopgate.eval.data.new_dataset import NewDataset
 
 
-def gather(questions: Iterable[dict[str, Any]], data: Gathered) -> None:
+def gather(questions: Iterable[dict[str, Any]], data: NewDataset) -> None:
     """Add the questions; a paragraph that the corpus lacks is added to it.
 
     Both the authors' layout (pairs) and the parallel lists of the data set hubs are read.
 
     Examples
     --------
-    >>> data = Gathered()
+    >>> data = NewDataset()
     >>> row = {"_id": "q", "question": "?", "type": "bridge", "context": [["A", ["One.", "Two."]], ["B", ["Three."]]]}
     >>> gather([row | {"supporting_facts": [["B", 0]]}], data)
     >>> data.gold, data.corpus["d000000"]["text"]
-    ({'q': ['d000001']}, 'One. Two.')
+    ({'q': {'d000001': 1}}, 'One. Two.')
     """
     for row in questions:
         name = row.get("_id") or row["id"]

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import Dataset, read_dataset
-from hopgate.eval.data.importers import hotpot, locomo, musique, openie
-from hopgate.eval.data.importers.folder import Gathered, write_folder
+from hopgate.eval.data.dataset import Dataset
+from hopgate.eval.data.importers import hotpot, locomo, musique, openie, trec_collection
+from hopgate.eval.data.new_dataset import NewDataset, write_dataset
 from hopgate.jsonl import json_lines
 
-LAYOUTS = {
+QUESTION_LAYOUTS = {
     "musique": musique.gather,
     "2wikimultihopqa": hotpot.gather,
     "hotpotqa": hotpot.gather,
     "locomo": locomo.gather,
 }
+TREC = "trec"
+LAYOUTS = (*QUESTION_LAYOUTS, TREC)
 
 
 def import_dataset(
@@ -26,6 +30,7 @@ def import_dataset(
     out: str | Path,
     *,
     corpus: str | Path | None = None,
+    queries: str | Path | None = None,
     triples: str | Path | None = None,
     dev: float = 0.5,
 ) -> Dataset:
@@ -36,40 +41,60 @@ def import_dataset(
     layout : str
         One of `LAYOUTS`.
     source : path
-        The questions: JSON or JSON lines.
+        The questions, as JSON or JSON lines; for `trec` the judgements, as `query 0 document grade` lines.
     out : path
         A new or empty folder.
     corpus : path, optional
-        HippoRAG's `*_corpus.json`; without it the corpus is what the questions carry.
+        HippoRAG's `*_corpus.json`; without it the corpus is what the questions carry. For `trec` a `corpus.jsonl`.
+    queries : path, optional
+        For `trec`, and needed there: a `queries.jsonl`, or topics as lines of an id, a tab and a text.
     triples : path, optional
         HippoRAG's extraction results.
     dev : float
         Share of the queries that go to the split `dev`, by a hash of their id; the others go to `test`.
     """
+    source, data = Path(source), NewDataset()
     if layout not in LAYOUTS:
         raise HopgateError(f"there is no importer for {layout!r}: use one of {', '.join(LAYOUTS)}")
-    data = Gathered()
+    if layout == TREC:
+        if corpus is None or queries is None:
+            raise HopgateError("the layout trec has only judgements: give the corpus and the queries they are about")
+        trec_collection.gather(source, Path(corpus), Path(queries), data)
+    elif queries is not None:
+        raise HopgateError(f"the layout {layout} carries its own queries: leave those out")
+    else:
+        _gather_questions(layout, source, Path(corpus) if corpus else None, data)
+    if triples is not None:
+        with _layout(Path(triples), "HippoRAG's extraction"):
+            data.triples += openie.gather(_load(Path(triples)), data)
+        if not data.triples:
+            raise HopgateError(f"{triples} holds nothing about the documents of {source}")
+    return write_dataset(Path(out), data, dev)
+
+
+def _gather_questions(layout: str, source: Path, corpus: Path | None, data: NewDataset) -> None:
+    if corpus is not None:
+        with _layout(corpus, "HippoRAG's corpus"):
+            documents = _json(corpus)
+            if isinstance(documents, dict):
+                documents = [{"title": title, "text": hotpot.joined(texts)} for title, texts in documents.items()]
+            for document in documents:
+                data.document(document["title"], document["text"])
+    with _layout(source, layout):
+        QUESTION_LAYOUTS[layout](_load(source), data)
+
+
+@contextmanager
+def _layout(path: Path, layout: str) -> Iterator[None]:
+    """Refuse a file whose fields are not where its layout has them."""
     try:
-        for title, text in _corpus(Path(corpus)) if corpus else ():
-            data.document(title, text)
-        LAYOUTS[layout](_load(Path(source)), data)
-        facts = list(openie.gather(_load(Path(triples)), data)) if triples else []
+        yield
     except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise HopgateError(f"{source} is not in the layout of {layout}: {type(error).__name__} {error}") from None
-    if triples and not facts:
-        raise HopgateError(f"{triples} holds nothing about the documents of {source}")
-    write_folder(Path(out), data, facts, dev)
-    return read_dataset(out)
-
-
-def _corpus(path: Path) -> list[tuple[str, str]]:
-    rows = _json(path)
-    if isinstance(rows, dict):
-        return [(title, hotpot.joined(sentences)) for title, sentences in rows.items()]
-    return [(row["title"], row["text"]) for row in rows]
+        raise HopgateError(f"{path} is not in the layout of {layout}: {type(error).__name__} {error}") from None
 
 
 def _load(path: Path) -> list[dict[str, Any]]:
+    """Read a list of JSON objects, or the list under `docs` or `data`, or JSON lines."""
     if path.suffix == ".jsonl":
         return [row for _, row in json_lines(path)]
     rows = _json(path)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.eval.data.importers.folder import Gathered
+from hopgate.eval.data.new_dataset import NewDataset
 from hopgate.times import utc
 
 # The numbers of the published file; 5 is adversarial: a question whose answer is not there, so there is no gold.
@@ -17,7 +17,7 @@ _TURN = re.compile(r"D\s*:?\s*(\d+)\s*:\s*0*(\d+)")
 _SESSION = re.compile(r"session_(\d+)")
 
 
-def gather(conversations: Iterable[dict[str, Any]], data: Gathered) -> None:
+def gather(conversations: Iterable[dict[str, Any]], data: NewDataset) -> None:
     """Add every turn as a memory in its conversation's scope, and every answerable question.
 
     A few questions name turns that do not exist; those turns are left out, and the question too when none is left.
@@ -34,7 +34,7 @@ def gather(conversations: Iterable[dict[str, Any]], data: Gathered) -> None:
                 data.query(f"{scope}/q{number}", row["question"], gold, scope=scope, type=kind, answer=answer)
 
 
-def _turns(conversation: dict[str, Any], scope: str, data: Gathered) -> dict[str, str]:
+def _turns(conversation: dict[str, Any], scope: str, data: NewDataset) -> dict[str, str]:
     turns = {}
     for key, session in conversation.items():
         if not _SESSION.fullmatch(key):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hopgate.eval.data.importers.folder import Gathered
+from hopgate.eval.data.new_dataset import NewDataset
 
 
-def gather(questions: Iterable[dict[str, Any]], data: Gathered) -> None:
+def gather(questions: Iterable[dict[str, Any]], data: NewDataset) -> None:
     """Add the questions; a paragraph that the corpus lacks is added to it.
 
     Examples
     --------
-    >>> data = Gathered()
+    >>> data = NewDataset()
     >>> paragraphs = [{"title": "A", "paragraph_text": "a is b", "is_supporting": True}]
     >>> gather([{"id": "2hop__1_2", "question": "?", "paragraphs": paragraphs, "answerable": True}], data)
     >>> data.queries["2hop__1_2"]["metadata"]

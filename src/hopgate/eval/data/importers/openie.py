@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hopgate.eval.data.importers.folder import Gathered
+from hopgate.eval.data.new_dataset import NewDataset
 
 
-def gather(documents: Iterable[dict[str, Any]], data: Gathered) -> Iterator[dict[str, str]]:
+def gather(documents: Iterable[dict[str, Any]], data: NewDataset) -> Iterator[dict[str, str]]:
     r"""Give a `triples.jsonl` row for every fact and mention of a passage that is in the corpus.
 
     A triple that is not three texts (models write such) is left out, and so are repeated ones.
 
     Examples
     --------
-    >>> data = Gathered()
+    >>> data = NewDataset()
     >>> _ = data.document("A", "a is b")
     >>> list(gather([{"passage": "A\na is b", "extracted_entities": ["b"], "extracted_triples": [["a", "is"]]}], data))
     [{'doc_id': 'd000000', 'entity': 'b'}]

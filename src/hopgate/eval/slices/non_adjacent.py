@@ -19,8 +19,8 @@ class NonAdjacent(Slice):
     """Multi-hop queries whose gold memories do not hang together in an embedding space.
 
     Two memories are adjacent when either is among the other's nearest `neighbours`. The slice holds the queries whose
-    gold cannot be walked through by such steps alone: some hop is a jump that similarity does not make. The space
-    must not be the one under test, or the slice would favour the graph by construction; the audit looks.
+    gold cannot be connected by such steps alone: some hop is a jump that similarity does not make. The space must not
+    be the one under test, or the slice would favour the graph by construction; the audit checks that.
 
     Examples
     --------
@@ -32,12 +32,12 @@ class NonAdjacent(Slice):
     neighbours: int = 10
 
     @property
-    def spaces(self) -> frozenset[str]:
+    def spaces(self) -> frozenset[str]:  # type: ignore[override]
         """The space it looks at."""
         return frozenset({self.space})
 
     def holds(self, query: Query, known: Known) -> bool:
-        """Try to walk through the gold memories by adjacent steps."""
+        """Try to connect the gold memories by adjacent steps."""
         if self.space not in known.spaces:
             raise HopgateError(f"the slice {self} needs vectors of the embedding space {self.space!r}")
         space = known.spaces[self.space]

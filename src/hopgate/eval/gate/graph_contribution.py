@@ -1,4 +1,4 @@
-"""What the graph brought: ids found by it alone, relevant ones among them, and what a perfect fusion could do."""
+"""What the graph adds to the pool: ids found by it alone, relevant ones among them, and the recall they allow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hopgate.eval.gate.evidence import GRAPH, Arm
 
 
 @dataclass(frozen=True)
-class Brought:
+class GraphContribution:
     """What one arm's graph leg added to the pool.
 
     Parameters
@@ -40,35 +40,35 @@ class Brought:
         return asdict(self)
 
 
-def brought(arm: Arm, qrels: Qrels, k: int) -> Brought:
+def graph_contribution(arm: Arm, qrels: Qrels, k: int) -> GraphContribution:
     """Count what an arm's graph leg found that its other legs did not.
 
     Examples
     --------
     >>> legs = {"dense": {"q": [("a", 1.0)]}, "graph": {"q": [("b", 0.5), ("a", 0.2), ("x", 0.1)]}}
-    >>> found = brought(Arm("all", {"q": [("a", 2.0), ("b", 1.0)]}, legs=legs), {"q": {"a": 1, "b": 1}}, k=1)
-    >>> found.relevant_alone, found.reached, found.pool_recall, found.pool_recall_without
+    >>> arm = Arm("all", {"q": [("a", 2.0), ("b", 1.0)]}, legs=legs)
+    >>> added = graph_contribution(arm, {"q": {"a": 1, "b": 1}}, k=1)
+    >>> added.relevant_alone, added.reached, added.pool_recall, added.pool_recall_without
     (1, 0, 1.0, 0.5)
     """
-    others = [leg for leg in {*arm.legs, *arm.found} if leg != GRAPH]
-    alone = helped = golden = reached = 0
+    found_alone = helped = relevant_alone = reached = 0
     with_graph, without = [], []
     for query, gold in qrels.items():
         wanted = relevant(gold)
-        base = set().union(*(arm.as_found(leg, query) for leg in others))
-        only = arm.as_found(GRAPH, query) - base
-        good = only & wanted
-        alone += len(only)
-        golden += len(good)
+        base = arm.found_by_others(GRAPH, query)
+        alone = arm.found_ids(GRAPH, query) - base
+        good = alone & wanted
+        found_alone += len(alone)
+        relevant_alone += len(good)
         helped += bool(good)
         reached += len(good.intersection(ordered(arm.run.get(query, ()))[:k]))
         without.append(len(base & wanted) / len(wanted) if wanted else 0.0)
-        with_graph.append(len((base | only) & wanted) / len(wanted) if wanted else 0.0)
+        with_graph.append(len((base | alone) & wanted) / len(wanted) if wanted else 0.0)
     n = len(qrels)
-    return Brought(
+    return GraphContribution(
         queries=n,
-        alone=alone / n if n else 0.0,
-        relevant_alone=golden,
+        alone=found_alone / n if n else 0.0,
+        relevant_alone=relevant_alone,
         queries_helped=helped,
         reached=reached,
         pool_recall=float(np.mean(with_graph)) if n else 0.0,

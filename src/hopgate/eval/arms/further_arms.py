@@ -1,4 +1,4 @@
-"""The arms of a full ablation: questions left open by the prototype, each answered by an arm of its own."""
+"""The further arms of a full ablation: questions that the prototype left open, each answered by an arm of its own."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hopgate.eval.arms.choose import alone, choose
+from hopgate.eval.arms.ablation import WITH_GRAPH, graph_is_better
+from hopgate.eval.arms.choose import choose
+from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.arms.grid import challenger_grid
-from hopgate.eval.arms.tune import fused_run
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Qrels, Run
-from hopgate.eval.gate.evidence import Arm
+from hopgate.eval.gate.evidence import GRAPH, LEGS, Arm
 from hopgate.memory import Cleared
 from hopgate.recall.fuse import RRF, AnyFuser, ExactMatch, active, is_exact
 
@@ -28,8 +29,8 @@ def swept_k(
     """RRF at several k with the challenger's weights: k = 60 had never been swept."""
     arms = {}
     for k in KS:
-        each = RRF(k=k).reweighed(**{leg: fuser.weights[leg] for leg in ("lexical", "dense", "graph")})
-        arms[f"rrf, k={k}"] = Arm(f"rrf, k={k}", fused_run(each, legs, queries), repr(each), legs, settings=settings)
+        name, rrf = f"rrf (k={k})", RRF(k=k).reweighed(**{leg: fuser.weights[leg] for leg in LEGS})
+        arms[name] = Arm(name, fused_run(rrf, legs, queries), repr(rrf), legs, settings=settings)
     return arms
 
 
@@ -56,14 +57,13 @@ def no_model(
     lists: Mapping[str, Run], dev: Qrels, queries: Sequence[str], base: AnyFuser, settings: Mapping[str, Any], k: int
 ) -> dict[str, Arm]:
     """The graph that rules alone make, in the place of the one from triples, tuned alike."""
-    legs = {"lexical": lists["lexical"], "dense": lists["dense"], "graph": lists["no-model"]}
-    told = {**settings, "graph": "phrases"}
+    legs = {"lexical": lists["lexical"], "dense": lists["dense"], GRAPH: lists["no-model"]}
+    settings = {**settings, "graph": "phrases"}
     fuser: AnyFuser = RRF()
     if dev:
-        lean = alone(legs["graph"], dev, k) >= alone(fused_run(base, legs, dev), dev, k)
-        fuser = choose(challenger_grid(base), legs, dev, k, lean_to_graph=lean).fuser
-    name = "lexical+dense+graph, no model"
-    return {
-        "graph, no model": Arm("graph, no model", legs["graph"], legs={"graph": legs["graph"]}, settings=told),
-        name: Arm(name, fused_run(fuser, legs, queries), repr(fuser), legs, settings=told),
-    }
+        prefer_graph = graph_is_better(legs, base, dev, k)
+        fuser = choose(challenger_grid(base), legs, dev, k, prefer_graph=prefer_graph).fuser
+    alone = Arm("graph (no model)", legs[GRAPH], legs={GRAPH: legs[GRAPH]}, settings=settings)
+    name = f"{WITH_GRAPH} (no model)"
+    fused = Arm(name, fused_run(fuser, legs, queries), repr(fuser), legs, settings=settings)
+    return {alone.name: alone, fused.name: fused}
