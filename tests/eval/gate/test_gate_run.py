@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from hopgate.cli import main
 from hopgate.demo.generate import write
 from hopgate.errors import HopgateError
 from hopgate.eval import load_gate
+from hopgate.eval.arms import ablation
 from hopgate.eval.arms.ablation import BASE, ablate
 from hopgate.eval.arms.collect import Collected, collect
 from hopgate.eval.arms.controls import PROTOTYPE, SHUFFLED
@@ -100,6 +102,23 @@ def test_the_prototype_is_invalid_for_reachability_and_exclusion(evidence: Evide
     assert {"reachability", "exclusion"} <= set(judgement.decision.failed)
 
 
+@pytest.fixture
+def base_chosen_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Choose the base once for all shuffles: it is chosen from the lexical and the dense lists, which they share."""
+    choose, known = ablation.choose, {}
+
+    def remembered(fusers: Any, legs: Any, qrels: Any, *rest: Any, **options: Any) -> Any:
+        if any(fuser.graph for fuser in fusers):
+            return choose(fusers, legs, qrels, *rest, **options)
+        key = (tuple(fusers), id(legs["lexical"]), id(legs["dense"]), id(qrels), rest, tuple(options.items()))
+        if key not in known:
+            known[key] = choose(fusers, legs, qrels, *rest, **options)
+        return known[key]
+
+    monkeypatch.setattr(ablation, "choose", remembered)
+
+
+@pytest.mark.usefixtures("base_chosen_once")
 def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, collected: Collected) -> None:
     lists = collected.lists
     dev, test = dataset.split("dev"), dataset.split("test")

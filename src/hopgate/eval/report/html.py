@@ -16,7 +16,6 @@ MARKS = {Status.PASS: "✓", Status.FAIL: "✗", Status.NOT_APPLICABLE: "–"}
 def to_html(page: Page) -> str:
     """Draw the page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
 
     environment = Environment(
         loader=PackageLoader("hopgate.eval.report"),
@@ -25,7 +24,6 @@ def to_html(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["drawn"] = Markup
     return environment.get_template("page.html.j2").render(
         page=page,
         judgement=page.judgement,
