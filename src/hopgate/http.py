@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     import httpx
@@ -210,8 +211,7 @@ def retry_after(header: str | None, now: datetime | None = None) -> float:
         date = parsedate_to_datetime(text)
     except (ValueError, TypeError, OverflowError):
         return 0.0
-    aware = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
+    return max(0.0, (utc(date) - (now or datetime.now(UTC))).total_seconds())
 
 
 def _error_message(body: Any) -> str:
