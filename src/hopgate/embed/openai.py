@@ -44,9 +44,9 @@ class OpenAIEmbedder:
         batch_size: int = 128,
         retry: RetryPolicy | None = None,
     ) -> None:
-        self._key_variable = key_variable
-        self._key_is_set = bool(os.environ.get(key_variable))
-        self._client = JsonClient(base_url, key=os.environ.get(key_variable, ""), retry=retry)
+        key = os.environ.get(key_variable, "").strip()
+        self._key_variable, self._key_is_set = key_variable, bool(key)
+        self._client = JsonClient(base_url, key=key, retry=retry)
         self.model, self.base_url = model, self._client.base_url
         self._prompts = query_prompt, document_prompt
         self._dimension = dimension
