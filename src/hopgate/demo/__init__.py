@@ -6,7 +6,7 @@ a demo and for tests of the machinery; a gate's verdict on this corpus needs a g
 
 from __future__ import annotations
 
-from hopgate.demo.assemble import corpus
+from hopgate.demo.make_corpus import corpus
 from hopgate.demo.records import Corpus, Question
 
 __all__ = ["Corpus", "Question", "corpus"]
