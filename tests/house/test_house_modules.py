@@ -17,10 +17,12 @@ ENTRIES = {"hopgate.__main__", "hopgate.cli.__main__", "hopgate.cli", *PUBLIC}
 NAMED_AFTER_WHAT_THEY_SHOW = ("cli/", "plot/")
 # Any other file name that occurs in several rooms: the rooms, and the one thing it means in all of them.
 ONE_MEANING = {
+    "assemble.py": ({"demo", "eval/gate"}, "the parts of its room put together into one value"),
     "cache.py": ({"embed", "extract"}, "what a model answered, kept by the text it was asked about"),
     "openai.py": ({"embed", "extract/model"}, "a client of an OpenAI-compatible endpoint"),
     "spec.py": ({"embed", "extract"}, "one line of text such as openai:MODEL@URL -> the thing it names"),
     "parse.py": ({"eval/measures", "recall/fuse"}, "a value from what it prints as"),
+    "run.py": ({"eval/audit", "eval/gate"}, "the whole work of its room, from beginning to end"),
     "power.py": ({"eval/audit", "eval/statistics"}, "the smallest effect that a slice could have shown"),
 }
 

@@ -11,3 +11,7 @@ _._repr_html_  # called by a notebook to show the value
 down_revision  # read by Alembic in a migration
 picture  # a field that the report's template reads
 grammar  # a field that is part of a cache's key, through asdict
+_.rethreshold  # called in the notebook on clusters and in the guide
+_.least_similar  # called in the notebook on clusters
+direct  # a field of an explanation, for whoever prints it
+joined_at  # a field of an explanation, for whoever prints it

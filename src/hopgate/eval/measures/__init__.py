@@ -4,7 +4,7 @@ from hopgate.eval.measures.average_precision import MAP
 from hopgate.eval.measures.measure import Measure, score_all
 from hopgate.eval.measures.ndcg import NDCG
 from hopgate.eval.measures.parse import parse_measure
-from hopgate.eval.measures.recall import Recall
+from hopgate.eval.measures.recall_at_k import Recall
 from hopgate.eval.measures.reciprocal_rank import MRR
 from hopgate.eval.measures.success import Success
 
