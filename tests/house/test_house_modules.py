@@ -17,7 +17,6 @@ ENTRIES = {"hopgate.__main__", "hopgate.cli.__main__", "hopgate.cli", *PUBLIC}
 NAMED_AFTER_WHAT_THEY_SHOW = ("cli/", "plot/")
 # Any other file name that occurs in several rooms: the rooms, and the one thing it means in all of them.
 ONE_MEANING = {
-    "assemble.py": ({"demo", "eval/gate"}, "the parts of its room put together into one value"),
     "cache.py": ({"embed", "extract"}, "what a model answered, kept by the text it was asked about"),
     "openai.py": ({"embed", "extract/model"}, "a client of an OpenAI-compatible endpoint"),
     "spec.py": ({"embed", "extract"}, "one line of text such as openai:MODEL@URL -> the thing it names"),

@@ -118,6 +118,8 @@ def base_chosen_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ablation, "choose", remembered)
 
 
+# Tracing lines triples its time, and the other tests of this file run the same lines.
+@pytest.mark.no_cover
 @pytest.mark.usefixtures("base_chosen_once")
 def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, collected: Collected) -> None:
     lists = collected.lists
