@@ -327,7 +327,7 @@ class KnowledgeBase:
         self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
     ) -> nx.MultiDiGraph[str]:
         """The graph for networkx: concepts and edges, and with `memories` what talks about them."""
-        from hopgate.graph.inspect.export import to_networkx
+        from hopgate.graph.inspect.networkx_export import to_networkx
         from hopgate.store.graph.arrays import snapshot
 
         with snapshot(self.store) as connection:

@@ -57,7 +57,7 @@ def export(
     Example: hopgate graph export --out notes.graphml
     """
     from hopgate.errors import HopgateError
-    from hopgate.graph.inspect import export as exporting
+    from hopgate.graph.inspect import networkx_export as exporting
 
     if form is not None and form not in exporting.FORMATS:
         raise HopgateError(f"there is no format {form!r}: use one of {', '.join(exporting.FORMATS)}")

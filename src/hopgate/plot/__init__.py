@@ -11,9 +11,9 @@ from hopgate.plot.concepts import Concepts, clusters, project, read_concepts
 from hopgate.plot.degree import by_degree
 from hopgate.plot.example import open_or_example
 from hopgate.plot.gate import gains, slices, weight_sweep
-from hopgate.plot.lit import Lit, walk_of
 from hopgate.plot.network import lit, neighbourhood
 from hopgate.plot.timeline import timeline
+from hopgate.plot.walk_picture import Lit, walk_of
 
 __all__ = [
     "Concepts",

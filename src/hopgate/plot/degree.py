@@ -11,7 +11,7 @@ from hopgate.plot.style import COLOURS, GREY, axes, titled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hopgate.plot.lit import Lit
+    from hopgate.plot.walk_picture import Lit
 
 
 def by_degree(walk: Lit, *, corrections: tuple[float, ...] = (0.0, 0.5), ax: Axes | None = None) -> Axes:

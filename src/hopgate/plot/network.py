@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hopgate.graph.inspect.edges import Edge
-    from hopgate.plot.lit import Lit
+    from hopgate.plot.walk_picture import Lit
 
 SEED, CONCEPT, MEMORY = COLOURS[1], COLOURS[0], COLOURS[2]
 

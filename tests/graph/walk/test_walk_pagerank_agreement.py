@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hopgate.graph.walk.pagerank import pagerank, precompute
 from hopgate.graph.walk.pagerank.halved import halved
-from hopgate.graph.walk.pagerank.power import power
+from hopgate.graph.walk.pagerank.power_iteration import power
 from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
 
 DAMPINGS = (0.5, 0.85)

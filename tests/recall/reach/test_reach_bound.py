@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse import RRF, TM2C2, ExactMatch, Importance, StretchedRRF, order
 from hopgate.recall.reach import Reachability, bound, warnings
-from hopgate.recall.reach.arrange import hardest
+from hopgate.recall.reach.kth_score import hardest
 
 OUTSIDER = 10**6  # the largest id: it loses every tie
 LOW = {"dense": -1.0}

@@ -2,7 +2,7 @@
 
 from hopgate.recall.reach.bound import Bound, bound
 from hopgate.recall.reach.lists import on_lists
-from hopgate.recall.reach.needed import Needed, Reachability
+from hopgate.recall.reach.needed_weight import Needed, Reachability
 from hopgate.recall.reach.report import ListReach, QueryReach
 from hopgate.recall.reach.warn import warnings
 

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from hopgate.recall.fuse import Bounded, ExactMatch, Fused, Fuser, Id, Importance, total
-from hopgate.recall.reach.needed import bounded
+from hopgate.recall.reach.needed_weight import bounded
 from hopgate.recall.reach.report import ListReach, QueryReach
 
 

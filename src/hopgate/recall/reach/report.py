@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hopgate.recall.fuse import ExactMatch, Fuser, Importance
-from hopgate.recall.reach.needed import Reachability, in_words, opening, or_none
+from hopgate.recall.reach.needed_weight import Reachability, in_words, opening, or_none
 
 _SHARES = {"first": 0.0, "half": 0.5, "nine_in_ten": 0.9, "all": 1.0}
 """The shares of the queries a summary gives the weight for."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hopgate.recall.fuse import Bounded, ExactMatch, Fuser, Importance, active
 from hopgate.recall.fuse.weights import number
 from hopgate.recall.reach.bound import DEPTH, bound
-from hopgate.recall.reach.needed import Reachability, in_words
+from hopgate.recall.reach.needed_weight import Reachability, in_words
 
 
 def warnings(

@@ -17,7 +17,7 @@ def prepare(graph: WalkGraph, damping: float = 0.5) -> Kernel | None:
 
     Examples
     --------
-    >>> from hopgate.graph.walk.pagerank.front import pagerank
+    >>> from hopgate.graph.walk.pagerank.solve import pagerank
     >>> from hopgate.graph.walk.walk_graph import mention_graph
     >>> graph = mention_graph(2, 1, memory=[0, 1], concept=[0, 0])
     >>> pagerank(graph, {2: 1.0}, kernel=prepare(graph)).round(4)

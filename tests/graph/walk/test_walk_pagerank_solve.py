@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.pagerank import front, pagerank, precompute
+from hopgate.graph.walk.pagerank import pagerank, precompute, solve
 from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
 
 
@@ -130,7 +130,7 @@ def test_graphs_change_while_a_thousand_queries_run() -> None:
 
 
 def test_top_falls_back_to_a_whole_solution(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front, "PUSH_NODES", 0)
+    monkeypatch.setattr(solve, "PUSH_NODES", 0)
     graph = mention_graph(4, 3, [0, 1, 1, 2], [0, 0, 1, 1])
     exact = pagerank(graph, {4: 1.0, 6: 1.0})
     # Concept 2 (node 6) has no mention: its mass would leak from a push.

@@ -13,7 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.graph.walk.pagerank.batch import in_batches
 from hopgate.graph.walk.pagerank.halved import halved
 from hopgate.graph.walk.pagerank.kernel import Kernel
-from hopgate.graph.walk.pagerank.power import power
+from hopgate.graph.walk.pagerank.power_iteration import power
 from hopgate.graph.walk.pagerank.push import push
 from hopgate.graph.walk.pagerank.restart import Restart, columns, sparse
 from hopgate.graph.walk.walk_graph import WalkGraph
