@@ -78,9 +78,9 @@ def _labels(kb: KnowledgeBase, walked: Walked, top: list[int]) -> dict[int, str]
 
 
 def _best(scores: NDArray[np.floating], top: int) -> NDArray[np.int64]:
-    from hopgate.graph.inspect.degree import best
+    from hopgate.graph.walk.top_k import top_k
 
-    return best(scores, top)
+    return top_k(scores, top)
 
 
 def _walked(kb: KnowledgeBase, query: str, as_of: datetime | None) -> Walked:

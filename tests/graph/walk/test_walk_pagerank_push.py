@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from hopgate.graph.walk.pagerank import compiled, pagerank, solve, warm
-from hopgate.graph.walk.pagerank.frontier import frontier
-from hopgate.graph.walk.pagerank.push import push
+from hopgate.graph.walk.pagerank.push import numpy_stage, push
 from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
 
 NUMPY, NUMBA = "numpy", "numba"
@@ -59,7 +58,7 @@ def test_top_of_the_ranking_is_right(graph, engine, damping, monkeypatch) -> Non
 
 def test_one_stage_keeps_its_promises(graph, engine) -> None:
     """Mass is conserved, scores are never exceeded, and no node lacks more than epsilon times its strength."""
-    stage = compiled.stage() or frontier
+    stage = compiled.stage() or numpy_stage
     seeds = np.array([3001, 3005, 3100])
     settled, walking = np.zeros(graph.nodes, np.float32), np.zeros(graph.nodes, np.float32)
     walking[seeds] = 1 / 3

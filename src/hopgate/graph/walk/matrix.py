@@ -80,8 +80,6 @@ class GraphMatrix:
     ----------
     stamp : Stamp
         Which state of which graph this is.
-    frequency : array of int64
-        In how many of the memories each concept is mentioned.
     title_memory, title_concept : arrays of int32
         The memories that are titled with a concept's name, and that concept: links that follow from names alone.
     edge_source, edge_target, edge_relation, edge_weight, edge_id : arrays
@@ -93,7 +91,6 @@ class GraphMatrix:
     graph: WalkGraph
     memory_ids: NDArray[np.int64]
     concept_ids: NDArray[np.int64]
-    frequency: NDArray[np.int64]
     title_memory: NDArray[np.int32]
     title_concept: NDArray[np.int32]
     relations: tuple[str, ...]
@@ -174,7 +171,6 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
         ),
         memory_ids=memory_ids,
         concept_ids=concept_ids,
-        frequency=np.bincount(concept, minlength=len(concept_ids)),
         title_memory=memory[titled].astype(np.int32),
         title_concept=concept[titled].astype(np.int32),
         relations=edges.relations,

@@ -1,7 +1,7 @@
 """One stage of local push compiled by numba, where the extra ``fast`` is installed: a queue, node by node.
 
-Compiling takes seconds and must not hit a recall, so the compiled stage is used only once `warm` has run; until then,
-and without numba, `frontier` does the same work with NumPy. It holds no lock and runs on one thread, because numba's
+Compiling takes seconds and must not delay a recall, so the compiled stage is used only once `warm` has run; until then,
+and without numba, `push.numpy_stage` does the same work. It holds no lock and runs on one thread, because numba's
 own threads may not be entered from several at once.
 """
 
