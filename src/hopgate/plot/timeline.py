@@ -21,7 +21,7 @@ def timeline(edges: Sequence[Edge], *, as_of: datetime | None = None, ax: Axes |
     Parameters
     ----------
     edges : sequence of Edge
-        Such as `kb.edges(of=name)` gives, of one relation.
+        Such as `kb.graph.edges(name)` gives, of one relation.
     as_of : datetime, optional
         A line at a point in valid time.
     """

@@ -31,7 +31,7 @@ def to_networkx(
     Parameters
     ----------
     as_of, known_at : datetime, optional
-        Only edges that were true then, and as they were believed then.
+        Only edges that were true then, and as they were known then.
     memories : bool
         Whether memories are nodes too, with an edge to each concept they talk about.
     """
@@ -76,7 +76,7 @@ def node_link(graph: Graph) -> dict[str, Any]:
 
 
 def graphml(graph: Graph) -> str:
-    """The graph as GraphML; lists become one text each, their items a line apart, for it has no lists."""
+    """The graph as GraphML; it has no lists, so a list becomes one text with an item a line."""
     import networkx as nx
 
     plain = graph.copy()

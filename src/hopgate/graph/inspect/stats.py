@@ -23,9 +23,9 @@ class GraphStats:
     Parameters
     ----------
     edges, name_links : int
-        Edges that are believed now, and links between concepts by their names alone.
+        Edges that are not retired, and links between concepts by their names alone.
     retired : int
-        Edges that are no longer believed because later facts contradict them.
+        Edges that later facts contradict.
     invalidation_rate : float
         The share of facts (source, relation, target) of which something was ever retired.
     raw_relations : int
@@ -76,7 +76,7 @@ def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
         **counted,
         kinds=_top(overview.kinds(connection)),
         top_relations=_top(overview.relations(connection)),
-        hubs=tuple((one.name, one.memory_count) for one in concept_rows.listed(connection, limit=SHOWN)),
+        hubs=tuple((concept.name, concept.memory_count) for concept in concept_rows.listed(connection, limit=SHOWN)),
         components=components,
         largest_component=largest,
         degree=_degree(connection, damping),

@@ -104,7 +104,7 @@ def restart(
     Parameters
     ----------
     names : iterable of int
-        Concepts whose names stand in the query, numbered from 0.
+        Concepts whose names occur in the query, numbered from 0.
     facts : sequence of NearFact
         The facts nearest the query, best first; their concepts are numbered from 0.
     memories : sequence of (int, float)
