@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from hopgate.errors import HopgateError
+from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
 from hopgate.memory_writer import MemoryWriter
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
-    from hopgate.graph.build.options import BuildOptions, ExtractOptions
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
 
