@@ -11,3 +11,5 @@ _._repr_html_  # called by a notebook to show the value
 down_revision  # read by Alembic in a migration
 picture  # a field that the report's template reads
 grammar  # a field that is part of a cache's key, through asdict
+__getattr__  # called by Python for a public name that is not imported yet
+__dir__  # called by Python for dir(hopgate)
