@@ -76,7 +76,7 @@ def test_an_empty_graph_is_refused_in_words(kb: KnowledgeBase) -> None:
 
 def test_a_timeline_has_a_bar_for_each_edge_and_holds_the_day_asked_for() -> None:
     edges = [edge("Gitea", "runs on", "alder", 6), edge("Gitea", "runs on", "birch", 3, 6)]
-    ax = plot.timeline(edges, as_of=datetime(2023, 6, 1, tzinfo=UTC))
+    ax = plot.timeline(edges, as_of=datetime(2023, 6, 1))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["runs on birch", "runs on alder"]
     assert len(ax.patches) == 2
     with pytest.raises(HopgateError, match="no edge"):

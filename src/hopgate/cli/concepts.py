@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, moment, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 
 app = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_markup_mode=None)
 
@@ -66,7 +66,7 @@ def listed(
     Example: hopgate concepts list --kind person --limit 20
     """
     with opened(data, dsn) as kb:
-        found = kb.graph.concepts(kind=kind, limit=limit, as_of=moment(as_of), known_at=moment(known_at))
+        found = kb.graph.concepts(kind=kind, limit=limit, as_of=as_of, known_at=known_at)
     if as_json:
         print_json([asdict(concept) for concept in found])
         return
@@ -94,7 +94,7 @@ def show(
     Example: hopgate concepts show "nas-2" --as-of 2024-03-01
     """
     with opened(data, dsn) as kb:
-        found = kb.graph.concept(name, as_of=moment(as_of), known_at=moment(known_at), limit=limit)
+        found = kb.graph.concept(name, as_of=as_of, known_at=known_at, limit=limit)
     if as_json:
         print_json(found.to_dict())
         return

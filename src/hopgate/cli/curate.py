@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, moment, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 
 
 def command(
@@ -34,7 +34,7 @@ def command(
             done = kb.graph.restore(restore)
             print_json({"restored": done}) if as_json else say(f"{done:,} memories are no longer superseded")
             return
-        proposals = kb.graph.curate(since=moment(since), apply=apply)
+        proposals = kb.graph.curate(since=since, apply=apply)
     shown = [proposal for proposal in proposals if every or proposal.gives_way]
     if as_json:
         print_json({"applied": apply, "proposals": [asdict(proposal) for proposal in shown]})

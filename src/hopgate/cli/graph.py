@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, moment, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 
 if TYPE_CHECKING:
     from hopgate.graph.inspect.stats import GraphStats
@@ -62,7 +62,7 @@ def export(
     if form is not None and form not in exporting.FORMATS:
         raise HopgateError(f"there is no format {form!r}: use one of {', '.join(exporting.FORMATS)}")
     with opened(data, dsn) as kb:
-        graph = kb.graph.to_networkx(as_of=moment(as_of), known_at=moment(known_at), memories=memories)
+        graph = kb.graph.to_networkx(as_of=as_of, known_at=known_at, memories=memories)
     if out is not None:
         exporting.write(graph, out, form)
         say(f"wrote {graph.number_of_nodes():,} nodes and {graph.number_of_edges():,} edges to {out}")
