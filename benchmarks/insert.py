@@ -196,7 +196,7 @@ class Growing:
 
     def result(self) -> dict[str, Any]:
         """The figures, without the first inserts, which warm connections and caches."""
-        counts, taken = self._kb.graph_counts(), self.taken[WARM:]
+        counts, taken = self._kb.graph.counts(), self.taken[WARM:]
         return {
             "memories": self._rows,
             "concepts": counts["concepts"],

@@ -124,7 +124,7 @@ def main() -> None:
     result = {
         "memories": len(matrix.memory_ids),
         "concepts": len(matrix.concept_ids),
-        "mentions": int(matrix.frequency.sum()),
+        "mentions": int(matrix.graph.indptr[matrix.graph.memories]),
         "edges": len(matrix.edge_id),
         "ms": ms,
         "times_fetchall": round(statistics.median(ratios), 2),

@@ -15,7 +15,6 @@ import random
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ import hopgate
 from hopgate.embed import Identity
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.filters import Filters
-from hopgate.recall.recall import GraphAnswer, Machinery, recall
+from hopgate.recall.recall import RecallPipeline, recall
 from hopgate.recall.settings import Settings
 from hopgate.store import vectors
 
@@ -43,6 +42,16 @@ ARMS = {
     "one_statement": Settings().replaced({"graph": 0, "fast": True}),
 }
 Rows = NDArray[np.float32]
+
+
+class GivenVector:
+    """An embedder whose query's vector is known beforehand."""
+
+    def __init__(self, vector: Rows) -> None:
+        self._vector = vector
+
+    def query(self, _text: str, _space: vectors.EmbeddingSpace | None = None) -> Rows:
+        return self._vector
 
 
 class Language:
@@ -109,22 +118,14 @@ def ask(kb: KnowledgeBase, queries: list[tuple[str, Rows]]) -> dict[str, list[fl
     turns = list(ARMS)
     with ThreadPoolExecutor(4) as workers:
         for number, (text, vector) in enumerate([*queries[:10], *queries]):
-            machinery = Machinery(_given(vector), lambda *_: GraphAnswer(), _no_reranker, lambda: workers)
+            pipeline = RecallPipeline(kb.store, GivenVector(vector), kb.graph_leg, workers)
             random.Random(number).shuffle(turns)
             for arm in turns:
                 start = time.perf_counter()
-                recall(kb.store, text, ARMS[arm], Filters(), machinery)
+                recall(pipeline, text, ARMS[arm], Filters())
                 if number >= 10:  # the first ten warm up
                     taken[arm].append(1000 * (time.perf_counter() - start))
     return taken
-
-
-def _given(vector: Rows) -> Callable[[str, vectors.EmbeddingSpace], Rows]:
-    return lambda _text, _space: vector
-
-
-def _no_reranker() -> Any:
-    raise AssertionError("no arm reranks")
 
 
 def measure(size: int, count: int, seed: int = 0) -> dict[str, Any]:

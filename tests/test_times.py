@@ -77,14 +77,14 @@ def moved(kb, dsn):
 def test_everything_that_takes_a_time_takes_a_naive_one(moved, naive: datetime, city: str) -> None:
     aware = naive.replace(tzinfo=UTC)
     for when in (naive, aware):
-        assert [edge.target for edge in moved.edges(as_of=when)] == [city]
-        graph = moved.to_networkx(as_of=when)
+        assert [edge.target for edge in moved.graph.edges(as_of=when)] == [city]
+        graph = moved.graph.to_networkx(as_of=when)
         assert [graph.nodes[target]["name"] for _, target in graph.edges()] == [city]
         known = 2 if city == "Munich" else 0
-        assert len(moved.edges(known_at=when)) == known
+        assert len(moved.graph.edges(known_at=when)) == known
         assert len(moved.recall("Ada", legs=("lexical",), known_at=when)) == known
-        assert len(moved.curate(since=when)) == 2
-    assert moved.curate(since=datetime(2024, 5, 1, 0, 1)) == []
+        assert len(moved.graph.curate(since=when)) == 2
+    assert moved.graph.curate(since=datetime(2024, 5, 1, 0, 1)) == []
     assert [hit.external_id for hit in moved.recall("Ada", legs=("graph",), as_of=naive)] == [
         hit.external_id for hit in moved.recall("Ada", legs=("graph",), as_of=aware)
     ]

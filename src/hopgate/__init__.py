@@ -1,18 +1,62 @@
-"""Does a concept graph make recall better on my data, and can I trust the answer: a library to find out."""
+"""Does a concept graph make recall better on my data, and can I trust the answer: a library to find out.
+
+The names below are the public ones. All but `Memory` and `HopgateError` are imported when they are first used, so that
+`import hopgate` costs next to nothing.
+"""
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 
 if TYPE_CHECKING:
+    from hopgate.eval.data.dataset import read_dataset
+    from hopgate.eval.gate.run import run_gate
     from hopgate.kb import KnowledgeBase
+    from hopgate.recall.fuse import RRF, TM2C2
+    from hopgate.recall.hit import Hit
+    from hopgate.recall.settings import Settings
 
 __version__ = "0.1.0"
-__all__ = ["HopgateError", "Memory", "open"]
+__all__ = [
+    "RRF",
+    "TM2C2",
+    "Hit",
+    "HopgateError",
+    "KnowledgeBase",
+    "Memory",
+    "Settings",
+    "open",
+    "read_dataset",
+    "run_gate",
+]
+
+_MODULES = {
+    "Hit": "hopgate.recall.hit",
+    "KnowledgeBase": "hopgate.kb",
+    "RRF": "hopgate.recall.fuse",
+    "Settings": "hopgate.recall.settings",
+    "TM2C2": "hopgate.recall.fuse",
+    "read_dataset": "hopgate.eval.data.dataset",
+    "run_gate": "hopgate.eval.gate.run",
+}
+
+
+# Hidden from type checkers, which would take every misspelt name for one that is imported late.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})
 
 
 def open(where: str | Path | None = None, *, upgrade: bool | None = None) -> KnowledgeBase:

@@ -172,8 +172,8 @@ def test_export_is_read_by_networkx(built, tmp_path, capsys):
     xml = nx.read_graphml(tmp_path / "g.graphml", force_multigraph=True)
     plain = nx.node_link_graph(json.loads((tmp_path / "g.json").read_text()), edges="links")
     with hopgate.open(built) as kb:
-        graph = kb.to_networkx()
-        whole = kb.to_networkx(memories=True)
+        graph = kb.graph.to_networkx()
+        whole = kb.graph.to_networkx(memories=True)
     assert (xml.number_of_nodes(), xml.number_of_edges()) == (whole.number_of_nodes(), whole.number_of_edges())
     assert nx.utils.graphs_equal(plain, graph)
     text = (tmp_path / "g.graphml").read_text() + (tmp_path / "g.json").read_text()

@@ -148,3 +148,8 @@ def test_a_reader_that_goes_away_is_no_error(dsn: str, filled: None) -> None:
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["_id"] == "key"
     assert done.stderr == ""
+
+
+def test_another_cross_encoder_is_named_by_an_option(run: Runner, filled: None) -> None:
+    options = ("--rerank", "--rerank-model", "/no/such/model")
+    assert "there is no model in /no/such/model" in run("recall", "spare key", *options, status=2).refused()

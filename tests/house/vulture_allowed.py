@@ -15,3 +15,5 @@ _.rethreshold  # called in the notebook on clusters and in the guide
 _.least_similar  # called in the notebook on clusters
 direct  # a field of an explanation, for whoever prints it
 joined_at  # a field of an explanation, for whoever prints it
+__getattr__  # called by Python for a public name that is not imported yet
+__dir__  # called by Python for dir(hopgate)

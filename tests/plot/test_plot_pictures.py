@@ -58,12 +58,12 @@ def test_a_map_draws_every_concept_and_names_the_first(small: KnowledgeBase) -> 
 
 
 def test_a_walk_shows_its_seed_and_no_isolated_dot(small: KnowledgeBase) -> None:
-    walk = plot.walk_of(small, "Where does Gitea run?")
+    walk = small.graph.walk("Where does Gitea run?")
     assert walk.nodes["Gitea"].is_seed and not walk.nodes["Gitea"].is_memory
     assert walk.nodes["m1"].is_memory
     joined = {name for line in walk.lines for name in line}
     assert joined == set(walk.nodes) and "s1" not in joined
-    assert plot.lit(walk).get_title(loc="left") == "Where does Gitea run?"
+    assert plot.walk_picture(walk).get_title(loc="left") == "Where does Gitea run?"
     plot.by_degree(walk)
 
 
@@ -71,12 +71,12 @@ def test_an_empty_graph_is_refused_in_words(kb: KnowledgeBase) -> None:
     with pytest.raises(HopgateError, match="hopgate build"):
         plot.read_concepts(kb)
     with pytest.raises(HopgateError, match="nothing in the graph"):
-        plot.walk_of(kb, "anything")
+        kb.graph.walk("anything")
 
 
 def test_a_timeline_has_a_bar_for_each_edge_and_holds_the_day_asked_for() -> None:
     edges = [edge("Gitea", "runs on", "alder", 6), edge("Gitea", "runs on", "birch", 3, 6)]
-    ax = plot.timeline(edges, as_of=datetime(2023, 6, 1, tzinfo=UTC))
+    ax = plot.timeline(edges, as_of=datetime(2023, 6, 1))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["runs on birch", "runs on alder"]
     assert len(ax.patches) == 2
     with pytest.raises(HopgateError, match="no edge"):

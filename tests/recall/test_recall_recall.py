@@ -14,7 +14,7 @@ from word_endpoint import WordEndpoint, serving
 from hopgate import HopgateError, Memory
 from hopgate.kb import BarredLegWarning, KnowledgeBase
 from hopgate.recall.fuse import RRF
-from hopgate.recall.rare_words import rare_words
+from hopgate.recall.fuse.exact import rare_words
 from hopgate.store.connect import POOL_SIZE
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
@@ -153,6 +153,14 @@ def test_exact_match_is_for_rare_words_and_quotes(filled: KnowledgeBase) -> None
     assert {name for name, hit in hits.items() if hit.bonus} == {"key"}
     quoted = filled.recall('cellar "backup job"', exact_match=1, graph=0)
     assert [hit.external_id for hit in quoted if hit.bonus] == ["job"]
+
+
+def test_what_the_gate_measures_is_the_bonus_that_recall_ships(filled: KnowledgeBase) -> None:
+    filled.add(*(Memory(f"n{n}", "cellar note") for n in range(12)))
+    for query in ("spare key cellar", 'cellar "backup job"', "the cats in the cellar", "cellar"):
+        hits = filled.recall(query, exact_match=1, graph=0, k=30)
+        matched = {hit.external_id for hit in hits if hit.bonus}
+        assert filled.exact_matches(query, [hit.external_id for hit in hits]) == matched
 
 
 def test_a_memory_deleted_between_leg_and_answer_leaves_no_gap(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
-from hopgate.recall.rerank import MiniLM, Reranker, bundled, from_path
+from hopgate.recall.rerank import MiniLM, Reranker, load_reranker
 
 TEXTS = [
     "Bread needs flour, water, salt and time.",
@@ -34,6 +34,12 @@ def candidates(*texts: str, sensitive: Sequence[str] = ()) -> list[tuple[str, Cl
     memories = [Memory(str(at), text, is_sensitive=text in sensitive) for at, text in enumerate(texts)]
     passed = dict(cleared((memory.external_id, memory) for memory in memories))
     return [(memory.external_id, passed.get(memory.external_id)) for memory in memories]
+
+
+def new_order(
+    reranker: Reranker, query: str, given_order: list[tuple[str, Cleared | None]], timeout: float
+) -> list[str]:
+    return [key for key, _ in reranker.rerank(query, given_order, timeout)]
 
 
 class ByLength:
@@ -62,7 +68,7 @@ class Stuck:
 
 
 def test_the_bundled_cross_encoder_finds_the_answer() -> None:
-    assert bundled().rerank("where is the NAS?", candidates(*TEXTS), ENOUGH)[0] == "2"
+    assert new_order(load_reranker(), "where is the NAS?", candidates(*TEXTS), ENOUGH)[0] == "2"
 
 
 def test_a_score_does_not_depend_on_the_other_candidates() -> None:
@@ -81,7 +87,7 @@ def test_sensitive_candidates_are_not_read_and_keep_their_places(texts: list[str
     secret = data.draw(st.lists(st.sampled_from(texts))) if texts else []
     given_order = candidates(*texts, sensitive=secret)
     encoder = ByLength()
-    order = Reranker(encoder).rerank("q", given_order, ENOUGH)
+    order = new_order(Reranker(encoder), "q", given_order, ENOUGH)
     assert sorted(order) == sorted(key for key, _ in given_order)
     assert not set(encoder.read) & set(secret)
     for place, (key, text) in enumerate(given_order):
@@ -91,13 +97,15 @@ def test_sensitive_candidates_are_not_read_and_keep_their_places(texts: list[str
     assert lengths == sorted(lengths)
 
 
-def test_equal_scores_keep_the_fused_order() -> None:
-    assert Reranker(ByLength()).rerank("q", candidates("bb", "aa", "cc", "d"), ENOUGH) == ["3", "0", "1", "2"]
+def test_equal_scores_go_by_id() -> None:
+    given_order = candidates("bb", "aa", "cc", "d")
+    for turned in (given_order, given_order[::-1]):
+        assert new_order(Reranker(ByLength()), "q", turned, ENOUGH) == ["3", "0", "1", "2"]
 
 
 def test_no_candidates_need_no_model() -> None:
     assert Reranker(Stuck()).rerank("q", [], 0.01) == []
-    assert Reranker(Stuck()).rerank("q", candidates("x", sensitive=["x"]), 0.01) == ["0"]
+    assert Reranker(Stuck()).rerank("q", candidates("x", sensitive=["x"]), 0.01) == [("0", None)]
 
 
 def test_when_time_is_over_the_order_stays_and_a_late_answer_is_thrown_away() -> None:
@@ -105,14 +113,14 @@ def test_when_time_is_over_the_order_stays_and_a_late_answer_is_thrown_away() ->
     reranker = Reranker(encoder)
     given_order = candidates("a", "b", "c")
     start = time.monotonic()
-    assert reranker.rerank("q", given_order, 0.1) == ["0", "1", "2"]
+    assert reranker.rerank("q", given_order, 0.1) == [("0", None), ("1", None), ("2", None)]
     assert time.monotonic() - start < 10
     # While it hangs, another query waits its own time and starts no second reading.
     assert reranker.scores("q", [("a", text) for _, text in given_order if text][:1], 0.1) == {}
     assert encoder.entered == 1
     encoder.go.set()
     assert encoder.left.wait(10)
-    assert reranker.rerank("q", given_order, ENOUGH) == ["2", "1", "0"]
+    assert reranker.rerank("q", given_order, ENOUGH) == [("2", 2.0), ("1", 1.0), ("0", 0.0)]
 
 
 def test_a_stuck_cross_encoder_does_not_keep_the_process_alive() -> None:
@@ -124,7 +132,7 @@ class Stuck:
     def score(self, query, texts, stop):
         threading.Event().wait()
 texts = list(cleared([("a", Memory("a", "x"))]))
-assert Reranker(Stuck()).rerank("q", texts, 0.1) == ["a"]
+assert Reranker(Stuck()).rerank("q", texts, 0.1) == [("a", None)]
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
@@ -161,7 +169,7 @@ def test_what_fails_in_the_reading_is_told() -> None:
 
 def test_a_missing_path_is_told() -> None:
     with pytest.raises(HopgateError, match="there is no model in /no/such/place"):
-        from_path("/no/such/place")
+        load_reranker("/no/such/place")
 
 
 def test_any_cross_encoder_by_its_path(tmp_path: Path) -> None:
@@ -177,8 +185,10 @@ def test_any_cross_encoder_by_its_path(tmp_path: Path) -> None:
     tokenizer.save_pretrained(tmp_path)
     # More candidates than one batch; random weights, so only the mechanics can be asserted.
     given_order = candidates(*TEXTS, *(text + " Again." for text in TEXTS))
-    reranker = from_path(str(tmp_path), device="cpu")
+    reranker = load_reranker(str(tmp_path))
+    assert load_reranker(str(tmp_path)) is reranker
     read = [(key, text) for key, text in given_order if text is not None]
     scores = reranker.scores("where is the NAS?", read, ENOUGH)
-    assert reranker.rerank("where is the NAS?", given_order, ENOUGH) == sorted(scores, key=lambda key: -scores[key])
+    order = new_order(reranker, "where is the NAS?", given_order, ENOUGH)
+    assert order == sorted(scores, key=lambda key: -scores[key])
     assert len(scores) == 8

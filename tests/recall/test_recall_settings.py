@@ -20,6 +20,10 @@ def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
     found = load_settings(tmp_path, environ, {"graph": 3.0, "k": None})
     assert (found.k, found.depth, found.prior, found.fast) == (3, 30, 0.9, True)
     assert found.fuser == RRF(k=10, graph=3)
+    assert (found.rerank_model, load_settings(environ={"HOPGATE_RERANK_MODEL": "mine"}).rerank_model) == (
+        "bundled",
+        "mine",
+    )
 
 
 def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
@@ -49,6 +53,8 @@ def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
         ("rerank_timeout = nan", "rerank_timeout"),
         ("rerank_timeout = inf", "rerank_timeout"),
         ("rerank_timeout = 'x'", "rerank_timeout"),
+        ("rerank_model = ''", "rerank_model"),
+        ("rerank_model = 3", "rerank_model"),
         ("exact_match = -1", "exact-match"),
         ("fuser = 7", "fuser must be"),
         ("fuser = 'os.system()'", "cannot read"),

@@ -1,4 +1,4 @@
-"""`hopgate audit`: which legs can be heard at all."""
+"""`hopgate audit`: which legs can reach the top k at all."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def command(
     bounds = [bound(settings.fuser, leg=name, k=settings.k, depths=settings.depth, **extras) for name in legs]
     found = _on_lists(queries, settings, legs, extras, data, dsn) if queries else []
     if as_json:
-        told: dict[str, Any] = {"bounds": {one.leg: one.to_dict() for one in bounds}}
+        values: dict[str, Any] = {"bounds": {reach.leg: reach.to_dict() for reach in bounds}}
         if found:
-            told["lists"] = {one.leg: one.to_dict() for one in found}
-        print_json(told)
+            values["lists"] = {reach.leg: reach.to_dict() for reach in found}
+        print_json(values)
         return
-    for one in [*bounds, *found]:
-        say(str(one))
+    for reach in [*bounds, *found]:
+        say(str(reach))
 
 
 def _on_lists(
@@ -65,10 +65,10 @@ def _on_lists(
     from hopgate.eval.data.queries import read_queries
     from hopgate.recall.reach import on_lists
 
-    asked = read_queries(queries)
-    with opened(data, dsn) as kb, progress("asking", len(asked)) as advance:
+    read = read_queries(queries)
+    with opened(data, dsn) as kb, progress("recalling", len(read)) as advance:
         lists, importance = {}, dict[int, float]()
-        for query in asked.values():
+        for query in read.values():
             lists[query.id], weights = kb.legs(query.text, scope=query.scope, settings=settings)
             importance |= weights
             advance(1)

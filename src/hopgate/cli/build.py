@@ -7,35 +7,22 @@ from typing import Annotated
 
 import typer
 
+from hopgate.cli import extractor_options as options
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
-from hopgate.cli.extractor_options import (
-    Batch,
-    Concurrency,
-    Limit,
-    MaxTokens,
-    Model,
-    Name,
-    Url,
-    chosen,
-    counted,
-    settings,
-    shown,
-    tell,
-)
 
 
 def command(
-    extractor: Name = "phrases",
-    model: Model = None,
-    url: Url = None,
+    extractor: options.Name = "phrases",
+    model: options.Model = None,
+    url: options.Url = None,
     single_valued: Annotated[
         list[str] | None, typer.Option(help="A relation of which a concept has one at a time; may be given again.")
     ] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Bring all names together anew.")] = False,
-    limit: Limit = None,
-    max_tokens: MaxTokens = None,
-    concurrency: Concurrency = 1,
-    batch: Batch = 64,
+    limit: options.Limit = None,
+    max_tokens: options.MaxTokens = None,
+    concurrency: options.Concurrency = 1,
+    batch: options.Batch = 64,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -48,22 +35,22 @@ def command(
 
     Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
     """
-    with opened(data, dsn) as kb, shown() as show:
+    with opened(data, dsn) as kb, options.progress_line() as show:
         built = kb.build(
-            chosen(kb, extractor, model, url),
-            run=settings(max_tokens, concurrency, batch),
+            options.make_extractor(kb, extractor, model, url),
+            run=options.run_settings(max_tokens, concurrency, batch),
             limit=limit,
             single_valued=single_valued or (),
             rebuild=rebuild,
             show=show,
         )
-        counts = kb.graph_counts()
+        counts = kb.graph.counts()
     if as_json:
         resolution = asdict(built.resolution) if built.incremental else None
-        told = {"incremental": built.incremental, "resolution": resolution, "graph": counts}
-        print_json({"extraction": counted(built.extraction), **told})
+        values = {"incremental": built.incremental, "resolution": resolution, "graph": counts}
+        print_json({"extraction": options.run_counts(built.extraction), **values})
         return
-    tell(built.extraction)
+    options.show_run(built.extraction)
     if built.incremental:
         done = built.resolution
         say(f"new names: {done.merged:,} joined concepts, {done.ambiguous:,} are undecided, {done.new:,} are new")

@@ -6,14 +6,12 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hopgate.errors import HopgateError
-from hopgate.times import utc
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,11 +40,6 @@ def opened(data: Path | None, dsn: str | None) -> KnowledgeBase:
     import hopgate
 
     return hopgate.open(place(data, dsn))
-
-
-def moment(given: datetime | None) -> datetime | None:
-    """A date or time from the command line; without a zone it is UTC."""
-    return utc(given)
 
 
 def print_json(value: Any) -> None:

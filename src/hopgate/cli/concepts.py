@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, moment, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 
 app = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_markup_mode=None)
 
@@ -39,15 +39,14 @@ def top(
     if not ambiguous:
         say(context.get_help())
         return
-    from hopgate.store.graph import concept_rows
-
-    with opened(data, dsn) as kb, kb.store.transaction() as connection:
-        found = concept_rows.ambiguous(connection, limit=limit)
+    with opened(data, dsn) as kb:
+        found = kb.graph.ambiguous(limit=limit)
     if as_json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(pair) for pair in found])
         return
-    for one in found:
-        say(f"{one.score:.2f}  {one.name!r} may be {one.near!r}: hopgate concepts merge {one.near!r} {one.name!r}")
+    for pair in found:
+        advice = f"hopgate concepts merge {pair.near!r} {pair.name!r}"
+        say(f"{pair.score:.2f}  {pair.name!r} may be {pair.near!r}: {advice}")
     if not found:
         say("no name is undecided")
 
@@ -66,17 +65,15 @@ def listed(
 
     Example: hopgate concepts list --kind person --limit 20
     """
-    from hopgate.store.graph import concept_rows
-
-    with opened(data, dsn) as kb, kb.store.transaction() as connection:
-        found = concept_rows.listed(connection, kind=kind, limit=limit, as_of=moment(as_of), known_at=moment(known_at))
+    with opened(data, dsn) as kb:
+        found = kb.graph.concepts(kind=kind, limit=limit, as_of=as_of, known_at=known_at)
     if as_json:
-        print_json([asdict(one) for one in found])
+        print_json([asdict(concept) for concept in found])
         return
-    for one in found:
-        others = [alias for alias in one.aliases if alias != one.name]
+    for concept in found:
+        others = ", ".join(alias for alias in concept.aliases if alias != concept.name)
         say(
-            f"{one.memory_count:6,}  {one.name}" + _bracketed(one.kind) + (f"  = {', '.join(others)}" if others else "")
+            f"{concept.memory_count:6,}  {concept.name}{_bracketed(concept.kind)}" + (f"  = {others}" if others else "")
         )
     if not found:
         say("there are no concepts: run hopgate build first")
@@ -96,34 +93,25 @@ def show(
 
     Example: hopgate concepts show "nas-2" --as-of 2024-03-01
     """
-    from hopgate.graph.inspect.edges import edges
-    from hopgate.graph.names.normal import normalise
-    from hopgate.store.graph import concept_rows, merge_rows
-
-    with opened(data, dsn) as kb, kb.store.transaction() as connection:
-        concept = concept_rows.find(connection, normalise(name), name)
-        times = {"as_of": moment(as_of), "known_at": moment(known_at)}
-        found = edges(connection, of=name, limit=limit, **times)
-        merges = merge_rows.merges_into(connection, concept.id)
-        talking = concept_rows.memories_about(connection, concept.id, known_at=times["known_at"], limit=limit)
+    with opened(data, dsn) as kb:
+        found = kb.graph.concept(name, as_of=as_of, known_at=known_at, limit=limit)
     if as_json:
-        told: dict[str, Any] = asdict(concept) | {"memories": talking}
-        told["merges"] = [_dated(asdict(one)) for one in merges]
-        told["edges"] = [_dated(asdict(one)) for one in found]
-        print_json(told)
+        print_json(found.to_dict())
         return
+    concept = found.concept
     say(concept.name + _bracketed(concept.kind))
     say(f"names: {', '.join(concept.aliases)}")
-    for one in merges:
-        score = "" if one.score is None else f", score {one.score:.2f}"
-        say(f"merged: {one.merged_name!r} ({one.method}{score}, {one.merged_at:%Y-%m-%d})")
-    say(f"memories: {', '.join(talking)}" + (f" and {concept.memory_count - len(talking):,} more"
-        if concept.memory_count > len(talking) and known_at is None else ""))  # fmt: skip
-    for edge in found:
+    for merge in found.merges:
+        score = "" if merge.score is None else f", score {merge.score:.2f}"
+        say(f"merged: {merge.merged_name!r} ({merge.method}{score}, {merge.merged_at:%Y-%m-%d})")
+    left_out = concept.memory_count - len(found.memories)
+    more = f" and {left_out:,} more" if left_out > 0 and known_at is None else ""
+    say(f"memories: {', '.join(found.memories)}{more}")
+    for edge in found.edges:
         since = f" from {edge.valid_from:%Y-%m-%d}" if edge.valid_from else ""
         until = f" until {edge.valid_to:%Y-%m-%d}" if edge.valid_to else ""
-        told_by = f" [{', '.join(edge.evidence[:3])}]" if edge.evidence else ""
-        say(f"  {edge.source} → {edge.relation} → {edge.target}{since}{until}{told_by}")
+        evidence = f" [{', '.join(edge.evidence[:3])}]" if edge.evidence else ""
+        say(f"  {edge.source} → {edge.relation} → {edge.target}{since}{until}{evidence}")
 
 
 @app.command()
@@ -140,8 +128,8 @@ def merge(
     Example: hopgate concepts merge "New York City" NYC --dry-run
     """
     with opened(data, dsn) as kb:
-        change = kb.merge_concepts(kept, merged, dry_run=dry_run)
-    _tell([change], "would join" if dry_run else "joined", dry_run, as_json)
+        change = kb.graph.merge(kept, merged, dry_run=dry_run)
+    _show_changes([change], "would join" if dry_run else "joined", dry_run, as_json)
 
 
 @app.command()
@@ -151,22 +139,18 @@ def split(name: Name, dry_run: DryRun = False, data: Data = None, dsn: Dsn = Non
     Example: hopgate concepts split "New York City"
     """
     with opened(data, dsn) as kb:
-        changes = kb.split_concept(name, dry_run=dry_run)
-    _tell(changes, "would leave" if dry_run else "left", dry_run, as_json)
+        changes = kb.graph.split(name, dry_run=dry_run)
+    _show_changes(changes, "would leave" if dry_run else "left", dry_run, as_json)
 
 
-def _tell(changes: list[Any], verb: str, dry_run: bool, as_json: bool) -> None:
+def _show_changes(changes: list[Any], verb: str, dry_run: bool, as_json: bool) -> None:
     if as_json:
-        print_json({"dry_run": dry_run, "changes": [asdict(one) for one in changes]})
+        print_json({"dry_run": dry_run, "changes": [asdict(change) for change in changes]})
         return
-    for one in changes:
-        names = ", ".join(map(repr, one.names))
-        say(f"{names} {verb} {one.kept!r}: {one.memories:,} memories and {one.edges:,} groups of facts follow")
+    for change in changes:
+        names = ", ".join(map(repr, change.names))
+        say(f"{names} {verb} {change.kept!r}: {change.memories:,} memories and {change.edges:,} groups of facts follow")
 
 
 def _bracketed(kind: str | None) -> str:
     return f" ({kind})" if kind else ""
-
-
-def _dated(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in row.items()}

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, moment, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 
 
 def command(
@@ -16,7 +16,7 @@ def command(
     since: Annotated[datetime | None, typer.Option(help="Only memories made since this date are new.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Also list memories that are simply kept.")] = False,
     restore: Annotated[
-        list[str] | None, typer.Option(help="Let this superseded _id stand again; may be given again.")
+        list[str] | None, typer.Option(help="Take back that this _id was superseded; may be given again.")
     ] = None,
     data: Data = None,
     dsn: Dsn = None,
@@ -31,16 +31,18 @@ def command(
     """
     with opened(data, dsn) as kb:
         if restore:
-            done = kb.restore(restore)
-            print_json({"restored": done}) if as_json else say(f"{done:,} memories stand again")
+            done = kb.graph.restore(restore)
+            print_json({"restored": done}) if as_json else say(f"{done:,} memories are no longer superseded")
             return
-        found = [one for one in kb.curate(since=moment(since), apply=apply) if every or one.gives_way]
+        proposals = kb.graph.curate(since=since, apply=apply)
+    shown = [proposal for proposal in proposals if every or proposal.gives_way]
     if as_json:
-        print_json({"applied": apply, "proposals": [asdict(one) for one in found]})
+        print_json({"applied": apply, "proposals": [asdict(proposal) for proposal in shown]})
         return
-    for one in found:
-        say(f"{one.action.value:<6} {one.memory}" + (f" ↔ {one.older}" if one.older else "") + f": {one.reason}")
-    gone = sum(one.gives_way is not None for one in found)
+    for proposal in shown:
+        older = f" ↔ {proposal.older}" if proposal.older else ""
+        say(f"{proposal.action.value:<6} {proposal.memory}{older}: {proposal.reason}")
+    gone = sum(proposal.gives_way is not None for proposal in shown)
     say(
         f"{gone:,} memories {'gave' if apply else 'would give'} way"
         + ("" if apply or not gone else "; --apply does it")

@@ -45,8 +45,8 @@ def status(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None:
         found = migrate.status(connection)
         version = connection.info.server_version
     if as_json:
-        told = {"current": found.current, "head": found.head, "state": found.state, "server_version": version}
-        print_json(told)
+        values = {"current": found.current, "head": found.head, "state": found.state, "server_version": version}
+        print_json(values)
         return
     advice = {
         "absent": "run hopgate db upgrade to create it",

@@ -53,13 +53,13 @@ def command(
     from hopgate.demo import corpus
     from hopgate.embed.cache import default_directory
 
-    made, place = corpus(), folder or default_directory() / "demo"
+    synthetic, place = corpus(), folder or default_directory() / "demo"
     triples = dataset(place)
     with opened(place / "store" if keep else None) as kb:
-        fill(kb, made, triples)
+        fill(kb, synthetic, triples)
         for title, (key, top) in SHOWN.items():
-            query = next(query for query in made.queries if query.id == key)
-            answer(kb, title, query, made, top)
+            query = next(query for query in synthetic.queries if query.id == key)
+            answer(kb, title, query, synthetic, top)
     report = gate(place)
     if keep:
         say(f"store:  {place / 'store'}   (try: hopgate recall --data {place / 'store'} --explain '…')")
@@ -80,7 +80,7 @@ def dataset(place: Path) -> Path:
 
 @contextlib.contextmanager
 def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
-    """The store in a directory that stays, or in one that goes."""
+    """The store in the directory, or in a temporary one."""
     import hopgate
 
     with contextlib.ExitStack() as stack:
@@ -88,34 +88,33 @@ def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
         yield stack.enter_context(hopgate.open(where))
 
 
-def fill(kb: KnowledgeBase, made: Corpus, triples: Path) -> None:
+def fill(kb: KnowledgeBase, synthetic: Corpus, triples: Path) -> None:
     """Ingest, embed, extract and build."""
     from hopgate.extract.replay import Replay
 
-    kb.add(*made.memories)
-    sensitive = sum(memory.is_sensitive for memory in made.memories)
+    kb.add(*synthetic.memories)
+    sensitive = sum(memory.is_sensitive for memory in synthetic.memories)
     say(f"{len(kb)} synthetic memories in an embedded PostgreSQL, {sensitive} of them sensitive")
     with progress("embedding memories", kb.pending_vectors()) as advance:
         kb.embed(progress=advance)
     say(f"embedded with {kb.embedder_name()}; the sensitive ones were not")
     with progress("building the graph"):
-        known = {memory.external_id for memory in made.memories}
-        kb.build(Replay(str(triples), known), single_valued=made.single_valued)
-    counts = kb.graph_counts()
-    edges = counts["edges"] + counts["name_links"]
+        known = {memory.external_id for memory in synthetic.memories}
+        kb.build(Replay(str(triples), known), single_valued=synthetic.single_valued)
+    counts = kb.graph.counts()
     say(
-        f"graph of {counts['concepts']:,} concepts and {edges:,} edges, from the facts that the corpus was written "
-        "around:\nwhat a perfect extractor would find (hopgate build reads them out of texts instead)"
+        f"graph of {counts['concepts']:,} concepts and {counts['edges']:,} edges, from the facts that the corpus was "
+        "written around:\nwhat a perfect extractor would find (hopgate build reads them out of texts instead)"
     )
 
 
-def answer(kb: KnowledgeBase, title: str, query: Question, made: Corpus, top: int) -> None:
+def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, top: int) -> None:
     """Ask one question with and without the graph, side by side."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
-    gold = {key for split in made.qrels.values() for key in split.get(query.id, ())}
+    gold = {key for split in synthetic.qrels.values() for key in split.get(query.id, ())}
     as_of = _day(query)
     without = kb.recall(query.text, legs=BASE)[:top]
     hits = kb.recall(query.text, explain=True, as_of=as_of)[:top]
@@ -136,7 +135,7 @@ def answer(kb: KnowledgeBase, title: str, query: Question, made: Corpus, top: in
         if title == "two-hop" and hit.external_id in gold and hit.path:
             say(f"   the graph's path: {' → '.join(hit.path)}")
     if as_of:
-        _history(kb, query, made)
+        _history(kb, query, synthetic)
 
 
 def gate(place: Path) -> Path:
@@ -153,8 +152,8 @@ def gate(place: Path) -> Path:
     # Every fifth question of each half: enough for an illustration, and little waiting.
     splits = {name: dict(list(qrels.items())[::SAMPLED]) for name, qrels in read.splits.items()}
     read = replace(read, splits=splits)
-    asked = sum(map(len, splits.values()))
-    say(f"\nthe gate: {asked} questions, half to tune on and half to judge, on a graph that the no-model")
+    count = sum(map(len, splits.values()))
+    say(f"\nthe gate: {count} questions, half to tune on and half to judge, on a graph that the no-model")
     say("extractor reads out of the texts (the facts above made the questions: judging those by these proves nothing)")
     with stages() as stage:
         judgement = run_gate(read, GateOptions(arms="quick"), out=place / "report", stage=stage)
@@ -172,18 +171,14 @@ def _cell(hit: Hit, gold: set[str]) -> str:
     return f"[bold green]● {short}[/bold green]" if hit.external_id in gold else f"  {short}"
 
 
-def _history(kb: KnowledgeBase, query: Question, made: Corpus) -> None:
+def _history(kb: KnowledgeBase, query: Question, synthetic: Corpus) -> None:
     """Print the facts that followed one another in the graph's edge that the question is about."""
-    from hopgate.graph.inspect.edges import edges
-
-    asked = next(fact for fact in made.facts if (fact.evidence,) == query.evidence)
-    with kb.store.transaction() as connection:
-        found = [edge for edge in edges(connection, of=asked.subject) if edge.relation == asked.relation]
+    fact = next(fact for fact in synthetic.facts if (fact.evidence,) == query.evidence)
+    found = [edge for edge in kb.graph.edges(fact.subject) if edge.relation == fact.relation]
     for edge in sorted(found, key=lambda edge: edge.valid_from or utc(datetime.min)):
         since, until = (f"{day:%d %b %Y}" if day else "…" for day in (edge.valid_from, edge.valid_to))
         say(f"   {edge.source} {edge.relation} {edge.target}: {since} to {until} [{', '.join(edge.evidence)}]")
 
 
 def _day(query: Question) -> datetime | None:
-    told = query.metadata.get("as_of")
-    return moment(told)
+    return moment(query.metadata.get("as_of"))

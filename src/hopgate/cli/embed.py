@@ -24,5 +24,5 @@ def command(embedder: Embedder = None, data: Data = None, dsn: Dsn = None, as_js
     Example: hopgate embed --embedder sentence-transformers:BAAI/bge-large-en-v1.5
     """
     with opened(data, dsn) as kb, progress("embedding", kb.pending_vectors()) as advance:
-        made = kb.embed(embedder, progress=advance)
-    print_json({"embedded": made}) if as_json else say(f"embedded {made:,} memories")
+        count = kb.embed(embedder, progress=advance)
+    print_json({"embedded": count}) if as_json else say(f"embedded {count:,} memories")

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
+from hopgate.cli import extractor_options as options
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
-from hopgate.cli.extractor_options import (
-    Batch,
-    Concurrency,
-    Limit,
-    MaxTokens,
-    Model,
-    Name,
-    Url,
-    chosen,
-    counted,
-    settings,
-    shown,
-    tell,
-)
 
 
 def command(
-    extractor: Name = "phrases",
-    model: Model = None,
-    url: Url = None,
-    limit: Limit = None,
-    max_tokens: MaxTokens = None,
-    concurrency: Concurrency = 1,
-    batch: Batch = 64,
+    extractor: options.Name = "phrases",
+    model: options.Model = None,
+    url: options.Url = None,
+    limit: options.Limit = None,
+    max_tokens: options.MaxTokens = None,
+    concurrency: options.Concurrency = 1,
+    batch: options.Batch = 64,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -38,12 +25,12 @@ def command(
 
     Example: hopgate extract --extractor llama --model model.gguf --limit 100
     """
-    with opened(data, dsn) as kb, shown() as show:
-        run = settings(max_tokens, concurrency, batch)
-        progress = kb.extract(chosen(kb, extractor, model, url), run=run, limit=limit, show=show)
+    with opened(data, dsn) as kb, options.progress_line() as show:
+        run = options.run_settings(max_tokens, concurrency, batch)
+        progress = kb.extract(options.make_extractor(kb, extractor, model, url), run=run, limit=limit, show=show)
         states = kb.extraction_states()
     if as_json:
-        print_json({**counted(progress), "states": states})
+        print_json({**options.run_counts(progress), "states": states})
         return
-    tell(progress)
+    options.show_run(progress)
     say("memories: " + ", ".join(f"{count:,} {state}" for state, count in states.items()))

@@ -1,4 +1,4 @@
-"""What `extract` and `build` share: the extractor's options, its progress, and what is said at the end."""
+"""What `extract` and `build` share: the extractor's options, its progress, and what is printed at the end."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ Model = Annotated[
 Url = Annotated[str | None, typer.Option(help="The endpoint for openai; its key comes from OPENAI_API_KEY.")]
 Limit = Annotated[int | None, typer.Option(help="Only the first so many memories.", min=1)]
 MaxTokens = Annotated[int | None, typer.Option(help="Begin no memory once so many tokens are spent.", min=1)]
-Concurrency = Annotated[int, typer.Option(help="Memories asked about at once.", min=1)]
+Concurrency = Annotated[int, typer.Option(help="Memories extracted from at once.", min=1)]
 Batch = Annotated[int, typer.Option(help="Memories written in one transaction.", min=1)]
 
 
-def chosen(kb: KnowledgeBase, name: str, model: str | None, url: str | None) -> Extractor:
-    """Make the extractor that the options name; a replay may only speak of memories that are there."""
+def make_extractor(kb: KnowledgeBase, name: str, model: str | None, url: str | None) -> Extractor:
+    """Make the extractor that the options name; a replay may only name memories that the store has."""
     from hopgate.extract.spec import extractor_from
 
     return extractor_from(name, model=model, url=url, known=set(kb.id_map().values()) if name == "replay" else None)
 
 
-def settings(max_tokens: int | None, concurrency: int, batch: int) -> Run:
+def run_settings(max_tokens: int | None, concurrency: int, batch: int) -> Run:
     """The settings of a run."""
     from hopgate.extract.runner import Run
 
@@ -43,7 +43,7 @@ def settings(max_tokens: int | None, concurrency: int, batch: int) -> Run:
 
 
 @contextlib.contextmanager
-def shown() -> Iterator[Callable[[Progress], object]]:
+def progress_line() -> Iterator[Callable[[Progress], object]]:
     """Show one line that changes on a terminal, and nothing on a pipe."""
     if not sys.stderr.isatty():
         yield str
@@ -52,14 +52,14 @@ def shown() -> Iterator[Callable[[Progress], object]]:
     sys.stderr.write("\r\x1b[K")
 
 
-def counted(progress: Progress) -> dict[str, Any]:
+def run_counts(progress: Progress) -> dict[str, Any]:
     """A run's count as JSON values."""
     from dataclasses import asdict
 
     return asdict(progress)
 
 
-def tell(progress: Progress) -> None:
+def show_run(progress: Progress) -> None:
     """Say how a run went, and why memories did not make it."""
     say(str(progress) + (f", {progress.skipped} were done before" if progress.skipped else ""))
     for reason, count in sorted(progress.reasons.items(), key=lambda row: (-row[1], row[0]))[:5]:

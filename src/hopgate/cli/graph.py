@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, moment, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 
 if TYPE_CHECKING:
     from hopgate.graph.inspect.stats import GraphStats
@@ -36,7 +36,7 @@ def stats(
     Example: hopgate graph stats --json
     """
     with opened(data, dsn) as kb:
-        found = kb.graph_stats(damping=damping)
+        found = kb.graph.stats(damping=damping)
     print_json(found.to_dict()) if as_json else _show(found)
 
 
@@ -57,12 +57,12 @@ def export(
     Example: hopgate graph export --out notes.graphml
     """
     from hopgate.errors import HopgateError
-    from hopgate.graph.inspect import export as exporting
+    from hopgate.graph.inspect import networkx_export as exporting
 
     if form is not None and form not in exporting.FORMATS:
         raise HopgateError(f"there is no format {form!r}: use one of {', '.join(exporting.FORMATS)}")
     with opened(data, dsn) as kb:
-        graph = kb.to_networkx(as_of=moment(as_of), known_at=moment(known_at), memories=memories)
+        graph = kb.graph.to_networkx(as_of=as_of, known_at=known_at, memories=memories)
     if out is not None:
         exporting.write(graph, out, form)
         say(f"wrote {graph.number_of_nodes():,} nodes and {graph.number_of_edges():,} edges to {out}")
@@ -79,17 +79,16 @@ def _show(found: GraphStats) -> None:
     say(f"mentions      {found.mentions:,}")
     say(f"edges         {found.edges:,} believed, {found.retired:,} retired, {found.name_links:,} links by name")
     say(f"invalidated   {found.invalidation_rate:.1%} of the facts")
-    say(
-        f"relations     {found.relations:,} from {found.raw_relations:,} as said; {found.single_valued:,} single-valued"
-    )
+    relations = f"{found.relations:,} from {found.raw_relations:,} as extracted"
+    say(f"relations     {relations}; {found.single_valued:,} single-valued")
     say(f"components    {found.components:,}; the largest holds {found.largest_component:.1%} of the nodes")
     for title, rows in (("kinds", found.kinds), ("relations", found.top_relations), ("hubs", found.hubs)):
-        told = ", ".join(f"{name or 'unknown'} {count:,}" for name, count in rows)
-        say(f"{'top ' + title:<13} {told or 'none'}")
+        listed = ", ".join(f"{name or 'unknown'} {count:,}" for name, count in rows)
+        say(f"{'top ' + title:<13} {listed or 'none'}")
     if found.degree is not None:
-        one = found.degree
+        degree = found.degree
         say(
-            f"degree        at damping {one.damping} the first {one.top} of two unrelated walks overlap by "
-            f"{one.between_queries:.2f} ({one.between_queries_corrected:.2f} corrected for degree), and with the "
-            f"ranking by degree by {one.with_degree:.2f} ({one.with_degree_corrected:.2f})"
+            f"degree        at damping {degree.damping} the first {degree.top} of two unrelated walks overlap by "
+            f"{degree.between_queries:.2f} ({degree.between_queries_corrected:.2f} corrected for degree), and with the "
+            f"ranking by degree by {degree.with_degree:.2f} ({degree.with_degree_corrected:.2f})"
         )

@@ -30,6 +30,6 @@ def command(files: Files, embed: Embed = True, data: Data = None, dsn: Dsn = Non
                 say(f"{file}: {written.rows:,} memories, {written.added:,} of them new")
         if embed:
             with progress("embedding", kb.pending_vectors()) as advance:
-                made = kb.embed(progress=advance)
-            if made and not as_json:
-                say(f"embedded {made:,} memories")
+                count = kb.embed(progress=advance)
+            if count and not as_json:
+                say(f"embedded {count:,} memories")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -12,6 +12,7 @@ from hopgate.cli.common import AsJson, Data, Dsn, console, opened, print_json, s
 
 if TYPE_CHECKING:
     from hopgate.recall.hit import Hit
+    from hopgate.recall.settings import RecallOptions
 
 SNIPPET = 200
 
@@ -41,6 +42,10 @@ def command(
     rerank: Annotated[
         bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the fused top again.")
     ] = None,
+    rerank_model: Annotated[
+        str | None,
+        typer.Option(help="Its cross-encoder: a sentence-transformers name or path.", show_default="bundled"),
+    ] = None,
     as_of: Annotated[datetime | None, typer.Option(help="Walk the graph as it was true on this date.")] = None,
     known_at: Annotated[datetime | None, typer.Option(help="Use only what was known by this date.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
@@ -55,9 +60,10 @@ def command(
 
     Example: hopgate recall "where does the backup job run" --k 5 --explain
     """
-    changes: dict[str, Any] = {
+    given: dict[str, Any] = {
         "k": k, "sort_by": sort_by, "lexical": lexical, "dense": dense, "graph": graph, "fuser": fuser,
         "depth": depth, "prior": prior, "exact_match": exact_match, "fast": fast, "rerank": rerank,
+        "rerank_model": rerank_model,
     }  # fmt: skip
     if sqlite is not None:
         _from_sqlite(sqlite, query, k, scope, exclude or [], as_json)
@@ -70,7 +76,7 @@ def command(
             as_of=as_of,
             known_at=known_at,
             explain=explain,
-            **{name: value for name, value in changes.items() if value is not None},
+            **cast("RecallOptions", {name: value for name, value in given.items() if value is not None}),
         )
         empty = not hits and len(kb) == 0
     if as_json:

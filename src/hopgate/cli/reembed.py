@@ -22,5 +22,5 @@ def command(
     Example: hopgate reembed bge-small
     """
     with opened(data, dsn) as kb, progress("embedding", len(kb)) as advance:
-        made = kb.reembed(embedder, progress=advance)
-    print_json({"embedded": made}) if as_json else say(f"embedded {made:,} memories with {embedder}")
+        count = kb.reembed(embedder, progress=advance)
+    print_json({"embedded": count}) if as_json else say(f"embedded {count:,} memories with {embedder}")

@@ -1,4 +1,4 @@
-"""`hopgate report`: everything a gate said, computed again from disk."""
+"""`hopgate report`: a gate's figures and verdict, computed again from disk."""
 
 from __future__ import annotations
 

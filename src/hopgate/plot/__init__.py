@@ -11,26 +11,23 @@ from hopgate.plot.concepts import Concepts, clusters, project, read_concepts
 from hopgate.plot.degree import by_degree
 from hopgate.plot.example import open_or_example
 from hopgate.plot.gate import gains, slices, weight_sweep
-from hopgate.plot.lit import Lit, walk_of
-from hopgate.plot.network import lit, neighbourhood
+from hopgate.plot.network import neighbourhood, walk_picture
 from hopgate.plot.timeline import timeline
 
 __all__ = [
     "Concepts",
     "Html",
-    "Lit",
     "by_degree",
     "clusters",
     "concept_map",
     "gains",
     "hover_map",
-    "lit",
     "neighbourhood",
     "open_or_example",
     "project",
     "read_concepts",
     "slices",
     "timeline",
-    "walk_of",
+    "walk_picture",
     "weight_sweep",
 ]

@@ -26,21 +26,14 @@ class Concepts:
 
 def read_concepts(kb: KnowledgeBase, *, kind: str | None = None, limit: int = 300) -> Concepts:
     """Read the most mentioned concepts of a store, and embed their names with its embedder."""
-    from hopgate.memory import Cleared
-    from hopgate.store.fill import Embedding
-    from hopgate.store.graph import concept_rows
-
-    with kb.store.transaction() as connection:
-        found = concept_rows.listed(connection, kind=kind, limit=limit)
-    if not found:
+    concepts = kb.graph.concepts(kind=kind, limit=limit)
+    if not concepts:
         raise HopgateError("there are no concepts to look at: run hopgate build first")
-    # Names were read from cleared texts, and go when their memories turn sensitive.
-    vectors = Embedding(kb.store).embedder().documents([Cleared(one.name) for one in found])
     return Concepts(
-        tuple(one.name for one in found),
-        tuple(one.kind or "unknown" for one in found),
-        tuple(one.memory_count for one in found),
-        vectors,
+        tuple(concept.name for concept in concepts),
+        tuple(concept.kind or "unknown" for concept in concepts),
+        tuple(concept.memory_count for concept in concepts),
+        kb.graph.concept_vectors(concepts),
     )
 
 
@@ -62,8 +55,8 @@ def project(
     if method == "pca":
         return np.asarray(PCA(2, random_state=seed).fit_transform(vectors), np.float64)
     near = min(30.0, (len(vectors) - 1) / 3)
-    made = TSNE(2, perplexity=near, metric="cosine", init="random", random_state=seed).fit_transform(vectors)
-    return np.asarray(made, np.float64)
+    placed = TSNE(2, perplexity=near, metric="cosine", init="random", random_state=seed).fit_transform(vectors)
+    return np.asarray(placed, np.float64)
 
 
 def clusters(vectors: NDArray[np.floating], count: int = 8, *, seed: int = 0) -> NDArray[np.int64]:

@@ -11,18 +11,15 @@ from hopgate.plot.style import COLOURS, GREY, axes, titled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hopgate.plot.lit import Lit
+    from hopgate.graph.inspect.query_walk import QueryWalk
 
 
-def by_degree(walk: Lit, *, corrections: tuple[float, ...] = (0.0, 0.5), ax: Axes | None = None) -> Axes:
-    """Draw memories' scores over their strength, plain and corrected for degree: upwards is a hub's favour."""
-    from hopgate.graph.walk.pagerank import pagerank
-
+def by_degree(walk: QueryWalk, *, corrections: tuple[float, ...] = (0.0, 0.5), ax: Axes | None = None) -> Axes:
+    """Draw memories' scores over their strength, plain and corrected for degree: a rise favours hubs."""
     ax = axes(ax)
-    split = walk.graph.memories
-    strength = walk.graph.strength[:split]
+    strength = walk.graph.strength[: walk.graph.memories]
     for colour, correction in zip(COLOURS, corrections, strict=False):
-        scores = pagerank(walk.graph, walk.start, damping=0.8, degree_correction=correction)[:split]
+        scores = walk.memory_scores(degree_correction=correction)
         seen = scores > 0
         label = f"degree_correction={correction:g}"
         ax.scatter(strength[seen], scores[seen] / scores.max(), s=14, color=colour, alpha=0.6, lw=0, label=label)

@@ -37,11 +37,11 @@ def fill(kb: KnowledgeBase) -> None:
     from hopgate.demo.generate import files
     from hopgate.extract.replay import Replay
 
-    made = corpus()
-    kb.add(*made.memories)
+    synthetic = corpus()
+    kb.add(*synthetic.memories)
     kb.embed()
     with tempfile.TemporaryDirectory() as folder:
         triples = Path(folder) / "triples.jsonl"
-        triples.write_text(files(made)["triples.jsonl"], encoding="utf-8")
-        known = {memory.external_id for memory in made.memories}
-        kb.build(Replay(str(triples), known), single_valued=made.single_valued)
+        triples.write_text(files(synthetic)["triples.jsonl"], encoding="utf-8")
+        known = {memory.external_id for memory in synthetic.memories}
+        kb.build(Replay(str(triples), known), single_valued=synthetic.single_valued)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def weight_sweep(evidence: Evidence, *, ax: Axes | None = None) -> Axes:
-    """Draw the primary measure over the graph's weight, with the weight below which the graph cannot be heard."""
+    """Draw the primary measure over the graph's weight, with the weight below which the graph leg is barred."""
     from hopgate.recall.fuse import RRF
     from hopgate.recall.reach import bound
 

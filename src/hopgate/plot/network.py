@@ -1,4 +1,4 @@
-"""Concepts and memories as dots with lines: one concept's neighbourhood, and the part of the graph that a query lit."""
+"""Concepts and memories as dots with lines: one concept's neighbourhood, and what a query's walk visits most."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hopgate.graph.inspect.edges import Edge
-    from hopgate.plot.lit import Lit
+    from hopgate.graph.inspect.query_walk import QueryWalk
 
 SEED, CONCEPT, MEMORY = COLOURS[1], COLOURS[0], COLOURS[2]
 
 
 def neighbourhood(edges: Sequence[Edge], name: str, *, seed: int = 0, ax: Axes | None = None) -> Axes:
-    """Draw the edges of one concept with their relations, such as `kb.edges(of=name)` gives; past ones are dashed."""
+    """Draw one concept's edges with their relations, such as `kb.graph.edges(name)` gives; past ones are dashed."""
     ax = axes(ax, size=(8, 6), frame=False)
     lines = {(edge.source, edge.target): edge for edge in edges}
     place = _layout(list(lines), seed)
@@ -30,15 +30,18 @@ def neighbourhood(edges: Sequence[Edge], name: str, *, seed: int = 0, ax: Axes |
     return titled(ax, f"{name}: {len(lines)} edges (dashed: no longer true)")
 
 
-def lit(walk: Lit, *, seed: int = 0, ax: Axes | None = None) -> Axes:
-    """Draw the memories and concepts that a query's walk visited most: the more mass, the larger."""
+def walk_picture(walk: QueryWalk, *, seed: int = 0, ax: Axes | None = None) -> Axes:
+    """Draw the memories and concepts that a walk visits most, such as `kb.graph.walk(query)` gives: mass is size."""
     ax = axes(ax, size=(9, 6.5), frame=False)
     place = _layout(list(walk.lines), seed, walk.nodes)
     for source, target in walk.lines:
         _line(ax, place, source, target)
-    kinds = {node: MEMORY if one.is_memory else SEED if one.is_seed else CONCEPT for node, one in walk.nodes.items()}
-    most = max((one.mass for one in walk.nodes.values()), default=1.0)
-    _dots(ax, place, kinds, {node: 40 + 400 * one.mass / most for node, one in walk.nodes.items()})
+    kinds = {
+        node: MEMORY if visited.is_memory else SEED if visited.is_seed else CONCEPT
+        for node, visited in walk.nodes.items()
+    }
+    most = max((visited.mass for visited in walk.nodes.values()), default=1.0)
+    _dots(ax, place, kinds, {node: 40 + 400 * visited.mass / most for node, visited in walk.nodes.items()})
     from hopgate.plot.style import legend
 
     legend(ax, {"seed concept": SEED, "concept": CONCEPT, "memory": MEMORY})

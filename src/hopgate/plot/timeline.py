@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hopgate.errors import HopgateError
 from hopgate.plot.style import COLOURS, GREY, THEIRS, axes, titled
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,10 +22,11 @@ def timeline(edges: Sequence[Edge], *, as_of: datetime | None = None, ax: Axes |
     Parameters
     ----------
     edges : sequence of Edge
-        Such as `kb.edges(of=name)` gives, of one relation.
+        Such as `kb.graph.edges(name)` gives, of one relation.
     as_of : datetime, optional
-        A line at a point in valid time.
+        Draws a line at this point in valid time; without a zone it is UTC.
     """
+    as_of = utc(as_of)
     if not edges:
         raise HopgateError("there is no edge to draw")
     times = [as_of, *(time for edge in edges for time in (edge.valid_from, edge.valid_to, edge.recorded_at))]

@@ -1,1 +1,1 @@
-"""Legs, fusion, and the proof that a leg can be heard."""
+"""Legs, fusion, the proof that a leg can reach the top k, and the way of a query through them."""

@@ -1,14 +1,18 @@
-"""Which memories a recall may return: the same words of SQL in every leg, applied before fusion."""
+"""Which memories a recall may return: the same SQL condition in every leg, applied before fusion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.store import memories
 from hopgate.times import utc
+
+if TYPE_CHECKING:
+    from hopgate.store.store import Store
 
 # Longer texts are documents, not queries: the OR-broadened search would visit most of the table.
 MAX_QUERY_CHARACTERS = 20_000
@@ -38,7 +42,7 @@ class Filters:
         """The condition on `memories`, and its parameters."""
         conditions, parameters = [], dict[str, Any]()
         if not self.superseded:
-            # What was superseded later stood then.
+            # What was superseded after `known_at` was in force then.
             then = "" if self.known_at is None else " OR superseded_at > %(known_at)s"
             conditions.append(f"(superseded_at IS NULL{then})" if then else "superseded_at IS NULL")
         if self.scope is not None:
@@ -48,10 +52,27 @@ class Filters:
             conditions.append("id <> ALL(%(exclude)s)")
             parameters["exclude"] = list(self.exclude)
         if self.known_at is not None:
-            # What was told later was not known then.
+            # Memories made after `known_at` were not known then.
             conditions.append("created_at <= %(known_at)s")
             parameters["known_at"] = self.known_at
         return " AND ".join(conditions) or "true", parameters
+
+
+def read_filters(
+    store: Store,
+    *,
+    scope: str | None = None,
+    exclude: Sequence[str] = (),
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    superseded: bool = False,
+) -> Filters:
+    """Make the filters of a recall; excluded memories are given by external id, and unknown ids are passed over."""
+    ids: tuple[int, ...] = ()
+    if exclude:
+        with store.transaction() as connection:
+            ids = tuple(memories.ids_of(connection, exclude))
+    return Filters(scope, ids, as_of, known_at, superseded)
 
 
 def check_query(query: str) -> str:

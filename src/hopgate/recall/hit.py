@@ -46,7 +46,7 @@ class Hit:
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as plain values."""
-        told: dict[str, Any] = {
+        values: dict[str, Any] = {
             "rank": self.rank,
             "_id": self.external_id,
             "score": self.score,
@@ -56,13 +56,13 @@ class Hit:
             "created_at": self.memory.created_at.isoformat() if self.memory.created_at else None,
         }
         if self.legs:
-            told["legs"] = {
+            values["legs"] = {
                 name: {"rank": part.rank, "score": part.score, "contribution": part.contribution}
                 for name, part in self.legs.items()
             }
-            told |= {"bonus": self.bonus, "prior": self.prior}
+            values |= {"bonus": self.bonus, "prior": self.prior}
         if self.rerank_score is not None:
-            told["rerank_score"] = self.rerank_score
+            values["rerank_score"] = self.rerank_score
         if self.path:
-            told["path"] = list(self.path)
-        return told
+            values["path"] = list(self.path)
+        return values

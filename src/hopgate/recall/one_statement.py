@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 _WITH_GRAPH = """
 graph AS MATERIALIZED (
   SELECT id, score, rank FROM unnest(%(graph_ids)s::bigint[], %(graph_scores)s::float8[])
-  WITH ORDINALITY AS listed (id, score, rank)
+  WITH ORDINALITY AS given (id, score, rank)
 )
 """
 # Contributions are added smallest first, as `fuse.total` does; a leg alone keeps its own order (`fuse.ranked`).
-# By way of text, an owner's importance of type real is the number that Python reads.
+# An owner's importance may be of type real: the cast to text first gives the decimal number that Python reads too.
 _FUSE = """
-heard AS MATERIALIZED ({heard}),
+listed AS MATERIALIZED ({listed}),
 fused AS (
   SELECT id, sum(part ORDER BY part) AS score, min(rank) AS first, array_agg(leg ORDER BY leg) AS legs,
     array_agg(rank ORDER BY leg) AS ranks, array_agg(part ORDER BY leg) AS parts,
     array_agg(score ORDER BY leg) AS scores
-  FROM heard GROUP BY id
+  FROM listed GROUP BY id
 ),
 weighed AS (
   SELECT fused.*, %(floor)s::float8 + (1 - %(floor)s::float8) * coalesce(m.importance::text::float8, 0.5) AS prior
   FROM fused JOIN memories AS m USING (id)
 )
 SELECT id, score * prior, prior, legs, ranks, parts, scores FROM weighed
-ORDER BY score * prior DESC, CASE WHEN (SELECT count(DISTINCT leg) FROM heard) = 1 THEN first ELSE id END
+ORDER BY score * prior DESC, CASE WHEN (SELECT count(DISTINCT leg) FROM listed) = 1 THEN first ELSE id END
 LIMIT %(k)s
 """
 
@@ -91,32 +91,32 @@ def sql_fused(
     condition, parameters = filters.sql()
     values: dict[str, Any] = {**parameters, "k_rrf": fuser.k, "depth": depth, "k": k, "floor": floor}
     tables: list[str] = []
-    heard: list[str] = []
+    listed: list[str] = []
 
-    def hear(leg: str, table: str) -> None:
+    def add_leg(leg: str, table: str) -> None:
         place = STANDARD.index(leg) + 1
         values[f"w_{leg}"] = fuser.weights[leg]
         tables.append(table)
-        heard.append(
+        listed.append(
             f"SELECT {place} AS leg, id, score, rank, "
             f"%(w_{leg})s::float8 / (%(k_rrf)s::float8 + rank) AS part FROM {leg}"
         )
 
     wanted = active(fuser)
     if "lexical" in wanted:
-        hear("lexical", WITH_LEXICAL.format(filters=condition))
+        add_leg("lexical", WITH_LEXICAL.format(filters=condition))
         values |= {"query": query, "min_rank": min_rank}
     if "dense" in wanted and vector is not None:
         if not exact:
             search_wide(connection, depth)
-        hear("dense", with_dense(condition, exact=exact))
+        add_leg("dense", with_dense(condition, exact=exact))
         values["vector"] = as_text(vector)
     if "graph" in wanted and graph:
-        hear("graph", _WITH_GRAPH)
+        add_leg("graph", _WITH_GRAPH)
         values |= {"graph_ids": [key for key, _ in graph], "graph_scores": [score for _, score in graph]}
-    if not heard:
+    if not listed:
         return []
-    fusion = _FUSE.format(heard=" UNION ALL ".join(heard))
+    fusion = _FUSE.format(listed=" UNION ALL ".join(listed))
     rows = connection.execute(f"WITH {', '.join(tables)}, {fusion}", values)
     return [_candidate(*row) for row in rows]
 

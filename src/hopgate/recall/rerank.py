@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from hopgate.embed.onnx import Bundled
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
+from hopgate.recall.settings import BUNDLED_RERANKER
 
-Id = TypeVar("Id", bound=Hashable)
+Id = TypeVar("Id", int, str)
 
 MODEL_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
 TOKENIZER_SHA256 = "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"
@@ -26,7 +28,7 @@ class CrossEncoder(Protocol):
     """Scores pairs of a query and a text: the higher, the better the text answers."""
 
     def score(self, query: str, texts: Sequence[Cleared], stop: threading.Event) -> NDArray[np.float32]:
-        """One score a text; may give up, with any answer, once `stop` is set."""
+        """Give one score a text; may give up, with any answer, once `stop` is set."""
         ...
 
 
@@ -45,10 +47,10 @@ class MiniLM:
 class SentenceTransformersCrossEncoder:
     """Any sentence-transformers CrossEncoder, by its name or its path."""
 
-    def __init__(self, model: str, *, device: str | None = None) -> None:
+    def __init__(self, model: str) -> None:
         from hopgate.embed.sentence_transformers import load
 
-        self._model = load(model, "CrossEncoder", device=device)
+        self._model = load(model, "CrossEncoder")
 
     def score(self, query: str, texts: Sequence[Cleared], stop: threading.Event) -> NDArray[np.float32]:
         """One score a text, in small batches."""
@@ -64,15 +66,15 @@ class SentenceTransformersCrossEncoder:
 class Reranker:
     """A cross-encoder with a clock.
 
-    The reading runs in a thread of its own that is abandoned when the time is over: it can delay neither the answer nor
-    the end of the process, what it says later is thrown away, and no second reading starts beside it.
+    The texts are scored in a thread of their own that is abandoned when the time is over: it can delay neither the
+    answer nor the end of the process, its late scores are thrown away, and no second scoring starts beside it.
 
     Examples
     --------
     >>> from hopgate.memory import Memory, cleared
     >>> memories = [Memory("a", "Bread needs flour, water and salt."), Memory("b", "The NAS is in the cellar.")]
     >>> candidates = list(cleared((memory.external_id, memory) for memory in memories))
-    >>> bundled().rerank("where is the NAS?", candidates, timeout_s=60)
+    >>> [key for key, _ in load_reranker().rerank("where is the NAS?", candidates, timeout_s=60)]
     ['b', 'a']
     """
 
@@ -81,7 +83,7 @@ class Reranker:
         self._reading = threading.Lock()
 
     def scores(self, query: str, texts: Sequence[tuple[Id, Cleared]], timeout_s: float) -> dict[Id, float]:
-        """A score for every text, or nothing when there was not time for all of them.
+        """Give a score for every text, or none when there was not time for all of them.
 
         Only `Cleared` text is read: a sensitive memory cannot be among them.
         """
@@ -93,7 +95,7 @@ class Reranker:
         failures: list[Exception] = []
 
         def read() -> None:
-            # The lock is waited for no longer than the answer would be.
+            # A scoring that was abandoned may still hold the lock; it is waited for as long as the answer would be.
             if not self._reading.acquire(timeout=max(0.0, until - time.monotonic())):
                 return
             try:
@@ -114,28 +116,32 @@ class Reranker:
             raise failures[0]
         return _checked([key for key, _ in texts], answers[0])
 
-    def rerank(self, query: str, candidates: Sequence[tuple[Id, Cleared | None]], timeout_s: float) -> list[Id]:
-        """The candidates' new order, or the one they came in when the time was not enough.
+    def rerank(
+        self, query: str, candidates: Sequence[tuple[Id, Cleared | None]], timeout_s: float
+    ) -> list[tuple[Id, float | None]]:
+        """Give the candidates in their new order, each with its score; in the old order when time was not enough.
 
-        A candidate without text (a sensitive one) is not read and keeps its place; of two with equal scores the one
-        that came first stays first.
+        A candidate without text (a sensitive one) is not read, has no score and keeps its place; equal scores go by id.
         """
         read = [(key, text) for key, text in candidates if text is not None]
         scores = self.scores(query, read, timeout_s)
         if not scores:
-            return [key for key, _ in candidates]
-        queue = iter(sorted((key for key, _ in read), key=lambda key: -scores[key]))
-        return [key if text is None else next(queue) for key, text in candidates]
+            return [(key, None) for key, _ in candidates]
+        queue = iter(sorted((key for key, _ in read), key=lambda key: (-scores[key], key)))
+        order = [key if text is None else next(queue) for key, text in candidates]
+        return [(key, scores.get(key)) for key in order]
 
 
-def bundled(threads: int | None = None) -> Reranker:
-    """The second stage with the bundled cross-encoder; it loads with the first query."""
-    return Reranker(MiniLM(threads))
+@lru_cache(maxsize=4)
+def load_reranker(model: str = BUNDLED_RERANKER) -> Reranker:
+    """Give the second stage with a cross-encoder, made on first use and kept for the process.
 
-
-def from_path(model: str, *, device: str | None = None) -> Reranker:
-    """The second stage with any sentence-transformers CrossEncoder, by its name or its path."""
-    return Reranker(SentenceTransformersCrossEncoder(model, device=device))
+    Parameters
+    ----------
+    model : str
+        "bundled", or the name or path of a sentence-transformers CrossEncoder.
+    """
+    return Reranker(MiniLM() if model == BUNDLED_RERANKER else SentenceTransformersCrossEncoder(model))
 
 
 def _checked(keys: Sequence[Id], scores: NDArray[np.float32]) -> dict[Id, float]:

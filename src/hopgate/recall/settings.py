@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypedDict, get_args
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse import RRF, STANDARD, TM2C2, AnyFuser, ExactMatch, Importance, SortBy, StretchedRRF, parse
@@ -16,6 +16,9 @@ MAX_DEPTH = 1000  # hnsw.ef_search ends there
 MAX_TIMEOUT_S = 3600
 PREFIX = "HOPGATE_"
 FILE = "settings.toml"
+BUNDLED_RERANKER = "bundled"
+# What the environment gives as text, as true or false, and as a whole number; all else is a number.
+_TEXTS, _FLAGS, _WHOLE = ("fuser", "sort_by", "rerank_model"), ("rerank", "fast"), ("k", "depth")
 
 
 # On dev of musique and 2wiki recall grows with the graph's weight up to 5. Below 1 / 0.7, the default prior's floor,
@@ -46,6 +49,8 @@ class Settings:
         Whether a cross-encoder reads the fused top again.
     rerank_timeout : float
         Seconds after which the fused order is returned instead.
+    rerank_model : str
+        The cross-encoder: "bundled", or the name or path of a sentence-transformers one.
     fast : bool, optional
         Whether to fuse in the database, in one statement, where the settings allow it: the same hits on one connection.
         By default where that pays: in stores too small for an index.
@@ -64,6 +69,7 @@ class Settings:
     exact_match: float = 0.0
     rerank: bool = False
     rerank_timeout: float = 2.0
+    rerank_model: str = BUNDLED_RERANKER
     fast: bool | None = None
 
     def __post_init__(self) -> None:
@@ -79,6 +85,10 @@ class Settings:
         limit = self.rerank_timeout
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= MAX_TIMEOUT_S:
             raise HopgateError(f"rerank_timeout must be more than 0 and at most {MAX_TIMEOUT_S} seconds, not {limit!r}")
+        if not isinstance(self.rerank_model, str) or not self.rerank_model.strip():
+            raise HopgateError(
+                f"rerank_model must be {BUNDLED_RERANKER!r} or a model's name, not {self.rerank_model!r}"
+            )
         Importance(self.prior), ExactMatch(self.exact_match)
 
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
@@ -95,6 +105,37 @@ class Settings:
         fuser = fuser.reweighed(**{name: changes[name] for name in STANDARD if name in changes})
         rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser")}
         return replace(self, fuser=fuser, **rest)
+
+    def only(self, legs: Sequence[str]) -> Settings:
+        """Give these settings with every leg switched off that is not named; an unknown name is refused.
+
+        Examples
+        --------
+        >>> Settings().only(["lexical"]).fuser
+        RRF(k=60, lexical=1, dense=0, graph=0)
+        """
+        weights = self.fuser.weights
+        if unknown := [name for name in legs if name not in weights]:
+            raise HopgateError(f"there is no leg {unknown[0]!r}: there are {', '.join(weights)}")
+        return replace(self, fuser=self.fuser.reweighed(**{name: 0.0 for name in weights if name not in legs}))
+
+
+class RecallOptions(TypedDict, total=False):
+    """Settings that one recall may change: those of `Settings`, and a weight for each standard leg."""
+
+    fuser: AnyFuser | str
+    lexical: float
+    dense: float
+    graph: float
+    k: int
+    depth: int
+    prior: float
+    sort_by: SortBy
+    exact_match: float
+    rerank: bool
+    rerank_timeout: float
+    rerank_model: str
+    fast: bool | None
 
 
 def load_settings(
@@ -119,13 +160,13 @@ def load_settings(
     if path is not None and (named or path.exists()):
         settings = _changed(settings, _from_file(path), f"the settings file {path}")
     names = [*STANDARD, *(field.name for field in fields(Settings))]
-    told = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
-    settings = _changed(settings, {name: _from_text(name, value) for name, value in told.items()}, "the environment")
+    texts = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
+    settings = _changed(settings, {name: _from_text(name, text) for name, text in texts.items()}, "the environment")
     return settings.replaced({name: value for name, value in (arguments or {}).items() if value is not None})
 
 
 def _changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
-    """Apply changes, and say where a wrong one stands."""
+    """Apply changes; an error names the source that holds the wrong one."""
     try:
         return settings.replaced(changes)
     except HopgateError as error:
@@ -142,12 +183,12 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def _from_text(name: str, text: str) -> object:
-    if name in ("fuser", "sort_by"):
+    if name in _TEXTS:
         return text
-    if name in ("rerank", "fast"):
+    if name in _FLAGS:
         flag = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
         return flag.get(text.lower(), text)
     try:
-        return int(text) if name in ("k", "depth") else float(text)
+        return int(text) if name in _WHOLE else float(text)
     except ValueError:
         raise HopgateError(f"{PREFIX}{name.upper()} must be a number, not {text!r}") from None

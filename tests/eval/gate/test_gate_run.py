@@ -54,8 +54,8 @@ def kb(dataset: Dataset) -> Iterator[KnowledgeBase]:
 
 @pytest.fixture(scope="module")
 def collected(kb: KnowledgeBase, dataset: Dataset) -> Collected:
-    graphs = {"shuffled": kb.graph.variant(shuffle=0)}
-    graphs |= {f"seed {seed}": kb.graph.variant(shuffle=seed) for seed in range(1, SEEDS + 1)}
+    graphs = {"shuffled": kb.graph_leg.variant(shuffle=0)}
+    graphs |= {f"seed {seed}": kb.graph_leg.variant(shuffle=seed) for seed in range(1, SEEDS + 1)}
     asked = [dataset.queries[name] for split in ("dev", "test") for name in dataset.split(split)]
     return collect(kb, asked, graphs=graphs)
 

@@ -82,7 +82,7 @@ def test_declared_late_is_as_good_as_declared_early(kb):
     kb.build(Scripted(moved), rebuild=True)
     assert content(kb) == late
     assert len(late["edges"]) == 3  # as it was known first, as it ended, and what followed
-    counts = kb.graph_counts()
+    counts = kb.graph.counts()
     assert counts["retired"] == 1 and counts["invalidation_rate"] == 0.5 and counts["single_valued"] == 1
 
 

@@ -48,7 +48,7 @@ def ids(hits) -> set[str]:
 
 def test_each_memory_gets_its_proposal_and_nothing_changes(notes):
     before = version(notes)
-    made = {one.memory: (one.action.value, one.older) for one in notes.curate()}
+    made = {one.memory: (one.action.value, one.older) for one in notes.graph.curate()}
     assert made == {
         "attic": ("ADD", None),
         "again": ("NOOP", "attic"),
@@ -62,7 +62,7 @@ def test_each_memory_gets_its_proposal_and_nothing_changes(notes):
 
 def test_applied_the_superseded_keep_a_tombstone_and_leave_recall(notes):
     before = version(notes)
-    notes.curate(apply=True)
+    notes.graph.curate(apply=True)
     assert version(notes) == before + 1
     assert notes.get("attic") is not None
     for legs in (("lexical",), ("graph",)):
@@ -75,15 +75,15 @@ def test_applied_the_superseded_keep_a_tombstone_and_leave_recall(notes):
             "SELECT m.external_id, b.external_id FROM memories m JOIN memories b ON b.id = m.superseded_by"
         ).fetchall()
     assert set(rows) == {("again", "attic"), ("attic", "moved"), ("cat", "more")}
-    assert notes.curate() and all(one.action is Action.ADD for one in notes.curate())
-    assert notes.restore(["attic"]) == 1 and notes.restore(["attic"]) == 0
+    assert notes.graph.curate() and all(one.action is Action.ADD for one in notes.graph.curate())
+    assert notes.graph.restore(["attic"]) == 1 and notes.graph.restore(["attic"]) == 0
     assert "attic" in ids(notes.recall("Immich", legs=("lexical",), k=50))
     with pytest.raises(HopgateError, match="no memory"):
-        notes.restore(["nobody"])
+        notes.graph.restore(["nobody"])
 
 
 def test_only_what_is_new_is_judged(notes):
-    assert {one.memory for one in notes.curate(since=DAY + timedelta(3))} == {"moved", "more"}
+    assert {one.memory for one in notes.graph.curate(since=DAY + timedelta(3))} == {"moved", "more"}
 
 
 def test_a_model_may_decide_and_never_sees_what_is_sensitive(notes):
@@ -93,7 +93,7 @@ def test_a_model_may_decide_and_never_sees_what_is_sensitive(notes):
         seen.extend([text, *(one.text for one in neighbours)])
         return (Action.ADD, None, "the model says so") if "Immich" in text else None
 
-    made = {one.memory: one for one in notes.curate(decide=decide)}
+    made = {one.memory: one for one in notes.graph.curate(decide=decide)}
     assert made["moved"].reason == "the model says so" and made["more"].action is Action.UPDATE
     assert seen and not any("swordfish" in text for text in seen)
 

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.inspect.degree import best, degree_likeness
+from hopgate.graph.inspect.degree import degree_likeness
 from hopgate.graph.walk.pagerank import pagerank
+from hopgate.graph.walk.top_k import top_k
 from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
 
 
@@ -54,6 +55,6 @@ def test_a_graph_without_edges_is_refused() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3]), max_size=30), st.integers(1, 10))
-def test_best_is_a_stable_sort(scores: list[float], top: int) -> None:
+def test_top_k_is_a_stable_sort(scores: list[float], top: int) -> None:
     expected = sorted((i for i, s in enumerate(scores) if s > 0), key=lambda i: (-scores[i], i))[:top]
-    assert best(np.array(scores), top).tolist() == expected
+    assert top_k(np.array(scores), top).tolist() == expected

@@ -31,7 +31,7 @@ def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: 
     source, target, relation = (np.array([edge[i] for edge in edges], np.int32) for i in range(3))
     weight = np.linspace(0.5, 1.0, len(edges), dtype=np.float32)
     memory, concept = ([pair[i] for pair in mentions] for i in range(2))
-    frequency = np.bincount(np.array(concept, np.int64), minlength=concepts)
+    titles = [pair for pair, weight in mentions.items() if weight == TITLE]
     return GraphMatrix(
         stamp=STAMP,
         config=MatrixConfig(),
@@ -41,7 +41,8 @@ def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: 
         ),
         memory_ids=np.arange(memories),
         concept_ids=np.arange(concepts),
-        frequency=frequency,
+        title_memory=np.array([pair[0] for pair in titles], np.int32),
+        title_concept=np.array([pair[1] for pair in titles], np.int32),
         relations=RELATIONS,
         edge_source=source,
         edge_target=target,

@@ -91,7 +91,6 @@ def test_the_adjacency_is_what_the_rows_say(
         if not sensitive and (made or LONG_AGO) <= known and (config.superseded or not superseded or superseded > known)
     ]
     wanted = np.zeros((len(nodes) + len(CONCEPTS),) * 2)
-    frequency = [0] * len(CONCEPTS)
 
     def factor(concept: int) -> float:
         return kinds.get("person" if concept in CONCEPTS[:2] else "", 1.0)
@@ -99,7 +98,6 @@ def test_the_adjacency_is_what_the_rows_say(
     for (memory, concept), (weight, relation) in mentions.items():
         if memory in nodes:
             one, two = nodes.index(memory), len(nodes) + CONCEPTS.index(concept)
-            frequency[CONCEPTS.index(concept)] += 1
             if config.mentions:
                 wanted[one, two] = wanted[two, one] = weight * relations.get(relation, 1.0) * factor(concept)
     for told in edges:
@@ -111,7 +109,6 @@ def test_the_adjacency_is_what_the_rows_say(
                 wanted[two, one] += weight
     assert matrix.memory_ids.tolist() == nodes
     assert matrix.concept_ids.tolist() == list(CONCEPTS)
-    assert matrix.frequency.tolist() == frequency
     np.testing.assert_allclose(matrix.graph.matrix.toarray(), wanted, rtol=1e-6)
     _edges_add_up(matrix)
 
@@ -169,7 +166,6 @@ def test_a_loaded_hub_of_ten_thousand_mentions_shares_its_mass(dsn: str) -> None
         write_concepts(connection, [1, 2])
         write_mentions(connection, ((memory, 1) for memory in range(1, many + 1)))
         matrix = load_matrix(connection)
-    assert matrix.frequency.tolist() == [many, 0]
     start = np.zeros(matrix.graph.nodes)
     start[many] = 1
     scores = np.asarray(pagerank(matrix.graph, start, damping=0.5, tolerance=1e-7))

@@ -129,15 +129,6 @@ def test_a_place_that_cannot_be_written_is_said_and_does_not_stop_recall(store: 
         assert len(MatrixCache(store, place).get().edge_id) == 1
 
 
-def test_forgetting_leaves_nothing(store: Store, tmp_path: Path) -> None:
-    cache = MatrixCache(store, tmp_path)
-    first = cache.get()
-    (tmp_path / "mine.txt").write_text("stays")
-    cache.forget()
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-    assert cache.get() is not first
-
-
 def test_tables_made_anew_do_not_meet_old_files(store: Store, tmp_path: Path) -> None:
     assert len(MatrixCache(store, tmp_path).get().edge_id) == 1
     with store.transaction() as connection:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hopgate.graph.walk.pagerank import compiled, front, pagerank, warm
-from hopgate.graph.walk.pagerank.frontier import frontier
-from hopgate.graph.walk.pagerank.push import push
+from hopgate.graph.walk.pagerank import compiled, pagerank, solve, warm
+from hopgate.graph.walk.pagerank.push import numpy_stage, push
 from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
 
 NUMPY, NUMBA = "numpy", "numba"
@@ -40,8 +39,8 @@ def graph() -> WalkGraph:
 
 @pytest.mark.parametrize("damping", [0.5, 0.85])
 def test_top_of_the_ranking_is_right(graph, engine, damping, monkeypatch) -> None:
-    monkeypatch.setattr(front, "PUSH_NODES", 0)
-    monkeypatch.setattr(front, "PUSH_BUDGET", 1000)
+    monkeypatch.setattr(solve, "PUSH_NODES", 0)
+    monkeypatch.setattr(solve, "PUSH_BUDGET", 1000)
     rng = np.random.default_rng(1)
     for correction in (0.0, 0.5):
         shares = []
@@ -59,7 +58,7 @@ def test_top_of_the_ranking_is_right(graph, engine, damping, monkeypatch) -> Non
 
 def test_one_stage_keeps_its_promises(graph, engine) -> None:
     """Mass is conserved, scores are never exceeded, and no node lacks more than epsilon times its strength."""
-    stage = compiled.stage() or frontier
+    stage = compiled.stage() or numpy_stage
     seeds = np.array([3001, 3005, 3100])
     settled, walking = np.zeros(graph.nodes, np.float32), np.zeros(graph.nodes, np.float32)
     walking[seeds] = 1 / 3
@@ -89,8 +88,8 @@ def test_a_budget_that_does_not_suffice_says_so(graph, engine) -> None:
 
 
 def test_a_hub_of_ten_thousand(engine, monkeypatch) -> None:
-    monkeypatch.setattr(front, "PUSH_NODES", 0)
-    monkeypatch.setattr(front, "PUSH_BUDGET", 1000)
+    monkeypatch.setattr(solve, "PUSH_NODES", 0)
+    monkeypatch.setattr(solve, "PUSH_BUDGET", 1000)
     star = edge_graph(10_001, np.zeros(10_000, int), np.arange(1, 10_001))
     scores = pagerank(star, {1: 1.0}, top=2)
     assert np.argsort(-scores, kind="stable")[:2].tolist() == [1, 0]
@@ -99,8 +98,8 @@ def test_a_hub_of_ten_thousand(engine, monkeypatch) -> None:
 
 
 def test_batches_are_pushed_column_by_column(graph, engine, monkeypatch) -> None:
-    monkeypatch.setattr(front, "PUSH_NODES", 0)
-    monkeypatch.setattr(front, "PUSH_BUDGET", 1000)
+    monkeypatch.setattr(solve, "PUSH_NODES", 0)
+    monkeypatch.setattr(solve, "PUSH_BUDGET", 1000)
     restart = np.zeros((graph.nodes, 2))
     restart[3001, 0] = restart[3100, 1] = 1
     assert pagerank(graph, restart[:, :0], top=20).shape == (graph.nodes, 0)

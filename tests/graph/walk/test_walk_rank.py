@@ -4,8 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.rank import Walk, rank_batch, rank_memories, top_memories
-from hopgate.graph.walk.seeds import NearFact, Restart, Seeding, restart
+from hopgate.graph.walk.pagerank import solve
+from hopgate.graph.walk.rank import Walk, rank_memories
+from hopgate.graph.walk.seeds import Restart, Seeding, restart
+from hopgate.graph.walk.top_k import top_k
 from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
 
 
@@ -50,8 +52,6 @@ def test_what_the_dense_leg_found_is_ranked_with_the_rest() -> None:
 def test_nothing_that_seeds_is_an_empty_leg() -> None:
     graph = chain(3)
     assert rank_memories(graph, restart(graph)) == []
-    assert rank_batch(graph, [restart(graph), restart(graph, names=[1])])[0] == []
-    assert rank_batch(graph, []) == []
 
 
 def test_a_graph_without_edges_gives_back_its_seeds_only() -> None:
@@ -85,25 +85,10 @@ def test_memories_not_allowed_are_left_out_and_the_others_keep_their_order(seed:
 
 
 @settings(deadline=None)
-@given(st.integers(0, 500))
-def test_a_batch_gives_what_one_by_one_gives(seed: int) -> None:
-    graph = random_graph(seed)
-    starts = [
-        restart(graph, names=[0]),
-        restart(graph),
-        restart(graph, facts=[NearFact(1, 2, 0.5), NearFact(3, 3, 0.4)]),
-    ]
-    walk = Walk(tolerance=1e-9)
-    for together, start in zip(rank_batch(graph, starts, walk), starts, strict=True):
-        alone = rank_memories(graph, start, walk)
-        assert dict(together) == pytest.approx(dict(alone), abs=1e-6)
-
-
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3]), min_size=1, max_size=20), st.integers(1, 25))
 def test_the_top_is_the_head_of_a_full_sort_without_zeros(scores: list[float], depth: int) -> None:
     expected = sorted((memory for memory, score in enumerate(scores) if score > 0), key=lambda m: (-scores[m], m))
-    assert [memory for memory, _ in top_memories(np.array(scores), depth)] == expected[:depth]
+    assert top_k(np.array(scores), depth).tolist() == expected[:depth]
 
 
 def test_without_damping_only_seeds_are_visited() -> None:
@@ -129,3 +114,24 @@ def test_walk_is_a_value_that_prints_as_itself() -> None:
     walk = Walk(damping=0.6, seeding=Seeding(names=0.2))
     assert eval(repr(walk)) == walk
     assert len({walk, Walk(damping=0.6, seeding=Seeding(names=0.2)), Walk()}) == 2
+
+
+def test_a_large_graph_is_pushed_unless_memories_are_filtered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solve, "PUSH_NODES", 0)
+    monkeypatch.setattr(solve, "PUSH_BUDGET", 1000)
+    pushed: list[int] = []
+
+    def push(graph: WalkGraph, *arguments: object, **options: object) -> object:
+        pushed.append(graph.nodes)
+        return real(graph, *arguments, **options)
+
+    real = solve.push
+    monkeypatch.setattr(solve, "push", push)
+    graph = random_graph(1, memories=300, concepts=200)
+    seeds = np.flatnonzero(~graph.dangling[graph.memories :])[:3].tolist()
+    start = restart(graph, names=seeds)
+    near = rank_memories(graph, start, Walk(depth=3))
+    assert pushed == [graph.nodes]
+    every = rank_memories(graph, start, Walk(depth=3), allowed=np.ones(graph.memories, bool))
+    assert pushed == [graph.nodes]
+    assert [memory for memory, _ in near] == [memory for memory, _ in every]

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.seeds import NearFact, Seeding, nearest, restart
+from hopgate.graph.walk.seeds import NearFact, Seeding, restart
 from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
 
 
@@ -99,20 +99,3 @@ def test_seeding_is_a_value_that_prints_as_itself() -> None:
     seeding = Seeding(names=0.2, temperature=0.05)
     assert eval(repr(seeding)) == seeding
     assert hash(seeding) == hash(Seeding(names=0.2, temperature=0.05))
-
-
-@settings(deadline=None)
-@given(st.integers(1, 12), st.integers(0, 15), st.integers(0, 2**32 - 1))
-def test_nearest_is_the_head_of_a_full_sort(rows: int, top: int, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    # Few distinct values, so that there are ties.
-    vectors = random.integers(-1, 2, (rows, 3)).astype(float)
-    query = random.integers(-1, 2, 3).astype(float)
-    cosines = vectors @ query
-    assert [row for row, _ in nearest(query, vectors, top)] == sorted(
-        range(rows), key=lambda row: (-cosines[row], row)
-    )[:top]
-
-
-def test_nearest_of_nothing_is_nothing() -> None:
-    assert nearest(np.ones(3), np.zeros((0, 3)), 5) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from hopgate import Memory
 from hopgate.extract.replay import Replay
+from hopgate.graph.walk.pagerank import compiled, solve
 from hopgate.kb import BarredLegWarning, KnowledgeBase
 
 MEMORIES = (
@@ -78,7 +80,7 @@ def test_nothing_seeds_and_no_graph_at_all(built: KnowledgeBase, kb: KnowledgeBa
 def test_as_of_and_known_at_walk_the_graph_of_that_time(built: KnowledgeBase) -> None:
     before, after = datetime(2024, 2, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
     assert "rack" in _ids(built, "Quillon", as_of=before)
-    edges = {(edge.source, edge.target) for edge in built.edges("Immich", as_of=after)}
+    edges = {(edge.source, edge.target) for edge in built.graph.edges("Immich", as_of=after)}
     assert ("Immich", "hazel") in edges and ("Immich", "whimbrel") not in edges
     assert "moved" not in _ids(built, "Immich", known_at=before)
     assert "moved" in _ids(built, "Immich", known_at=after)
@@ -96,3 +98,21 @@ def test_a_barred_graph_is_said_once(built: KnowledgeBase) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         built.recall("Quillon", graph=0.1)
+
+
+def test_a_graph_large_enough_to_push_on_is_compiled_for_once_in_the_background(
+    built: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(compiled, "warm", lambda: called.append(threading.current_thread().name))
+    monkeypatch.setattr(compiled, "_ready", [])
+    monkeypatch.setattr(compiled, "_started", threading.Event())
+    _ids(built, "Quillon")
+    assert called == []
+    monkeypatch.setattr(solve, "PUSH_NODES", 0)
+    before = _ids(built, "Quillon")
+    assert _ids(built, "Quillon") == before
+    for thread in threading.enumerate():
+        if thread.name == "hopgate-compile":
+            thread.join()
+    assert called == ["hopgate-compile"]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse import RRF, TM2C2, ExactMatch, Importance, StretchedRRF, order
-from hopgate.recall.reach import Reachability, bound, warnings
-from hopgate.recall.reach.arrange import hardest
+from hopgate.recall.reach import Reachability, barred_legs, bound
+from hopgate.recall.reach.kth_score import hardest
 
 OUTSIDER = 10**6  # the largest id: it loses every tie
 LOW = {"dense": -1.0}
@@ -123,10 +123,10 @@ def test_the_bound_goes_into_json_and_onto_one_line():
 
 
 def test_a_heavy_leg_bars_the_others_and_recall_can_say_so():
-    assert [sentence.split()[1] for sentence in warnings(RRF(graph=1.2))] == ["lexical", "dense"]
-    assert warnings(RRF(graph=1.2), prior=Importance()) == ()
-    assert len(warnings(RRF(graph=0.35), prior=Importance())) == 1
-    assert warnings(RRF(graph=0)) == ()
+    assert [sentence.split()[1] for sentence in barred_legs(RRF(graph=1.2))] == ["lexical", "dense"]
+    assert barred_legs(RRF(graph=1.2), prior=Importance()) == ()
+    assert len(barred_legs(RRF(graph=0.35), prior=Importance())) == 1
+    assert barred_legs(RRF(graph=0)) == ()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_fuser_that_states_no_bounds_is_refused_and_never_warned_about():
 
     with pytest.raises(HopgateError, match="states no bounds"):
         bound(Learned())
-    assert warnings(Learned()) == ()
+    assert barred_legs(Learned()) == ()
 
 
 # Brute force ---------------------------------------------------------------------------------------------------------

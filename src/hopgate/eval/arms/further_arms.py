@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hopgate.eval.arms.ablation import WITH_GRAPH, graph_is_better
 from hopgate.eval.arms.choose import choose
@@ -14,13 +12,12 @@ from hopgate.eval.arms.grid import challenger_grid
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Qrels, Run
 from hopgate.eval.gate.evidence import GRAPH, LEGS, Arm
-from hopgate.memory import Cleared
-from hopgate.recall.fuse import RRF, AnyFuser, ExactMatch, active, is_exact
+from hopgate.recall.fuse import RRF, AnyFuser, ExactMatch, active
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
 
 KS = (10, 20, 40, 60, 80, 100)
-# A word of at most this many memories is rare; one that more share is no mark of an exact match.
-RARE = 10
-_WORD = re.compile(r"\w+(?:[.\-_]\w+)*")
 
 
 def swept_k(
@@ -38,17 +35,18 @@ def exact_match(
     fuser: AnyFuser,
     legs: Mapping[str, Run],
     queries: Iterable[Query],
-    texts: Mapping[str, Cleared],
+    kb: KnowledgeBase,
     settings: Mapping[str, Any],
     bonus: float = 0.5,
 ) -> Arm:
-    """The exact-match bonus on top of the challenger: proposed to win back what RRF cost the exact stratum."""
-    frequency = Counter(word for text in texts.values() for word in set(_WORD.findall(text.casefold())))
+    """The exact-match bonus on top of the challenger: proposed to win back what RRF cost the exact stratum.
+
+    Which memories match is what recall in this store would say.
+    """
     run = {}
     for query in queries:
-        rare = [word for word in set(_WORD.findall(query.text.casefold())) if 0 < frequency[word] <= RARE]
         hits = fuser.fuse({leg: legs[leg].get(query.id, ()) for leg in active(fuser)})
-        matched = {hit.id for hit in hits if hit.id in texts and is_exact(query.text, texts[hit.id], rare)}
+        matched = kb.exact_matches(query.text, [hit.id for hit in hits])
         run[query.id] = [(hit.id, hit.score) for hit in ExactMatch(bonus).apply(hits, matched, fuser)]
     return Arm("exact-match bonus", run, repr(fuser), legs, settings={**settings, "exact_match": bonus})
 

@@ -9,7 +9,7 @@ from hopgate.eval.audit.check import Check, failed, passed, skipped
 from hopgate.eval.data.runs import ordered
 from hopgate.eval.gate.evidence import GRAPH
 from hopgate.recall.reach import bound, on_lists
-from hopgate.recall.reach.needed import in_words
+from hopgate.recall.reach.needed_weight import in_words
 
 NAME = "reachability"
 

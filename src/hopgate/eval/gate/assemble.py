@@ -29,11 +29,12 @@ def assemble(
     reported = dataset.split(options.split)
     dev = dataset.split(options.tune) if options.tune else {}
     source = "triples.jsonl" if dataset.triples else "phrases"
-    settings = {"embedder": kb.embedder_name(), "walk": repr(kb.graph.walk), "depth": options.depth, "graph": source}
+    walk = repr(kb.graph_leg.walk)
+    settings = {"embedder": kb.embedder_name(), "walk": walk, "depth": options.depth, "graph": source}
     ablation = ablate(collected, dev, reported, k=options.k, settings=settings, more=options.arms != "quick")
     arms = dict(ablation.arms)
     if options.arms == "full":
-        arms |= _further(dataset, collected, ablation, settings, options)
+        arms |= _further(dataset, collected, ablation, settings, options, kb)
     about = {
         "data set": dataset.name,
         "fingerprint": dataset.fingerprint,
@@ -70,12 +71,17 @@ def assemble(
 
 
 def _further(
-    dataset: Dataset, collected: Collected, ablation: Ablation, settings: dict[str, Any], options: GateOptions
+    dataset: Dataset,
+    collected: Collected,
+    ablation: Ablation,
+    settings: dict[str, Any],
+    options: GateOptions,
+    kb: KnowledgeBase,
 ) -> dict[str, Arm]:
     reported = dataset.split(options.split)
     legs = {leg: collected.lists[leg] for leg in LEGS}
     queries = [dataset.queries[name] for name in reported]
-    bonus = further_arms.exact_match(ablation.fuser, legs, queries, dataset.texts, settings)
+    bonus = further_arms.exact_match(ablation.fuser, legs, queries, kb, settings)
     arms = {**further_arms.swept_k(ablation.fuser, legs, list(reported), settings), bonus.name: bonus}
     if "no-model" in collected.lists:
         dev = dataset.split(options.tune) if options.tune else {}

@@ -51,11 +51,11 @@ def run_gate(
     splits = [options.tune, options.split] if options.tune else [options.split]
     with throwaway_store(dataset, stage) as kb:
         queries = [dataset.queries[name] for split in splits for name in dataset.split(split)]
-        graphs = {"shuffled": kb.graph.variant(shuffle=options.seed)}
+        graphs = {"shuffled": kb.graph_leg.variant(shuffle=options.seed)}
         if options.arms != "quick":
             from hopgate.graph.walk.hops import Hops
 
-            graphs["hops"] = kb.graph.variant(hops=Hops())
+            graphs["hops"] = kb.graph_leg.variant(hops=Hops())
         progress = stage("asking", len(queries))
         collected = collect(kb, queries, depth=options.depth, graphs=graphs, progress=progress)
         if options.arms == "full" and dataset.triples:

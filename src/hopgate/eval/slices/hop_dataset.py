@@ -49,7 +49,7 @@ def dataset_source(dataset: Dataset) -> HopSource:
 
 def store_source(kb: KnowledgeBase) -> HopSource:
     """Take a store's memories, and its graph as rows: a fact for each memory that is evidence of an edge."""
-    graph = kb.to_networkx(memories=True)
+    graph = kb.graph.to_networkx(memories=True)
     names = {node: values["name"] for node, values in graph.nodes(data=True)}
     rows: list[dict[str, Any]] = []
     for source, target, edge in graph.edges(data=True):

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.pagerank import pagerank
+from hopgate.graph.walk.top_k import top_k
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 
@@ -83,26 +82,10 @@ def degree_likeness(
     shown = max(1, min(top, ranked // 10))
     plain = pagerank(graph, restart, damping=damping)
     corrected = (plain.T * graph.divisor**-degree_correction).T
-    by_degree = frozenset(best(graph.strength[:ranked], shown).tolist())
+    by_degree = frozenset(top_k(graph.strength[:ranked], shown).tolist())
     figures: list[float] = []
     for scores in (plain, corrected):
-        firsts = [frozenset(best(column[:ranked], shown).tolist()) for column in scores.T]
+        firsts = [frozenset(top_k(column[:ranked], shown).tolist()) for column in scores.T]
         figures.append(float(np.mean([len(a & b) / shown for a, b in combinations(firsts, 2)])))
         figures.append(float(np.mean([len(first & by_degree) / shown for first in firsts])))
     return DegreeLikeness(damping, degree_correction, shown, queries, figures[0], figures[2], figures[1], figures[3])
-
-
-def best(scores: NDArray[Any], top: int) -> NDArray[np.int64]:
-    """Find the nodes with the `top` highest scores above 0, best first, ties broken by node.
-
-    Examples
-    --------
-    >>> best(np.array([0.1, 0.0, 0.5, 0.1]), 2)
-    array([2, 0])
-    """
-    found = np.flatnonzero(scores > 0)
-    if found.size > top:
-        # Everything that ties with the last place stays in, so that ties are broken by node and not by chance.
-        last = np.partition(scores[found], found.size - top)[found.size - top]
-        found = found[scores[found] >= last]
-    return found[np.argsort(-scores[found], kind="stable")][:top]

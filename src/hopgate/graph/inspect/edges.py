@@ -1,4 +1,4 @@
-"""The edges as they stood: true as of a time, known at a time, each with its memories."""
+"""Edges as values: true as of a time, known at a time, each with the memories that are its evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An edge in words: true from `valid_from` to `valid_to`, believed since `recorded_at`, said by `evidence`."""
+    """An edge by its names: true from `valid_from` to `valid_to`, known since `recorded_at`, with its evidence."""
 
     source: str
     relation: str
@@ -43,7 +43,7 @@ def edges(
     as_of : datetime, optional
         Only edges that were true then; by default whatever their time of validity.
     known_at : datetime, optional
-        As they were believed then; by default now.
+        As they were known then; by default now.
     of : str, optional
         A name of the concept whose edges are wanted; an unknown one is refused.
     """

@@ -1,4 +1,4 @@
-"""The control for a test of the graph: the same degrees, the structure dealt out anew."""
+"""The control for a test of the graph: the same degrees, another structure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import mention_graph
 
-# Passes that mend a pair dealt twice; each leaves a fraction of them.
+# Passes that replace pairs drawn twice; each leaves a fraction of them.
 PASSES = 30
 
 
 def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[str] = frozenset()) -> GraphMatrix:
-    """Shuffle what extractors said, preserving degrees.
+    """Shuffle what was extracted, preserving degrees.
 
     Every memory keeps how many concepts it mentions, every concept how many memories mention it and how many edges
-    leave and reach it; which ones is dealt anew. What follows from names alone stays: the link of a memory to the
+    leave and reach it; which ones is drawn anew. What follows from names alone stays: the link of a memory to the
     concept that its title names, and edges of `kept_relations`. A graph must beat this control for its structure, and
     not for its titles or for restarting on dense hits.
     """
@@ -32,11 +32,11 @@ def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[st
     # Both ends as one number, which tells pairs of memory and concept apart.
     titles = matrix.title_memory.astype(np.int64) * graph.concepts + matrix.title_concept
     extracted = ~np.isin(memory * graph.concepts + concept, titles)
-    concept = _dealt(rng, memory, concept, extracted)
+    concept = _permuted(rng, memory, concept, extracted)
     kept = np.array([relation in kept_relations for relation in matrix.relations] or [False])
     stated = ~kept[matrix.edge_relation] if len(matrix.edge_id) else np.zeros(0, bool)
     source = matrix.edge_source.astype(np.int64)
-    target = _dealt(rng, source, matrix.edge_target.astype(np.int64), stated)
+    target = _permuted(rng, source, matrix.edge_target.astype(np.int64), stated)
     fresh = _first_of_each(memory, concept)
     return replace(
         matrix,
@@ -54,23 +54,25 @@ def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[st
     )
 
 
-def _dealt(rng: np.random.Generator, left: NDArray[Any], right: NDArray[Any], free: NDArray[np.bool_]) -> NDArray[Any]:
-    """Deal the right ends of the free pairs anew, avoiding pairs that are there already and loops."""
-    dealt = right.copy()
+def _permuted(
+    rng: np.random.Generator, left: NDArray[Any], right: NDArray[Any], free: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """Permute the right ends of the free pairs, avoiding pairs that are there already."""
+    ends = right.copy()
     places = np.flatnonzero(free)
     if len(places) < 2:
-        return dealt
-    dealt[places] = rng.permutation(dealt[places])
+        return ends
+    ends[places] = rng.permutation(ends[places])
     for _ in range(PASSES):
-        repeated = np.zeros(len(dealt), bool)
-        repeated[_first_of_each(left, dealt)] = True
+        repeated = np.zeros(len(ends), bool)
+        repeated[_first_of_each(left, ends)] = True
         wrong = places[~repeated[places]]
         if not len(wrong):
             break
         others = rng.choice(places, len(wrong))
-        for one, other in zip(wrong.tolist(), others.tolist(), strict=True):
-            dealt[one], dealt[other] = dealt[other], dealt[one]
-    return dealt
+        for place, other in zip(wrong.tolist(), others.tolist(), strict=True):
+            ends[place], ends[other] = ends[other], ends[place]
+    return ends
 
 
 def _first_of_each(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:

@@ -23,13 +23,13 @@ class GraphStats:
     Parameters
     ----------
     edges, name_links : int
-        Edges that are believed now, and links between concepts by their names alone.
+        Edges that are not retired, and links between concepts by their names alone.
     retired : int
-        Edges that were believed once and are no longer: what came later said otherwise.
+        Edges that later facts contradict.
     invalidation_rate : float
         The share of facts (source, relation, target) of which something was ever retired.
     raw_relations : int
-        Relations as they were said; `relations` counts the canonical ones.
+        Relations in the words of the memories; `relations` counts the canonical ones.
     hubs : tuple of (str, int)
         The concepts that most memories talk about.
     components : int
@@ -62,10 +62,10 @@ class GraphStats:
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as JSON values."""
-        told = asdict(self)
+        values = asdict(self)
         for name in ("kinds", "top_relations", "hubs"):
-            told[name] = dict(told[name])
-        return told
+            values[name] = dict(values[name])
+        return values
 
 
 def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
@@ -76,7 +76,7 @@ def stats(connection: Connection[Any], *, damping: float = 0.5) -> GraphStats:
         **counted,
         kinds=_top(overview.kinds(connection)),
         top_relations=_top(overview.relations(connection)),
-        hubs=tuple((one.name, one.memory_count) for one in concept_rows.listed(connection, limit=SHOWN)),
+        hubs=tuple((concept.name, concept.memory_count) for concept in concept_rows.listed(connection, limit=SHOWN)),
         components=components,
         largest_component=largest,
         degree=_degree(connection, damping),
@@ -92,14 +92,16 @@ def _components(connection: Connection[Any]) -> tuple[int, float]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    told, edges = arrays.mentions(connection), arrays.edges(connection)
+    mentions, edges = arrays.mentions(connection), arrays.edges(connection)
     known = arrays.concept_kinds(connection)[0]
-    linked = np.unique(told.memory)
+    linked = np.unique(mentions.memory)
     nodes = len(known) + len(linked)
     if not nodes:
         return 0, 0.0
-    first = np.concatenate([np.searchsorted(known, told.concept), np.searchsorted(known, edges.source)])
-    second = np.concatenate([len(known) + np.searchsorted(linked, told.memory), np.searchsorted(known, edges.target)])
+    first = np.concatenate([np.searchsorted(known, mentions.concept), np.searchsorted(known, edges.source)])
+    second = np.concatenate(
+        [len(known) + np.searchsorted(linked, mentions.memory), np.searchsorted(known, edges.target)]
+    )
     joined = coo_array((np.ones(len(first), np.int8), (first, second)), shape=(nodes, nodes))
     count, label = connected_components(joined.tocsr(), directed=False)
     return int(count), round(float(np.bincount(label).max()) / nodes, 4)

@@ -21,7 +21,8 @@ def path_in_words(
 ) -> tuple[str, ...]:
     """Give the strongest path to a memory as names and relations in turn, the memory last.
 
-    A relation walked against its direction stands behind an arrow that points back; evidence follows in brackets.
+    A relation that is walked against its direction has an arrow that points back before it; its evidence follows in
+    brackets.
     """
     place = int(matrix.memories([memory_id])[0])
     path = strongest_path(matrix.graph, start, place, damping=damping) if place >= 0 else None
@@ -36,7 +37,7 @@ def path_in_words(
         joined[source, target].append(PathEdge(source, relation, target, evidence.get(int(matrix.edge_id[row]), ())))
     walked = steps(matrix.graph, path, joined)
     split = matrix.graph.memories
-    named = concept_rows.names(
+    names = concept_rows.names(
         connection, [int(matrix.concept_ids[node - split]) for node in path.nodes if node >= split]
     )
     known = memories.external_ids(
@@ -48,11 +49,13 @@ def path_in_words(
     def label(node: int) -> str:
         if node < split:
             return known[int(matrix.memory_ids[node])]
-        return named[int(matrix.concept_ids[node - split])]
+        return names[int(matrix.concept_ids[node - split])]
 
     words = [label(path.nodes[0])]
     for step in walked:
-        told = [known[memory] for memory in step.evidence if memory in known and min(step.source, step.target) >= split]
+        evidence_ids = [
+            known[memory] for memory in step.evidence if memory in known and min(step.source, step.target) >= split
+        ]
         relation = step.relation if step.forward else f"← {step.relation}"
-        words += [f"{relation} [{', '.join(told[:3])}]" if told else relation, label(step.target)]
+        words += [f"{relation} [{', '.join(evidence_ids[:3])}]" if evidence_ids else relation, label(step.target)]
     return tuple(words)

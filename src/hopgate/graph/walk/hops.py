@@ -96,7 +96,7 @@ def hop_memories(
     if not (np.isfinite(list(start.values())).all() and min(start.values()) > 0):
         raise HopgateError("a seed's weight must be a finite number and not negative")
     whole = sum(start.values())
-    told = {
+    values = {
         **(parameters or {}),
         **time_parameters(as_of, known_at),
         "hop_concepts": list(start),
@@ -106,7 +106,7 @@ def hop_memories(
         "hop_beam": hops.beam,
         "hop_depth": hops.depth,
     }
-    rows = connection.execute(_statement(hops.hops, as_of, known_at, condition), told)
+    rows = connection.execute(_statement(hops.hops, as_of, known_at, condition), values)
     return [(row[0], row[1]) for row in rows]
 
 

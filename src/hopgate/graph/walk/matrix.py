@@ -37,11 +37,11 @@ class MatrixConfig:
     kinds : mapping or pairs of (str, float)
         Factors by a concept's kind ("" for none): on its mentions, and on its edges once for each end.
     as_of : datetime, optional
-        Only edges that were true then. By default every edge that is believed, past ones too: "where did she work
+        Only edges that were true then. By default every edge that is not retired, past ones too: "where did she work
         before" is a question like any other.
     known_at : datetime, optional
         Only what was known then: edges recorded and not yet retired, memories made and not yet superseded. By default
-        what is believed now.
+        what is known now.
     mentions, edges : bool
         Whether walks go between memories and concepts, and between concepts.
     superseded : bool
@@ -80,8 +80,6 @@ class GraphMatrix:
     ----------
     stamp : Stamp
         Which state of which graph this is.
-    frequency : array of int64
-        In how many of the memories each concept is mentioned.
     title_memory, title_concept : arrays of int32
         The memories that are titled with a concept's name, and that concept: links that follow from names alone.
     edge_source, edge_target, edge_relation, edge_weight, edge_id : arrays
@@ -93,7 +91,6 @@ class GraphMatrix:
     graph: WalkGraph
     memory_ids: NDArray[np.int64]
     concept_ids: NDArray[np.int64]
-    frequency: NDArray[np.int64]
     title_memory: NDArray[np.int32]
     title_concept: NDArray[np.int32]
     relations: tuple[str, ...]
@@ -131,7 +128,7 @@ class GraphMatrix:
         """Rows of the edge arrays that join pairs of concepts, in either direction."""
         wanted = {(min(pair), max(pair)) for pair in pairs}
         low, high = np.minimum(self.edge_source, self.edge_target), np.maximum(self.edge_source, self.edge_target)
-        found = [np.flatnonzero((low == one) & (high == two)) for one, two in sorted(wanted)]
+        found = [np.flatnonzero((low == first) & (high == second)) for first, second in sorted(wanted)]
         return np.concatenate(found).tolist() if found else []
 
 
@@ -174,7 +171,6 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
         ),
         memory_ids=memory_ids,
         concept_ids=concept_ids,
-        frequency=np.bincount(concept, minlength=len(concept_ids)),
         title_memory=memory[titled].astype(np.int32),
         title_concept=concept[titled].astype(np.int32),
         relations=edges.relations,
@@ -187,7 +183,7 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
 
 
 def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where ids stand among ascending ids; -1 for those that do not.
+    """Give the places of ids among ascending ids; -1 for those that are not among them.
 
     Examples
     --------

@@ -76,17 +76,6 @@ class MatrixCache:
                 self._remember(found)
             return found
 
-    def forget(self) -> None:
-        """Drop every matrix, those of this store on disk too: a memory that became sensitive is in none of them."""
-        with self._loading:
-            with self._touching:
-                self._matrices.clear()
-            if self.directory is not None and self.directory.exists():
-                with self._store.transaction() as connection:
-                    database = arrays.stamp(connection).database
-                for path in self.directory.glob(f"{database}-*.npz"):
-                    path.unlink(missing_ok=True)
-
     def _remembered(self, stamp: Stamp, config: MatrixConfig) -> GraphMatrix | None:
         with self._touching:
             found = self._matrices.get((stamp, config))
@@ -106,8 +95,8 @@ class MatrixCache:
     def _path(self, stamp: Stamp, config: MatrixConfig) -> Path | None:
         if self.directory is None:
             return None
-        told = f"{stamp.changed_at} {config!r}".encode()
-        return self.directory / f"{stamp.database}-{stamp.version}-{hashlib.sha256(told).hexdigest()[:16]}.npz"
+        view = f"{stamp.changed_at} {config!r}".encode()
+        return self.directory / f"{stamp.database}-{stamp.version}-{hashlib.sha256(view).hexdigest()[:16]}.npz"
 
     def _read(self, stamp: Stamp, config: MatrixConfig) -> GraphMatrix | None:
         path = self._path(stamp, config)

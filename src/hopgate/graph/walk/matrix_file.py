@@ -20,7 +20,6 @@ FORMAT = 2
 _ARRAYS = (
     "memory_ids",
     "concept_ids",
-    "frequency",
     "title_memory",
     "title_concept",
     "edge_source",
@@ -37,8 +36,12 @@ def write_matrix(path: Path, matrix: GraphMatrix) -> None:
     arrays = {name: getattr(matrix, name) for name in _ARRAYS}
     graph = matrix.graph
     arrays |= {"indptr": graph.indptr, "indices": graph.indices, "weights": graph.weights}
-    about = {"told": _told(matrix.stamp, matrix.config), "memories": graph.memories, "undirected": graph.undirected,
-             "relations": matrix.relations}  # fmt: skip
+    about = {
+        "identity": _identity(matrix.stamp, matrix.config),
+        "memories": graph.memories,
+        "undirected": graph.undirected,
+        "relations": matrix.relations,
+    }
     handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as out:
@@ -55,7 +58,7 @@ def read_matrix(path: Path, stamp: Stamp, config: MatrixConfig) -> GraphMatrix |
         with np.load(path, allow_pickle=False) as file:
             # Each array carries a checksum, which is compared when it is read.
             about = json.loads(file["about"].tobytes())
-            if about["told"] != _told(stamp, config):
+            if about["identity"] != _identity(stamp, config):
                 return None
             graph = WalkGraph(
                 file["indptr"], file["indices"], file["weights"], about["memories"], undirected=about["undirected"]
@@ -67,5 +70,5 @@ def read_matrix(path: Path, stamp: Stamp, config: MatrixConfig) -> GraphMatrix |
     return GraphMatrix(stamp=stamp, config=config, graph=graph, relations=tuple(about["relations"]), **arrays)
 
 
-def _told(stamp: Stamp, config: MatrixConfig) -> str:
+def _identity(stamp: Stamp, config: MatrixConfig) -> str:
     return f"{FORMAT} {stamp.database} {stamp.version} {stamp.changed_at} {config!r}"

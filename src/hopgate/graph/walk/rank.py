@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.seeds import Restart, Seeding
+from hopgate.graph.walk.top_k import top_k
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 
@@ -80,58 +81,14 @@ def rank_memories(
     walk = walk or Walk()
     if not start:
         return []
-    scores = _walked(graph, start.vector, walk)
-    return top_memories(scores, walk.depth, allowed)
-
-
-def rank_batch(
-    graph: WalkGraph, starts: list[Restart], walk: Walk | None = None, *, allowed: NDArray[np.bool_] | None = None
-) -> list[list[tuple[int, float]]]:
-    """Rank for many queries at once, as an evaluation does: the same lists as one by one, in one solution.
-
-    Examples
-    --------
-    >>> from hopgate.graph.walk.seeds import restart
-    >>> from hopgate.graph.walk.walk_graph import mention_graph
-    >>> graph = mention_graph(2, 2, memory=[0, 1], concept=[0, 1])
-    >>> [[memory for memory, _ in leg] for leg in rank_batch(graph, [restart(graph, names=[n]) for n in (0, 1)])]
-    [[0], [1]]
-    """
-    walk = walk or Walk()
-    if not starts:
-        return []
-    scores = _walked(graph, np.column_stack([start.vector for start in starts]), walk)
-    return [
-        top_memories(column, walk.depth, allowed) if start else []
-        for start, column in zip(starts, scores.T, strict=True)
-    ]
-
-
-def top_memories(
-    scores: NDArray[np.floating], depth: int, allowed: NDArray[np.bool_] | None = None
-) -> list[tuple[int, float]]:
-    """Give the best memories above 0, best first; ties by number.
-
-    Examples
-    --------
-    >>> top_memories(np.array([0.2, 0.0, 0.5, 0.2]), 2)
-    [(2, 0.5), (0, 0.2)]
-    """
-    visited = scores > 0 if allowed is None else (scores > 0) & allowed
-    candidates = np.flatnonzero(visited)
-    if len(candidates) > depth:
-        least = np.partition(scores[candidates], -depth)[-depth]
-        candidates = candidates[scores[candidates] >= least]
-    best = candidates[np.argsort(-scores[candidates], kind="stable")[:depth]]
-    return [(int(memory), float(scores[memory])) for memory in best]
-
-
-def _walked(graph: WalkGraph, vectors: NDArray[np.float64], walk: Walk) -> NDArray[np.floating]:
     scores = pagerank(
         graph,
-        vectors,
+        start.vector,
         damping=walk.damping,
         tolerance=walk.tolerance,
         degree_correction=walk.degree_correction,
+        # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
+        top=walk.depth if allowed is None else None,
     )
-    return scores[: graph.memories]
+    best = top_k(scores[: graph.memories], walk.depth, allowed=allowed)
+    return [(int(memory), float(scores[memory])) for memory in best]

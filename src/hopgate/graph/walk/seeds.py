@@ -27,7 +27,7 @@ class NearFact(NamedTuple):
 class Seed(NamedTuple):
     """A node where walks start, how many of them, and why.
 
-    `origin` is the number of the fact that brought the heaviest part of the weight, or -1.
+    `origin` is the number of the fact that gave the largest part of the weight, or -1.
     """
 
     node: int
@@ -104,7 +104,7 @@ def restart(
     Parameters
     ----------
     names : iterable of int
-        Concepts whose names stand in the query, numbered from 0.
+        Concepts whose names occur in the query, numbered from 0.
     facts : sequence of NearFact
         The facts nearest the query, best first; their concepts are numbered from 0.
     memories : sequence of (int, float)
@@ -126,33 +126,15 @@ def restart(
         (seeding.facts, "fact", _from_facts(graph, facts[: seeding.near_facts], seeding)),
         (seeding.memories, "memory", _from_memories(graph, memories[: seeding.near_memories], seeding)),
     ]
-    heard = [(share, reason, found) for share, reason, found in sources if share and found]
+    used = [(share, reason, weights) for share, reason, weights in sources if share and weights]
     vector = np.zeros(graph.nodes)
     seeds: list[Seed] = []
-    for share, reason, found in heard:
-        scale = share / sum(other for other, _, _ in heard) / sum(weight for weight, _ in found.values())
-        for node, (weight, origin) in found.items():
+    for share, reason, weights in used:
+        scale = share / sum(other for other, _, _ in used) / sum(weight for weight, _ in weights.values())
+        for node, (weight, origin) in weights.items():
             vector[node] += weight * scale
             seeds.append(Seed(node, weight * scale, reason, origin))
     return Restart(vector, tuple(sorted(seeds, key=lambda seed: (-seed.weight, seed.node, seed.reason))))
-
-
-def nearest(query: NDArray[np.floating], vectors: NDArray[np.floating], top: int) -> list[tuple[int, float]]:
-    """Give the rows with the largest cosines to the query, best first; ties by row. All rows have unit length.
-
-    Examples
-    --------
-    >>> nearest(np.array([1.0, 0.0]), np.array([[0.0, 1.0], [1.0, 0.0], [0.6, 0.8]]), 2)
-    [(1, 1.0), (2, 0.6)]
-    """
-    if not len(vectors) or top <= 0:
-        return []
-    cosines = np.asarray(vectors @ query, np.float64)
-    # Everything that ties with the last place is sorted, so that ties are broken by row and not by chance.
-    least = np.partition(cosines, -top)[-top] if top < len(cosines) else -np.inf
-    rows = np.flatnonzero(cosines >= least)
-    best = rows[np.argsort(-cosines[rows], kind="stable")[:top]]
-    return [(int(row), float(cosines[row])) for row in best]
 
 
 def _from_names(graph: WalkGraph, names: Iterable[int], seeding: Seeding) -> dict[int, tuple[float, int]]:
@@ -162,7 +144,7 @@ def _from_names(graph: WalkGraph, names: Iterable[int], seeding: Seeding) -> dic
 def _from_facts(graph: WalkGraph, facts: Sequence[NearFact], seeding: Seeding) -> dict[int, tuple[float, int]]:
     found: dict[int, tuple[float, int]] = {}
     best = max((fact.similarity for fact in facts), default=0.0)
-    # Best first, so that a concept keeps the number of the fact that speaks for it most.
+    # Best first, so that a concept keeps the number of its nearest fact.
     for fact in sorted(facts, key=lambda fact: -fact.similarity):
         near = float(np.exp((fact.similarity - best) / seeding.temperature))
         for concept in {fact.source, fact.target}:

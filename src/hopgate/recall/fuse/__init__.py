@@ -2,7 +2,7 @@
 
 from hopgate.recall.fuse.bounded import Bounded
 from hopgate.recall.fuse.convex import TM2C2
-from hopgate.recall.fuse.exact import ExactMatch, is_exact, quoted
+from hopgate.recall.fuse.exact import ExactMatch, exact_matches, is_exact, quoted
 from hopgate.recall.fuse.fused import Fused, Fuser, Id, Leg, active, ranked, total
 from hopgate.recall.fuse.parse import FUSERS, AnyFuser, parse, parse_value
 from hopgate.recall.fuse.prior import Importance, SortBy, order
@@ -28,6 +28,7 @@ __all__ = [
     "StretchedRRF",
     "Weighted",
     "active",
+    "exact_matches",
     "is_exact",
     "order",
     "parse",

@@ -1,4 +1,4 @@
-"""What a fuser must be able to say of itself before reachability can be proved for it."""
+"""The bounds a fuser must state on its contributions before reachability can be proved for it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse.fused import Fused, Id
-from hopgate.recall.fuse.pool import heard, pooled
+from hopgate.recall.fuse.pool import pooled, weighted_legs
 from hopgate.recall.fuse.weights import Pairs, Weighted, finite, mapping, number
 
 MINIMA = {"lexical": 0.0, "dense": -1.0, "graph": 0.0}
@@ -68,7 +68,7 @@ class TM2C2(Weighted):
                     (id, weights[name] * share)
                     for (id, _), share in zip(leg, _shares(name, leg, minima.get(name, 0.0)), strict=True)
                 ]
-                for name, leg in heard(legs, weights).items()
+                for name, leg in weighted_legs(legs, weights).items()
             }
         )
 

@@ -66,7 +66,7 @@ class Fuser(Protocol):
 
 
 def active(fuser: Fuser) -> tuple[str, ...]:
-    """Name the legs a fuser listens to: the others need not be run at all.
+    """Name the legs that have a weight above 0: the others need not be run at all.
 
     Examples
     --------
@@ -81,8 +81,8 @@ def total(contributions: Iterable[float]) -> float:
     """Add contributions, smallest first.
 
     The order depends on the values alone, so that neither the order of the legs nor equal ranks swapped between legs
-    of equal weight change a bit. `math.fsum` would do that too, but one SQL statement can say
-    ``sum(contribution ORDER BY contribution)`` and cannot say fsum; the two must agree to the last bit on ties.
+    of equal weight change a bit. `math.fsum` would do that too, but SQL has
+    ``sum(contribution ORDER BY contribution)`` and no fsum; the two must agree to the last bit on ties.
     (The builtin `sum` compensates from Python 3.12 on, and so is not what SQL does.)
 
     Examples
@@ -111,10 +111,10 @@ def ranked(hits: Iterable[Fused[Id]]) -> list[Fused[Id]]:
     ['a', 'b', 'c']
     """
     pool = list(hits)
-    heard: set[str] = set()
+    legs: set[str] = set()
     for hit in pool:
-        heard.update(hit.ranks)
-    if len(heard) == 1:
-        (alone,) = heard
+        legs.update(hit.ranks)
+    if len(legs) == 1:
+        (alone,) = legs
         return sorted(pool, key=lambda hit: (-hit.score, hit.ranks[alone]))
     return sorted(pool, key=lambda hit: (-hit.score, hit.id))

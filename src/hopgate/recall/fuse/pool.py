@@ -9,7 +9,7 @@ from hopgate.errors import HopgateError
 from hopgate.recall.fuse.fused import Fused, Id, ranked, total
 
 
-def heard(
+def weighted_legs(
     legs: Mapping[str, Sequence[tuple[Id, float]]], weights: Mapping[str, float]
 ) -> dict[str, Sequence[tuple[Id, float]]]:
     """Keep the legs that have a weight above 0, checked, in the order of the weights.
@@ -18,7 +18,7 @@ def heard(
 
     Examples
     --------
-    >>> heard({"graph": [("m2", 0.1)], "lexical": [("m1", 0.7)]}, {"lexical": 1, "dense": 1, "graph": 0})
+    >>> weighted_legs({"graph": [("m2", 0.1)], "lexical": [("m1", 0.7)]}, {"lexical": 1, "dense": 1, "graph": 0})
     {'lexical': [('m1', 0.7)]}
     """
     for name in legs:

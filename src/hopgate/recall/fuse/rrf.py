@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hopgate.recall.fuse.fused import Fused, Id
-from hopgate.recall.fuse.pool import heard, pooled
+from hopgate.recall.fuse.pool import pooled, weighted_legs
 from hopgate.recall.fuse.weights import Weighted, finite
 
 
@@ -50,7 +50,7 @@ class RRF(Weighted):
         return pooled(
             {
                 name: [(id, weights[name] / (self.k + rank)) for rank, (id, _) in enumerate(leg, start=1)]
-                for name, leg in heard(legs, weights).items()
+                for name, leg in weighted_legs(legs, weights).items()
             }
         )
 

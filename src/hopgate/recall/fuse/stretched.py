@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hopgate.recall.fuse.fused import Fused, Id
-from hopgate.recall.fuse.pool import heard, pooled
+from hopgate.recall.fuse.pool import pooled, weighted_legs
 from hopgate.recall.fuse.weights import Weighted, finite
 
 
@@ -48,7 +48,7 @@ class StretchedRRF(Weighted):
         return pooled(
             {
                 name: [(id, self._at(weights[name], rank)) for rank, (id, _) in enumerate(leg, start=1)]
-                for name, leg in heard(legs, weights).items()
+                for name, leg in weighted_legs(legs, weights).items()
             }
         )
 

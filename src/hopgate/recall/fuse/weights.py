@@ -70,9 +70,7 @@ class Weighted:
     def __repr__(self) -> str:
         weights = [f"{name}={number(getattr(self, name))}" for name in STANDARD]
         if self.others:
-            weights.append(
-                "others={" + ", ".join(f"{name!r}: {number(w)}" for name, w in dict(self.others).items()) + "}"
-            )
+            weights.append(f"others={mapping(dict(self.others))}")
         return f"{type(self).__name__}({', '.join([*self._own(), *weights])})"
 
     def _own(self) -> list[str]:

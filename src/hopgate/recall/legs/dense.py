@@ -27,7 +27,7 @@ dense AS MATERIALIZED (
 )
 """
 _BY_INDEX = {"distance": "embedding <=> %(vector)s::halfvec", "tie": ""}
-# `+ 0` keeps the planner off the HNSW index, which knows the bare distance only.
+# `+ 0` keeps the planner off the HNSW index: the sum is the same distance, but not the expression that is indexed.
 _EXACT = {"distance": "(embedding <=> %(vector)s::halfvec) + 0", "tie": ", id"}
 
 

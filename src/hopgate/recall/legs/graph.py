@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.recall.filters import Filters
-from hopgate.store.graph import graph_vectors
+from hopgate.recall.legs.dense import dense_leg
+from hopgate.store import vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,32 +18,39 @@ if TYPE_CHECKING:
 
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
+    from hopgate.graph.walk.matrix_cache import MatrixCache
     from hopgate.graph.walk.rank import Walk
     from hopgate.graph.walk.seeds import Restart
     from hopgate.store.store import Store
 
-Hits = list[tuple[int, float]]
-Dense = Callable[["Connection[Any]", "NDArray[np.float32]", Filters, int], Hits]
+Leg = list[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
-    """What a walk needs to be explained: the view of the graph, where it started, and its configuration."""
+class WalkTrace:
+    """What it takes to explain or to draw a walk: the graph it saw, where it started, and its configuration."""
 
     matrix: GraphMatrix
     start: Restart
     walk: Walk
 
 
+class GraphRanking(NamedTuple):
+    """The memories of the graph leg, best first, and the walk that ranked them; none where there is no graph."""
+
+    hits: Leg
+    trace: WalkTrace | None
+
+
 class GraphLeg:
     """Ranks a store's memories by walks over its graph.
+
+    Nothing is loaded before the first `rank`: a recall whose graph leg is off does without NumPy.
 
     Parameters
     ----------
     store : Store
         Whose graph.
-    directory : Path, optional
-        Where matrices are kept between processes.
     walk : Walk, optional
         How to seed and to walk; the defaults are measured.
     hops : Hops, optional
@@ -54,119 +62,123 @@ class GraphLeg:
     def __init__(
         self,
         store: Store,
-        directory: Path | None = None,
         walk: Walk | None = None,
         *,
         hops: Hops | None = None,
         shuffle: int | None = None,
     ) -> None:
-        from hopgate.graph.walk.matrix_cache import MatrixCache
-        from hopgate.graph.walk.rank import Walk
-
         self._store = store
-        self._matrices = MatrixCache(store, directory)
-        self.walk = walk or Walk()
+        self._walk = walk
         self._hops = hops
         self._shuffle = shuffle
-        self._control: tuple[GraphMatrix, GraphMatrix] | None = None
+        self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
+
+    @property
+    def walk(self) -> Walk:
+        """How the leg seeds and walks; another may be set, and holds from the next query on."""
+        if self._walk is None:
+            from hopgate.graph.walk.rank import Walk
+
+            self._walk = Walk()
+        return self._walk
+
+    @walk.setter
+    def walk(self, walk: Walk) -> None:
+        self._walk = walk
 
     def variant(self, *, hops: Hops | None = None, shuffle: int | None = None) -> GraphLeg:
         """Give another leg over the same store, with the same seeding."""
-        return GraphLeg(self._store, self._matrices.directory, self.walk, hops=hops, shuffle=shuffle)
+        return GraphLeg(self._store, self.walk, hops=hops, shuffle=shuffle)
 
     def rank(
         self,
         query: str,
         vector: NDArray[np.float32] | None,
-        legs: Mapping[str, Hits],
+        legs: Mapping[str, Leg],
         filters: Filters,
         depth: int,
-        dense: Dense,
-    ) -> tuple[Hits, Walked | None]:
+        *,
+        exact: bool | None = None,
+    ) -> GraphRanking:
         """Walk from what the query names and resembles; empty when nothing seeds.
 
         Parameters
         ----------
+        vector : array, optional
+            The query's vector; without one only names in the query seed.
         legs : mapping
-            The base legs' hits; the dense ones carry part of the restart.
-        dense : callable
-            Finds dense hits where the dense leg was not run.
+            The base legs' hits; the dense ones carry part of the restart, and are found here where that leg was off.
+        exact : bool, optional
+            Whether dense hits found here are compared with every vector; by default only where there is no index.
         """
         from hopgate.graph.walk.matrix import MatrixConfig
+        from hopgate.graph.walk.pagerank import pushes, warm_in_background
         from hopgate.graph.walk.rank import rank_memories
 
         config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         with self._store.transaction() as connection:
-            matrix = self._viewed(self._matrices.get(config, connection))
+            matrix = self._view(self._matrices.get(config, connection))
             if not len(matrix.concept_ids):
-                return [], None
-            near: Hits = []
-            if vector is not None:
-                near = legs["dense"] if "dense" in legs else dense(connection, vector, filters, depth)
-            start = self._start(connection, matrix, query, vector, near, filters)
+                return GraphRanking([], None)
+            near: Leg = []
+            if vector is not None and "dense" in legs:
+                near = legs["dense"]
+            elif vector is not None:
+                every = vectors.search_exactly(connection, exact)
+                near = dense_leg(connection, vector, filters, depth=depth, exact=every)
+            start = self._seed(connection, matrix, query, vector, near, filters)
             if self._hops is not None:
-                return self._hopped(connection, matrix, start, filters, depth), Walked(matrix, start, self.walk)
+                hits = self._rank_by_hops(connection, matrix, start, filters, depth)
+                return GraphRanking(hits, WalkTrace(matrix, start, self.walk))
             allowed = self._allowed(connection, matrix, filters)
         walk = replace(self.walk, depth=depth)
+        if pushes(matrix.graph, walk.damping):
+            warm_in_background()
         ranked = rank_memories(matrix.graph, start, walk, allowed=allowed)
-        return [(int(matrix.memory_ids[node]), score) for node, score in ranked], Walked(matrix, start, walk)
+        hits = [(int(matrix.memory_ids[node]), score) for node, score in ranked]
+        return GraphRanking(hits, WalkTrace(matrix, start, walk))
 
-    def explain(self, walked: Walked, memory_id: int) -> tuple[str, ...]:
-        """Tell the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
+    def explain(self, trace: WalkTrace, memory_id: int) -> tuple[str, ...]:
+        """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
         from hopgate.graph.walk.explain import path_in_words
 
         with self._store.transaction() as connection:
-            return path_in_words(connection, walked.matrix, walked.start, memory_id, damping=walked.walk.damping)
+            return path_in_words(connection, trace.matrix, trace.start, memory_id, damping=trace.walk.damping)
 
-    def _viewed(self, matrix: GraphMatrix) -> GraphMatrix:
+    @cached_property
+    def _matrices(self) -> MatrixCache:
+        from hopgate.embed.cache import default_directory
+        from hopgate.graph.walk.matrix_cache import MatrixCache
+
+        return MatrixCache(self._store, default_directory() / "matrices")
+
+    def _view(self, matrix: GraphMatrix) -> GraphMatrix:
         """The matrix itself, or its shuffle, made once."""
         if self._shuffle is None:
             return matrix
-        if self._control is None or self._control[0] is not matrix:
+        if self._shuffled is None or self._shuffled[0] is not matrix:
             from hopgate.graph.inspect.shuffle import shuffled
             from hopgate.store.graph.edge_rows import NAME_INSIDE
 
-            self._control = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
-        return self._control[1]
+            self._shuffled = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
+        return self._shuffled[1]
 
-    def _hopped(
-        self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int
-    ) -> Hits:
-        """Hops know concepts alone, so that a memory's share of the restart goes to the concepts it mentions."""
-        import numpy as np
-
-        from hopgate.graph.walk.hops import hop_memories
-
-        split = matrix.graph.memories
-        mass = start.vector[split:].copy()
-        shared = matrix.graph.matrix[:split, split:]
-        mass += np.asarray(shared.T @ (start.vector[:split] / np.maximum(shared.sum(axis=1), 1e-12)))
-        seeds = {int(matrix.concept_ids[at]): float(mass[at]) for at in mass.nonzero()[0]}
-        condition, parameters = filters.sql()
-        return hop_memories(
-            connection,
-            seeds,
-            replace(self._hops, depth=depth) if self._hops else None,
-            as_of=filters.as_of,
-            known_at=filters.known_at,
-            condition=condition,
-            parameters=parameters,
-        )
-
-    def _start(
+    def _seed(
         self,
         connection: Connection[Any],
         matrix: GraphMatrix,
         query: str,
         vector: NDArray[np.float32] | None,
-        near: Hits,
+        near: Leg,
         filters: Filters,
     ) -> Restart:
+        """Find where the walk starts: concepts the query names, the facts nearest to it, and dense hits."""
         import numpy as np
 
         from hopgate.graph.names.links import concepts_in
         from hopgate.graph.walk.matrix import positions
         from hopgate.graph.walk.seeds import NearFact, restart
+        from hopgate.store.graph import graph_vectors
 
         names = matrix.concepts(concepts_in(connection, query))
         facts: list[NearFact] = []
@@ -191,8 +203,32 @@ class GraphLeg:
             seeding=self.walk.seeding,
         )
 
+    def _rank_by_hops(
+        self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int
+    ) -> Leg:
+        """Hops know concepts alone, so that a memory's share of the restart goes to the concepts it mentions."""
+        import numpy as np
+
+        from hopgate.graph.walk.hops import hop_memories
+
+        split = matrix.graph.memories
+        mass = start.vector[split:].copy()
+        shared = matrix.graph.matrix[:split, split:]
+        mass += np.asarray(shared.T @ (start.vector[:split] / np.maximum(shared.sum(axis=1), 1e-12)))
+        seeds = {int(matrix.concept_ids[at]): float(mass[at]) for at in mass.nonzero()[0]}
+        condition, parameters = filters.sql()
+        return hop_memories(
+            connection,
+            seeds,
+            replace(self._hops, depth=depth) if self._hops else None,
+            as_of=filters.as_of,
+            known_at=filters.known_at,
+            condition=condition,
+            parameters=parameters,
+        )
+
     def _allowed(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> NDArray[np.bool_] | None:
-        """Which memories may be returned; the view has left out superseded and later ones already."""
+        """Which memories may be returned; the matrix has left out superseded and later ones already."""
         import numpy as np
 
         if filters.scope is None and not filters.exclude:

@@ -22,8 +22,8 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse import Bounded, ExactMatch, Fuser, Importance
-from hopgate.recall.reach import arrange
-from hopgate.recall.reach.needed import Needed, Reachability, bounded, in_words, opening
+from hopgate.recall.reach import kth_score
+from hopgate.recall.reach.needed_weight import Needed, Reachability, bounded, in_words, opening
 
 DEPTH = 50
 """Each leg's depth where none is given: the default of recall."""
@@ -143,8 +143,8 @@ def bound(
     deep = {name: _depth(name, depths) for name, weight in fuser.weights.items() if weight > 0 and name != leg}
     steep = [fuser.steepest(fuser.weights[name], depth) for name, depth in deep.items()]
     flat = [fuser.flattest(fuser.weights[name], min(depth, k)) for name, depth in deep.items()]
-    worst, exact_worst = arrange.hardest(flat, k)
-    scores = (arrange.least(steep, k), arrange.disjoint(flat, k), arrange.identical(flat, k), worst)
+    worst, exact_worst = kth_score.hardest(flat, k)
+    scores = (kth_score.least(steep, k), kth_score.disjoint(flat, k), kth_score.identical(flat, k), worst)
     floor = prior.floor if prior else 1.0
     bonus = fuser.top(exact.bonus) if exact else 0.0
     return Bound(

@@ -1,16 +1,36 @@
-"""The sentences recall says once when a configuration bars a leg."""
+"""The warning that recall gives once when a configuration bars a leg."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 
 from hopgate.recall.fuse import Bounded, ExactMatch, Fuser, Importance, active
 from hopgate.recall.fuse.weights import number
 from hopgate.recall.reach.bound import DEPTH, bound
-from hopgate.recall.reach.needed import Reachability, in_words
+from hopgate.recall.reach.needed_weight import Reachability, in_words
+from hopgate.recall.settings import Settings
 
 
-def warnings(
+class BarredLegWarning(UserWarning):
+    """A leg is on and nothing that it alone finds can enter the top k: the test that repeats this proves nothing."""
+
+
+def warn_if_barred(settings: Settings, warned: set[str]) -> None:
+    """Warn of each barred leg, unless these settings are among those `warned` of already; note them there."""
+    # The only leg that is on is never barred, whatever its weight.
+    if len(active(settings.fuser)) < 2 or repr(settings) in warned:
+        return
+    warned.add(repr(settings))
+    exact = ExactMatch(settings.exact_match) if settings.exact_match else None
+    for sentence in barred_legs(
+        settings.fuser, k=settings.k, depths=settings.depth, prior=Importance(settings.prior), exact=exact
+    ):
+        # The warning points at the line that called `KnowledgeBase.recall`.
+        warnings.warn(sentence, BarredLegWarning, stacklevel=3)
+
+
+def barred_legs(
     fuser: Fuser,
     *,
     k: int = 10,
@@ -23,15 +43,15 @@ def warnings(
     Examples
     --------
     >>> from hopgate.recall.fuse import RRF
-    >>> for sentence in warnings(RRF(graph=0.35)):
+    >>> for sentence in barred_legs(RRF(graph=0.35)):
     ...     print(sentence)
     the graph leg is barred: at weight 0.35 nothing that it alone finds can enter the top 10 (weight needed: over 0.871)
-    >>> warnings(RRF(graph=1.1))
+    >>> barred_legs(RRF(graph=1.1))
     ()
 
     A heavy leg bars the others in turn:
 
-    >>> len(warnings(RRF(graph=1.2)))
+    >>> len(barred_legs(RRF(graph=1.2)))
     2
     """
     if not isinstance(fuser, Bounded):

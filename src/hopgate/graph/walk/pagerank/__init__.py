@@ -1,8 +1,6 @@
-"""Personalised PageRank: one front door, several ways to the same answer."""
+"""Personalised PageRank: `pagerank` chooses between several solvers that give the same answer."""
 
-from hopgate.graph.walk.pagerank.compiled import warm
-from hopgate.graph.walk.pagerank.front import pagerank
-from hopgate.graph.walk.pagerank.kernel import Kernel, precompute
-from hopgate.graph.walk.pagerank.prepare import prepare
+from hopgate.graph.walk.pagerank.compiled import warm, warm_in_background
+from hopgate.graph.walk.pagerank.solve import pagerank, pushes
 
-__all__ = ["Kernel", "pagerank", "precompute", "prepare", "warm"]
+__all__ = ["pagerank", "pushes", "warm", "warm_in_background"]

@@ -1,12 +1,13 @@
 """One stage of local push compiled by numba, where the extra ``fast`` is installed: a queue, node by node.
 
-Compiling takes seconds and must not hit a recall, so the compiled stage is used only once `warm` has run; until then,
-and without numba, `frontier` does the same work with NumPy. It holds no lock and runs on one thread, because numba's
+Compiling takes seconds and must not delay a recall, so the compiled stage is used only once `warm` has run; until then,
+and without numba, `push.numpy_stage` does the same work. It holds no lock and runs on one thread, because numba's
 own threads may not be entered from several at once.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from hopgate.graph.walk.walk_graph import WalkGraph
 
 Stage = Callable[..., tuple[NDArray[np.int64], int]]
 _ready: list[Stage] = []
+_started = threading.Event()
 
 
 def stage() -> Stage | None:
@@ -60,6 +62,13 @@ def warm() -> bool:
     run(tiny, np.zeros(2, np.float32), np.ones(2, np.float32), np.array([0, 1]), 0.5, 0.1, 100)
     _ready.append(run)
     return True
+
+
+def warm_in_background() -> None:
+    """Run `warm` once in a thread of its own, so that the queries after it push with compiled code."""
+    if not _ready and not _started.is_set():
+        _started.set()
+        threading.Thread(target=warm, name="hopgate-compile", daemon=True).start()
 
 
 def _stage(

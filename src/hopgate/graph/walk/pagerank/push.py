@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.graph.walk.pagerank import compiled
-from hopgate.graph.walk.pagerank.frontier import frontier
+from hopgate.graph.walk.pagerank.outgoing import outgoing_arcs
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 # Slack of a typical node among the first `top`, as a share of the last one's score. Measured on 1 M nodes and 10 M
@@ -71,7 +71,7 @@ def push(
     touched = np.asarray(seeds, np.int64)
     epsilon = float((mass / graph.light_divisor[seeds]).max(initial=0)) / REFINE
     left = sys.maxsize if budget is None else budget
-    stage = compiled.stage() or frontier
+    stage = compiled.stage() or numpy_stage
     while epsilon > 0:
         touched, walked = stage(graph, settled, walking, touched, damping, epsilon, left)
         left -= walked
@@ -85,6 +85,41 @@ def push(
         epsilon = max(wanted, epsilon / REFINE)
     settled[touched] += (1 - damping) * walking[touched]
     return settled
+
+
+def numpy_stage(
+    graph: WalkGraph,
+    settled: NDArray[np.float32],
+    walking: NDArray[np.float32],
+    touched: NDArray[np.int64],
+    damping: float,
+    epsilon: float,
+    budget: int,
+) -> tuple[NDArray[np.int64], int]:
+    """Push until no node's walking mass exceeds ``epsilon`` times its strength; `settled` and `walking` are updated.
+
+    With NumPy the whole frontier moves at once. `compiled` does the same node by node, where numba is installed.
+
+    Returns
+    -------
+    tuple
+        The nodes that mass has come to, these and earlier ones, and how many arcs were walked; more than `budget`
+        says that it stopped early.
+    """
+    reached = [touched]
+    active = touched
+    walked = 0
+    while True:
+        active = active[walking[active] > epsilon * graph.light_divisor[active]]
+        if not active.size or walked > budget:
+            return np.unique(np.concatenate(reached)), walked
+        arrivals, share = outgoing_arcs(graph, active, damping * walking[active] / graph.light_divisor[active])
+        settled[active] += (1 - damping) * walking[active]
+        walking[active] = 0
+        np.add.at(walking, arrivals, share)
+        walked += arrivals.size
+        active = np.unique(arrivals)
+        reached.append(active)
 
 
 def _wanted(

@@ -14,13 +14,15 @@ from hopgate.graph.walk.walk_graph import WalkGraph
 FEW = 0.04
 
 
-def leaving(graph: WalkGraph, nodes: NDArray[np.int64], share: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def outgoing_arcs(
+    graph: WalkGraph, nodes: NDArray[np.int64], share: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """List where the nodes' arcs arrive and what each carries: its weight times its node's share.
 
     Examples
     --------
     >>> from hopgate.graph.walk.walk_graph import edge_graph
-    >>> leaving(edge_graph(3, [0, 0], [1, 2], [1, 4]), np.array([0]), np.array([0.5]))
+    >>> outgoing_arcs(edge_graph(3, [0, 0], [1, 2], [1, 4]), np.array([0]), np.array([0.5]))
     (array([1, 2]), array([0.5, 2. ]))
     """
     first, count = graph.indptr[nodes].astype(np.int64), graph.degree[nodes]
@@ -30,16 +32,16 @@ def leaving(graph: WalkGraph, nodes: NDArray[np.int64], share: NDArray[Any]) -> 
     return graph.indices[position].astype(np.int64), np.repeat(share, count) * graph.weights[position]
 
 
-def few_leaving(graph: WalkGraph, at: slice, share: NDArray[Any]) -> NDArray[np.float64] | None:
+def arrivals_from_few(graph: WalkGraph, at: slice, share: NDArray[Any]) -> NDArray[np.float64] | None:
     """Sum what arrives at every node from the nodes of `at` that have a share; None where a product is cheaper.
 
     Examples
     --------
     >>> from hopgate.graph.walk.walk_graph import edge_graph
     >>> star = edge_graph(40, np.zeros(39, int), np.arange(1, 40))
-    >>> few_leaving(star, slice(1, 3), np.array([0.0, 0.5]))[:3]
+    >>> arrivals_from_few(star, slice(1, 3), np.array([0.0, 0.5]))[:3]
     array([0.5, 0. , 0. ])
-    >>> few_leaving(star, slice(0, 1), np.array([1.0])) is None
+    >>> arrivals_from_few(star, slice(0, 1), np.array([1.0])) is None
     True
     """
     if share.ndim != 1:
@@ -49,5 +51,5 @@ def few_leaving(graph: WalkGraph, at: slice, share: NDArray[Any]) -> NDArray[np.
     nodes = at.start + nonzero
     if nodes.size > FEW * graph.nodes or graph.degree[nodes].sum() > FEW * graph.arcs:
         return None
-    arrivals, carried = leaving(graph, nodes, share[nonzero])
+    arrivals, carried = outgoing_arcs(graph, nodes, share[nonzero])
     return np.bincount(arrivals, carried, graph.nodes).astype(np.float64, copy=False)

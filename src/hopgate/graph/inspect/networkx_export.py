@@ -31,7 +31,7 @@ def to_networkx(
     Parameters
     ----------
     as_of, known_at : datetime, optional
-        Only edges that were true then, and as they were believed then.
+        Only edges that were true then, and as they were known then.
     memories : bool
         Whether memories are nodes too, with an edge to each concept they talk about.
     """
@@ -44,8 +44,8 @@ def to_networkx(
         connection, as_of=as_of, known_at=known_at
     ):
         names = ("valid_from", "valid_to", "recorded_at")
-        told = {name: moment.isoformat() for name, moment in zip(names, times, strict=True) if moment}
-        graph.add_edge(f"c{source}", f"c{target}", relation=relation, weight=weight, evidence=list(evidence), **told)
+        dates = {name: moment.isoformat() for name, moment in zip(names, times, strict=True) if moment}
+        graph.add_edge(f"c{source}", f"c{target}", relation=relation, weight=weight, evidence=list(evidence), **dates)
     if memories:
         for memory, concept, relation, weight in overview.mentions(connection, known_at=known_at):
             graph.add_node(f"m:{memory}", type="memory", name=memory)
@@ -54,10 +54,10 @@ def to_networkx(
 
 
 def write(graph: Graph, path: Path, form: str | None = None) -> None:
-    """Write a graph as GraphML or node-link JSON, by the file's ending unless told."""
+    """Write a graph as GraphML or node-link JSON, by the file's ending unless `form` names one."""
     form = form or {".graphml": "graphml", ".xml": "graphml", ".json": "json"}.get(path.suffix.lower(), "")
     if form not in FORMATS:
-        raise HopgateError(f"{path.name} does not tell its format: name it .graphml or .json, or give --format")
+        raise HopgateError(f"{path.name} does not show its format: name it .graphml or .json, or give --format")
     try:
         if form == "json":
             path.write_text(json.dumps(node_link(graph), ensure_ascii=False), encoding="utf-8")
@@ -71,12 +71,12 @@ def node_link(graph: Graph) -> dict[str, Any]:
     """The graph as node-link JSON, which networkx and d3 read."""
     import networkx as nx
 
-    told: dict[str, Any] = nx.node_link_data(graph, edges="links")
-    return told
+    data: dict[str, Any] = nx.node_link_data(graph, edges="links")
+    return data
 
 
 def graphml(graph: Graph) -> str:
-    """The graph as GraphML; lists become one text each, their items a line apart, for it has no lists."""
+    """The graph as GraphML; it has no lists, so a list becomes one text with an item a line."""
     import networkx as nx
 
     plain = graph.copy()

@@ -1,4 +1,4 @@
-"""Words and numbers that both kinds of reachability share: the verdict, and the weights needed."""
+"""The verdict on a leg and the weight it needs: what reachability by closed form and on lists both give."""
 
 from __future__ import annotations
 

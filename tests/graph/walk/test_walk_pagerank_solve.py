@@ -1,4 +1,4 @@
-"""The front door's checks, its edge cases, its dangling policies, and threads."""
+"""The checks of `pagerank`, its edge cases, its dangling policies, and threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.pagerank import front, pagerank, precompute
+from hopgate.graph.walk.pagerank import pagerank, solve
 from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
 
 
@@ -90,25 +90,6 @@ def test_wrong_arguments_are_refused(arguments, reason: str) -> None:
         pagerank(edge_graph(3, [0], [1]), **{"restart": [1, 0, 0], **arguments})
 
 
-def test_a_kernel_answers_for_its_own_graph_only() -> None:
-    graph = mention_graph(2, 1, [0, 1], [0, 0])
-    kernel = precompute(graph, 0.5)
-    for other, damping in ((graph, 0.6), (mention_graph(2, 1, [0, 1], [0, 0]), 0.5)):
-        with pytest.raises(HopgateError, match="another graph or damping"):
-            pagerank(other, {2: 1}, damping=damping, kernel=kernel)
-    with pytest.raises(HopgateError, match="mentions only"):
-        precompute(mention_graph(1, 2, [0], [0], source=[0], target=[1]))
-
-
-def test_a_kernel_gives_way_to_a_tight_tolerance_and_honours_isolated_seeds() -> None:
-    graph = mention_graph(4, 3, [0, 1, 1, 2], [0, 0, 1, 1])
-    kernel = precompute(graph, 0.5)
-    for restart in ({4: 1.0}, {3: 1.0}, {6: 1.0, 5: 1.0}, {0: 1.0}):
-        exact = pagerank(graph, restart, tolerance=1e-12)
-        assert np.abs(pagerank(graph, restart, kernel=kernel) - exact).sum() <= 1e-5
-        assert np.abs(pagerank(graph, restart, kernel=kernel, tolerance=1e-12) - exact).sum() <= 1e-12
-
-
 def test_graphs_change_while_a_thousand_queries_run() -> None:
     """A rebuild replaces the graph; each query sees one graph or the other, whole."""
 
@@ -130,7 +111,7 @@ def test_graphs_change_while_a_thousand_queries_run() -> None:
 
 
 def test_top_falls_back_to_a_whole_solution(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front, "PUSH_NODES", 0)
+    monkeypatch.setattr(solve, "PUSH_NODES", 0)
     graph = mention_graph(4, 3, [0, 1, 1, 2], [0, 0, 1, 1])
     exact = pagerank(graph, {4: 1.0, 6: 1.0})
     # Concept 2 (node 6) has no mention: its mass would leak from a push.

@@ -1,0 +1,57 @@
+"""What `KnowledgeBase.extract` and `KnowledgeBase.build` take, as types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from hopgate.extract.progress import Progress
+    from hopgate.extract.runner import Run
+    from hopgate.graph.build.resolve import Ask
+    from hopgate.graph.canonicalise import Canonicaliser
+
+
+class ExtractOptions(TypedDict, total=False):
+    """How an extraction runs.
+
+    Parameters
+    ----------
+    only : sequence of str
+        The external ids of the memories to extract from; by default all that the extractor has not dealt with.
+    limit : int
+        Only the first so many memories.
+    run : Run
+        Batch size, concurrency, spending cap.
+    show : callable
+        Called with the count after every batch.
+    ask : callable
+        Decides names that the thresholds leave undecided.
+    """
+
+    only: Sequence[str] | None
+    limit: int | None
+    run: Run | None
+    show: Callable[[Progress], object]
+    ask: Ask | None
+
+
+class BuildOptions(ExtractOptions, total=False):
+    """How a build runs: the options of its extraction, and of what follows.
+
+    Parameters
+    ----------
+    single_valued : collection of str
+        Relations of which a concept has one at a time: a later fact ends an earlier one.
+    rebuild : bool
+        Cluster all names anew instead of resolving the new ones.
+    canonicaliser : Canonicaliser
+        How names are clustered.
+    embed_concepts : bool
+        Whether concepts get vectors too; edges always do.
+    """
+
+    single_valued: Collection[str]
+    rebuild: bool
+    canonicaliser: Canonicaliser | None
+    embed_concepts: bool

@@ -1,0 +1,203 @@
+"""`kb.graph`: everything to ask of the concept graph and to change in it, in values and never in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.memory import Cleared
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hopgate.graph.build.curate import Decide, Proposal
+    from hopgate.graph.build.manual import Change
+    from hopgate.graph.inspect.concept_detail import ConceptDetail
+    from hopgate.graph.inspect.edges import Edge
+    from hopgate.graph.inspect.query_walk import QueryWalk
+    from hopgate.graph.inspect.stats import GraphStats
+    from hopgate.recall.legs.graph import GraphLeg
+    from hopgate.store.fill import Embedding
+    from hopgate.store.graph.concept_rows import Ambiguous, Concept
+    from hopgate.store.store import Store
+
+
+class ConceptGraph:
+    """The graph of a knowledge base: concepts, edges, figures, merges, curation.
+
+    Made by `KnowledgeBase.graph`. A concept may be given by any of its names; an unknown name is refused.
+
+    Examples
+    --------
+    >>> import tempfile, hopgate
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with hopgate.open(folder.name) as kb:
+    ...     _ = kb.add(hopgate.Memory("m1", "Ada Lovelace lives in London."))
+    ...     _ = kb.build()
+    ...     [(edge.source, edge.relation, edge.target) for edge in kb.graph.edges("London")]
+    [('Ada Lovelace', 'lives in', 'London')]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, store: Store, embedding: Embedding, leg: GraphLeg) -> None:
+        self._store = store
+        self._embedding = embedding
+        self._leg = leg
+
+    def concepts(
+        self,
+        *,
+        kind: str | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        limit: int = 50,
+    ) -> list[Concept]:
+        """Give the concepts that most memories talk about, those first.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Only concepts of this kind.
+        as_of : datetime, optional
+            Only concepts with an edge that was true then.
+        known_at : datetime, optional
+            Only what was known then: memories made later do not count.
+        """
+        from hopgate.store.graph import concept_rows
+
+        with self._store.transaction() as connection:
+            return concept_rows.listed(connection, kind=kind, as_of=as_of, known_at=known_at, limit=limit)
+
+    def concept(
+        self, name: str, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 20
+    ) -> ConceptDetail:
+        """Give one concept: its names, the merges into it, and at most `limit` of its memories and of its edges."""
+        from hopgate.graph.inspect.concept_detail import concept_detail
+
+        with self._store.transaction() as connection:
+            return concept_detail(connection, name, as_of=as_of, known_at=known_at, limit=limit)
+
+    def concept_vectors(self, concepts: Sequence[Concept]) -> NDArray[np.float32]:
+        """Embed concepts' names with the store's embedder: one unit vector each, to draw or to cluster."""
+        # Names were read from cleared texts, and go when their memories turn sensitive.
+        return self._embedding.embedder().documents([Cleared(concept.name) for concept in concepts])
+
+    def ambiguous(self, *, limit: int = 50) -> list[Ambiguous]:
+        """Give the names that may be the same as another concept's and were left apart, the most alike first."""
+        from hopgate.store.graph import concept_rows
+
+        with self._store.transaction() as connection:
+            return concept_rows.ambiguous(connection, limit=limit)
+
+    def edges(
+        self,
+        of: str | None = None,
+        *,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[Edge]:
+        """Give the edges, all or one concept's: those true as of a time, as known at a time."""
+        from hopgate.graph.inspect.edges import edges
+
+        with self._store.transaction() as connection:
+            return edges(connection, of=of, as_of=as_of, known_at=known_at, limit=limit)
+
+    def counts(self) -> dict[str, Any]:
+        """Count concepts, names, mentions, edges, merges and relations."""
+        from hopgate.store.graph import overview
+
+        with self._store.transaction() as connection:
+            return overview.counts(connection)
+
+    def stats(self, *, damping: float = 0.5) -> GraphStats:
+        """Measure the graph: hubs, components, kinds, relations, and how much PageRank resembles degree here."""
+        from hopgate.graph.inspect.stats import stats
+        from hopgate.store.graph.arrays import snapshot
+
+        with snapshot(self._store) as connection:
+            return stats(connection, damping=damping)
+
+    def walk(self, query: str, *, memories: int = 8, concepts: int = 12, as_of: datetime | None = None) -> QueryWalk:
+        """Walk from a query as the graph leg does, and give the memories and concepts that it visits most.
+
+        Parameters
+        ----------
+        memories, concepts : int
+            How many of each.
+        """
+        from hopgate.graph.inspect.query_walk import query_walk
+        from hopgate.recall.filters import Filters, check_query
+        from hopgate.store import vectors
+
+        text = check_query(query)
+        with self._store.transaction() as connection:
+            space = vectors.space(connection)
+        vector = self._embedding.query(text, space) if space else None
+        trace = self._leg.rank(text, vector, {}, Filters(as_of=as_of), depth=50, exact=True).trace
+        if trace is None or not trace.start:
+            raise HopgateError(f"nothing in the graph answers to {query!r}: build it, or ask for something it names")
+        with self._store.transaction() as connection:
+            return query_walk(
+                connection,
+                text,
+                trace.matrix,
+                trace.start,
+                damping=trace.walk.damping,
+                memories=memories,
+                concepts=concepts,
+            )
+
+    def to_networkx(
+        self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
+    ) -> nx.MultiDiGraph[str]:
+        """Give the graph for networkx: concepts and edges, and with `memories` what talks about them."""
+        from hopgate.graph.inspect.networkx_export import to_networkx
+        from hopgate.store.graph.arrays import snapshot
+
+        with snapshot(self._store) as connection:
+            return to_networkx(connection, as_of=as_of, known_at=known_at, memories=memories)
+
+    def merge(self, kept: str, merged: str, *, dry_run: bool = False) -> Change:
+        """Make two concepts one; `split` takes it back. With `dry_run` only say what would change."""
+        from hopgate.graph.build import manual
+
+        with self._store.transaction() as connection:
+            first, second = (manual.named(connection, name) for name in (kept, merged))
+            change = manual.merge(connection, first, second)
+            if dry_run:
+                connection.rollback()
+        return change
+
+    def split(self, name: str, *, dry_run: bool = False) -> list[Change]:
+        """Undo every merge into a concept, the last one first. With `dry_run` only say what would change."""
+        from hopgate.graph.build import manual
+
+        with self._store.transaction() as connection:
+            changes = manual.split(connection, manual.named(connection, name))
+            if dry_run:
+                connection.rollback()
+        return changes
+
+    def curate(
+        self, *, since: datetime | None = None, apply: bool = False, decide: Decide | None = None
+    ) -> list[Proposal]:
+        """Propose what new memories mean for older ones (ADD, UPDATE, DELETE, NOOP); carry it out only with `apply`."""
+        from hopgate.graph.build import curate
+
+        with self._store.transaction() as connection:
+            proposals = list(curate.proposals(connection, since=since, decide=decide))
+            if apply:
+                curate.apply(connection, proposals)
+        return proposals
+
+    def restore(self, external_ids: Sequence[str]) -> int:
+        """Take back that memories were superseded, so that recall finds them again; give how many."""
+        from hopgate.graph.build import curate
+
+        with self._store.transaction() as connection:
+            return curate.restore(connection, external_ids)
