@@ -46,6 +46,9 @@ def command(
         str | None,
         typer.Option(help="Its cross-encoder: a sentence-transformers name or path.", show_default="bundled"),
     ] = None,
+    lexical_ranker: Annotated[
+        str | None, typer.Option(help="How the lexical leg ranks: bm25 or ts_rank.", show_default="bm25")
+    ] = None,
     as_of: Annotated[datetime | None, typer.Option(help="Walk the graph as it was true on this date.")] = None,
     known_at: Annotated[datetime | None, typer.Option(help="Use only what was known by this date.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
@@ -63,7 +66,7 @@ def command(
     given: dict[str, Any] = {
         "k": k, "sort_by": sort_by, "lexical": lexical, "dense": dense, "graph": graph, "fuser": fuser,
         "depth": depth, "prior": prior, "exact_match": exact_match, "fast": fast, "rerank": rerank,
-        "rerank_model": rerank_model,
+        "rerank_model": rerank_model, "lexical_ranker": lexical_ranker,
     }  # fmt: skip
     if sqlite is not None:
         _from_sqlite(sqlite, query, k, scope, exclude or [], as_json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF, STANDARD, Fused, active
 from hopgate.recall.legs.dense import as_text, search_wide, with_dense
-from hopgate.recall.legs.lexical import MIN_RANK, WITH_LEXICAL
+from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker, with_lexical
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +73,7 @@ def sql_fused(
     depth: int = 50,
     k: int = 10,
     floor: float = 0.7,
-    min_rank: float = MIN_RANK,
+    ranker: LexicalRanker = DEFAULT_RANKER,
 ) -> list[SqlFused]:
     """Run the lexical and the dense leg, fuse them and a given graph leg, weigh by importance and cut, in the database.
 
@@ -87,6 +87,8 @@ def sql_fused(
         Whether the dense leg compares every vector.
     floor : float
         What a memory of importance 0 keeps of its score.
+    ranker : {"bm25", "ts_rank"}
+        Ranks the lexical leg.
     """
     condition, parameters = filters.sql()
     values: dict[str, Any] = {**parameters, "k_rrf": fuser.k, "depth": depth, "k": k, "floor": floor}
@@ -104,8 +106,9 @@ def sql_fused(
 
     wanted = active(fuser)
     if "lexical" in wanted:
-        add_leg("lexical", WITH_LEXICAL.format(filters=condition))
-        values |= {"query": query, "min_rank": min_rank}
+        table, parameters_of_words = with_lexical(connection, query, filters, depth=depth, ranker=ranker)
+        add_leg("lexical", table)
+        values |= parameters_of_words
     if "dense" in wanted and vector is not None:
         if not exact:
             search_wide(connection, depth)

@@ -127,7 +127,7 @@ def fuse_in_database(
     with pipeline.store.transaction() as connection:
         rows = sql_fused(
             connection, fuser, query=query, filters=filters, vector=vector, exact=every, depth=settings.depth,
-            k=settings.k, floor=settings.prior,
+            k=settings.k, floor=settings.prior, ranker=settings.lexical_ranker,
         )  # fmt: skip
         known = memories.fetch_by_id(connection, [fused.id for fused, _ in rows])
     hits = []
@@ -162,12 +162,12 @@ def run_legs(
             wanted.discard("graph")
         space = vectors.space(connection) if further or wanted & {"dense", "graph"} else None
         if "lexical" in wanted and (space is None or "dense" not in wanted):
-            lists["lexical"] = lexical_leg(connection, query, filters, depth=depth)
+            lists["lexical"] = lexical_leg(connection, query, filters, depth=depth, ranker=settings.lexical_ranker)
     if space is not None:
         # The lexical leg works in the database while this process embeds the query and the dense leg follows. No
         # connection is held while the other leg is waited for, or many queries at once could wait for each other.
         side_by_side = {"lexical", "dense"} <= wanted
-        lexical = pipeline.workers.submit(_run_lexical, pipeline.store, query, filters, depth) if side_by_side else None
+        lexical = pipeline.workers.submit(_run_lexical, pipeline.store, query, filters, settings) if side_by_side else None
         try:
             vector = pipeline.embedder.query(query, space)
             if "dense" in wanted:
@@ -230,9 +230,9 @@ def rerank(
     return [top[key] for key, _ in reordered] + rest, scores
 
 
-def _run_lexical(store: Store, query: str, filters: Filters, depth: int) -> Leg:
+def _run_lexical(store: Store, query: str, filters: Filters, settings: Settings) -> Leg:
     with store.transaction() as connection:
-        return lexical_leg(connection, query, filters, depth=depth)
+        return lexical_leg(connection, query, filters, depth=settings.depth, ranker=settings.lexical_ranker)
 
 
 def _leg_parts(hit: Fused[int], legs: Mapping[str, Leg]) -> dict[str, LegPart]:

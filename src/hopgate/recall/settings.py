@@ -11,6 +11,7 @@ from typing import Any, TypedDict, get_args
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse import RRF, STANDARD, TM2C2, AnyFuser, ExactMatch, Importance, SortBy, StretchedRRF, parse
+from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker, check_ranker
 
 MAX_DEPTH = 1000  # hnsw.ef_search ends there
 MAX_TIMEOUT_S = 3600
@@ -18,7 +19,7 @@ PREFIX = "HOPGATE_"
 FILE = "settings.toml"
 BUNDLED_RERANKER = "bundled"
 # What the environment gives as text, as true or false, and as a whole number; all else is a number.
-_TEXTS, _FLAGS, _WHOLE = ("fuser", "sort_by", "rerank_model"), ("rerank", "fast"), ("k", "depth")
+_TEXTS, _FLAGS, _WHOLE = ("fuser", "sort_by", "rerank_model", "lexical_ranker"), ("rerank", "fast"), ("k", "depth")
 
 
 # On dev of musique and 2wiki recall grows with the graph's weight up to 5. Below 1 / 0.7, the default prior's floor,
@@ -51,6 +52,8 @@ class Settings:
         Seconds after which the fused order is returned instead.
     rerank_model : str
         The cross-encoder: "bundled", or the name or path of a sentence-transformers one.
+    lexical_ranker : {"bm25", "ts_rank"}
+        How the lexical leg ranks.
     fast : bool, optional
         Whether to fuse in the database, in one statement, where the settings allow it: the same hits on one connection.
         By default where that pays: in stores too small for an index.
@@ -70,6 +73,7 @@ class Settings:
     rerank: bool = False
     rerank_timeout: float = 2.0
     rerank_model: str = BUNDLED_RERANKER
+    lexical_ranker: LexicalRanker = DEFAULT_RANKER
     fast: bool | None = None
 
     def __post_init__(self) -> None:
@@ -89,6 +93,7 @@ class Settings:
             raise HopgateError(
                 f"rerank_model must be {BUNDLED_RERANKER!r} or a model's name, not {self.rerank_model!r}"
             )
+        check_ranker(self.lexical_ranker)
         Importance(self.prior), ExactMatch(self.exact_match)
 
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
@@ -135,6 +140,7 @@ class RecallOptions(TypedDict, total=False):
     rerank: bool
     rerank_timeout: float
     rerank_model: str
+    lexical_ranker: LexicalRanker
     fast: bool | None
 
 

@@ -1,59 +1,111 @@
-"""The lexical leg: PostgreSQL full-text search, every word first, any word when that finds too few."""
+"""The lexical leg: memories by their words, ranked by BM25 or by PostgreSQL's own ts_rank."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from hopgate.errors import HopgateError
 from hopgate.recall.filters import Filters
+from hopgate.recall.legs.bm25 import scored, with_bm25
+from hopgate.recall.legs.query_words import QueryWords, query_words
+from hopgate.recall.legs.ts_rank import MIN_RANK, ranked_by_ts_rank, with_ts_rank
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-# A row found by any word must clear this rank. One word in the content of a query of sixty still does (0.6 / 60); one
-# word in the category alone of a query of seven does not.
-MIN_RANK = 0.01
+LexicalRanker = Literal["bm25", "ts_rank"]
+RANKERS: tuple[LexicalRanker, ...] = get_args(LexicalRanker)
+# Recall@10 on test of musique, 2wiki and locomo: .589, .794, .607, where ts_rank has .411, .691, .603
+# (docs/research/lexical.md).
+DEFAULT_RANKER: LexicalRanker = "bm25"
 
-_ALL = "plainto_tsquery('english', %(query)s)"
-# plainto_tsquery has parsed and quoted the words; only the operator between them changes.
-_ANY = "replace(plainto_tsquery('english', %(query)s)::text, ' & ', ' | ')::tsquery"
+_NOTHING = "lexical AS (SELECT 0::bigint AS id, 0::float8 AS score, 0::bigint AS rank WHERE false)"
 
-# Both steps in one statement. A limit of 0 keeps the second from being run at all; it needs no more than `depth` rows,
-# because those it shares with the first are among them. ts_rank costs more than all the rest: no condition on the
-# score may sit beside it, or it would be computed twice for each row.
-WITH_LEXICAL = f"""
-every_word AS MATERIALIZED (
-  SELECT id, ts_rank(search_vector, {_ALL})::float8 AS score FROM memories
-  WHERE search_vector @@ {_ALL} AND {{filters}} ORDER BY score DESC, id LIMIT %(depth)s
-),
-any_word AS MATERIALIZED (
-  SELECT id, ts_rank(search_vector, {_ANY})::float8 AS score FROM memories
-  WHERE search_vector @@ {_ANY} AND {{filters}} ORDER BY score DESC, id
-  LIMIT (SELECT CASE WHEN count(*) < %(depth)s THEN %(depth)s ELSE 0 END FROM every_word)
-),
-both_steps AS (
-  SELECT 1 AS step, id, score, score AS own FROM every_word
-  UNION ALL
-  SELECT 2, id, least(score, (SELECT min(score) FROM every_word)), score FROM any_word
-  WHERE score >= %(min_rank)s AND id NOT IN (SELECT id FROM every_word)
-),
-lexical AS MATERIALIZED (
-  SELECT id, score, row_number() OVER (ORDER BY step, own DESC, id) AS rank
-  FROM both_steps ORDER BY rank LIMIT %(depth)s
-)
-"""
+
+def check_ranker(ranker: object) -> None:
+    """Refuse what is no lexical ranker."""
+    if ranker not in RANKERS:
+        raise HopgateError(f"lexical_ranker is one of {', '.join(RANKERS)}, not {ranker!r}")
+
+
+def with_lexical(
+    connection: Connection[Any],
+    query: str,
+    filters: Filters,
+    *,
+    depth: int = 50,
+    ranker: LexicalRanker = DEFAULT_RANKER,
+    min_rank: float = MIN_RANK,
+) -> tuple[str, dict[str, Any]]:
+    """The common table expressions of the leg, and their parameters; the last is `lexical` (id, score, rank).
+
+    The connection is asked for the query's words first: with how many memories hold each, the statement is written for
+    just these words.
+    """
+    check_ranker(ranker)
+    words = query_words(connection, query, filters)
+    if not words.lexemes:
+        return _NOTHING, {}
+    condition, parameters = filters.sql()
+    if ranker == "bm25":
+        tables, values = with_bm25(words, condition, depth)
+    else:
+        tables, values = with_ts_rank(words, condition, depth, min_rank)
+    return tables, {**parameters, **values}
 
 
 def lexical_leg(
-    connection: Connection[Any], query: str, filters: Filters, *, depth: int = 50, min_rank: float = MIN_RANK
+    connection: Connection[Any],
+    query: str,
+    filters: Filters,
+    *,
+    depth: int = 50,
+    ranker: LexicalRanker = DEFAULT_RANKER,
+    min_rank: float = MIN_RANK,
 ) -> list[tuple[int, float]]:
-    """Rank memories by their words.
+    """Rank memories by their words, best first; scores never rise, and equal ones are in the order of ids.
 
-    Memories with every word of the query come first. When they do not fill the leg, memories with any of its words
-    follow if they clear `min_rank`; their scores are capped at the last one's above, so that the order and the scores
-    agree.
+    Parameters
+    ----------
+    ranker : {"bm25", "ts_rank"}
+        BM25 counts any word of the query, the rarer the more, and less in a long memory. ts_rank takes memories with
+        every word first; when they do not fill the leg, those with any word follow if they clear `min_rank`, with scores
+        capped at the last one's above, so that the order and the scores agree.
     """
-    condition, parameters = filters.sql()
-    statement = f"WITH {WITH_LEXICAL.format(filters=condition)} SELECT id, score FROM lexical ORDER BY rank"
-    values = {**parameters, "query": query, "depth": depth, "min_rank": min_rank}
-    hits: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
+    tables, values = with_lexical(connection, query, filters, depth=depth, ranker=ranker, min_rank=min_rank)
+    hits: list[tuple[int, float]] = connection.execute(
+        f"WITH {tables} SELECT id, score FROM lexical ORDER BY rank", values
+    ).fetchall()
     return hits
+
+
+def lexical_scores(
+    connection: Connection[Any],
+    query: str,
+    ids: Sequence[int],
+    filters: Filters | None = None,
+    *,
+    ranker: LexicalRanker = DEFAULT_RANKER,
+) -> dict[int, float]:
+    """The real score of given memories, whether or not the leg lists them; 0 where no word matches.
+
+    Parameters
+    ----------
+    filters : Filters, optional
+        Words are counted in its scope, as `lexical_leg` does; nothing is filtered by it.
+    ranker : {"bm25", "ts_rank"}
+        BM25's scores are those of the leg; those of ts_rank are of any word, without the leg's cap.
+    """
+    check_ranker(ranker)
+    words = query_words(connection, query, filters or Filters())
+    if not ids or not words.lexemes:
+        return dict.fromkeys(ids, 0.0)
+    statement, values = _scored(words, ranker)
+    found = dict(connection.execute(statement, {**values, "ids": list(ids)}).fetchall())
+    return {key: found.get(key, 0.0) for key in ids}
+
+
+def _scored(words: QueryWords, ranker: LexicalRanker) -> tuple[str, dict[str, Any]]:
+    condition = "id = ANY(%(ids)s::bigint[])"
+    return scored(words, condition) if ranker == "bm25" else ranked_by_ts_rank(words, condition)

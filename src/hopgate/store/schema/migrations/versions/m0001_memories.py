@@ -60,23 +60,24 @@ def upgrade() -> None:
         if name not in existing:
             connection.execute(text(f"ALTER TABLE memories ADD COLUMN {name} {definition}"))
     if "search_vector" not in existing:
-        connection.execute(text(_search_vector(existing)))
-    _constrain(connection.execute(text("SELECT count(*) FROM memories")).scalar_one() == 0)
+        connection.execute(text(search_vector(existing)))
+    constrain(connection.execute(text("SELECT count(*) FROM memories")).scalar_one() == 0)
 
 
-def _search_vector(existing: dict[str, str]) -> str:
+def words(column: str, existing: dict[str, str]) -> str:
+    """A column's text, whatever its type."""
+    kind = existing.get(column, "text[]" if column in ("tags", "expanded_keywords") else "text")
+    return f"hopgate_words({column})" if kind == "text[]" else f"coalesce({column}::text, '')"
+
+
+def search_vector(existing: dict[str, str]) -> str:
     """Spec §3: weights A content, B expanded_keywords, C tags, D category."""
-
-    def words(column: str) -> str:
-        kind = existing.get(column, "text[]" if column in ("tags", "expanded_keywords") else "text")
-        return f"hopgate_words({column})" if kind == "text[]" else f"coalesce({column}::text, '')"
-
     parts = zip("ABCD", ("content", "expanded_keywords", "tags", "category"), strict=True)
-    vector = " || ".join(f"setweight(to_tsvector('english', coalesce({words(c)}, '')), '{w}')" for w, c in parts)
+    vector = " || ".join(f"setweight(to_tsvector('english', coalesce({words(c, existing)}, '')), '{w}')" for w, c in parts)
     return f"ALTER TABLE memories ADD COLUMN search_vector tsvector GENERATED ALWAYS AS ({vector}) STORED"
 
 
-def _constrain(empty: bool) -> None:
+def constrain(empty: bool) -> None:
     """Build the indexes; on a table with rows concurrently, so that its owner can go on writing."""
     indexes = {
         "memories_external_id": ("UNIQUE INDEX", "(external_id)"),
