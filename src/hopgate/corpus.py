@@ -68,6 +68,7 @@ def parse_memory(record: object) -> Memory:
         scope=_optional(fields, "scope"),
         created_at=_instant(fields),
         source=source,
+        language=_optional(fields, "language"),
     )
 
 
@@ -90,6 +91,7 @@ def to_record(memory: Memory) -> dict[str, Any]:
         "importance": memory.importance,
         "is_sensitive": memory.is_sensitive,
         "scope": memory.scope,
+        "language": memory.language,
     }
     was = {name: getattr(before, name) for name in now} | {
         "tags": list(before.tags),

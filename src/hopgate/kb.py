@@ -21,7 +21,7 @@ from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import Leg, RecallPipeline, recall, run_legs
 from hopgate.recall.settings import RecallOptions, Settings, load_settings
-from hopgate.store import memories, vectors
+from hopgate.store import languages, memories, vectors
 from hopgate.store.fill import Embedding
 
 if TYPE_CHECKING:
@@ -108,6 +108,11 @@ class KnowledgeBase:
     def mark_sensitive(self, external_ids: Sequence[str]) -> int:
         """Mark memories as sensitive and remove, in the same transaction, all that was ever made of their text."""
         return self._writer.mark_sensitive(external_ids)
+
+    def language(self, new: str | None = None) -> str:
+        """The language of memories that name none; given a new one, their words are made and counted anew."""
+        with self.store.transaction() as connection:
+            return languages.current(connection) if new is None else languages.change(connection, new)
 
     def settings(self, **changes: Unpack[RecallOptions]) -> Settings:
         """Resolve the settings of the next query: file, environment, then `changes`."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, NewType, TypeVar
 
 from hopgate.errors import HopgateError
+from hopgate.languages import configuration
 from hopgate.times import utc
 
 Key = TypeVar("Key")
@@ -46,6 +47,9 @@ class Memory:
         Never embedded, extracted, sent, cached or reported; findable lexically.
     scope : str, optional
         A session, user or conversation: recall may be limited to one.
+    language : str, optional
+        What it is searched in: a text-search configuration of PostgreSQL ("german", "simple") or a code ("de"); by
+        default the store's language.
     created_at : datetime, optional
         When it was written down, by default when it arrives; without a time zone it is UTC.
     source : dict, optional
@@ -69,9 +73,11 @@ class Memory:
     scope: str | None = None
     created_at: datetime | None = None
     source: dict[str, Any] | None = field(default=None, compare=False, repr=False)
+    language: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "created_at", utc(self.created_at))
+        object.__setattr__(self, "language", configuration(self.language))
         for reason in _reasons_to_refuse(self):
             raise HopgateError(f"memory {self.external_id[:80]!r}: {reason}")
 

@@ -18,7 +18,7 @@ from hopgate.kb import KnowledgeBase
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF, TM2C2, Importance, order
 from hopgate.recall.legs.dense import dense_leg
-from hopgate.recall.legs.lexical import lexical_leg
+from hopgate.recall.legs.lexical import RANKERS, LexicalRanker, lexical_leg
 from hopgate.recall.one_statement import can_fuse, sql_fused
 from hopgate.recall.settings import Settings
 from hopgate.store import memories, vectors
@@ -69,6 +69,7 @@ WEIGHT = st.one_of(st.sampled_from([0.0, 1.0, 0.35, 5.0]), st.floats(0, 5, allow
     k_rrf=st.one_of(st.just(60.0), st.floats(0, 100)),
     floor=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
     scoped=st.booleans(),
+    ranker=st.sampled_from(RANKERS),
 )
 def test_same_as_python(
     kb: KnowledgeBase,
@@ -81,6 +82,7 @@ def test_same_as_python(
     k_rrf: float,
     floor: float,
     scoped: bool,
+    ranker: LexicalRanker,
 ) -> None:
     fill(kb, *corpus)
     fuser = RRF(k=k_rrf, **weights)
@@ -91,15 +93,16 @@ def test_same_as_python(
         filters = Filters(scope="home" if scoped else None, exclude=tuple(ids[:1]))
         graph = [(key, 1 / place) for place, key in enumerate(pick.sample(ids, min(len(ids), depth)), start=1)]
         legs = {
-            "lexical": lexical_leg(connection, query, filters, depth=depth),
+            "lexical": lexical_leg(connection, query, filters, depth=depth, ranker=ranker),
             "dense": dense_leg(connection, vector, filters, depth=depth, exact=True),
             "graph": graph,
         }
         importance = {key: weight for key, (weight, _) in memories.weights(connection, ids_of(connection)).items()}
         expected = order(fuser.fuse(legs), importance=importance, prior=Importance(floor))[:k]
         found = sql_fused(
-            connection, fuser, query=query, filters=filters, vector=vector, graph=graph, depth=depth, k=k, floor=floor
-        )
+            connection, fuser, query=query, filters=filters, vector=vector, graph=graph, depth=depth, k=k, floor=floor,
+            ranker=ranker,
+        )  # fmt: skip
     assert [hit for hit, _ in found] == expected
     for hit, scores in found:
         assert scores == {name: dict(legs[name])[hit.id] for name in hit.ranks}

@@ -58,6 +58,24 @@ def status(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def language(
+    name: Annotated[
+        str | None, typer.Argument(help="A text-search configuration of PostgreSQL, or a code such as de.")
+    ] = None,
+    data: Data = None,
+    dsn: Dsn = None,
+) -> None:
+    """Say in which language memories are searched that name none, or change it.
+
+    Example: hopgate db language german
+    """
+    from hopgate.cli.common import opened
+
+    with opened(data, dsn) as kb:
+        say(kb.language(name))
+
+
+@app.command()
 def downgrade(
     revision: Annotated[str, typer.Argument(help="The schema to go back to, such as 0001, or base for none.")],
     data: Data = None,

@@ -15,13 +15,14 @@ from psycopg.errors import UniqueViolation
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
+from hopgate.store import languages
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 _INCOMING = (
     "external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
-    "title_length, source"
+    "title_length, source, search_language"
 )
 # An owner's row without an external id is known by its own id, and one whose sensitivity is NULL counts as sensitive.
 KEY = "coalesce(external_id, id::text)"
@@ -30,7 +31,7 @@ NAMED = "(external_id = ANY(%(names)s) OR external_id IS NULL AND id = ANY(%(num
 _ROW = (
     f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
     "coalesce(importance::text::float8, 0.5), "
-    "coalesce(is_sensitive, true), scope, created_at, title_length, source"
+    "coalesce(is_sensitive, true), scope, created_at, title_length, source, search_language"
 )
 # How the store's own ids are written, up to the digits that a bigint always holds.
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
@@ -59,6 +60,7 @@ def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
     """
     written = Written(0, 0, (), ())
     for chunk in _chunks(memories):
+        languages.require(connection, {memory.language for memory in chunk if memory.language})
         part = _copy(connection, chunk) or _merge(connection, chunk)
         written = Written(
             written.rows + part.rows,
@@ -105,7 +107,7 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     connection.execute(
         "CREATE TEMP TABLE incoming (external_id text, content text, category text, tags text[], "
         "expanded_keywords text[], importance float8, is_sensitive boolean, scope text, created_at timestamptz, "
-        "title_length integer, source json) ON COMMIT DROP"
+        "title_length integer, source json, search_language text) ON COMMIT DROP"
     )
     with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({_INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
@@ -127,11 +129,11 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     connection.execute(
         f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
         "i.importance, i.is_sensitive, i.scope, coalesce(i.created_at, old.created_at, now()), i.title_length, "
-        "i.source FROM incoming i LEFT JOIN memories old USING (external_id) "
+        "i.source, i.search_language FROM incoming i LEFT JOIN memories old USING (external_id) "
         "ON CONFLICT (external_id) DO UPDATE SET content = excluded.content, category = excluded.category, "
         "tags = excluded.tags, expanded_keywords = excluded.expanded_keywords, importance = excluded.importance, "
         "is_sensitive = excluded.is_sensitive, scope = excluded.scope, created_at = excluded.created_at, "
-        "title_length = excluded.title_length, source = excluded.source"
+        "title_length = excluded.title_length, source = excluded.source, search_language = excluded.search_language"
     )
     connection.execute("DROP TABLE incoming")
     return Written(
@@ -144,9 +146,10 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
 
 
 def tidy(connection: Connection[Any]) -> None:
-    """After a bulk load: statistics for the planner, and the index's pending list merged so that searching is quick."""
+    """After a bulk load: statistics for the planner, and pending changes of index and counts merged for quick searches."""
+    connection.execute("SELECT hopgate_fold_words()")
     connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
-    connection.execute("ANALYZE memories")
+    connection.execute("ANALYZE memories, word_counts, word_changes, word_totals")
 
 
 def fetch(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, Memory]:
@@ -229,13 +232,13 @@ def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
         memory.created_at or now,
         len(memory.title),
         None if memory.source is None else json.dumps(memory.source, ensure_ascii=False),
+        memory.language,
     )
 
 
 def _memory(row: Sequence[Any]) -> Memory:
-    external_id, content, category, tags, keywords, importance, sensitive, scope, created, title_length, source = row[
-        :11
-    ]
+    external_id, content, category, tags, keywords, importance, sensitive, scope, created, title_length = row[:10]
+    source, language = row[10:12]
     return Memory(
         external_id,
         content[title_length + 1 :] if title_length else content,
@@ -248,6 +251,7 @@ def _memory(row: Sequence[Any]) -> Memory:
         scope=scope,
         created_at=created,
         source=source,
+        language=language,
     )
 
 
@@ -300,7 +304,7 @@ def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> 
     """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name."""
     return connection.execute(
         "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (name, number) "
-        "CROSS JOIN LATERAL (SELECT m.id FROM memories m WHERE m.search_vector @@ phraseto_tsquery('english', t.name) "
+        "CROSS JOIN LATERAL (SELECT m.id FROM memories m WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
         "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
         (list(names), MAX_ADDITION, limit),
     ).fetchall()

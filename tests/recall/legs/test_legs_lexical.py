@@ -1,4 +1,4 @@
-"""The lexical leg: every word first, then any word above a rank; the same filters in both steps."""
+"""The lexical leg: filters and any text as a query; by ts_rank every word first, then any word above a rank."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from hopgate import Memory
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS, Filters, check_query
-from hopgate.recall.legs.lexical import MIN_RANK, lexical_leg
+from hopgate.recall.legs.lexical import RANKERS, lexical_leg
+from hopgate.recall.legs.ts_rank import MIN_RANK
 
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord")
 
@@ -39,12 +40,12 @@ def small(kb: KnowledgeBase) -> KnowledgeBase:
 
 
 def test_every_word_comes_before_any_word(small: KnowledgeBase) -> None:
-    assert ids(small, "amber birch")[0] == "both"
-    assert set(ids(small, "amber birch")) == {"both", "one", "two", "tag", "kind"}
+    assert ids(small, "amber birch", ranker="ts_rank")[0] == "both"
+    assert set(ids(small, "amber birch", ranker="ts_rank")) == {"both", "one", "two", "tag", "kind"}
 
 
 def test_any_word_is_not_asked_when_every_word_fills_the_leg(small: KnowledgeBase) -> None:
-    assert ids(small, "amber birch", depth=1) == ["both"]
+    assert ids(small, "amber birch", depth=1, ranker="ts_rank") == ["both"]
 
 
 def test_weights_of_content_keywords_tags_category(kb: KnowledgeBase) -> None:
@@ -54,15 +55,20 @@ def test_weights_of_content_keywords_tags_category(kb: KnowledgeBase) -> None:
         Memory("b", "x", expanded_keywords=("amber",)),
         Memory("a", "amber"),
     )
-    assert ids(kb, "amber") == ["a", "b", "c", "d"]
+    assert ids(kb, "amber", ranker="ts_rank") == ["a", "b", "c", "d"]
 
 
 def test_a_row_below_the_least_rank_is_left_out(kb: KnowledgeBase) -> None:
     kb.add(Memory("far", "x", category="amber"), Memory("near", "amber"))
     query = "amber " + " ".join(f"unheard{n}" for n in range(30))
-    assert ids(kb, query) == ["near"]
-    assert ids(kb, query, min_rank=0.0) == ["near", "far"]
+    assert ids(kb, query, ranker="ts_rank") == ["near"]
+    assert ids(kb, query, min_rank=0.0, ranker="ts_rank") == ["near", "far"]
     assert MIN_RANK > 0
+
+
+def test_an_unknown_ranker_is_refused(small: KnowledgeBase) -> None:
+    with pytest.raises(HopgateError, match="lexical_ranker is one of bm25, ts_rank, not 'tfidf'"):
+        ids(small, "amber", ranker="tfidf")
 
 
 def test_filters_hold_in_both_steps(small: KnowledgeBase) -> None:
@@ -94,7 +100,8 @@ def test_superseded_and_later_memories_are_not_recalled(kb: KnowledgeBase) -> No
      "a\0b", "x" * 5000, "http://a.b/c?d=e&f=g", "well-known e-mail@example.org 10.0.0.7 -1.5e3"],
 )  # fmt: skip
 def test_any_text_is_a_query(small: KnowledgeBase, query: str) -> None:
-    assert set(ids(small, check_query(query))) <= {"one", "both", "two", "tag", "kind"}
+    for ranker in RANKERS:
+        assert set(ids(small, check_query(query), ranker=ranker)) <= {"one", "both", "two", "tag", "kind"}
     assert len(small) == 5
 
 
@@ -120,7 +127,7 @@ def test_against_brute_force(kb: KnowledgeBase, texts: list[list[str]], query: l
     with kb.store.transaction() as connection:
         connection.execute("TRUNCATE memories CASCADE")
     kb.add(*(Memory(f"{n:02}", " ".join(words)) for n, words in enumerate(texts)))
-    found = ids(kb, " ".join(query), depth=depth)
+    found = ids(kb, " ".join(query), depth=depth, ranker="ts_rank")
     every = [f"{n:02}" for n, words in enumerate(texts) if set(query) <= set(words)]
     some = [f"{n:02}" for n, words in enumerate(texts) if set(query) & set(words)]
     assert len(found) == len(set(found)) == min(depth, len(some))

@@ -30,7 +30,7 @@ _WORD = re.compile(r"\w+(?:[.:/_@#+-]+\w+)*")
 _COUNT = """
 SELECT word FROM unnest(%(words)s::text[]) AS word, LATERAL (
   SELECT count(*) AS found FROM (
-    SELECT FROM memories WHERE search_vector @@ plainto_tsquery('english', word) LIMIT %(most)s + 1
+    SELECT FROM memories WHERE search_vector @@ plainto_tsquery(hopgate_language()::regconfig, word) LIMIT %(most)s + 1
   ) AS holding
 ) AS counted WHERE found BETWEEN 1 AND %(most)s
 """

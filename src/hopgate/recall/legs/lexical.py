@@ -40,19 +40,16 @@ def with_lexical(
 ) -> tuple[str, dict[str, Any]]:
     """The common table expressions of the leg, and their parameters; the last is `lexical` (id, score, rank).
 
-    The connection is asked for the query's words first: with how many memories hold each, the statement is written for
-    just these words.
+    The connection is asked for the query's words first, with how many memories hold each, and the statement is written
+    for just these words.
     """
     check_ranker(ranker)
     words = query_words(connection, query, filters)
     if not words.lexemes:
         return _NOTHING, {}
-    condition, parameters = filters.sql()
     if ranker == "bm25":
-        tables, values = with_bm25(words, condition, depth)
-    else:
-        tables, values = with_ts_rank(words, condition, depth, min_rank)
-    return tables, {**parameters, **values}
+        return with_bm25(connection, words, filters, depth)
+    return with_ts_rank(words, filters, depth, min_rank)
 
 
 def lexical_leg(

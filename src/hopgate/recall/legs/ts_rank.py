@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.legs.query_words import QueryWords, quoted_lexeme
+
+if TYPE_CHECKING:
+    from hopgate.recall.filters import Filters
 
 # A row found by any word must clear this rank. One word in the content of a query of sixty still does (0.6 / 60); one
 # word in the category alone of a query of seven does not.
@@ -36,9 +39,11 @@ lexical AS MATERIALIZED (
 """
 
 
-def with_ts_rank(words: QueryWords, condition: str, depth: int, min_rank: float) -> tuple[str, dict[str, Any]]:
+def with_ts_rank(words: QueryWords, filters: Filters, depth: int, min_rank: float) -> tuple[str, dict[str, Any]]:
     """The common table expressions that end in `lexical` (id, score, rank), and their parameters."""
+    condition, parameters = filters.sql()
     values = {
+        **parameters,
         "every_word": words.every or None,
         "any_word": _any_word(words),
         "depth": depth,

@@ -115,22 +115,22 @@ BEGIN
     TRUNCATE word_counts, word_changes, word_totals;
     RETURN NULL;
   ELSIF TG_OP = 'INSERT' THEN
-    INSERT INTO word_totals SELECT scope, coalesce(language, hopgate_language()), count(*),
+    INSERT INTO word_totals SELECT scope, coalesce(search_language, hopgate_language()), count(*),
       coalesce(sum(hopgate_length(search_vector)), 0) FROM came GROUP BY 1, 2;
     INSERT INTO word_changes SELECT hashtextextended(lexeme, 0), scope, count(*)
       FROM came, unnest(tsvector_to_array(search_vector)) AS lexeme GROUP BY 1, 2;
   ELSIF TG_OP = 'DELETE' THEN
-    INSERT INTO word_totals SELECT scope, coalesce(language, hopgate_language()), -count(*),
+    INSERT INTO word_totals SELECT scope, coalesce(search_language, hopgate_language()), -count(*),
       -coalesce(sum(hopgate_length(search_vector)), 0) FROM went GROUP BY 1, 2;
     INSERT INTO word_changes SELECT hashtextextended(lexeme, 0), scope, -count(*)
       FROM went, unnest(tsvector_to_array(search_vector)) AS lexeme GROUP BY 1, 2;
   ELSE
     WITH changed AS MATERIALIZED (
-      SELECT went.scope AS old_scope, coalesce(went.language, hopgate_language()) AS old_language,
-        went.search_vector AS old_vector, came.scope, coalesce(came.language, hopgate_language()) AS language,
+      SELECT went.scope AS old_scope, coalesce(went.search_language, hopgate_language()) AS old_language,
+        went.search_vector AS old_vector, came.scope, coalesce(came.search_language, hopgate_language()) AS language,
         came.search_vector
       FROM went JOIN came USING (id) WHERE went.search_vector IS DISTINCT FROM came.search_vector
-        OR went.scope IS DISTINCT FROM came.scope OR went.language IS DISTINCT FROM came.language
+        OR went.scope IS DISTINCT FROM came.scope OR went.search_language IS DISTINCT FROM came.search_language
     ),
     signed AS MATERIALIZED (
       SELECT -1 AS sign, old_scope AS scope, old_language AS language, old_vector AS vector FROM changed
@@ -167,7 +167,7 @@ CREATE FUNCTION hopgate_recount_words() RETURNS void LANGUAGE plpgsql AS $body$
 BEGIN
   LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE;
   TRUNCATE word_counts, word_changes, word_totals;
-  INSERT INTO word_totals SELECT scope, coalesce(language, hopgate_language()), count(*),
+  INSERT INTO word_totals SELECT scope, coalesce(search_language, hopgate_language()), count(*),
     coalesce(sum(hopgate_length(search_vector)), 0) FROM memories GROUP BY 1, 2;
   INSERT INTO word_counts SELECT hashtextextended(lexeme, 0), scope, count(*)
     FROM memories, unnest(tsvector_to_array(search_vector)) AS lexeme GROUP BY 1, 2;
@@ -182,7 +182,7 @@ def upgrade() -> None:
     connection = op.get_bind()
     for statement in (LANGUAGE, TSVECTOR, LENGTH, TABLES, FOLD):
         _run(statement)
-    connection.execute(text("ALTER TABLE memories ADD COLUMN IF NOT EXISTS language text"))
+    connection.execute(text("ALTER TABLE memories ADD COLUMN IF NOT EXISTS search_language text"))
     kinds = _columns()
     if _ours(kinds):
         # Both in one statement: the table is written once.
@@ -204,7 +204,7 @@ def downgrade() -> None:
     if "hopgate_tsvector" in _expression("memories"):
         connection.execute(text("ALTER TABLE memories DROP COLUMN search_vector"))
         connection.execute(text(m0001_memories.search_vector(kinds)))
-    op.execute("ALTER TABLE memories DROP COLUMN language")
+    op.execute("ALTER TABLE memories DROP COLUMN search_language")
     op.execute("DROP FUNCTION hopgate_tsvector(text, text, boolean), hopgate_language(), hopgate_length(tsvector)")
     m0001_memories.constrain(connection.execute(text("SELECT count(*) FROM memories")).scalar_one() == 0)
 
@@ -251,7 +251,7 @@ def _search_vector(kinds: dict[str, str]) -> str:
     """The weights of 0001 over every language's words."""
     parts = zip("ABCD", ("content", "expanded_keywords", "tags", "category"), strict=True)
     vector = " || ".join(
-        f"setweight(hopgate_tsvector(coalesce(language, hopgate_language()), {m0001_memories.words(c, kinds)}), '{w}')"
+        f"setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), {m0001_memories.words(c, kinds)}), '{w}')"
         for w, c in parts
     )
     return f"ADD COLUMN search_vector tsvector GENERATED ALWAYS AS ({vector}) STORED"
