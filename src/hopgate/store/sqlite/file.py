@@ -20,7 +20,7 @@ CREATE TABLE memories (
 );
 CREATE VIRTUAL TABLE memories_fts USING fts5(
     content, expanded_keywords, tags, category,
-    content='memories', content_rowid='id', tokenize='unicode61'
+    content='memories', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
 );
 """
 

@@ -40,6 +40,9 @@ WHERE (m.content LIKE :query ESCAPE '\' OR m.expanded_keywords LIKE :query ESCAP
 # What unicode61 takes for a token: letters and digits, then also the combining marks it folds away.
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u0331])*")
 
+# FTS5 takes a run of Chinese, Japanese or Korean for one word.
+_UNSPACED = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+
 # FTS5 walks one list per word of an OR query; the distinct words of a long text past this many cost time and no
 # longer change the order of a 50-deep leg (a memory is short).
 MAX_WORDS = 256
@@ -127,8 +130,9 @@ class SqliteLexical:
     ) -> list[tuple[str, float]]:
         """Rank the memories that match, best first, ties by id.
 
-        All words must match; when that leaves the leg shorter than `depth`, any word may. A query in which FTS5
-        finds no word, or an expression it refuses, is looked for literally and ranked by importance.
+        All words must match; when no memory has them all, any word may. A query in which FTS5 finds no word, an
+        expression it refuses, or Chinese, Japanese or Korean that stands inside a longer run, is looked for literally
+        and ranked by importance.
 
         Parameters
         ----------
@@ -166,9 +170,9 @@ class SqliteLexical:
                 found = self._rows(_MATCH, attempt, depth=depth, scope=scope, exclude=exclude)
             except _MalformedError:
                 malformed = True
-            if len(found) >= depth:
+            if found:
                 break
-        if malformed:
+        if malformed or not found and _UNSPACED.search(query):
             found = self._rows(_LIKE, like_pattern(query[:MAX_LITERAL]), depth=depth, scope=scope, exclude=exclude)
         return found
 
