@@ -19,7 +19,7 @@ _NAME = re.compile(r"\w{1,63}(\.\w{1,63})?")
 
 
 def configuration(language: str | None) -> str | None:
-    """The text-search configuration of a language, given by its name or its code; whether the server has it is not known.
+    """The text-search configuration of a language, by its name or its code, whether the server has it or not.
 
     Examples
     --------

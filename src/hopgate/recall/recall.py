@@ -167,7 +167,9 @@ def run_legs(
         # The lexical leg works in the database while this process embeds the query and the dense leg follows. No
         # connection is held while the other leg is waited for, or many queries at once could wait for each other.
         side_by_side = {"lexical", "dense"} <= wanted
-        lexical = pipeline.workers.submit(_run_lexical, pipeline.store, query, filters, settings) if side_by_side else None
+        lexical = (
+            pipeline.workers.submit(_run_lexical, pipeline.store, query, filters, settings) if side_by_side else None
+        )
         try:
             vector = pipeline.embedder.query(query, space)
             if "dense" in wanted:

@@ -146,7 +146,7 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
 
 
 def tidy(connection: Connection[Any]) -> None:
-    """After a bulk load: statistics for the planner, and pending changes of index and counts merged for quick searches."""
+    """After a bulk load: statistics for the planner; pending entries of the index and changes of counts are merged."""
     connection.execute("SELECT hopgate_fold_words()")
     connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
     connection.execute("ANALYZE memories, word_counts, word_changes, word_totals")
@@ -304,7 +304,8 @@ def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> 
     """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name."""
     return connection.execute(
         "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (name, number) "
-        "CROSS JOIN LATERAL (SELECT m.id FROM memories m WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
+        "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
+        "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
         "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
         (list(names), MAX_ADDITION, limit),
     ).fetchall()

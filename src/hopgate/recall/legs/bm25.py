@@ -46,8 +46,8 @@ def idf(memories: int, held_by: int) -> float:
 def scored(words: QueryWords, condition: str) -> tuple[str, dict[str, Any]]:
     """A subquery that gives each memory under the condition its score, and its parameters.
 
-    The lengths' part is computed once a row, below an `OFFSET 0` that keeps it from being written out for each word; and
-    there a vector is unpacked, which each ts_rank would otherwise do again.
+    The lengths' part is computed once a row, below an `OFFSET 0` that keeps it from being written out for each word;
+    and there a vector is unpacked, which each ts_rank would otherwise do again.
     """
     values: dict[str, Any] = {"mean_length": words.mean_length or 1.0}
     parts = []
@@ -57,9 +57,7 @@ def scored(words: QueryWords, condition: str) -> tuple[str, dict[str, Any]]:
         count = _COUNT.format(name=f"word_{number}")
         parts.append(f"(%(idf_{number})s::float8 * (1 - norm / (norm + {count})))")
     norm = f"{K1} * ({1 - B} + {B} * hopgate_length(search_vector) / %(mean_length)s::float8)"
-    rows = (
-        f"SELECT id, search_vector || ''::tsvector AS v, {norm} AS norm FROM memories WHERE {condition} OFFSET 0"
-    )
+    rows = f"SELECT id, search_vector || ''::tsvector AS v, {norm} AS norm FROM memories WHERE {condition} OFFSET 0"
     return f"SELECT id, {_sum(parts)} AS score FROM ({rows}) AS candidates", values
 
 
@@ -68,9 +66,9 @@ def with_bm25(
 ) -> tuple[str, dict[str, Any]]:
     """The common table expressions that end in `lexical` (id, score, rank), and their parameters.
 
-    Exact, and yet most memories with a common word are never looked at, by MaxScore (Turtle and Flood, 1995): a word adds
-    less than (k1 + 1) · idf. The memories with the rarest words are scored first; the last place's score among them is a
-    bar that the others have to pass, and the index is asked only for those that hold enough words to.
+    Exact, and yet most memories with a common word are never looked at, by MaxScore (Turtle and Flood, 1995): a word
+    adds less than (k1 + 1) · idf. The memories with the rarest words are scored first; the last place's score among
+    them is a bar that the others have to pass, and the index is asked only for those that hold enough words to.
     """
     condition, parameters = filters.sql()
     first, listed = 0, 0

@@ -67,8 +67,8 @@ def lexical_leg(
     ----------
     ranker : {"bm25", "ts_rank"}
         BM25 counts any word of the query, the rarer the more, and less in a long memory. ts_rank takes memories with
-        every word first; when they do not fill the leg, those with any word follow if they clear `min_rank`, with scores
-        capped at the last one's above, so that the order and the scores agree.
+        every word first; when they do not fill the leg, those with any word follow if they clear `min_rank`, with
+        scores capped at the last one's above, so that the order and the scores agree.
     """
     tables, values = with_lexical(connection, query, filters, depth=depth, ranker=ranker, min_rank=min_rank)
     hits: list[tuple[int, float]] = connection.execute(

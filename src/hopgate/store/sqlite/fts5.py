@@ -172,7 +172,7 @@ class SqliteLexical:
                 malformed = True
             if found:
                 break
-        if malformed or not found and _UNSPACED.search(query):
+        if malformed or (not found and _UNSPACED.search(query)):
             found = self._rows(_LIKE, like_pattern(query[:MAX_LITERAL]), depth=depth, scope=scope, exclude=exclude)
         return found
 

@@ -73,7 +73,9 @@ def words(column: str, existing: dict[str, str]) -> str:
 def search_vector(existing: dict[str, str]) -> str:
     """Spec §3: weights A content, B expanded_keywords, C tags, D category."""
     parts = zip("ABCD", ("content", "expanded_keywords", "tags", "category"), strict=True)
-    vector = " || ".join(f"setweight(to_tsvector('english', coalesce({words(c, existing)}, '')), '{w}')" for w, c in parts)
+    vector = " || ".join(
+        f"setweight(to_tsvector('english', coalesce({words(c, existing)}, '')), '{w}')" for w, c in parts
+    )
     return f"ALTER TABLE memories ADD COLUMN search_vector tsvector GENERATED ALWAYS AS ({vector}) STORED"
 
 

@@ -31,7 +31,8 @@ DECLARE
   ascii boolean := octet_length(content) = length(content);
   plain text := content;
   further text := '';
-  cjk CONSTANT text := '\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff';
+  cjk CONSTANT text := '\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff'
+    '\U00020000-\U0003ffff';
 BEGIN
   IF content IS NULL OR content = '' THEN
     RETURN ''::tsvector;
@@ -71,11 +72,12 @@ $body$
 # finds none of them: two that no parser makes. Counting in SQL would take a hundred times as long.
 LENGTH = r"""
 CREATE FUNCTION hopgate_length(tsvector) RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN coalesce(round(1e-20::float8 / nullif(ts_rank('{1,1,1,1}', $1, E'''\x01'' & ''\x02'''::tsquery, 2), 0)::float8), 0)
+RETURN coalesce(round(1e-20::float8
+  / nullif(ts_rank('{1,1,1,1}', $1, E'''\x01'' & ''\x02'''::tsquery, 2), 0)::float8), 0)
 """
 
-# A word is kept as its hash: half the size, and no word of a sensitive memory stands in a table of its own. Writers only
-# ever add changes, so that no two of them wait for each other; now and then one of them folds the changes.
+# A word is kept as its hash: half the size, and no word of a sensitive memory stands in a table of its own. Writers
+# only ever add changes, so that no two of them wait for each other; now and then one of them folds the changes.
 TABLES = """
 CREATE TABLE word_counts (word bigint NOT NULL, scope text, memories bigint NOT NULL);
 CREATE UNIQUE INDEX word_counts_key ON word_counts (word, coalesce(scope, ''), (scope IS NULL));
@@ -249,9 +251,9 @@ def _expression(table: str) -> str:
 
 def _search_vector(kinds: dict[str, str]) -> str:
     """The weights of 0001 over every language's words."""
+    language = "coalesce(search_language, hopgate_language())"
     parts = zip("ABCD", ("content", "expanded_keywords", "tags", "category"), strict=True)
     vector = " || ".join(
-        f"setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), {m0001_memories.words(c, kinds)}), '{w}')"
-        for w, c in parts
+        f"setweight(hopgate_tsvector({language}, {m0001_memories.words(c, kinds)}), '{w}')" for w, c in parts
     )
     return f"ADD COLUMN search_vector tsvector GENERATED ALWAYS AS ({vector}) STORED"
