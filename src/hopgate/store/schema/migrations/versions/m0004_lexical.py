@@ -47,9 +47,12 @@ BEGIN
     IF plain ~ ('[' || cjk || ']') THEN
       SELECT string_agg(pairs.words, ' ') INTO further
       FROM regexp_matches(plain, '[' || cjk || ']+', 'g') AS run, LATERAL (
-        SELECT string_agg(CASE WHEN asked AND length(run[1]) > 1 THEN '' ELSE substr(run[1], n, 1) || ' ' END
-          || CASE WHEN n < length(run[1]) THEN substr(run[1], n, 2) ELSE '' END, ' ') AS words
-        FROM generate_series(1, least(length(run[1]), 40000)) AS n
+        SELECT string_agg(
+          CASE WHEN asked AND length(run[1]) > 1 THEN '' ELSE one || ' ' END || coalesce(one || next, ''), ' ') AS words
+        FROM (
+          SELECT one, lead(one) OVER (ORDER BY n) AS next
+          FROM unnest(string_to_array(run[1], NULL)) WITH ORDINALITY AS c (one, n)
+        ) AS characters
       ) AS pairs;
       plain := regexp_replace(plain, '[' || cjk || ']+', ' ', 'g');
     END IF;
