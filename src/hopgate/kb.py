@@ -21,7 +21,7 @@ from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import Leg, RecallPipeline, recall, run_legs
 from hopgate.recall.settings import RecallOptions, Settings, load_settings
-from hopgate.store import languages, memories, vectors
+from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class KnowledgeBase:
     def language(self, new: str | None = None) -> str:
         """The language of memories that name none; given a new one, their words are made and counted anew."""
         with self.store.transaction() as connection:
-            return languages.current(connection) if new is None else languages.change(connection, new)
+            return store_language.current(connection) if new is None else store_language.change(connection, new)
 
     def settings(self, **changes: Unpack[RecallOptions]) -> Settings:
         """Resolve the settings of the next query: file, environment, then `changes`."""

@@ -15,7 +15,7 @@ from psycopg.errors import UniqueViolation
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.store import languages
+from hopgate.store import store_language
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -60,7 +60,7 @@ def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
     """
     written = Written(0, 0, (), ())
     for chunk in _chunks(memories):
-        languages.require(connection, {memory.language for memory in chunk if memory.language})
+        store_language.require(connection, {memory.language for memory in chunk if memory.language})
         part = _copy(connection, chunk) or _merge(connection, chunk)
         written = Written(
             written.rows + part.rows,

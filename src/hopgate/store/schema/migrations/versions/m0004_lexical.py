@@ -10,7 +10,7 @@ from hopgate.store.schema.migrations.versions import m0001_memories
 revision = "0004"
 down_revision = "0003"
 
-# The language of memories that name none: replaced when the store's language is set (store/languages.py). A function
+# The language of memories that name none: replaced when the store's is set (store/store_language.py). A function
 # and not a row, because a generated column may call it.
 LANGUAGE = """
 CREATE FUNCTION hopgate_language() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 'english'
