@@ -32,6 +32,13 @@ def test_upgrade_and_downgrade(bare: Runner, empty_dsn: str) -> None:
     assert bare("recall", "x", *where, "--json").json == []
 
 
+def test_the_stores_language(run: Runner) -> None:
+    assert run("db", "language").out.strip() == "english"
+    assert run("db", "language", "de").out.strip() == "german"
+    assert run("db", "language").out.strip() == "german"
+    assert "no text search for 'klingon'" in run("db", "language", "klingon", status=2).refused()
+
+
 def test_a_newer_schema_is_refused(run: Runner, dsn: str) -> None:
     with psycopg.connect(dsn) as connection:
         connection.execute("UPDATE hopgate_schema_version SET version_num = '9999'")

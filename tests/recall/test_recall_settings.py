@@ -26,6 +26,15 @@ def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
     )
 
 
+def test_the_lexical_ranker_is_a_setting(tmp_path: Path) -> None:
+    assert load_settings(environ={}).lexical_ranker == "bm25"
+    (tmp_path / FILE).write_text('lexical_ranker = "ts_rank"')
+    assert load_settings(tmp_path, {}).lexical_ranker == "ts_rank"
+    assert load_settings(tmp_path, {"HOPGATE_LEXICAL_RANKER": "bm25"}).lexical_ranker == "bm25"
+    with pytest.raises(HopgateError, match="the environment: lexical_ranker is one of bm25, ts_rank"):
+        load_settings(environ={"HOPGATE_LEXICAL_RANKER": "tfidf"})
+
+
 def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("k = 4")
