@@ -33,7 +33,7 @@ def filled(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"fast": True, "graph": 0}, {"fuser": "TM2C2"}, {"fuser": "StretchedRRF"}, {"exact_match": 0.7}, {"dense": 0}],
+    [{}, {"graph": 0}, {"fuser": "RRF"}, {"fuser": "TM2C2"}, {"fuser": "StretchedRRF"}, {"exact_match": 0.7}, {"dense": 0}],
 )
 def test_a_score_is_the_sum_of_its_parts(filled: KnowledgeBase, options: dict[str, Any]) -> None:
     lists, importance = filled.legs("amber birch", settings=filled.settings(**options))

@@ -65,8 +65,7 @@ def test_exclusion_does_not_starve_the_pool(kb: KnowledgeBase, endpoint: WordEnd
     for options in (
         {"legs": ("lexical",)},
         {"legs": ("dense",)},
-        {"graph": 0, "fast": False},
-        {"graph": 0, "fast": True},
+        {"graph": 0},
     ):
         context = [f"m{n:02}" for n in range(10)]
         assert found(kb, "amber", depth=5, k=5, exclude=context, **options) == [f"m{n:02}" for n in range(10, 15)]
@@ -200,7 +199,7 @@ def test_more_queries_at_once_than_connections(filled: KnowledgeBase) -> None:
 
     def ask(number: int) -> list[str]:
         start.wait()
-        return found(filled, ("spare key", "backup job")[number % 2], graph=0, fast=False)
+        return found(filled, ("spare key", "backup job")[number % 2], graph=0)
 
     with ThreadPoolExecutor(3 * POOL_SIZE) as many:
         answers = list(many.map(ask, range(3 * POOL_SIZE)))

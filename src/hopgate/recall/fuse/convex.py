@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse.fused import Fused, Id
 from hopgate.recall.fuse.pool import pooled, weighted_legs
+from hopgate.recall.fuse.unseen import ALL_SEEN
 from hopgate.recall.fuse.weights import Pairs, Weighted, finite, mapping, number
 
 MINIMA = {"lexical": 0.0, "dense": -1.0, "graph": 0.0}
@@ -59,8 +61,10 @@ class TM2C2(Weighted):
         changed = {name: low for name, low in checked.items() if low != MINIMA.get(name, 0.0)}
         object.__setattr__(self, "minima", tuple(sorted(changed.items())))
 
-    def fuse(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
-        """Rank the pool of the legs, best first."""
+    def fuse(
+        self, legs: Mapping[str, Sequence[tuple[Id, float]]], *, unseen: Mapping[str, AbstractSet[Id]] = ALL_SEEN
+    ) -> list[Fused[Id]]:
+        """Rank the pool of the legs, best first; `unseen` names, leg by leg, what it could not have listed."""
         weights, minima = self.weights, {**MINIMA, **dict(self.minima)}
         return pooled(
             {
@@ -69,7 +73,9 @@ class TM2C2(Weighted):
                     for (id, _), share in zip(leg, _shares(name, leg, minima.get(name, 0.0)), strict=True)
                 ]
                 for name, leg in weighted_legs(legs, weights).items()
-            }
+            },
+            {name: self.top(weight) for name, weight in weights.items()},
+            unseen,
         )
 
     def top(self, weight: float) -> float:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from hopgate.recall.fuse.fused import Fused, Id
 from hopgate.recall.fuse.pool import pooled, weighted_legs
+from hopgate.recall.fuse.unseen import ALL_SEEN
 from hopgate.recall.fuse.weights import Weighted, finite
 
 
@@ -42,14 +44,18 @@ class StretchedRRF(Weighted):
         super().__post_init__()
         object.__setattr__(self, "k", finite("k", self.k, 0))
 
-    def fuse(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
-        """Rank the pool of the legs, best first."""
+    def fuse(
+        self, legs: Mapping[str, Sequence[tuple[Id, float]]], *, unseen: Mapping[str, AbstractSet[Id]] = ALL_SEEN
+    ) -> list[Fused[Id]]:
+        """Rank the pool of the legs, best first; `unseen` names, leg by leg, what it could not have listed."""
         weights = self.weights
         return pooled(
             {
                 name: [(id, self._at(weights[name], rank)) for rank, (id, _) in enumerate(leg, start=1)]
                 for name, leg in weighted_legs(legs, weights).items()
-            }
+            },
+            {name: self.top(weight) for name, weight in weights.items()},
+            unseen,
         )
 
     def top(self, weight: float) -> float:

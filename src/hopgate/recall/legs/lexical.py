@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.filters import Filters
@@ -20,7 +21,7 @@ _ANY = "replace(plainto_tsquery('english', %(query)s)::text, ' & ', ' | ')::tsqu
 # Both steps in one statement. A limit of 0 keeps the second from being run at all; it needs no more than `depth` rows,
 # because those it shares with the first are among them. ts_rank costs more than all the rest: no condition on the
 # score may sit beside it, or it would be computed twice for each row.
-WITH_LEXICAL = f"""
+_WITH_LEXICAL = f"""
 every_word AS MATERIALIZED (
   SELECT id, ts_rank(search_vector, {_ALL})::float8 AS score FROM memories
   WHERE search_vector @@ {_ALL} AND {{filters}} ORDER BY score DESC, id LIMIT %(depth)s
@@ -43,6 +44,18 @@ lexical AS MATERIALIZED (
 """
 
 
+_SCORES = f"""
+SELECT id, CASE WHEN search_vector @@ {_ALL} THEN ts_rank(search_vector, {_ALL})
+  WHEN search_vector @@ {_ANY} THEN ts_rank(search_vector, {_ANY}) ELSE 0 END::float8
+FROM memories WHERE id = ANY(%(ids)s)
+"""
+
+
+def lexical_scores(connection: Connection[Any], query: str, ids: Sequence[int]) -> dict[int, float]:
+    """Give each memory's score for the query's words; 0 where it has none of them."""
+    return dict(connection.execute(_SCORES, {"query": query, "ids": list(ids)}).fetchall())
+
+
 def lexical_leg(
     connection: Connection[Any], query: str, filters: Filters, *, depth: int = 50, min_rank: float = MIN_RANK
 ) -> list[tuple[int, float]]:
@@ -53,7 +66,7 @@ def lexical_leg(
     agree.
     """
     condition, parameters = filters.sql()
-    statement = f"WITH {WITH_LEXICAL.format(filters=condition)} SELECT id, score FROM lexical ORDER BY rank"
+    statement = f"WITH {_WITH_LEXICAL.format(filters=condition)} SELECT id, score FROM lexical ORDER BY rank"
     values = {**parameters, "query": query, "depth": depth, "min_rank": min_rank}
     hits: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
     return hits
