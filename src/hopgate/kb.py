@@ -15,12 +15,12 @@ from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
 from hopgate.memory_writer import MemoryWriter
-from hopgate.recall.completion import Leg
+from hopgate.recall.completion import pool_of
 from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.hit import Hit
 from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
-from hopgate.recall.recall import RecallPipeline, recall, run_legs
+from hopgate.recall.recall import Legs, RecallPipeline, recall, run_legs
 from hopgate.recall.settings import RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
@@ -192,7 +192,7 @@ class KnowledgeBase:
         known_at: datetime | None = None,
         exact: bool | None = None,
         graphs: Mapping[str, GraphLeg] | None = None,
-    ) -> tuple[dict[str, Leg], dict[int, float]]:
+    ) -> tuple[Legs, dict[int, float]]:
         """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found.
 
         Parameters
@@ -202,10 +202,10 @@ class KnowledgeBase:
         """
         text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
         settings = settings or self.settings()
-        lists = run_legs(self._pipeline, text, settings, filters, exact=exact, further=graphs).found
+        legs = run_legs(self._pipeline, text, settings, filters, exact=exact, further=graphs)
         with self.store.transaction() as connection:
-            known = memories.weights(connection, sorted({key for leg in lists.values() for key, _ in leg}))
-        return lists, {key: importance for key, (importance, _) in known.items()}
+            known = memories.weights(connection, sorted(pool_of(legs.found)))
+        return legs, {key: importance for key, (importance, _) in known.items()}
 
     def exact_matches(self, query: str, external_ids: Sequence[str]) -> set[str]:
         """Give those of the memories that the exact-match bonus of recall would go to: for an evaluation of it."""

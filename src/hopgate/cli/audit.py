@@ -69,7 +69,8 @@ def _on_lists(
     with opened(data, dsn) as kb, progress("recalling", len(read)) as advance:
         lists, importance = {}, dict[int, float]()
         for query in read.values():
-            lists[query.id], weights = kb.legs(query.text, scope=query.scope, settings=settings)
+            given, weights = kb.legs(query.text, scope=query.scope, settings=settings)
+            lists[query.id] = given.found
             importance |= weights
             advance(1)
     return [on_lists(settings.fuser, lists, leg=leg, k=settings.k, importance=importance, **extras) for leg in legs]

@@ -214,7 +214,8 @@ def resolve_settings(
         settings = _changed(settings, written, f"the settings file {path}")
         _note(sources, dict.fromkeys(written, str(path)))
     texts = {name: environ[PREFIX + name.upper()] for name in NAMES if environ.get(PREFIX + name.upper())}
-    settings = _changed(settings, {name: from_text(name, text) for name, text in texts.items()}, "the environment")
+    values = {name: from_text(name, text, called=PREFIX + name.upper()) for name, text in texts.items()}
+    settings = _changed(settings, values, "the environment")
     _note(sources, {name: PREFIX + name.upper() for name in texts})
     return Resolved(settings, sources)
 
@@ -243,7 +244,7 @@ def _from_file(path: Path) -> dict[str, Any]:
         raise HopgateError(f"the settings file {path} is not TOML: {error}") from None
 
 
-def from_text(name: str, text: str) -> object:
+def from_text(name: str, text: str, *, called: str | None = None) -> object:
     """Read a setting's value from what a person typed or the environment holds.
 
     Examples
@@ -251,7 +252,7 @@ def from_text(name: str, text: str) -> object:
     >>> from_text("k", "5"), from_text("rerank", "on"), from_text("prior", "0.9")
     (5, True, 0.9)
     """
-    if name in _TEXTS:
+    if name in _TEXTS or name not in NAMES:
         return text
     if name in _FLAGS:
         flag = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -259,4 +260,4 @@ def from_text(name: str, text: str) -> object:
     try:
         return int(text) if name in _WHOLE else float(text)
     except ValueError:
-        raise HopgateError(f"{name} must be a number, not {text!r}") from None
+        raise HopgateError(f"{called or name} must be a number, not {text!r}") from None

@@ -4,19 +4,21 @@ A leg *could not* see a memory that has no vector yet, is sensitive, is not link
 another embedder. That is not the same as a low score, so it must not count as one. Scaling the score to the weight of
 the legs that could see it (score × weight of all legs ÷ weight of those) is the first idea, and alone it overshoots:
 under RRF with k = 60 ranks are nearly flat, and a memory at rank 30 of the one leg that saw it would pass the first of
-that leg where another leg puts it low. So what is granted for a leg is bounded from both sides:
+that leg where another leg puts it low. So what is granted is bounded from both sides:
 
-- at most what the leg gives to any memory that *beats* it, that is, one that every leg saw which saw this one, each
-  with a higher contribution. **It never gains over a memory that beats it.**
-- at least what the leg gives to the last of the pool. **It never loses against having been seen last.**
+- at most what makes its score that of any memory that *beats* it, that is, one that every leg saw which saw this one,
+  each with a higher contribution. **It never gains over a memory that beats it.**
+- at least, for each leg, what that leg gives to the last of the pool. **It never loses against having been seen last.**
 
 Both are proved in docs/adr/0007-fair-to-the-unseen.md and checked by property tests for every fuser.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -24,6 +26,8 @@ from hopgate.recall.fuse.fused import Id, total
 
 ALL_SEEN: Mapping[str, AbstractSet[Any]] = MappingProxyType({})
 """No leg was unable to see anything."""
+ROUNDING = 1e-9
+"""Far more than the rounding of a sum of a few numbers, and far less than two ranks differ by."""
 
 
 def grants(
@@ -46,8 +50,9 @@ def grants(
     "a" is the best of what the lexical leg found, and sensitive; "c" is as unseen, and "b" beats it:
 
     >>> parts = {"a": {"lexical": 1.0}, "b": {"lexical": 0.8, "dense": 0.1}, "c": {"lexical": 0.6}, "d": {"dense": 1.0}}
-    >>> grants(parts, {"lexical": 1.0, "dense": 1.0}, {"dense": {"a", "c"}})
-    {'a': {'dense': 1.0}, 'c': {'dense': 0.1}}
+    >>> given = grants(parts, {"lexical": 1.0, "dense": 1.0}, {"dense": {"a", "c"}})
+    >>> {id: {leg: round(part, 3) for leg, part in legs.items()} for id, legs in given.items()}
+    {'a': {'dense': 1.0}, 'c': {'dense': 0.3}}
     """
     blind = {
         id: frozenset(leg for leg in tops if leg not in own and id in unseen.get(leg, ())) for id, own in parts.items()
@@ -58,21 +63,25 @@ def grants(
     for legs in sorted(set(blind.values()) - {frozenset()}, key=lambda legs: (len(legs), sorted(legs))):
         seen = [leg for leg in tops if leg not in legs]
         most = total(tops[leg] for leg in seen)
-        above = [
-            (tuple(own.get(leg, 0.0) for leg in seen), {**own, **result.get(id, {})})
-            for id, own in parts.items()
-            if blind[id] < legs
-        ]
+        missing = total(tops[leg] for leg in legs)
+        least = total(lowest[leg] for leg in legs)
+        above: list[tuple[tuple[float, ...], float]] = []
+        for id, own in parts.items():
+            if blind[id] < legs:
+                score = total(chain(own.values(), result.get(id, {}).values()))
+                above.append((tuple(own.get(leg, 0.0) for leg in seen), score))
         for id, own in parts.items():
             if blind[id] != legs:
                 continue
             mine = tuple(own.get(leg, 0.0) for leg in seen)
-            share = total(mine) / most if most else 0.0
-            beaten_by = [theirs for values, theirs in above if all(map(float.__gt__, values, mine))]
+            have = total(mine)
+            cap = min((score for values, score in above if all(map(float.__gt__, values, mine))), default=math.inf)
+            # A hair below the one that beats it, so that rounding puts it above none.
+            extra = min(have * (missing / most) if most else 0.0, (cap - have) * (1 - ROUNDING))
+            further = max(0.0, extra - least) / (missing - least) if missing > least else 0.0
             granted: dict[str, float] = {}
             for leg in sorted(legs):
-                cap = min((theirs.get(leg, 0.0) for theirs in beaten_by), default=tops[leg])
-                granted[leg] = max(lowest[leg], min(tops[leg] * share, cap))
+                granted[leg] = lowest[leg] + further * (tops[leg] - lowest[leg])
             result[id] = granted
     return result
 

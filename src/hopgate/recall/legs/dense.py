@@ -59,6 +59,11 @@ def dense_scores(connection: Connection[Any], vector: NDArray[np.float32], ids: 
     return dict(rows.fetchall())
 
 
+def nearest(condition: str, *, exact: bool) -> str:
+    """The leg's statement, under a condition on `memories`."""
+    return _NEAREST.format(filters=condition, **(_EXACT if exact else _BY_INDEX))
+
+
 def search_wide(connection: Connection[Any], depth: int) -> None:
     """Let HNSW return `depth` rows after filtering: it returns fewer, silently, when `ef_search` is smaller.
 
@@ -88,6 +93,5 @@ def as_text(vector: NDArray[np.float32]) -> str:
 def _search(
     connection: Connection[Any], condition: str, values: dict[str, Any], *, exact: bool
 ) -> list[tuple[int, float]]:
-    statement = _NEAREST.format(filters=condition, **(_EXACT if exact else _BY_INDEX))
-    rows: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
+    rows: list[tuple[int, float]] = connection.execute(nearest(condition, exact=exact), values).fetchall()
     return rows
