@@ -12,13 +12,14 @@ from hopgate.memory import Memory, cleared
 from hopgate.recall.completion import Leg, complete, pool_of, unseen_by
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import ExactMatch, Fused, Importance, active, exact_matches, lifted, order
+from hopgate.recall.fuse.lift import BASE_PLACE
 from hopgate.recall.hit import Hit, LegPart
 from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.legs.graph import GraphLeg, WalkTrace
 from hopgate.recall.legs.lexical import lexical_leg
 from hopgate.recall.settings import BASE_FUSER, Settings
 from hopgate.store import memories, vectors
-from hopgate.store.graph import version
+from hopgate.store.graph import link_rows, version
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,8 +75,8 @@ class Legs:
         The legs that have a weight, completed: with their real scores of all of the pool that they could see.
     unseen : mapping of leg name to ids
         What of the pool each of them could not see.
-    base : list of (id, score)
-        The fused lexical and dense legs, where a graph leg needed them.
+    base : list of Fused
+        The fused lexical and dense legs, where there is a graph leg.
     trace : WalkTrace, optional
         The graph leg's walk, for an explanation.
     """
@@ -83,7 +84,7 @@ class Legs:
     found: dict[str, Leg]
     lists: dict[str, Leg]
     unseen: Mapping[str, AbstractSet[int]]
-    base: Leg
+    base: list[Fused[int]]
     trace: WalkTrace | None = None
 
 
@@ -176,11 +177,7 @@ def run_legs(
     found = {name: found[name] for name in ("lexical", "dense") if name in found}
     with pipeline.store.transaction() as connection:
         whole = complete(connection, query, vector, found, pool_of(found))
-    base = (
-        [(hit.id, hit.score) for hit in BASE_FUSER.fuse(whole, unseen=unseen_by(whole, pool_of(found)))]
-        if walks
-        else []
-    )
+    base = BASE_FUSER.fuse(whole, unseen=unseen_by(whole, pool_of(found))) if walks else []
     trace = None
     graphs: dict[str, Leg] = {}
     if "graph" in wanted:
@@ -192,7 +189,15 @@ def run_legs(
     if graphs or pool < pool_of(found):
         with pipeline.store.transaction() as connection:
             whole = complete(connection, query, vector, {n: leg for n, leg in lists.items() if n in whole}, pool, whole)
-    whole = {**{name: [pair for pair in leg if pair[0] in pool] for name, leg in whole.items()}, **graphs}
+            if graphs:
+                # What is linked and not among the walk's first has next to nothing of it. What is not linked, the walk
+                # could not see, though it may hand it back as a place where it started.
+                others_pool = pool_of({name: leg for name, leg in lists.items() if name != "graph"})
+                blind = link_rows.unlinked(connection, sorted(others_pool))
+                far = pool - blind - {key for key, _ in graphs["graph"]}
+                whole["graph"] = [pair for pair in graphs["graph"] if pair[0] not in blind]
+                whole["graph"] += [(key, 0.0) for key in sorted(far)]
+    whole = {name: [pair for pair in leg if pair[0] in pool] for name, leg in whole.items()}
     others = {
         name: leg.rank(query, vector, found, filters, depth, exact=exact).hits for name, leg in (further or {}).items()
     }
@@ -212,10 +217,11 @@ def rank_pool(
     if settings.exact_match:
         matched = exact_matches(connection, query, [hit.id for hit in pool])
         pool = ExactMatch(settings.exact_match).apply(pool, matched, settings.fuser)
+    importance = {key: weight for key, (weight, _) in weights.items()}
     ranking = order(
         pool,
         sort_by=settings.sort_by,
-        importance={key: importance for key, (importance, _) in weights.items()},
+        importance=importance,
         created_at={key: created_at for key, (_, created_at) in weights.items()},
         prior=Importance(settings.prior),
     )
@@ -224,8 +230,8 @@ def rank_pool(
         # One leg alone is hidden by no other: there the prior decides, as it is meant to.
         places = {hit.id: place for place, hit in enumerate(ranking)}
         firsts = [first for leg in legs.lists.values() if (first := _first(leg, places)) is not None]
-        base_first = _first(legs.base, places) if "graph" in legs.lists else None
-        ranking, up = lifted(ranking, firsts, settings.k, base_first=base_first)
+        near = _near(legs, importance, places, settings) if "graph" in legs.lists else []
+        ranking, up = lifted(ranking, firsts, settings.k, near=near)
     ranking = ranking[: max(settings.k, RERANKED) if settings.rerank else settings.k]
     if settings.min_score is not None:
         ranking = [hit for hit in ranking if hit.score >= settings.min_score]
@@ -259,6 +265,18 @@ def _run_lexical(store: Store, query: str, filters: Filters, depth: int) -> Leg:
 
 def _leg_parts(hit: Fused[int], legs: Mapping[str, Leg]) -> dict[str, LegPart]:
     return {name: LegPart(rank, legs[name][rank - 1][1], hit.contributions[name]) for name, rank in hit.ranks.items()}
+
+
+def _near(legs: Legs, importance: Mapping[int, float], places: Mapping[int, int], settings: Settings) -> list[int]:
+    """What stays within the first three though the graph has a say: the base's first, and what the graph is blind to.
+
+    So a memory that is not linked, or sensitive, is not lost by the graph where the base has it among its first three.
+    """
+    base = order(
+        (hit for hit in legs.base if hit.id in places), importance=importance, prior=Importance(settings.prior)
+    )
+    first = [hit.id for hit in base[:BASE_PLACE]]
+    return first[:1] + [key for key in first[1:] if key in legs.unseen["graph"]]
 
 
 def _first(leg: Leg, places: Mapping[int, int]) -> int | None:
