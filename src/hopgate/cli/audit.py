@@ -33,7 +33,7 @@ def command(
     A candidate seen by one leg only enters the top k when that leg's weight exceeds what is printed; a leg below its
     best case is barred, whatever it finds. Without --queries no store is opened.
 
-    Example: hopgate audit --graph 0.35 --json
+    Example: hopgate audit --fuser "RRF(k=60, graph=0.35)" --json
     """
     from hopgate.recall.fuse import ExactMatch, Importance, active
     from hopgate.recall.reach import bound
