@@ -22,7 +22,9 @@ def numbers(value: object) -> list[float]:
 
 
 def test_the_prototypes_graph_leg_was_barred(bare: Runner) -> None:
-    told = bare("audit", "--leg", "graph", "--fuser", "RRF(graph=0.35)", "--prior", "1", "--json").json["bounds"]["graph"]
+    told = bare("audit", "--leg", "graph", "--fuser", "RRF(graph=0.35)", "--prior", "1", "--json").json["bounds"][
+        "graph"
+    ]
     found = numbers(told)
     for figure in (61 / 70, 61 / 65, 122 / 70):
         assert any(number == pytest.approx(figure) for number in found), figure

@@ -14,7 +14,8 @@ from hopgate.errors import HopgateError
 from hopgate.recall.fuse.fused import Fused, Id
 from hopgate.recall.fuse.pool import pooled, weighted_legs
 from hopgate.recall.fuse.unseen import ALL_SEEN
-from hopgate.recall.fuse.weights import Pairs, Weighted, finite, mapping, number
+from hopgate.recall.fuse.weights import Pairs, finite, mapping, number
+from hopgate.recall.fuse.whole_weight import WholeWeight
 
 MINIMA = {"lexical": 0.0, "dense": -1.0, "graph": 0.0}
 """The least score each standard leg can give in theory: ts_rank 0, cosine −1, a walk's mass 0."""
@@ -24,7 +25,7 @@ SLACK = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TM2C2(Weighted):
+class TM2C2(WholeWeight):
     """Score = Σ weight · (score − minimum) / (maximum − minimum) over the legs that saw the memory.
 
     The minimum is what the leg could give in theory, the maximum what it gave this query, so that a leg's first hit
@@ -77,22 +78,6 @@ class TM2C2(Weighted):
             {name: self.top(weight) for name, weight in weights.items()},
             unseen,
         )
-
-    def top(self, weight: float) -> float:
-        """Give the most that a leg of this weight can contribute: its first hit gets all of it."""
-        return weight
-
-    def weight_for(self, score: float) -> float:
-        """Give the weight at which `top` is this score: every weight above it scores more."""
-        return score
-
-    def steepest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes at the least: all below its first hit lie at the minimum."""
-        return [weight, *[0.0] * (depth - 1)][:depth]
-
-    def flattest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes at the most: all its hits tie for the first place."""
-        return [weight] * depth
 
     def _own(self) -> list[str]:
         return [f"minima={mapping(dict(self.minima))}"] if self.minima else []

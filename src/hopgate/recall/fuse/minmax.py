@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from hopgate.recall.fuse.fused import Fused, Id
 from hopgate.recall.fuse.pool import pooled, weighted_legs
 from hopgate.recall.fuse.unseen import ALL_SEEN
-from hopgate.recall.fuse.weights import Weighted
+from hopgate.recall.fuse.whole_weight import WholeWeight
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class MinMax(Weighted):
+class MinMax(WholeWeight):
     """Score = Σ weight · (score − least) / (most − least), over the scores that a leg gives to the pool.
 
     It wants completed legs: lists that hold every memory of the pool that the leg could see, with its real score. In
@@ -52,22 +52,6 @@ class MinMax(Weighted):
         weights = self.weights
         kept = weighted_legs(legs, weights)
         return pooled({name: _stretched(leg, weights[name]) for name, leg in kept.items()}, weights, unseen)
-
-    def top(self, weight: float) -> float:
-        """Give the most that a leg of this weight can contribute: its first gets all of it."""
-        return weight
-
-    def weight_for(self, score: float) -> float:
-        """Give the weight at which `top` is this score: every weight above it scores more."""
-        return score
-
-    def steepest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes at the least: all below its first lie at the pool's worst."""
-        return [weight, *[0.0] * (depth - 1)][:depth]
-
-    def flattest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes at the most: all its hits tie for the first place."""
-        return [weight] * depth
 
 
 def _stretched(leg: Sequence[tuple[Id, float]], weight: float) -> list[tuple[Id, float]]:
