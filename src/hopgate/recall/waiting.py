@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from hopgate.recall.fuse import active
-from hopgate.store import extractions, vectors
+from hopgate.store import vectors
 from hopgate.store.graph import version
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ class WaitingNotes:
                 # No graph was asked for yet.
                 return None
             else:
+                # Late: with it come the extractors, which a lexical recall does without.
+                from hopgate.store import extractions
+
                 waiting, what = extractions.states(connection).get("pending", 0), "the graph"
                 command = "hopgate build"
         if not waiting:
