@@ -73,13 +73,13 @@ def measure(memories: Sequence[Memory], build: Build, share: float, seed: int) -
 
         on = {key: rank(key) for key in chosen}
         off = {key: rank(key, graph=0) for key in chosen}
-        words = {key: rank(key, legs=("lexical",)) for key in chosen}
+        by_words = {key: rank(key, legs=("lexical",)) for key in chosen}
     return {
         "memories": len(memories),
         "asked": len(chosen),
         "top3_with_graph": within(on, chosen),
         "top3_without_graph": within(off, chosen),
-        "top3_lexical": within(words, chosen),
+        "top3_lexical": within(by_words, chosen),
         "sensitive": {"with_graph": within(on, sensitive), "without_graph": within(off, sensitive)},
         "waiting": {"with_graph": within(on, late), "without_graph": within(off, late)},
     }
