@@ -1,4 +1,4 @@
-"""Recall's latency: lexical only, dense only, and fused: as it comes, on two connections, and in one SQL statement.
+"""Recall's latency: lexical only, dense only, and fused.
 
 python benchmarks/recall.py [--sizes 5452,200000] [--queries 200] [--json]
 
@@ -38,8 +38,6 @@ ARMS = {
     "lexical": Settings().replaced({"dense": 0, "graph": 0}),
     "dense": Settings().replaced({"lexical": 0, "graph": 0}),
     "fused": Settings().replaced({"graph": 0}),
-    "two_connections": Settings().replaced({"graph": 0, "fast": False}),
-    "one_statement": Settings().replaced({"graph": 0, "fast": True}),
 }
 Rows = NDArray[np.float32]
 
@@ -150,8 +148,6 @@ def measure(size: int, count: int, seed: int = 0) -> dict[str, Any]:
         found[arm] = {"p50_ms": round(statistics.median(times), 2), "p95_ms": round(cuts[-1], 2)}
     slower = max(found["lexical"]["p50_ms"], found["dense"]["p50_ms"])
     found["fused_to_slower_leg"] = round(found["fused"]["p50_ms"] / slower, 3)
-    for arm in ("two_connections", "one_statement"):
-        found[f"{arm}_to_slower_leg"] = round(found[arm]["p50_ms"] / slower, 3)
     return found
 
 

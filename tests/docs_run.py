@@ -1,4 +1,7 @@
-"""Run the code blocks of a page: python ones in one namespace, `$ hopgate …` lines as commands."""
+"""Run the code blocks of a page: python ones in one namespace, `$ hopgate …` lines as commands.
+
+A `text` block right below a python one is what that prints.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ class Block:
     line: int
     language: str
     text: str
+    prints: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.page.name}:{self.line}"
@@ -32,7 +36,14 @@ def blocks(page: Path, real: Mapping[str, str] | None = None) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     for made_up, there in (real or {}).items():
         text = text.replace(made_up, there)
-    return [Block(page, text[: found.start()].count("\n") + 2, found[1], found[2]) for found in _FENCE.finditer(text)]
+    found = list(_FENCE.finditer(text))
+    result = []
+    for at, one in enumerate(found):
+        after = found[at + 1] if at + 1 < len(found) else None
+        shown = after is not None and after[1] == "text" and not text[one.end() : after.start()].strip()
+        lines = tuple(filter(str.strip, after[2].splitlines())) if after is not None and shown else ()
+        result.append(Block(page, text[: one.start()].count("\n") + 2, one[1], one[2], lines))
+    return result
 
 
 def commands(block: Block) -> list[tuple[str, list[str]]]:
@@ -47,9 +58,21 @@ def commands(block: Block) -> list[tuple[str, list[str]]]:
     return found
 
 
-def run_python(block: Block, namespace: dict[str, Any]) -> None:
-    # Line numbers of a traceback are those of the page.
-    exec(compile("\n" * (block.line - 1) + block.text, str(block.page), "exec"), namespace)
+def run_python(block: Block, namespace: dict[str, Any]) -> str:
+    """Run a block and give what it printed."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        # Line numbers of a traceback are those of the page.
+        exec(compile("\n" * (block.line - 1) + block.text, str(block.page), "exec"), namespace)
+    return out.getvalue()
+
+
+def recalls_in_silence(block: Block) -> list[str]:
+    """The recalls of a block that print hits which the page does not show."""
+    if block.language == "console":
+        return [line for line, shown in commands(block) if line.startswith("hopgate recall") and not shown]
+    prints_hits = block.language == "python" and "recall(" in block.text and "print(" in block.text
+    return [str(block)] if prints_hits and not block.prints else []
 
 
 def run_command(line: str) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
-from docs_run import assert_shown, blocks, commands, run_command, run_python
+from docs_run import assert_shown, blocks, commands, recalls_in_silence, run_command, run_python
 from psycopg.conninfo import conninfo_to_dict
 from word_endpoint import serving
 
@@ -76,10 +76,16 @@ def test_every_block_of_a_page_runs(
         warnings.simplefilter("ignore")
         for block in blocks(page, place):
             if block.language == "python":
-                run_python(block, namespace)
+                assert_shown(list(block.prints), run_python(block, namespace), block)
             elif block.language == "console":
                 for line, expected in commands(block):
                     assert_shown(expected, run_command(line), f"{block}: {line}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_hits_that_are_printed_are_shown_and_so_checked(page: Path) -> None:
+    """One page printed the wrong memory, and the test that ran it did not look."""
+    assert [fault for block in blocks(page) for fault in recalls_in_silence(block)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

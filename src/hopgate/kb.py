@@ -15,12 +15,15 @@ from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
 from hopgate.memory_writer import MemoryWriter
-from hopgate.recall.filters import Filters, check_query, read_filters
+from hopgate.recall.completion import pool_of
+from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.hit import Hit
 from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
-from hopgate.recall.recall import Leg, RecallPipeline, recall, run_legs
-from hopgate.recall.settings import RecallOptions, Settings, load_settings
+from hopgate.recall.recall import Legs, RecallPipeline, recall, run_legs
+from hopgate.recall.settings import RecallOptions, Settings
+from hopgate.recall.store_settings import StoreSettings
+from hopgate.recall.waiting import WaitingNotes
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
 
@@ -50,6 +53,8 @@ class KnowledgeBase:
         The graph leg of recall: its `walk` may be replaced, and an evaluation makes variants of it.
     store : Store
         The database, for those who need a transaction of their own.
+    store_settings : StoreSettings
+        The settings that the store holds: set, unset, and where each value comes from.
 
     Examples
     --------
@@ -68,6 +73,8 @@ class KnowledgeBase:
         self._writer = MemoryWriter(store, self._embedding)
         self._workers = ThreadPoolExecutor(4, thread_name_prefix="hopgate")
         self._warned: set[str] = set()
+        self._waiting = WaitingNotes(store)
+        self.store_settings = StoreSettings(store)
         self.graph_leg = GraphLeg(store)
         self.graph = ConceptGraph(store, self._embedding, self.graph_leg)
         self._pipeline = RecallPipeline(store, self._embedding, self.graph_leg, self._workers)
@@ -76,15 +83,21 @@ class KnowledgeBase:
         """Add memories, or bring those with the same external id up to date; an id given twice is refused."""
         seen = set[str]()
         for memory in new:
+            if not isinstance(memory, Memory):
+                raise HopgateError(
+                    f"add takes memories, not {type(memory).__name__}: write hopgate.Memory('an id', 'the text')"
+                )
             if memory.external_id in seen:
                 raise HopgateError(f"memory {memory.external_id[:80]!r} is given twice: keep one of them")
             seen.add(memory.external_id)
+        self._waiting.count_again()
         return self._writer.write(new)
 
     def ingest(self, path: str | Path, *, limit: int | None = None, progress: Advance | None = None) -> Written:
         """Read a `corpus.jsonl` into the store, all or nothing; `-` is standard input."""
         from hopgate.corpus import read_corpus
 
+        self._waiting.count_again()
         return self._writer.load(_with_progress(itertools.islice(read_corpus(path), limit), progress))
 
     def get(self, external_id: str) -> Memory | None:
@@ -115,15 +128,15 @@ class KnowledgeBase:
             return store_language.current(connection) if new is None else store_language.change(connection, new)
 
     def settings(self, **changes: Unpack[RecallOptions]) -> Settings:
-        """Resolve the settings of the next query: file, environment, then `changes`."""
-        return load_settings(self.store.directory, arguments=changes)
+        """Resolve the settings of the next query: store, file, environment, then `changes`."""
+        return self.store_settings.load(changes)
 
     def recall(
         self,
         query: str,
         *,
         legs: Sequence[str] | None = None,
-        scope: str | None = None,
+        scope: Scopes = None,
         exclude: Sequence[str] = (),
         as_of: datetime | None = None,
         known_at: datetime | None = None,
@@ -140,14 +153,15 @@ class KnowledgeBase:
             What to recall, in plain words.
         legs : sequence of str, optional
             Run only these of "lexical", "dense" and "graph", with the weights they have.
-        scope : str, optional
-            Only memories of this scope.
+        scope : str or sequence of str, optional
+            Only memories of this scope, or of these.
         exclude : sequence of str
             External ids that are in context already.
         as_of, known_at : datetime, optional
             Walk the graph as it was true at a time, and as it was known at a time.
         explain : bool
-            Whether hits carry each leg's rank, score and contribution, the prior and the graph's path.
+            Whether hits carry each leg's rank, score and contribution, which legs could not see them, the prior and
+            the graph's path.
         exact : bool, optional
             Whether the dense leg compares every vector; by default only where there is no index.
         **changes
@@ -166,7 +180,12 @@ class KnowledgeBase:
             superseded=include_superseded,
         )
         warn_if_barred(settings, self._warned)
-        return recall(self._pipeline, text, settings, filters, exact=exact, explain=explain)
+        self.graph_leg.configure(settings.walk)
+        hits = recall(self._pipeline, text, settings, filters, exact=exact, explain=explain)
+        self._waiting.say(settings)
+        if not hits:
+            note_unknown_scopes(self.store, filters)
+        return hits
 
     def legs(
         self,
@@ -178,7 +197,7 @@ class KnowledgeBase:
         known_at: datetime | None = None,
         exact: bool | None = None,
         graphs: Mapping[str, GraphLeg] | None = None,
-    ) -> tuple[dict[str, Leg], dict[int, float]]:
+    ) -> tuple[Legs, dict[int, float]]:
         """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found.
 
         Parameters
@@ -188,10 +207,10 @@ class KnowledgeBase:
         """
         text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
         settings = settings or self.settings()
-        lists = run_legs(self._pipeline, text, settings, filters, exact=exact, further=graphs).lists
+        legs = run_legs(self._pipeline, text, settings, filters, exact=exact, further=graphs)
         with self.store.transaction() as connection:
-            known = memories.weights(connection, sorted({key for leg in lists.values() for key, _ in leg}))
-        return lists, {key: importance for key, (importance, _) in known.items()}
+            known = memories.weights(connection, sorted(pool_of(legs.found)))
+        return legs, {key: importance for key, (importance, _) in known.items()}
 
     def exact_matches(self, query: str, external_ids: Sequence[str]) -> set[str]:
         """Give those of the memories that the exact-match bonus of recall would go to: for an evaluation of it."""
@@ -215,6 +234,7 @@ class KnowledgeBase:
             By default the one that made this store's vectors, or `HOPGATE_EMBEDDER`, or the bundled bge-small-en-v1.5.
             A store refuses another than its own: see `reembed`.
         """
+        self._waiting.count_again()
         return self._embedding.fill(embedder, progress)
 
     def reembed(self, embedder: str, *, progress: Advance | None = None) -> int:
@@ -243,6 +263,7 @@ class KnowledgeBase:
 
     def build(self, extractor: str | Extractor = "phrases", **options: Unpack[BuildOptions]) -> Built:
         """Build the graph, or bring it up to date with the memories that are new."""
+        self._waiting.count_again()
         return self._builder.build(_extractor(extractor), **options)
 
     def extraction_states(self) -> dict[str, int]:

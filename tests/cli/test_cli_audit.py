@@ -22,12 +22,14 @@ def numbers(value: object) -> list[float]:
 
 
 def test_the_prototypes_graph_leg_was_barred(bare: Runner) -> None:
-    told = bare("audit", "--leg", "graph", "--graph", "0.35", "--prior", "1", "--json").json["bounds"]["graph"]
+    told = bare("audit", "--leg", "graph", "--fuser", "RRF(graph=0.35)", "--prior", "1", "--json").json["bounds"][
+        "graph"
+    ]
     found = numbers(told)
     for figure in (61 / 70, 61 / 65, 122 / 70):
         assert any(number == pytest.approx(figure) for number in found), figure
     assert told["verdict"] == "barred"
-    assert "barred" in bare("audit", "--graph", "0.35").out
+    assert "barred" in bare("audit", "--fuser", "RRF(graph=0.35)").out
 
 
 def test_every_leg_that_is_on_is_judged(bare: Runner) -> None:
@@ -41,7 +43,7 @@ def test_on_actual_lists(run: Runner, dsn: str, endpoint: WordEndpoint, tmp_path
         kb.embed(endpoint.spec)
     queries = tmp_path / "queries.jsonl"
     queries.write_text('{"_id": "q1", "text": "amber"}\n{"_id": "q2", "text": "amber 7"}\n')
-    told = run("audit", "--queries", str(queries), "--graph", "0.35", "--json").json
+    told = run("audit", "--queries", str(queries), "--fuser", "RRF(graph=0.35)", "--json").json
     assert set(told) == {"bounds", "lists"}
     assert set(told["lists"]) == {"lexical", "dense", "graph"}
     json.dumps(told["lists"]["graph"])

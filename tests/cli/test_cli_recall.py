@@ -65,10 +65,10 @@ def test_json_has_every_hit_with_its_fields(run: Runner, filled: None) -> None:
     assert [hit["rank"] for hit in found] == [1, 2]
     assert found[0]["_id"] == "key"
     assert set(found[0]) == {
-        "rank", "_id", "score", "content", "importance", "scope", "created_at", "legs", "bonus", "prior"
+        "rank", "_id", "score", "content", "importance", "scope", "created_at", "legs", "bonus", "prior",
+        "unseen", "scale", "lifted",
     }  # fmt: skip
     assert set(found[0]["legs"]) == {"lexical", "dense"}
-    assert found == run("recall", "spare key", "--json", "--explain", "--k", "2", "--graph", "0", "--fast").json
 
 
 def test_the_table_is_readable_and_takes_no_markup_from_memories(run: Runner, filled: None) -> None:
@@ -86,7 +86,9 @@ def test_options_reach_the_recall(run: Runner, filled: None) -> None:
     assert ids("--scope", "home", "--exclude", "cat") == ["key"]
     assert ids("--k", "1", "--prior", "0") == ["key"]
     assert set(ids("--depth", "1")) < {"key", "cat", "brackets"}
-    assert ids("--sort-by", "importance")[0] == "key"
+    assert set(ids("--scope", "home", "--scope", "nowhere")) == {"key", "cat"}
+    assert ids("--min-score", "99") == []
+    assert ids("--sort-by", "importance") == ids("--prior", "1")
     assert ids("--known-at", "2001-01-01") == []
     assert ids("--lexical", "0") == []
 
@@ -123,7 +125,7 @@ def test_settings_come_from_the_environment_too(run: Runner, filled: None, monke
 
 
 def test_a_barred_leg_is_a_line_on_standard_error(run: Runner, filled: None) -> None:
-    ran = run("recall", "cellar", "--graph", "0.1", "--prior", "1", "--json")
+    ran = run("recall", "cellar", "--fuser", "RRF(graph=0.1)", "--prior", "1", "--k", "2", "--json")
     assert "hopgate: warning: the graph leg is barred" in ran.err
     assert ran.json
 

@@ -33,16 +33,25 @@ def filled(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"fast": True, "graph": 0}, {"fuser": "TM2C2"}, {"fuser": "StretchedRRF"}, {"exact_match": 0.7}, {"dense": 0}],
+    [
+        {},
+        {"graph": 0},
+        {"fuser": "RRF"},
+        {"fuser": "TM2C2"},
+        {"fuser": "StretchedRRF"},
+        {"exact_match": 0.7},
+        {"dense": 0},
+    ],
 )
 def test_a_score_is_the_sum_of_its_parts(filled: KnowledgeBase, options: dict[str, Any]) -> None:
-    lists, importance = filled.legs("amber birch", settings=filled.settings(**options))
+    legs, importance = filled.legs("amber birch", settings=filled.settings(**options))
     for hit in filled.recall("amber birch", explain=True, **options):
-        parts = total(part.contribution for part in hit.legs.values())
+        parts = total([part.contribution for part in hit.legs.values()] + list(hit.unseen.values()))
+        assert set(hit.unseen) == {name for name, keys in legs.unseen.items() if keys} - set(hit.legs)
         assert hit.score == pytest.approx((parts + hit.bonus) * hit.prior, rel=1e-12)
         assert hit.prior == pytest.approx(0.7 + 0.3 * hit.memory.importance)
         for name, part in hit.legs.items():
-            key, score = lists[name][part.rank - 1]
+            key, score = legs.lists[name][part.rank - 1]
             assert score == part.score
             assert importance[key] == hit.memory.importance
 

@@ -16,9 +16,9 @@ from hopgate.recall.settings import FILE, Settings, load_settings
 
 def test_file_then_environment_then_arguments(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('k = 3\ndepth = 20\ngraph = 0.5\nprior = 0.9\nfuser = "RRF(k=10)"\n')
-    environ = {"HOPGATE_DEPTH": "30", "HOPGATE_GRAPH": "2", "HOPGATE_FAST": "on"}
+    environ = {"HOPGATE_DEPTH": "30", "HOPGATE_GRAPH": "2", "HOPGATE_RERANK": "on"}
     found = load_settings(tmp_path, environ, {"graph": 3.0, "k": None})
-    assert (found.k, found.depth, found.prior, found.fast) == (3, 30, 0.9, True)
+    assert (found.k, found.depth, found.prior, found.rerank) == (3, 30, 0.9, True)
     assert found.fuser == RRF(k=10, graph=3)
     assert (found.rerank_model, load_settings(environ={"HOPGATE_RERANK_MODEL": "mine"}).rerank_model) == (
         "bundled",

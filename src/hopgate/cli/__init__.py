@@ -17,6 +17,7 @@ COMMANDS = {
     "ingest": ("ingest", "Read memories from corpus.jsonl files."),
     "export": ("export", "Write every memory back as corpus.jsonl."),
     "recall": ("recall", "Recall memories for a query."),
+    "settings": ("settings", "Show, set and explain how recall is set."),
     "audit": ("audit", "Prove which legs can reach the top k."),
     "embed": ("embed", "Embed the memories that have no vector yet."),
     "reembed": ("reembed", "Change the store's embedder."),

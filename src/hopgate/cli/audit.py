@@ -33,7 +33,7 @@ def command(
     A candidate seen by one leg only enters the top k when that leg's weight exceeds what is printed; a leg below its
     best case is barred, whatever it finds. Without --queries no store is opened.
 
-    Example: hopgate audit --graph 0.35 --json
+    Example: hopgate audit --fuser "RRF(k=60, graph=0.35)" --json
     """
     from hopgate.recall.fuse import ExactMatch, Importance, active
     from hopgate.recall.reach import bound
@@ -69,7 +69,8 @@ def _on_lists(
     with opened(data, dsn) as kb, progress("recalling", len(read)) as advance:
         lists, importance = {}, dict[int, float]()
         for query in read.values():
-            lists[query.id], weights = kb.legs(query.text, scope=query.scope, settings=settings)
+            given, weights = kb.legs(query.text, scope=query.scope, settings=settings)
+            lists[query.id] = given.found
             importance |= weights
             advance(1)
     return [on_lists(settings.fuser, lists, leg=leg, k=settings.k, importance=importance, **extras) for leg in legs]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from hopgate.cli.common import AsJson, Data, Dsn, console, opened, print_json, say
+from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     from hopgate.recall.hit import Hit
@@ -20,7 +21,7 @@ SNIPPET = 200
 def command(
     query: Annotated[str, typer.Argument(help="What to recall, in plain words.")],
     k: Annotated[int | None, typer.Option("--k", help="How many memories.", show_default="10")] = None,
-    scope: Annotated[str | None, typer.Option(help="Only memories of this scope.")] = None,
+    scope: Annotated[list[str] | None, typer.Option(help="Only memories of this scope; may be given again.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Leave out this _id; may be given again.")] = None,
     sort_by: Annotated[
         str | None, typer.Option(help="relevance, importance or recency.", show_default="relevance")
@@ -28,7 +29,7 @@ def command(
     lexical: Annotated[float | None, typer.Option(help="Weight of the lexical leg, 0 to 5; 0 skips it.")] = None,
     dense: Annotated[float | None, typer.Option(help="Weight of the dense leg, 0 to 5; 0 skips it.")] = None,
     graph: Annotated[float | None, typer.Option(help="Weight of the graph leg, 0 to 5; 0 skips it.")] = None,
-    fuser: Annotated[str | None, typer.Option(help="The fuser as it prints, such as 'RRF(k=60)'.")] = None,
+    fuser: Annotated[str | None, typer.Option(help="The fuser as it prints, such as 'MinMax(graph=4)'.")] = None,
     depth: Annotated[int | None, typer.Option(help="How deep each leg goes.", show_default="50")] = None,
     prior: Annotated[
         float | None, typer.Option(help="What importance 0 keeps of a score; 1 is no prior.", show_default="0.7")
@@ -36,9 +37,7 @@ def command(
     exact_match: Annotated[
         float | None, typer.Option(help="Bonus of an exact match, as a leg's weight.", show_default="0")
     ] = None,
-    fast: Annotated[
-        bool | None, typer.Option("--fast/--no-fast", help="Fuse in the database, in one statement.")
-    ] = None,
+    min_score: Annotated[float | None, typer.Option(help="Leave out hits that score less.")] = None,
     rerank: Annotated[
         bool | None, typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the fused top again.")
     ] = None,
@@ -65,16 +64,18 @@ def command(
     """
     given: dict[str, Any] = {
         "k": k, "sort_by": sort_by, "lexical": lexical, "dense": dense, "graph": graph, "fuser": fuser,
-        "depth": depth, "prior": prior, "exact_match": exact_match, "fast": fast, "rerank": rerank,
+        "depth": depth, "prior": prior, "exact_match": exact_match, "min_score": min_score, "rerank": rerank,
         "rerank_model": rerank_model, "lexical_ranker": lexical_ranker,
     }  # fmt: skip
     if sqlite is not None:
-        _from_sqlite(sqlite, query, k, scope, exclude or [], as_json)
+        if scope and len(scope) > 1:
+            raise HopgateError("an SQLite database is searched in one scope: give --scope once")
+        _from_sqlite(sqlite, query, k, scope[0] if scope else None, exclude or [], as_json)
         return
     with opened(data, dsn) as kb:
         hits = kb.recall(
             query,
-            scope=scope,
+            scope=scope or None,
             exclude=exclude or (),
             as_of=as_of,
             known_at=known_at,
@@ -117,9 +118,14 @@ def _show(hits: list[Hit], explain: bool) -> None:
 def why(hit: Hit) -> str:
     """Say in a few lines what put a hit where it is."""
     lines = [f"{name} #{part.rank} ({part.score:.3f}) +{part.contribution:.4f}" for name, part in hit.legs.items()]
+    if hit.unseen:
+        lines += [f"{name} could not see it +{granted:.4f}" for name, granted in hit.unseen.items()]
+        lines.append(f"scaled ×{hit.scale:.2f} for that")
     if hit.bonus:
         lines.append(f"exact match +{hit.bonus:.4f}")
     lines.append(f"prior ×{hit.prior:.2f}")
+    if hit.lifted:
+        lines.append("lifted: first in a leg or in the base")
     if hit.rerank_score is not None:
         lines.append(f"reranked {hit.rerank_score:.2f}")
     if hit.path:

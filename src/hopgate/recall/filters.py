@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
@@ -14,29 +15,47 @@ from hopgate.times import utc
 if TYPE_CHECKING:
     from hopgate.store.store import Store
 
+LOG = logging.getLogger("hopgate.recall")
+
 # Longer texts are documents, not queries: the OR-broadened search would visit most of the table.
 MAX_QUERY_CHARACTERS = 20_000
+
+Scopes: TypeAlias = str | Sequence[str] | None
+"""One scope, several, or any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Scope, ids already in context, and the two times, honoured alike by every leg.
+    """Scopes, ids already in context, and the two times, honoured alike by every leg.
+
+    Parameters
+    ----------
+    scope : str or sequence of str, optional
+        The scope, or the scopes, that memories may have.
 
     Examples
     --------
+    >>> Filters(scope=["home", "work"]).scope
+    ('home', 'work')
     >>> Filters(scope="home", exclude=(3,)).sql()
     ('superseded_at IS NULL AND scope = %(scope)s AND id <> ALL(%(exclude)s)', {'scope': 'home', 'exclude': [3]})
     """
 
-    scope: str | None = None
+    scope: Scopes = None
     exclude: tuple[int, ...] = ()
     as_of: datetime | None = None
     known_at: datetime | None = None
     superseded: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "scope", _checked_scope(self.scope))
         object.__setattr__(self, "as_of", utc(self.as_of))
         object.__setattr__(self, "known_at", utc(self.known_at))
+
+    @property
+    def scopes(self) -> list[str] | None:
+        """The scopes as a list; None where every scope may be seen."""
+        return [self.scope] if isinstance(self.scope, str) else None if self.scope is None else list(self.scope)
 
     def sql(self) -> tuple[str, Mapping[str, Any]]:
         """The condition on `memories`, and its parameters."""
@@ -46,8 +65,9 @@ class Filters:
             then = "" if self.known_at is None else " OR superseded_at > %(known_at)s"
             conditions.append(f"(superseded_at IS NULL{then})" if then else "superseded_at IS NULL")
         if self.scope is not None:
-            conditions.append("scope = %(scope)s")
-            parameters["scope"] = self.scope
+            alone = isinstance(self.scope, str)
+            conditions.append("scope = %(scope)s" if alone else "scope = ANY(%(scope)s)")
+            parameters["scope"] = self.scope if alone else list(self.scope)
         if self.exclude:
             conditions.append("id <> ALL(%(exclude)s)")
             parameters["exclude"] = list(self.exclude)
@@ -61,7 +81,7 @@ class Filters:
 def read_filters(
     store: Store,
     *,
-    scope: str | None = None,
+    scope: Scopes = None,
     exclude: Sequence[str] = (),
     as_of: datetime | None = None,
     known_at: datetime | None = None,
@@ -75,8 +95,30 @@ def read_filters(
     return Filters(scope, ids, as_of, known_at, superseded)
 
 
+def note_unknown_scopes(store: Store, filters: Filters) -> None:
+    """Say, by a record of the logger `hopgate.recall`, which of the scopes no memory has."""
+    if filters.scopes is None:
+        return
+    with store.transaction() as connection:
+        unknown = memories.unknown_scopes(connection, filters.scopes)
+    for scope in unknown:
+        LOG.warning("no memory has the scope %r: check its spelling, or leave it out to search all scopes", scope)
+
+
+def _checked_scope(scope: Scopes) -> str | tuple[str, ...] | None:
+    """Make several scopes a tuple, so that filters hash; one of several is one."""
+    if scope is None or isinstance(scope, str):
+        return scope
+    scopes = tuple(dict.fromkeys(scope)) if isinstance(scope, Iterable) else ()
+    if not scopes or not all(isinstance(one, str) for one in scopes):
+        raise HopgateError(f"scope is a text or a list of texts, not {scope!r}: leave it out to search all scopes")
+    return scopes[0] if len(scopes) == 1 else scopes
+
+
 def check_query(query: str) -> str:
     """Refuse what is not a query, before any leg works on it."""
+    if not isinstance(query, str):
+        raise HopgateError(f"a query is a text, not {type(query).__name__}: say in words what to recall")
     if not query.strip():
         raise HopgateError("the query is empty: say what to recall")
     if len(query) > MAX_QUERY_CHARACTERS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hopgate.memory import Memory
@@ -27,11 +27,19 @@ class Hit:
     rank : int
         Its place, from 1.
     score : float
-        (the legs' contributions + bonus) × prior; a cross-encoder's second stage reorders and leaves it as it is.
+        (the legs' contributions + what is granted for legs that could not see the memory + bonus) × prior; a
+        cross-encoder's second stage reorders and leaves it as it is.
     legs : mapping of leg name to LegPart
         Empty unless an explanation was asked for.
     path : tuple of str
         For the graph leg: seed concept → relation → concept → memory.
+    unseen : mapping of leg name to float
+        The legs that could not see the memory (no vector, sensitive, not linked), and what it was granted in the place
+        of each; empty unless an explanation was asked for.
+    scale : float
+        By what that scaled the contributions of the legs that could see it.
+    lifted : bool
+        Whether it stands higher than its score says, because a leg, or the base, has it first.
     """
 
     rank: int
@@ -43,6 +51,9 @@ class Hit:
     prior: float = 1.0
     rerank_score: float | None = None
     path: tuple[str, ...] = ()
+    unseen: Mapping[str, float] = field(default_factory=dict)
+    scale: float = 1.0
+    lifted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as plain values."""
@@ -61,6 +72,7 @@ class Hit:
                 for name, part in self.legs.items()
             }
             values |= {"bonus": self.bonus, "prior": self.prior}
+            values |= {"unseen": dict(self.unseen), "scale": self.scale, "lifted": self.lifted}
         if self.rerank_score is not None:
             values["rerank_score"] = self.rerank_score
         if self.path:

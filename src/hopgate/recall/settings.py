@@ -1,7 +1,8 @@
-"""How recall is set: a file, the environment and arguments, the later one winning, read anew for every query."""
+"""How recall is set: the store, a file, the environment and arguments, the later one winning, anew for every query."""
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,8 @@ from pathlib import Path
 from typing import Any, TypedDict, get_args
 
 from hopgate.errors import HopgateError
-from hopgate.recall.fuse import RRF, STANDARD, TM2C2, AnyFuser, ExactMatch, Importance, SortBy, StretchedRRF, parse
+from hopgate.recall.fuse import RRF, STANDARD, AnyFuser, ExactMatch, Importance, MinMax, SortBy, parse
+from hopgate.recall.fuse.weights import finite
 from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker, check_ranker
 
 MAX_DEPTH = 1000  # hnsw.ef_search ends there
@@ -19,13 +21,13 @@ PREFIX = "HOPGATE_"
 FILE = "settings.toml"
 BUNDLED_RERANKER = "bundled"
 # What the environment gives as text, as true or false, and as a whole number; all else is a number.
-_TEXTS, _FLAGS, _WHOLE = ("fuser", "sort_by", "rerank_model", "lexical_ranker"), ("rerank", "fast"), ("k", "depth")
+_TEXTS, _FLAGS, _WHOLE = ("fuser", "sort_by", "rerank_model", "lexical_ranker", "walk"), ("rerank",), ("k", "depth")
 
-
-# On dev of musique and 2wiki recall grows with the graph's weight up to 5. Below 1 / 0.7, the default prior's floor,
-# no leg bars another from any top k; a default should not. The gate finds what suits one's own data
-# (docs/research/retest.md).
-DEFAULT_FUSER = RRF(k=60, lexical=1, dense=1, graph=1.4)
+# The best family without a graph, on a plateau: lexical .25 to .35 are alike (docs/research/fusion.md).
+BASE_FUSER = MinMax(lexical=0.3, dense=0.7, graph=0)
+# Base to graph 1 : 8, the base in its own proportions. The walk starts from the base and so holds it already: fused
+# again at more than that it only falls back towards the base. A store without a graph is left with the base.
+DEFAULT_FUSER = MinMax(lexical=0.15, dense=0.35, graph=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Settings:
 
     Parameters
     ----------
-    fuser : RRF, StretchedRRF or TM2C2
+    fuser : MinMax, RRF, StretchedRRF or TM2C2
         How the legs' lists become one; it carries the legs' weights.
     k : int
         How many hits are returned.
@@ -54,14 +56,15 @@ class Settings:
         The cross-encoder: "bundled", or the name or path of a sentence-transformers one.
     lexical_ranker : {"bm25", "ts_rank"}
         How the lexical leg ranks.
-    fast : bool, optional
-        Whether to fuse in the database, in one statement, where the settings allow it: the same hits on one connection.
-        By default where that pays: in stores too small for an index.
+    min_score : float, optional
+        The least score of a hit, in the fuser's own unit; by default none.
+    walk : str, optional
+        The graph leg's walk as it prints; by default the measured one.
 
     Examples
     --------
     >>> Settings().replaced({"graph": 2, "k": 5}).fuser
-    RRF(k=60, lexical=1, dense=1, graph=2)
+    MinMax(lexical=0.15, dense=0.35, graph=2)
     """
 
     fuser: AnyFuser = DEFAULT_FUSER
@@ -74,7 +77,8 @@ class Settings:
     rerank_timeout: float = 2.0
     rerank_model: str = BUNDLED_RERANKER
     lexical_ranker: LexicalRanker = DEFAULT_RANKER
-    fast: bool | None = None
+    min_score: float | None = None
+    walk: str | None = None
 
     def __post_init__(self) -> None:
         for name, low, high in (("k", 1, MAX_DEPTH), ("depth", 1, MAX_DEPTH)):
@@ -83,9 +87,12 @@ class Settings:
                 raise HopgateError(f"{name} must be a whole number between {low} and {high}, not {value!r}")
         if self.sort_by not in get_args(SortBy):
             raise HopgateError(f"sort_by is one of {', '.join(get_args(SortBy))}, not {self.sort_by!r}")
-        for name in ("rerank", "fast"):
-            if not isinstance(getattr(self, name), bool | None if name == "fast" else bool):
-                raise HopgateError(f"{name} must be true or false, not {getattr(self, name)!r}")
+        if not isinstance(self.rerank, bool):
+            raise HopgateError(f"rerank must be true or false, not {self.rerank!r}")
+        if self.min_score is not None:
+            object.__setattr__(self, "min_score", finite("min_score", self.min_score, -math.inf))
+        if self.walk is not None and not isinstance(self.walk, str):
+            raise HopgateError(f"walk must be a walk as it prints, such as 'Walk(damping=0.8)', not {self.walk!r}")
         limit = self.rerank_timeout
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= MAX_TIMEOUT_S:
             raise HopgateError(f"rerank_timeout must be more than 0 and at most {MAX_TIMEOUT_S} seconds, not {limit!r}")
@@ -98,14 +105,12 @@ class Settings:
 
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
         """Give these settings with some changed; a leg's name changes its weight, `fuser` may be text."""
-        unknown = sorted(set(changes) - {field.name for field in fields(self)} - set(STANDARD))
-        if unknown:
-            known = ", ".join([*STANDARD, *(field.name for field in fields(self))])
-            raise HopgateError(f"there is no setting {unknown[0]!r}: there are {known}")
+        if unknown := sorted(set(changes) - set(NAMES)):
+            raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(NAMES)}")
         fuser = changes.get("fuser", self.fuser)
         if isinstance(fuser, str):
             fuser = parse(fuser)
-        if not isinstance(fuser, RRF | StretchedRRF | TM2C2):
+        if not isinstance(fuser, AnyFuser):
             raise HopgateError(f"fuser must be a fuser as it prints, such as {RRF()!r}, not {fuser!r}")
         fuser = fuser.reweighed(**{name: changes[name] for name in STANDARD if name in changes})
         rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser")}
@@ -117,12 +122,16 @@ class Settings:
         Examples
         --------
         >>> Settings().only(["lexical"]).fuser
-        RRF(k=60, lexical=1, dense=0, graph=0)
+        MinMax(lexical=0.15, dense=0, graph=0)
         """
         weights = self.fuser.weights
         if unknown := [name for name in legs if name not in weights]:
             raise HopgateError(f"there is no leg {unknown[0]!r}: there are {', '.join(weights)}")
         return replace(self, fuser=self.fuser.reweighed(**{name: 0.0 for name in weights if name not in legs}))
+
+
+NAMES = (*STANDARD, *(field.name for field in fields(Settings)))
+"""Every name that a setting can be given by."""
 
 
 class RecallOptions(TypedDict, total=False):
@@ -141,15 +150,32 @@ class RecallOptions(TypedDict, total=False):
     rerank_timeout: float
     rerank_model: str
     lexical_ranker: LexicalRanker
-    fast: bool | None
+    min_score: float | None
+    walk: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Settings, and where each value comes from.
+
+    Parameters
+    ----------
+    settings : Settings
+    sources : mapping of setting name to str
+        For each setting, the weights of the standard legs among them, who set it last.
+    """
+
+    settings: Settings
+    sources: Mapping[str, str]
 
 
 def load_settings(
     directory: Path | None = None,
     environ: Mapping[str, str] | None = None,
     arguments: Mapping[str, Any] | None = None,
+    stored: Mapping[str, tuple[Any, str]] | None = None,
 ) -> Settings:
-    """Resolve the settings: defaults, then the file, then the environment, then arguments.
+    """Resolve the settings: defaults, then the store, then the file, then the environment, then arguments.
 
     The file is what `HOPGATE_SETTINGS` names, or `settings.toml` in the data directory. A variable is the setting's
     name in capitals behind `HOPGATE_`, for instance `HOPGATE_GRAPH=2`.
@@ -159,16 +185,52 @@ def load_settings(
     >>> load_settings(environ={"HOPGATE_DENSE": "0", "HOPGATE_K": "20"}, arguments={"k": 5}).k
     5
     """
+    settings = resolve_settings(directory, environ, stored).settings
+    return settings.replaced({name: value for name, value in (arguments or {}).items() if value is not None})
+
+
+def resolve_settings(
+    directory: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    stored: Mapping[str, tuple[Any, str]] | None = None,
+) -> Resolved:
+    """Resolve the settings without arguments, and say where each comes from.
+
+    Parameters
+    ----------
+    stored : mapping of setting name to (value, source)
+        What the store holds.
+
+    Examples
+    --------
+    >>> found = resolve_settings(environ={"HOPGATE_K": "20"}, stored={"fuser": ("RRF(k=60)", "gate 1f3c")})
+    >>> found.sources["k"], found.sources["graph"], found.sources["depth"]
+    ('HOPGATE_K', 'gate 1f3c', 'default')
+    """
     environ = os.environ if environ is None else environ
     settings = Settings()
+    sources = dict.fromkeys(NAMES, "default")
+    rows = stored or {}
+    settings = _changed(settings, {name: value for name, (value, _) in rows.items()}, "the store's settings")
+    _note(sources, {name: source for name, (_, source) in rows.items()})
     named = environ.get(PREFIX + "SETTINGS")
     path = Path(named) if named else directory / FILE if directory else None
     if path is not None and (named or path.exists()):
-        settings = _changed(settings, _from_file(path), f"the settings file {path}")
-    names = [*STANDARD, *(field.name for field in fields(Settings))]
-    texts = {name: environ[PREFIX + name.upper()] for name in names if environ.get(PREFIX + name.upper())}
-    settings = _changed(settings, {name: _from_text(name, text) for name, text in texts.items()}, "the environment")
-    return settings.replaced({name: value for name, value in (arguments or {}).items() if value is not None})
+        written = _from_file(path)
+        settings = _changed(settings, written, f"the settings file {path}")
+        _note(sources, dict.fromkeys(written, str(path)))
+    texts = {name: environ[PREFIX + name.upper()] for name in NAMES if environ.get(PREFIX + name.upper())}
+    values = {name: from_text(name, text, called=PREFIX + name.upper()) for name, text in texts.items()}
+    settings = _changed(settings, values, "the environment")
+    _note(sources, {name: PREFIX + name.upper() for name in texts})
+    return Resolved(settings, sources)
+
+
+def _note(sources: dict[str, str], changed: Mapping[str, str]) -> None:
+    """Note who changed what; a fuser brings its weights, and a weight given beside it wins."""
+    if "fuser" in changed:
+        sources.update(dict.fromkeys(STANDARD, changed["fuser"]))
+    sources.update(changed)
 
 
 def _changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
@@ -188,8 +250,15 @@ def _from_file(path: Path) -> dict[str, Any]:
         raise HopgateError(f"the settings file {path} is not TOML: {error}") from None
 
 
-def _from_text(name: str, text: str) -> object:
-    if name in _TEXTS:
+def from_text(name: str, text: str, *, called: str | None = None) -> object:
+    """Read a setting's value from what a person typed or the environment holds.
+
+    Examples
+    --------
+    >>> from_text("k", "5"), from_text("rerank", "on"), from_text("prior", "0.9")
+    (5, True, 0.9)
+    """
+    if name in _TEXTS or name not in NAMES:
         return text
     if name in _FLAGS:
         flag = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -197,4 +266,4 @@ def _from_text(name: str, text: str) -> object:
     try:
         return int(text) if name in _WHOLE else float(text)
     except ValueError:
-        raise HopgateError(f"{PREFIX}{name.upper()} must be a number, not {text!r}") from None
+        raise HopgateError(f"{called or name} must be a number, not {text!r}") from None

@@ -281,6 +281,16 @@ def weights(connection: Connection[Any], ids: Sequence[int]) -> dict[int, tuple[
     return {key: (float(importance), created_at) for key, importance, created_at in rows}
 
 
+def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[str]:
+    """Those of the scopes that no memory has."""
+    rows = connection.execute(
+        "SELECT asked FROM unnest(%s::text[]) AS asked "
+        "WHERE NOT EXISTS (SELECT 1 FROM memories WHERE scope = asked) ORDER BY asked",
+        (list(scopes),),
+    )
+    return [row[0] for row in rows]
+
+
 def all_ids(connection: Connection[Any]) -> list[int]:
     """Every memory's id, in the order of arrival."""
     return [row[0] for row in connection.execute("SELECT id FROM memories ORDER BY id")]

@@ -34,6 +34,7 @@ class Store:
         self._server = server
         self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
         self._making_pool = threading.Lock()
+        self._closed = False
 
     @property
     def directory(self) -> Path | None:
@@ -47,7 +48,8 @@ class Store:
             yield connection
 
     def close(self) -> None:
-        """Give the connections back and let go of the embedded server."""
+        """Give the connections back and let go of the embedded server; a transaction begun later is refused."""
+        self._closed = True
         if self._pool is not None:
             self._pool.close()
             self._pool = None
@@ -62,6 +64,8 @@ class Store:
 
     def _connections(self) -> ConnectionPool[psycopg.Connection[Any]]:
         with self._making_pool:
+            if self._closed:
+                raise HopgateError("this knowledge base was closed: open it again with hopgate.open()")
             if self._pool is None:
                 self._pool = connect.pool(self.dsn)
             return self._pool

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.recall.fuse import RRF, TM2C2, Bounded, Fuser, StretchedRRF, active, total
+from hopgate.recall.fuse import RRF, TM2C2, Bounded, Fuser, MinMax, StretchedRRF, active, total
 
 IDS = "abcdefgh"
 WEIGHT = st.one_of(st.just(0.0), st.floats(0.05, 5))
@@ -33,7 +33,9 @@ def fusers(draw):
     weights = {name: draw(WEIGHT) for name in ("lexical", "dense", "graph")}
     weights["others"] = {"title": draw(WEIGHT)}
     k = draw(st.floats(0, 200))
-    return draw(st.sampled_from([RRF(k=k, **weights), StretchedRRF(k=k, **weights), TM2C2(**weights)]))
+    return draw(
+        st.sampled_from([RRF(k=k, **weights), StretchedRRF(k=k, **weights), TM2C2(**weights), MinMax(**weights)])
+    )
 
 
 def ids(hits):
@@ -87,7 +89,7 @@ def test_a_leg_alone_keeps_its_own_order(fuser, name, data):
     assert ids(fuser.fuse({name: leg, **{other: [] for other in NAMES if other != name}})) == [id for id, _ in leg]
 
 
-@given(st.permutations(IDS), st.sampled_from([RRF(k=1e300), StretchedRRF(k=1e300), TM2C2()]))
+@given(st.permutations(IDS), st.sampled_from([RRF(k=1e300), StretchedRRF(k=1e300), TM2C2(), MinMax()]))
 def test_a_leg_alone_keeps_its_own_order_though_all_its_scores_tie(order, fuser):
     assert ids(fuser.fuse({"dense": [(id, 0.5) for id in order]})) == list(order)
 

@@ -102,12 +102,12 @@ def test_planner_settings_end_with_the_transaction(indexed: KnowledgeBase, rows:
 
 
 def test_an_index_never_serves_an_exact_search(indexed: KnowledgeBase, rows: Rows) -> None:
-    from hopgate.recall.legs.dense import with_dense
+    from hopgate.recall.legs.dense import nearest
 
     with indexed.store.transaction() as connection:
         connection.execute("SET LOCAL enable_seqscan = off")
         plan = connection.execute(
-            f"EXPLAIN WITH {with_dense('true', exact=True)} SELECT * FROM dense",
+            f"EXPLAIN {nearest('true', exact=True)}",
             {"vector": as_text(rows[0]), "depth": 10},
         ).fetchall()
     assert vectors.INDEX not in str(plan)

@@ -14,6 +14,7 @@ from hopgate import Memory
 from hopgate.extract.replay import Replay
 from hopgate.graph.walk.pagerank import compiled, solve
 from hopgate.kb import BarredLegWarning, KnowledgeBase
+from hopgate.recall.fuse import RRF
 
 MEMORIES = (
     Memory("owner", "Quillon looks after Immich.", scope="home", created_at=datetime(2024, 1, 1, tzinfo=UTC)),
@@ -93,11 +94,14 @@ def test_a_change_of_the_graph_is_walked_by_the_next_query(built: KnowledgeBase)
 
 
 def test_a_barred_graph_is_said_once(built: KnowledgeBase) -> None:
+    barred = RRF(lexical=1, dense=1, graph=0.1)
     with pytest.warns(BarredLegWarning, match="graph leg is barred"):
-        built.recall("Quillon", graph=0.1)
+        built.recall("Quillon", fuser=barred, k=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        built.recall("Quillon", graph=0.1)
+        built.recall("Quillon", fuser=barred, k=2)
+        # Three hits have room for the first of each of three legs.
+        built.recall("Quillon", fuser=barred, k=3)
 
 
 def test_a_graph_large_enough_to_push_on_is_compiled_for_once_in_the_background(

@@ -54,7 +54,7 @@ def collect(
             exact=True,
             graphs=graphs,
         )
-        for leg, hits in found.items():
+        for leg, hits in found.found.items():
             lists[leg][query.id] = [(names[key], score) for key, score in hits]
         importance |= {names[key]: weight for key, weight in weights.items()}
         if progress:

@@ -1,4 +1,4 @@
-"""(1) Whether a graph-only candidate could reach the top k, by bound and on the queries' actual lists."""
+"""(1) Whether what one leg alone finds could reach the top k, for every leg, by bound and on the actual lists."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from hopgate.eval.audit.case import Case
 from hopgate.eval.audit.check import Check, failed, passed, skipped
 from hopgate.eval.data.runs import ordered
 from hopgate.eval.gate.evidence import GRAPH
+from hopgate.recall.fuse import active
 from hopgate.recall.reach import bound, on_lists
 from hopgate.recall.reach.needed_weight import in_words
 
@@ -15,7 +16,10 @@ NAME = "reachability"
 
 
 def reachability(case: Case) -> Check:
-    """Prove that the challenger's fusion lets a graph-only candidate in, or show that it cannot."""
+    """Prove that the challenger's fusion lets a graph-only candidate in, or show that it cannot.
+
+    The other legs are reported as well: a graph that bars one of them hides what only that leg could see.
+    """
     arm, k = case.evidence.challenger_arm, case.evidence.k
     if GRAPH not in arm.legs:
         return failed(
@@ -37,12 +41,22 @@ def reachability(case: Case) -> Check:
         "queries": total,
         "could_enter": on_queries.entering,
         "did_enter": entered,
+        "legs": {GRAPH: {"verdict": on_queries.verdict.value, "could_enter": on_queries.entering}},
     }
+    others = []
+    for leg in active(fuser):
+        if leg == GRAPH or leg not in arm.legs:
+            continue
+        found = on_lists(fuser, lists, leg=leg, k=k, prior=arm.prior_value, importance=case.evidence.importance)
+        figures["legs"][leg] = {"verdict": found.verdict.value, "could_enter": found.entering}
+        others.append(f"{leg} {found.entering}")
     detail = (
         f"by bound, the graph weight needed in {fuser!r} is {in_words(by_bound.favourable.best)} at best; on the "
         f"actual lists a graph-only memory could enter the top {k} on {on_queries.entering} of {total} queries and did "
         f"on {entered}"
     )
+    if others:
+        detail += f" (a memory of another leg alone could on: {', '.join(others)})"
     if on_queries.entering < max(1, wanted * total):
         return failed(NAME, f"{detail}: at this weight the graph leg is barred", **figures)
     return passed(NAME, detail, **figures)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Protocol, runtime_checkable
 
 from hopgate.recall.fuse.fused import Fused, Id
@@ -12,8 +13,8 @@ from hopgate.recall.fuse.fused import Fused, Id
 class Bounded(Protocol):
     """A fuser that adds up contributions whose limits are known from weight and rank alone.
 
-    `RRF`, `StretchedRRF` and `TM2C2` are. A fuser that is not (a learned one, say) still fuses; its reachability can
-    only be measured.
+    `RRF`, `StretchedRRF`, `TM2C2` and `MinMax` are. A fuser that is not (a learned one, say) still fuses; its
+    reachability can only be measured.
 
     Examples
     --------
@@ -27,8 +28,10 @@ class Bounded(Protocol):
         """The weight of every leg it knows."""
         ...
 
-    def fuse(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
-        """Rank the pool of the legs, best first."""
+    def fuse(
+        self, legs: Mapping[str, Sequence[tuple[Id, float]]], *, unseen: Mapping[str, AbstractSet[Id]] = ...
+    ) -> list[Fused[Id]]:
+        """Rank the pool of the legs, best first; `unseen` names, leg by leg, what it could not have listed."""
         ...
 
     def top(self, weight: float) -> float:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse.fused import Fused, Id
 from hopgate.recall.fuse.pool import pooled, weighted_legs
-from hopgate.recall.fuse.weights import Pairs, Weighted, finite, mapping, number
+from hopgate.recall.fuse.unseen import ALL_SEEN
+from hopgate.recall.fuse.weights import Pairs, finite, mapping, number
+from hopgate.recall.fuse.whole_weight import WholeWeight
 
 MINIMA = {"lexical": 0.0, "dense": -1.0, "graph": 0.0}
 """The least score each standard leg can give in theory: ts_rank 0, cosine −1, a walk's mass 0."""
@@ -22,7 +25,7 @@ SLACK = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TM2C2(Weighted):
+class TM2C2(WholeWeight):
     """Score = Σ weight · (score − minimum) / (maximum − minimum) over the legs that saw the memory.
 
     The minimum is what the leg could give in theory, the maximum what it gave this query, so that a leg's first hit
@@ -59,8 +62,10 @@ class TM2C2(Weighted):
         changed = {name: low for name, low in checked.items() if low != MINIMA.get(name, 0.0)}
         object.__setattr__(self, "minima", tuple(sorted(changed.items())))
 
-    def fuse(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
-        """Rank the pool of the legs, best first."""
+    def fuse(
+        self, legs: Mapping[str, Sequence[tuple[Id, float]]], *, unseen: Mapping[str, AbstractSet[Id]] = ALL_SEEN
+    ) -> list[Fused[Id]]:
+        """Rank the pool of the legs, best first; `unseen` names, leg by leg, what it could not have listed."""
         weights, minima = self.weights, {**MINIMA, **dict(self.minima)}
         return pooled(
             {
@@ -69,24 +74,10 @@ class TM2C2(Weighted):
                     for (id, _), share in zip(leg, _shares(name, leg, minima.get(name, 0.0)), strict=True)
                 ]
                 for name, leg in weighted_legs(legs, weights).items()
-            }
+            },
+            {name: self.top(weight) for name, weight in weights.items()},
+            unseen,
         )
-
-    def top(self, weight: float) -> float:
-        """Give the most that a leg of this weight can contribute: its first hit gets all of it."""
-        return weight
-
-    def weight_for(self, score: float) -> float:
-        """Give the weight at which `top` is this score: every weight above it scores more."""
-        return score
-
-    def steepest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes at the least: all below its first hit lie at the minimum."""
-        return [weight, *[0.0] * (depth - 1)][:depth]
-
-    def flattest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes at the most: all its hits tie for the first place."""
-        return [weight] * depth
 
     def _own(self) -> list[str]:
         return [f"minima={mapping(dict(self.minima))}"] if self.minima else []

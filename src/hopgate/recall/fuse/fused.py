@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 Id = TypeVar("Id", int, str)
 Leg: TypeAlias = Sequence[tuple[Id, float]]
 """A ranked list of (id, score), best first, no id twice."""
+NOTHING: Mapping[str, float] = MappingProxyType({})
+"""What a memory is granted that every leg could see."""
 
 
 class Fused(NamedTuple, Generic[Id]):
@@ -20,20 +24,23 @@ class Fused(NamedTuple, Generic[Id]):
     id : int or str
         The memory.
     score : float
-        ``(total(contributions) + bonus) * prior``.
+        ``(total([*contributions.values(), *granted.values()]) + bonus) * prior``.
     contributions : mapping of leg name to float
-        What each leg that saw the memory adds to the score.
+        What each leg that lists the memory adds to the score.
     ranks : mapping of leg name to int
         The memory's rank in each of those legs, from 1.
     bonus : float
         What an exact match added.
     prior : float
         What the importance prior multiplied by.
+    granted : mapping of leg name to float
+        What it is given in the place of each leg that could not see it, see `recall.fuse.unseen`.
 
     Examples
     --------
-    >>> Fused("m1", 0.5, {"lexical": 0.5}, {"lexical": 1}).score
-    0.5
+    >>> hit = Fused("m1", 1.5, {"lexical": 0.5}, {"lexical": 1}, granted={"dense": 1.0})
+    >>> hit.scale
+    3.0
     """
 
     id: Id
@@ -42,6 +49,13 @@ class Fused(NamedTuple, Generic[Id]):
     ranks: Mapping[str, int]
     bonus: float = 0.0
     prior: float = 1.0
+    granted: Mapping[str, float] = NOTHING
+
+    @property
+    def scale(self) -> float:
+        """By what the legs that could see the memory were scaled for those that could not; 1 where all could."""
+        seen = total(self.contributions.values())
+        return total([*self.contributions.values(), *self.granted.values()]) / seen if self.granted and seen else 1.0
 
 
 @runtime_checkable
@@ -60,8 +74,10 @@ class Fuser(Protocol):
         """The weight of every leg it knows, 0 for a leg that is off."""
         ...
 
-    def fuse(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
-        """Rank the pool of the legs, best first."""
+    def fuse(
+        self, legs: Mapping[str, Sequence[tuple[Id, float]]], *, unseen: Mapping[str, AbstractSet[Id]] = ...
+    ) -> list[Fused[Id]]:
+        """Rank the pool of the legs, best first; `unseen` names, leg by leg, what it could not have listed."""
         ...
 
 

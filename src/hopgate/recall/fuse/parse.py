@@ -8,14 +8,15 @@ from typing import TypeAlias
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse.convex import TM2C2
 from hopgate.recall.fuse.exact import ExactMatch
+from hopgate.recall.fuse.minmax import MinMax
 from hopgate.recall.fuse.prior import Importance
 from hopgate.recall.fuse.rrf import RRF
 from hopgate.recall.fuse.stretched import StretchedRRF
 
-AnyFuser: TypeAlias = RRF | StretchedRRF | TM2C2
+AnyFuser: TypeAlias = RRF | StretchedRRF | TM2C2 | MinMax
 Value: TypeAlias = AnyFuser | Importance | ExactMatch
 
-FUSERS: dict[str, type[AnyFuser]] = {kind.__name__: kind for kind in (RRF, StretchedRRF, TM2C2)}
+FUSERS: dict[str, type[AnyFuser]] = {kind.__name__: kind for kind in (RRF, StretchedRRF, TM2C2, MinMax)}
 _VALUES: dict[str, type[Value]] = {**FUSERS, Importance.__name__: Importance, ExactMatch.__name__: ExactMatch}
 
 
@@ -35,7 +36,7 @@ def parse(text: str) -> AnyFuser:
     hopgate.errors.HopgateError: RRF has no setting 'j': it has dense, graph, k, lexical, others
     """
     value = parse_value(text)
-    if not isinstance(value, RRF | StretchedRRF | TM2C2):
+    if not isinstance(value, RRF | StretchedRRF | TM2C2 | MinMax):
         raise HopgateError(f"{text!r} is not a fuser: use one of {', '.join(FUSERS)}")
     return value
 

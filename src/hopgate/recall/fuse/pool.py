@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from hopgate.errors import HopgateError
-from hopgate.recall.fuse.fused import Fused, Id, ranked, total
+from hopgate.recall.fuse.fused import NOTHING, Fused, Id, ranked, total
+from hopgate.recall.fuse.unseen import ALL_SEEN, grants
 
 
 def weighted_legs(
@@ -39,12 +42,20 @@ def weighted_legs(
     return kept
 
 
-def pooled(contributed: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
-    """Add up what each leg contributes to each id, and rank the pool.
+def pooled(
+    contributed: Mapping[str, Sequence[tuple[Id, float]]],
+    tops: Mapping[str, float] | None = None,
+    unseen: Mapping[str, AbstractSet[Id]] = ALL_SEEN,
+) -> list[Fused[Id]]:
+    """Add up what each leg contributes to each id, grant what a leg could not see, and rank the pool.
 
     Parameters
     ----------
     contributed : mapping of leg name to (id, contribution) pairs, in the leg's own order
+    tops : mapping of leg name to float
+        The most that each leg can contribute; needed where something is unseen.
+    unseen : mapping of leg name to ids
+        What each leg could not have listed, see `recall.fuse.unseen`.
 
     Examples
     --------
@@ -58,4 +69,13 @@ def pooled(contributed: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[
                 pool[id] = {name: contribution}, {name: rank}
             else:
                 known[0][name], known[1][name] = contribution, rank
-    return ranked([Fused(id, total(parts.values()), parts, ranks) for id, (parts, ranks) in pool.items()])
+    given: Mapping[Id, Mapping[str, float]] = {}
+    if any(unseen.values()):
+        parts = {id: contributions for id, (contributions, _) in pool.items()}
+        given = grants(parts, {name: (tops or {})[name] for name in contributed}, unseen)
+    hits = []
+    for id, (contributions, ranks) in pool.items():
+        granted = given.get(id, NOTHING)
+        score = total(chain(contributions.values(), granted.values()))
+        hits.append(Fused(id, score, contributions, ranks, granted=granted))
+    return ranked(hits)

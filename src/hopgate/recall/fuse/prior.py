@@ -53,8 +53,8 @@ class Importance:
         result = []
         for hit in hits:
             factor = self.factor(importance.get(hit.id, DEFAULT_IMPORTANCE))
-            id, score, contributions, ranks, bonus, before = hit
-            result.append(Fused(id, score * factor, contributions, ranks, bonus, before * factor))
+            id, score, contributions, ranks, bonus, before, granted = hit
+            result.append(Fused(id, score * factor, contributions, ranks, bonus, before * factor, granted))
         return ranked(result)
 
     def __repr__(self) -> str:
@@ -76,8 +76,8 @@ def order(
     hits : iterable of Fused
         As a fuser gave them, before any prior.
     sort_by : {"relevance", "importance", "recency"}
-        By final score; by importance, ties by final score; by creation time, newest first and unknown last.
-        What still ties goes by id.
+        By final score; by fused score without the prior, where importance breaks ties (spec §5); by creation time,
+        newest first and unknown last. What still ties goes by id.
     importance, created_at : mappings from id
         What is known of the memories; an importance that is missing is 0.5.
     prior : Importance or None
@@ -95,10 +95,10 @@ def order(
     if sort_by not in get_args(SortBy):
         raise HopgateError(f"sort_by is one of {', '.join(get_args(SortBy))}, not {sort_by!r}")
     weight = importance or {}
-    final = prior.apply(hits, weight) if prior else ranked(hits)
     if sort_by == "importance":
-        # Stable: ties keep the order by final score.
-        return sorted(final, key=lambda hit: -weight.get(hit.id, DEFAULT_IMPORTANCE))
+        # Stable: what ties in both keeps the order of fusion.
+        return sorted(ranked(hits), key=lambda hit: (-hit.score, -weight.get(hit.id, DEFAULT_IMPORTANCE)))
+    final = prior.apply(hits, weight) if prior else ranked(hits)
     if sort_by == "recency":
         times = created_at or {}
         return sorted(final, key=lambda hit: (-_seconds(times.get(hit.id)), hit.id))

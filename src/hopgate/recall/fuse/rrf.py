@@ -7,16 +7,13 @@ SIGIR 2009; k = 60 is theirs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hopgate.recall.fuse.fused import Fused, Id
-from hopgate.recall.fuse.pool import pooled, weighted_legs
-from hopgate.recall.fuse.weights import Weighted, finite
+from hopgate.recall.fuse.reciprocal import ReciprocalRank
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RRF(Weighted):
+class RRF(ReciprocalRank):
     """Score = Σ weight / (k + rank) over the legs that saw the memory.
 
     Only ranks count: any change of a leg's scores that keeps its order keeps the result.
@@ -38,34 +35,10 @@ class RRF(Weighted):
     [('b', 0.0358, {'lexical': 2, 'graph': 1}), ('a', 0.0164, {'lexical': 1})]
     """
 
-    k: float = 60.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "k", finite("k", self.k, 0))
-
-    def fuse(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
-        """Rank the pool of the legs, best first."""
-        weights = self.weights
-        return pooled(
-            {
-                name: [(id, weights[name] / (self.k + rank)) for rank, (id, _) in enumerate(leg, start=1)]
-                for name, leg in weighted_legs(legs, weights).items()
-            }
-        )
-
-    def top(self, weight: float) -> float:
-        """Give the most that a leg of this weight can contribute: its first rank."""
-        return weight / (self.k + 1)
+    def at(self, weight: float, rank: int) -> float:
+        """Give what a leg of this weight contributes at a rank."""
+        return weight / (self.k + rank)
 
     def weight_for(self, score: float) -> float:
         """Give the weight at which `top` is this score: every weight above it scores more."""
         return math.inf if math.isinf(score) else score * (self.k + 1)
-
-    def steepest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes, rank by rank, at the least."""
-        return [weight / (self.k + rank) for rank in range(1, depth + 1)]
-
-    def flattest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes, rank by rank, at the most: ranks leave no choice."""
-        return self.steepest(weight, depth)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from hopgate.recall.fuse.fused import Fused, Id
-from hopgate.recall.fuse.pool import pooled, weighted_legs
-from hopgate.recall.fuse.weights import Weighted, finite
+from hopgate.recall.fuse.reciprocal import ReciprocalRank
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class StretchedRRF(Weighted):
+class StretchedRRF(ReciprocalRank):
     """Score = Σ 1 / (k + rank / weight) over the legs that saw the memory.
 
     A leg of weight 0.5 is read as if only every other rank were filled. Its first hits therefore stay comparable with
@@ -36,25 +33,9 @@ class StretchedRRF(Weighted):
     ['a', 'b', 'd', 'c']
     """
 
-    k: float = 60.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "k", finite("k", self.k, 0))
-
-    def fuse(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> list[Fused[Id]]:
-        """Rank the pool of the legs, best first."""
-        weights = self.weights
-        return pooled(
-            {
-                name: [(id, self._at(weights[name], rank)) for rank, (id, _) in enumerate(leg, start=1)]
-                for name, leg in weighted_legs(legs, weights).items()
-            }
-        )
-
-    def top(self, weight: float) -> float:
-        """Give the most that a leg of this weight can contribute: its first rank."""
-        return self._at(weight, 1)
+    def at(self, weight: float, rank: int) -> float:
+        """Give what a leg of this weight contributes at a rank."""
+        return 1 / (self.k + rank / weight) if weight > 0 else 0.0
 
     def weight_for(self, score: float) -> float:
         """Give the weight at which `top` is this score; infinite where no weight gets there."""
@@ -62,14 +43,3 @@ class StretchedRRF(Weighted):
             return 0.0
         gap = 1 / score - self.k
         return 1 / gap if gap > 0 else math.inf
-
-    def steepest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes, rank by rank, at the least."""
-        return [self._at(weight, rank) for rank in range(1, depth + 1)]
-
-    def flattest(self, weight: float, depth: int) -> list[float]:
-        """Give what a leg this deep contributes, rank by rank, at the most: ranks leave no choice."""
-        return self.steepest(weight, depth)
-
-    def _at(self, weight: float, rank: int) -> float:
-        return 1 / (self.k + rank / weight) if weight > 0 else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -17,14 +18,12 @@ if TYPE_CHECKING:
 LEAST_EF_SEARCH = 40
 MOST_EF_SEARCH = 1000
 
-_WITH_DENSE = """
-nearest AS MATERIALIZED (
+_NEAREST = """
+WITH nearest AS MATERIALIZED (
   SELECT id, {distance} AS distance FROM memories
   WHERE embedding IS NOT NULL AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
-),
-dense AS MATERIALIZED (
-  SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY 1 - distance DESC, id) AS rank FROM nearest
 )
+SELECT id, 1 - distance AS score FROM nearest ORDER BY score DESC, id
 """
 _BY_INDEX = {"distance": "embedding <=> %(vector)s::halfvec", "tie": ""}
 # `+ 0` keeps the planner off the HNSW index: the sum is the same distance, but not the expression that is indexed.
@@ -50,9 +49,19 @@ def dense_leg(
     return _search(connection, condition, values, exact=True)
 
 
-def with_dense(condition: str, *, exact: bool) -> str:
-    """The leg as the tables of a WITH clause, the last of them `dense (id, score, rank)`."""
-    return _WITH_DENSE.format(filters=condition, **(_EXACT if exact else _BY_INDEX))
+def dense_scores(connection: Connection[Any], vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, float]:
+    """Give the cosine of the query's vector and each memory's; a memory without a vector is not among them."""
+    rows = connection.execute(
+        "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM memories "
+        "WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL",
+        {"vector": as_text(vector), "ids": list(ids)},
+    )
+    return dict(rows.fetchall())
+
+
+def nearest(condition: str, *, exact: bool) -> str:
+    """The leg's statement, under a condition on `memories`."""
+    return _NEAREST.format(filters=condition, **(_EXACT if exact else _BY_INDEX))
 
 
 def search_wide(connection: Connection[Any], depth: int) -> None:
@@ -84,6 +93,5 @@ def as_text(vector: NDArray[np.float32]) -> str:
 def _search(
     connection: Connection[Any], condition: str, values: dict[str, Any], *, exact: bool
 ) -> list[tuple[int, float]]:
-    statement = f"WITH {with_dense(condition, exact=exact)} SELECT id, score FROM dense ORDER BY rank"
-    rows: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
+    rows: list[tuple[int, float]] = connection.execute(nearest(condition, exact=exact), values).fetchall()
     return rows

@@ -69,6 +69,7 @@ class GraphLeg:
     ) -> None:
         self._store = store
         self._walk = walk
+        self._text: str | None = None
         self._hops = hops
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
@@ -76,6 +77,10 @@ class GraphLeg:
     @property
     def walk(self) -> Walk:
         """How the leg seeds and walks; another may be set, and holds from the next query on."""
+        if self._text is not None:
+            from hopgate.graph.walk.walk_text import walk_from
+
+            return walk_from(self._text)
         if self._walk is None:
             from hopgate.graph.walk.rank import Walk
 
@@ -85,6 +90,10 @@ class GraphLeg:
     @walk.setter
     def walk(self, walk: Walk) -> None:
         self._walk = walk
+
+    def configure(self, text: str | None) -> None:
+        """Walk as a setting says, from the next query on; none is the leg's own walk again."""
+        self._text = text
 
     def variant(self, *, hops: Hops | None = None, shuffle: int | None = None) -> GraphLeg:
         """Give another leg over the same store, with the same seeding."""

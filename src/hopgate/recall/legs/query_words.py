@@ -78,8 +78,7 @@ class QueryWords:
 
 def query_words(connection: Connection[Any], query: str, filters: Filters) -> QueryWords:
     """Look up a query's words; without memories in the scopes asked there are none."""
-    scopes = None if filters.scope is None else [filters.scope]
-    row = connection.execute(_WORDS, {"query": query, "scopes": scopes}).fetchone()
+    row = connection.execute(_WORDS, {"query": query, "scopes": filters.scopes}).fetchone()
     assert row is not None
     memories, length, every, lexemes, held_by = row
     counted = list(zip(lexemes or (), held_by or (), strict=True))

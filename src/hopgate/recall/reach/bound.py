@@ -9,6 +9,9 @@ their scores fall (`best` takes the steepest lists, the other three the flattest
 importance prior the importances (favourable: x has 1 and the memories in its way 0; unfavourable: the reverse); under
 an exact-match bonus who matches (favourable: x alone; unfavourable: all but x).
 
+This is about fusion by score. After it, `recall` lifts the first of every leg into the top k (`recall.fuse.lift`), so
+that a leg that is barred here still shows its first hit there, and nothing else of what it alone finds.
+
 What is not counted against the leg: its own list may also hold, and so lift, memories in x's way. Where the other legs
 together return fewer than k memories there is room, and any weight above 0 suffices.
 """
@@ -72,12 +75,18 @@ class Bound:
             return Reachability.BARRED
         return Reachability.REACHABLE if self.weight > self.unfavourable.worst else Reachability.AT_BEST
 
+    @property
+    def lifted(self) -> bool:
+        """Whether recall lifts what the leg has first into the top k, whatever it scores: from a k of all legs on."""
+        return self.weight > 0 and self.k > len(self.depths)
+
     def to_dict(self) -> dict[str, Any]:
         """Give the bound ready for JSON."""
         return {
             "leg": self.leg,
             "weight": self.weight,
             "verdict": self.verdict.value,
+            "lifted": self.lifted,
             "fuser": repr(self.fuser),
             "k": self.k,
             "depths": dict(self.depths),
@@ -104,7 +113,7 @@ class Bound:
             extras = " and ".join(repr(extra) for extra in (self.prior, self.exact) if extra)
             low, high = in_words(self.favourable.best), in_words(self.unfavourable.worst)
             line += f"; with {extras} {low} at best, {high} at worst"
-        return line
+        return f"{line}; recall lifts its first hit into the top {self.k} all the same" if self.lifted else line
 
 
 def bound(
@@ -137,7 +146,8 @@ def bound(
     >>> print(bound(RRF(graph=0.35), prior=Importance()))
     graph at weight 0.35 is barred in the top 10 of RRF(k=60, lexical=1, dense=1, graph=0.35); weight needed:
     over 0.871 at best, over 0.938 on disjoint lists, over 1.743 on identical ones, over 1.863 at worst;
-    with Importance(floor=0.7) over 0.610 at best, over 2.661 at worst
+    with Importance(floor=0.7) over 0.610 at best, over 2.661 at worst;
+    recall lifts its first hit into the top 10 all the same
     """
     fuser = bounded(fuser, leg, k)
     deep = {name: _depth(name, depths) for name, weight in fuser.weights.items() if weight > 0 and name != leg}

@@ -217,5 +217,5 @@ def _sort_key(hit: Fused[Id]) -> tuple[float, Id]:
 
 def _passes(low: Fused[Id], high: Fused[Id], most: float) -> bool:
     """Whether a hit would pass one above it if the leg put it first and so contributed the most it can."""
-    score = (total([*low.contributions.values(), most]) + low.bonus) * low.prior
+    score = (total([*low.contributions.values(), *low.granted.values(), most]) + low.bonus) * low.prior
     return (-score, low.id) < _sort_key(high)

@@ -100,7 +100,7 @@ def opening(leg: str, weight: float, verdict: Reachability, k: int, fuser: Fuser
 def bounded(fuser: Fuser, leg: str, k: int) -> Bounded:
     """Refuse a fuser, leg or k that reachability cannot be worked out for."""
     if not isinstance(fuser, Bounded):
-        raise HopgateError(f"{fuser!r} states no bounds on its contributions: use RRF, StretchedRRF or TM2C2")
+        raise HopgateError(f"{fuser!r} states no bounds on its contributions: use RRF, StretchedRRF, TM2C2 or MinMax")
     if leg not in fuser.weights:
         raise HopgateError(f"{fuser!r} has no leg {leg!r}: use one of {', '.join(fuser.weights)}")
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:

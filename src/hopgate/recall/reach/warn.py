@@ -17,9 +17,14 @@ class BarredLegWarning(UserWarning):
 
 
 def warn_if_barred(settings: Settings, warned: set[str]) -> None:
-    """Warn of each barred leg, unless these settings are among those `warned` of already; note them there."""
-    # The only leg that is on is never barred, whatever its weight.
-    if len(active(settings.fuser)) < 2 or repr(settings) in warned:
+    """Warn of each barred leg, unless these settings are among those `warned` of already; note them there.
+
+    From a k of as many as there are legs on, recall lifts the first of every leg into the top k: none is barred. Of a
+    single hit there is nothing to warn: it is one leg's or the other's.
+    """
+    if settings.k == 1 or settings.k >= len(active(settings.fuser)) or settings.sort_by != "relevance":
+        return
+    if repr(settings) in warned:
         return
     warned.add(repr(settings))
     exact = ExactMatch(settings.exact_match) if settings.exact_match else None

@@ -1,0 +1,52 @@
+"""Settings that belong to a store: what a gate chose for it, and what its owner set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hopgate.store.graph import version
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+GRAPH_VERSION = "graph_version"
+"""The row that is no setting: the graph's version at the gate that wrote the others."""
+
+
+def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
+    """Every setting of the store by its name: value and source."""
+    rows = connection.execute("SELECT name, value, source FROM store_settings WHERE name <> %s", (GRAPH_VERSION,))
+    return {name: (value, source) for name, value, source in rows}
+
+
+def write(connection: Connection[Any], values: Mapping[str, Any], source: str) -> None:
+    """Set some, in the place of what was there."""
+    connection.execute(
+        "INSERT INTO store_settings (name, value, source) "
+        "SELECT name, value, %(source)s FROM jsonb_each(%(values)s::jsonb) AS given (name, value) "
+        "ON CONFLICT (name) DO UPDATE SET value = excluded.value, source = excluded.source, set_at = now()",
+        {"values": json.dumps(dict(values)), "source": source},
+    )
+
+
+def write_gate(connection: Connection[Any], values: Mapping[str, Any], source: str) -> None:
+    """Set what a gate chose, and note the graph's version that it looked at."""
+    write(connection, {**values, GRAPH_VERSION: version.current(connection)}, source)
+
+
+def remove(connection: Connection[Any], names: Sequence[str]) -> list[str]:
+    """Forget some; give those that were there."""
+    rows = connection.execute("DELETE FROM store_settings WHERE name = ANY(%s) RETURNING name", (list(names),))
+    return [row[0] for row in rows]
+
+
+def gate_is_behind(connection: Connection[Any]) -> str | None:
+    """The source of the gate whose graph has changed since; none where it has not, or no gate was applied."""
+    row = connection.execute(
+        "SELECT s.source FROM store_settings s, graph_state g "
+        "WHERE s.name = %s AND (s.value)::text::bigint <> g.version",
+        (GRAPH_VERSION,),
+    ).fetchone()
+    return str(row[0]) if row else None
