@@ -10,8 +10,7 @@ import pytest
 import hopgate
 
 PUBLIC = {
-    "open", "Memory", "KnowledgeBase", "Hit", "Settings", "MinMax", "RRF", "TM2C2", "run_gate", "read_dataset",
-    "HopgateError",
+    "open", "Memory", "KnowledgeBase", "Hit", "Settings", "RRF", "TM2C2", "run_gate", "read_dataset", "HopgateError",
 }  # fmt: skip
 
 

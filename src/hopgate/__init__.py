@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate.run import run_gate
     from hopgate.kb import KnowledgeBase
-    from hopgate.recall.fuse import RRF, TM2C2, MinMax
+    from hopgate.recall.fuse import RRF, TM2C2
     from hopgate.recall.hit import Hit
     from hopgate.recall.settings import Settings
 
@@ -29,7 +29,6 @@ __all__ = [
     "HopgateError",
     "KnowledgeBase",
     "Memory",
-    "MinMax",
     "Settings",
     "open",
     "read_dataset",
@@ -39,7 +38,6 @@ __all__ = [
 _MODULES = {
     "Hit": "hopgate.recall.hit",
     "KnowledgeBase": "hopgate.kb",
-    "MinMax": "hopgate.recall.fuse",
     "RRF": "hopgate.recall.fuse",
     "Settings": "hopgate.recall.settings",
     "TM2C2": "hopgate.recall.fuse",
