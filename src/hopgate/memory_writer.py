@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import memories, vectors
+from hopgate.store.graph import version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -42,6 +43,9 @@ class MemoryWriter:
                 vectors.drop(connection, written.changed)
             if written.now_sensitive:
                 self._forget(connection, written.now_sensitive)
+            if written.rows > written.added:
+                # A known memory's scope, thread or date may be another now.
+                version.touch(connection)
         return written
 
     def load(self, new: Iterable[Memory]) -> Written:

@@ -42,7 +42,7 @@ class PathEdge(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One step of a path: an edge walked along or against its direction, a name inside a name, or a mention."""
+    """One step of a path: an edge along or against its direction, a name inside a name, a mention, or a neighbour."""
 
     source: int
     relation: str
@@ -81,7 +81,12 @@ def strongest_path(graph: WalkGraph, start: Restart, memory: int, *, damping: fl
     return None
 
 
-def steps(graph: WalkGraph, path: Path, edges: Mapping[tuple[int, int], Sequence[PathEdge]]) -> list[Step]:
+def steps(
+    graph: WalkGraph,
+    path: Path,
+    edges: Mapping[tuple[int, int], Sequence[PathEdge]],
+    neighbours: Mapping[tuple[int, int], str] | None = None,
+) -> list[Step]:
     """Name each step of a path.
 
     Parameters
@@ -89,6 +94,8 @@ def steps(graph: WalkGraph, path: Path, edges: Mapping[tuple[int, int], Sequence
     edges : mapping of (concept, concept) to edges
         The typed edges between concepts that the path joins, under (source, target), numbered from 0; `pairs` says
         which are needed. Where several join the same two, the one with most evidence is shown.
+    neighbours : mapping of (memory, memory) to str
+        What to call a step from one memory to another.
 
     Examples
     --------
@@ -102,7 +109,9 @@ def steps(graph: WalkGraph, path: Path, edges: Mapping[tuple[int, int], Sequence
     """
     named: list[Step] = []
     for source, target in zip(path.nodes, path.nodes[1:], strict=False):
-        if source < graph.memories:
+        if max(source, target) < graph.memories:
+            named.append(Step(source, (neighbours or {}).get((source, target), "beside"), target))
+        elif source < graph.memories:
             named.append(Step(source, "mentions", target, evidence=(source,)))
         elif target < graph.memories:
             named.append(Step(source, "mentioned in", target, evidence=(target,)))
