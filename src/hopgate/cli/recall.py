@@ -121,6 +121,8 @@ def why(hit: Hit) -> str:
         lines.append(f"reranked {hit.rerank_score:.2f}")
     if hit.path:
         lines.append(" → ".join(hit.path))
+    if hit.mixture:
+        lines.append(f"walks from {hit.mixture}")
     return "\n".join(lines)
 
 

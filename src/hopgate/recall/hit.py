@@ -32,6 +32,8 @@ class Hit:
         Empty unless an explanation was asked for.
     path : tuple of str
         For the graph leg: seed concept → relation → concept → memory.
+    mixture : str
+        For the graph leg: how much its walks from memories, names and facts count for this query, and why.
     """
 
     rank: int
@@ -43,6 +45,7 @@ class Hit:
     prior: float = 1.0
     rerank_score: float | None = None
     path: tuple[str, ...] = ()
+    mixture: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as plain values."""
@@ -65,4 +68,6 @@ class Hit:
             values["rerank_score"] = self.rerank_score
         if self.path:
             values["path"] = list(self.path)
+        if self.mixture:
+            values["mixture"] = self.mixture
         return values

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hopgate.memory import Memory, cleared
+from hopgate.recall.base import complete, fused_base
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF, ExactMatch, Fused, Importance, active, exact_matches, order
 from hopgate.recall.hit import Hit, LegPart
@@ -99,9 +100,11 @@ def recall(
     for rank, fused in enumerate(ranking[: settings.k], start=1):
         parts = _leg_parts(fused, legs.lists) if explain else {}
         path: tuple[str, ...] = ()
+        mixture = ""
         if explain and legs.trace and "graph" in fused.ranks:
             path = pipeline.graph.explain(legs.trace, fused.id)
-        hits.append(_hit(rank, fused, known[fused.id], parts, rerank_scores.get(fused.id), path))
+            mixture = legs.trace.mixture.in_words()
+        hits.append(_hit(rank, fused, known[fused.id], parts, rerank_scores.get(fused.id), path, mixture))
     return hits
 
 
@@ -146,7 +149,9 @@ def run_legs(
     exact: bool | None = None,
     further: Mapping[str, GraphLeg] | None = None,
 ) -> Legs:
-    """Run the legs that have a weight: lexical and dense at once, then the graph, which may seed on what they found.
+    """Run the legs that have a weight: lexical and dense at once, then the graph, which starts from what they found.
+
+    The graph leg needs both base legs' hits: they run for it where they have no weight of their own.
 
     Parameters
     ----------
@@ -160,7 +165,10 @@ def run_legs(
         if "graph" in wanted and version.current(connection) == 0:
             # There never was a graph: nothing to walk, and nothing to embed the query for.
             wanted.discard("graph")
-        space = vectors.space(connection) if further or wanted & {"dense", "graph"} else None
+        shown = set(wanted)
+        if further or "graph" in wanted:
+            wanted |= {"lexical", "dense"}
+        space = vectors.space(connection) if "dense" in wanted else None
         if "lexical" in wanted and (space is None or "dense" not in wanted):
             lists["lexical"] = lexical_leg(connection, query, filters, depth=depth)
     if space is not None:
@@ -177,13 +185,18 @@ def run_legs(
         finally:
             if lexical is not None:
                 lists["lexical"] = lexical.result()
-    base, trace = dict(lists), None
-    if "graph" in wanted:
-        ranking, trace = pipeline.graph.rank(query, vector, base, filters, depth, exact=exact)
-        if ranking:
-            lists["graph"] = ranking
-    for name, leg in (further or {}).items():
-        lists[name] = leg.rank(query, vector, base, filters, depth, exact=exact).hits
+    graphs = {**({"graph": pipeline.graph} if "graph" in wanted else {}), **(further or {})}
+    if not graphs:
+        return Legs(lists)
+    with pipeline.store.transaction() as connection:
+        completed = complete(connection, query, vector, lists)
+    base, trace = fused_base(completed), None
+    lists = {name: leg for name, leg in lists.items() if name in shown}
+    for name, leg in graphs.items():
+        ranking = leg.rank(query, vector, base, filters, depth, legs=completed)
+        if ranking.hits or name != "graph":
+            lists[name] = ranking.hits
+        trace = ranking.trace if name == "graph" else trace
     return Legs(lists, trace)
 
 
@@ -246,5 +259,8 @@ def _hit(
     parts: Mapping[str, LegPart],
     rerank_score: float | None = None,
     path: tuple[str, ...] = (),
+    mixture: str = "",
 ) -> Hit:
-    return Hit(rank, memory.external_id, fused.score, memory, parts, fused.bonus, fused.prior, rerank_score, path)
+    return Hit(
+        rank, memory.external_id, fused.score, memory, parts, fused.bonus, fused.prior, rerank_score, path, mixture
+    )

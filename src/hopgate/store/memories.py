@@ -127,7 +127,8 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     connection.execute(
         f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
         "i.importance, i.is_sensitive, i.scope, coalesce(i.created_at, old.created_at, now()), i.title_length, "
-        "i.thread, i.reply_to, i.dated OR coalesce(old.dated, false), i.source FROM incoming i LEFT JOIN memories old USING (external_id) "
+        "i.thread, i.reply_to, i.dated OR coalesce(old.dated, false), i.source "
+        "FROM incoming i LEFT JOIN memories old USING (external_id) "
         "ON CONFLICT (external_id) DO UPDATE SET content = excluded.content, category = excluded.category, "
         "tags = excluded.tags, expanded_keywords = excluded.expanded_keywords, importance = excluded.importance, "
         "is_sensitive = excluded.is_sensitive, scope = excluded.scope, created_at = excluded.created_at, "

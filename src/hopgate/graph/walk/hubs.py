@@ -15,9 +15,7 @@ FEW = 5
 LEAST = 0.05
 
 
-def hub_factors(
-    memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any], concepts: int
-) -> NDArray[np.float32]:
+def hub_factors(memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any], concepts: int) -> NDArray[np.float32]:
     """Give each mention's factor: ``ln(memories / mentioning) / ln 20`` in the memory's scope, between 0.05 and 1.
 
     Parameters

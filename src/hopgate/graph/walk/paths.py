@@ -59,10 +59,10 @@ def strongest_path(graph: WalkGraph, start: Restart, memory: int, *, damping: fl
 
     Examples
     --------
-    >>> from hopgate.graph.walk.seeds import restart
+    >>> from hopgate.graph.walk.seeds import starts
     >>> from hopgate.graph.walk.walk_graph import mention_graph
     >>> graph = mention_graph(2, 2, memory=[0, 1], concept=[0, 1], source=[0], target=[1])
-    >>> strongest_path(graph, restart(graph, names=[0]), 1).nodes
+    >>> strongest_path(graph, starts(graph, names=[0]).mixed(), 1).nodes
     (2, 3, 1)
     """
     if not 0 <= memory < graph.memories:

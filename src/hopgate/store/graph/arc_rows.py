@@ -1,8 +1,8 @@
 """Arcs between memories: which were said just before one another, and which answers which.
 
-They follow from the memories alone, so that nothing has to be kept in step: they are derived where the matrix is loaded,
-by one sort of the memories that are in a thread. A memory that is added, deleted or made sensitive changes what its
-neighbours are joined to at the next version of the graph.
+They follow from the memories alone, so that nothing has to be kept in step: they are derived where the matrix is
+loaded, by one sort of the memories that are in a thread. A memory that is added, deleted or made sensitive changes what
+its neighbours are joined to at the next version of the graph.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ARC_KINDS = (FOLLOWS, REPLIES)
 FULL_WEIGHT = 2.0
 STEP = 0.6
 # What is left of an arc after a gap in time: half after an hour between memories that only share a category, which is
-# how chats without a thread look and how notes filed under "homelab" do not; half after a day in a thread that its owner
+# how chats without a thread look and how notes filed under "homelab" do not; half after a day in a thread that was
 # named, and never less than a quarter there.
 CATEGORY_HALF_S = 3600.0
 THREAD_HALF_S = 86400.0

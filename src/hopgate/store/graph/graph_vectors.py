@@ -105,11 +105,18 @@ def near_facts(
     *,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
+    among: Sequence[int] | None = None,
 ) -> list[tuple[int, float]]:
-    """The facts nearest a query as (edge, cosine), best first."""
+    """The facts nearest a query as (edge, cosine), best first; with `among` only of these edges."""
+    of_these = "true" if among is None else "id = ANY(%(among)s)"
     return connection.execute(
         "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concept_edges "
-        f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} "
+        f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} AND {of_these} "
         "ORDER BY embedding <=> %(vector)s::halfvec, id LIMIT %(limit)s",
-        {**time_parameters(as_of, known_at), "vector": vectors.to_sql(vector), "limit": limit},
+        {
+            **time_parameters(as_of, known_at),
+            "vector": vectors.to_sql(vector),
+            "limit": limit,
+            "among": None if among is None else list(among),
+        },
     ).fetchall()
