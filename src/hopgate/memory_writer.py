@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import memories, vectors
-from hopgate.store.graph import version
+from hopgate.store.graph import statement_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -41,6 +41,8 @@ class MemoryWriter:
             if written.changed:
                 revoke(connection, written.changed)
                 vectors.drop(connection, written.changed)
+                # They were about the old text.
+                statement_rows.remove(connection, written.changed)
             if written.now_sensitive:
                 self._forget(connection, written.now_sensitive)
             if written.rows > written.added:
@@ -81,7 +83,9 @@ class MemoryWriter:
         from hopgate.store.graph import fact_rows
 
         texts = [memory.content for memory in memories.fetch_by_id(connection, ids).values()]
-        self._embedding.forget([*texts, *fact_rows.texts_of_memories(connection, ids)])
+        stated = statement_rows.texts_of_memories(connection, ids)
+        self._embedding.forget([*texts, *stated, *fact_rows.texts_of_memories(connection, ids)])
+        statement_rows.remove(connection, ids)
         revoke(connection, ids)
         vectors.drop(connection, ids)
         extractions.forget(connection, ids)

@@ -34,8 +34,8 @@ class MatrixConfig:
     Parameters
     ----------
     relations : mapping or pairs of (str, float)
-        Factors for edges, mentions and arcs between memories ("follows", "replies to") by their relation; 1 for those not
-        named, and 0 leaves one out.
+        Factors for edges, mentions and arcs between memories ("follows", "replies to") by their relation; 1 for those
+        not named, and 0 leaves one out.
     kinds : mapping or pairs of (str, float)
         Factors by a concept's kind ("" for none): on its mentions, and on its edges once for each end.
     as_of : datetime, optional

@@ -1,4 +1,4 @@
-"""Vectors of concepts (by name) and of edges (the fact as text)."""
+"""Vectors of concepts (by name), of edges (the fact as text) and of statements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-Table = Literal["concepts", "concept_edges"]
+Table = Literal["concepts", "concept_edges", "statements"]
 INDEX = "concepts_embedding"
 
 _PENDING: dict[Table, str] = {
@@ -29,6 +29,7 @@ _PENDING: dict[Table, str] = {
         "AND r.canonical = e.relation) FROM concept_edges e "
         f"WHERE e.embedding IS NULL AND e.relation <> '{NAME_INSIDE}' AND e.id > %s ORDER BY e.id LIMIT %s"
     ),
+    "statements": "SELECT id, statement FROM statements WHERE embedding IS NULL AND id > %s ORDER BY id LIMIT %s",
 }
 
 
