@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.graph.walk.adaptive import _WORDS, bundled_model
-from hopgate.graph.walk.features import leg_features, walk_features
+from hopgate.graph.walk.query_features import leg_features, walk_features
 from hopgate.graph.walk.rank import source_walks
 from hopgate.graph.walk.seeds import NearFact, starts
 from hopgate.graph.walk.walk_graph import mention_graph

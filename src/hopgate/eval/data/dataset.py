@@ -99,8 +99,8 @@ def read_dataset(folder: str | Path) -> Dataset:
     Parameters
     ----------
     folder : path
-        Holds `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and, where facts were extracted or statements written,
-        `triples.jsonl` and `statements.jsonl`.
+        Holds `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and, where facts were extracted or statements
+        written, `triples.jsonl` and `statements.jsonl`.
 
     Raises
     ------

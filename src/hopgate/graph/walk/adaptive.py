@@ -1,7 +1,7 @@
 """How much each walk counts for this query: a small regression over what is known before the answer.
 
 The shares are a softmax over the walks that have a start, linear in standardised numbers about the query
-(`hopgate.graph.walk.features`). The numbers of the regression are in `shares.json`: docs/research/neighbours.md says
+(`hopgate.graph.walk.query_features`). The numbers of the regression are in `shares.json`: docs/research/neighbours.md says
 how they were made.
 """
 
@@ -45,10 +45,11 @@ REASONS = 3
 
 
 class Mixture(NamedTuple):
-    """How much each walk counts, and the strongest reasons for it; none where the shares were given."""
+    """How much each walk counts, the strongest reasons for it, and what was known; neither where shares were given."""
 
     shares: Shares
     reasons: tuple[str, ...] = ()
+    known: Mapping[str, float] = {}
 
     def in_words(self) -> str:
         """The shares and their reasons in one line.
@@ -106,10 +107,11 @@ class ShareModel:
         first = int(shares.argmax())
         others = [walk for walk in np.flatnonzero(used).tolist() if walk != first]
         if not others:
-            return Mixture(_shares(shares))
+            return Mixture(_shares(shares), known=known)
         lead = (weights[first] - weights[others].mean(axis=0)) * z
         strongest = [at for at in np.argsort(-lead)[:REASONS].tolist() if lead[at] > 0]
-        return Mixture(_shares(shares), tuple(_WORDS[self.features[at]][int(z[at] > 0)] for at in strongest))
+        reasons = tuple(_WORDS[self.features[at]][int(z[at] > 0)] for at in strongest)
+        return Mixture(_shares(shares), reasons, known)
 
 
 @cache

@@ -29,12 +29,16 @@ KEPT_SCOPES = 16
 
 @dataclass(frozen=True, slots=True)
 class WalkTrace:
-    """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture."""
+    """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
+
+    `walks` has the walks from memories, names and facts, a column each; hops have none.
+    """
 
     matrix: GraphMatrix
     start: Restart
     walk: Walk
     mixture: Mixture
+    walks: NDArray[np.float64] | None = None
 
 
 class GraphRanking(NamedTuple):
@@ -163,7 +167,7 @@ class GraphLeg:
             for node in top_k(scores, depth, allowed=allowed).tolist()
         ]
         pool = pool_scores(scores, seeded.linked, seeded.mass)
-        return GraphRanking(hits, WalkTrace(matrix, start, walk, mixture), pool)
+        return GraphRanking(hits, WalkTrace(matrix, start, walk, mixture, walks), pool)
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[str, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
@@ -279,7 +283,7 @@ class GraphLeg:
     ) -> tuple[Restart, Mixture]:
         """Decide how much each walk counts: as it is set, or by what is known of this query."""
         from hopgate.graph.walk.adaptive import Mixture, bundled_model
-        from hopgate.graph.walk.features import TOP, leg_features, walk_features
+        from hopgate.graph.walk.query_features import TOP, leg_features, walk_features
         from hopgate.graph.walk.seeds import COMMON_SHARES
 
         shares = self.walk.seeding.shares
