@@ -1,8 +1,8 @@
 """How much each walk counts for this query: a small regression over what is known before the answer.
 
 The shares are a softmax over the walks that have a start, linear in standardised numbers about the query
-(`hopgate.graph.walk.query_features`). The numbers of the regression are in `shares.json`: docs/research/neighbours.md says
-how they were made.
+(`hopgate.graph.walk.query_features`). The numbers of the regression are in `shares.json`; how they were made is in
+docs/research/neighbours.md, and `benchmarks/fit_shares.py` makes others.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Walk:
 def source_walks(
     graph: WalkGraph, start: Starts, walk: Walk | None = None, *, all_memories: bool = False
 ) -> NDArray[np.float64]:
-    """Walk from each source, all in one solution of the graph; give the share of walks at every memory.
+    """Walk from each source that found something, side by side; give the share of walks at every memory.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -100,6 +101,7 @@ class GraphLeg:
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
         self._scopes: dict[Filters, tuple[GraphMatrix, GraphMatrix]] = {}
+        self._keeping = threading.Lock()
 
     @property
     def walk(self) -> Walk:
@@ -204,9 +206,10 @@ class GraphLeg:
             rows = connection.execute(f"SELECT id FROM memories WHERE {condition}", parameters).fetchall()
             ids = [row[0] for row in rows]
             part = within(matrix, ids, edge_rows.with_evidence(connection, ids))
-            while len(self._scopes) >= KEPT_SCOPES:
-                self._scopes.pop(next(iter(self._scopes)), None)
-            self._scopes[inside] = (matrix, part)
+            with self._keeping:
+                # An older version's matrix is let go of, and of this one's scopes the first that came.
+                kept = [(key, pair) for key, pair in self._scopes.items() if pair[0].stamp == matrix.stamp]
+                self._scopes = dict([*kept[-(KEPT_SCOPES - 1) :], (inside, (matrix, part))])
         return part
 
     def _seed(
