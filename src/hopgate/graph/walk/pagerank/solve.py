@@ -34,7 +34,7 @@ LIGHT_HUB = 10_000
 # 0.83 to 0.94 in double; 4 take longer than one, 8 a little longer than 16, and 32 as long.
 BATCH_COLUMNS = 16
 # Fewer than this are solved one by one, and side by side on a graph whose products outweigh a thread: three columns at
-# once took 279 ms of CPU at 1.1 M arcs where three apart took 149 and one 54, and 12 ms at 54,000 arcs against 10 and 4.
+# once took 279 ms of CPU at 1.1 M arcs where three apart took 149 and one 54; 12 ms at 54,000 arcs against 10 and 4.
 FEWEST_TOGETHER = 8
 ARCS_A_THREAD = 200_000
 
