@@ -61,7 +61,7 @@ def synthesise(store: Store, edges: int = 0, seed: int = 0) -> None:
 
 
 def in_bulk(connection: Connection[Any]) -> int:
-    arrays.memory_ids(connection)
+    arrays.memory_scopes(connection)
     arrays.concept_kinds(connection)
     return len(arrays.mentions(connection).memory) + len(arrays.edges(connection).id)
 

@@ -28,7 +28,8 @@ import hopgate
 from hopgate.embed import Identity
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.filters import Filters
-from hopgate.recall.recall import RecallPipeline, recall
+from hopgate.recall.recall import recall
+from hopgate.recall.run_legs import RecallPipeline
 from hopgate.recall.settings import Settings
 from hopgate.store import vectors
 

@@ -67,6 +67,8 @@ def parse_memory(record: object) -> Memory:
         is_sensitive=_flag(fields),
         scope=_optional(fields, "scope"),
         created_at=_instant(fields),
+        thread=_optional(fields, "thread") or _optional(fields, "session"),
+        reply_to=_optional(fields, "reply_to"),
         source=source,
         language=_optional(fields, "language"),
     )
@@ -91,6 +93,8 @@ def to_record(memory: Memory) -> dict[str, Any]:
         "importance": memory.importance,
         "is_sensitive": memory.is_sensitive,
         "scope": memory.scope,
+        "thread": memory.thread,
+        "reply_to": memory.reply_to,
         "language": memory.language,
     }
     was = {name: getattr(before, name) for name in now} | {

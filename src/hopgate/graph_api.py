@@ -131,14 +131,23 @@ class ConceptGraph:
             How many of each.
         """
         from hopgate.graph.inspect.query_walk import query_walk
+        from hopgate.recall.completion import complete, fused_base, pool_of
         from hopgate.recall.filters import Filters, check_query
+        from hopgate.recall.legs.dense import dense_leg
+        from hopgate.recall.legs.lexical import lexical_leg
         from hopgate.store import vectors
 
-        text = check_query(query)
+        text, filters = check_query(query), Filters(as_of=as_of)
         with self._store.transaction() as connection:
             space = vectors.space(connection)
         vector = self._embedding.query(text, space) if space else None
-        trace = self._leg.rank(text, vector, {}, Filters(as_of=as_of), depth=50, exact=True).trace
+        with self._store.transaction() as connection:
+            lists = {"lexical": lexical_leg(connection, text, filters)}
+            if vector is not None:
+                lists["dense"] = dense_leg(connection, vector, filters, exact=True)
+            scores = complete(connection, text, vector, lists, pool_of(lists))
+        base = [(hit.id, hit.score) for hit in fused_base(scores)]
+        trace = self._leg.rank(text, vector, base, filters, depth=50, legs=scores).trace
         if trace is None or not trace.start:
             raise HopgateError(f"nothing in the graph answers to {query!r}: build it, or ask for something it names")
         with self._store.transaction() as connection:

@@ -20,7 +20,8 @@ from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_sc
 from hopgate.recall.hit import Hit
 from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
-from hopgate.recall.recall import Legs, RecallPipeline, recall, run_legs
+from hopgate.recall.recall import recall
+from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.settings import RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes

@@ -52,6 +52,11 @@ class Memory:
         default the store's language.
     created_at : datetime, optional
         When it was written down, by default when it arrives; without a time zone it is UTC.
+    thread : str, optional
+        The conversation it is part of, within its scope: what was said just before and after are its neighbours in the
+        graph. Without one, memories of one category are neighbours where they were written within a few hours.
+    reply_to : str, optional
+        The external id of the memory that it answers: a neighbour too, whatever lies between them.
     source : dict, optional
         The record as it came in, less its id, title and text; kept so that an export gives back what went in.
 
@@ -72,6 +77,8 @@ class Memory:
     is_sensitive: bool = False
     scope: str | None = None
     created_at: datetime | None = None
+    thread: str | None = None
+    reply_to: str | None = None
     source: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     language: str | None = None
 
@@ -112,7 +119,7 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
     """Say why a memory cannot be stored, in the words the user sees after file and line."""
     if not memory.external_id:
         yield "its id is empty"
-    for name, key in (("id", memory.external_id), ("scope", memory.scope or ""), ("category", memory.category or "")):
+    for name, key in _keys(memory):
         if len(key.encode("utf-8", "replace")) > MAX_KEY_BYTES:
             yield f"its {name} is longer than {MAX_KEY_BYTES} bytes"
     if math.isnan(memory.importance) or not 0 <= memory.importance <= 1:
@@ -120,7 +127,7 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
     if memory.created_at is not None and memory.created_at.year not in YEARS:
         yield f"created_at must be between the years {YEARS[0]} and {YEARS[-1]}, not {memory.created_at.isoformat()}"
     searchable = (memory.content, *memory.tags, *memory.expanded_keywords)
-    texts = (memory.external_id, memory.scope or "", memory.category or "", *searchable)
+    texts = (*(key for _, key in _keys(memory)), *searchable)
     if any("\0" in text for text in texts):
         yield "it holds a NUL character, which PostgreSQL cannot store"
     try:
@@ -131,3 +138,10 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
     else:
         if size > MAX_SEARCHABLE_BYTES:
             yield f"its text is {size:,} bytes; a memory is at most {MAX_SEARCHABLE_BYTES:,}"
+
+
+def _keys(memory: Memory) -> Iterator[tuple[str, str]]:
+    """What a memory is found or grouped by, each with its name."""
+    yield "id", memory.external_id
+    for name in ("scope", "category", "thread", "reply_to"):
+        yield name, getattr(memory, name) or ""

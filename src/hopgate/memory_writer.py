@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import memories, vectors
+from hopgate.store.graph import statement_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -40,8 +41,13 @@ class MemoryWriter:
             if written.changed:
                 revoke(connection, written.changed)
                 vectors.drop(connection, written.changed)
+                # They were about the old text.
+                statement_rows.remove(connection, written.changed)
             if written.now_sensitive:
                 self._forget(connection, written.now_sensitive)
+            if written.rows > written.added:
+                # A known memory's scope, thread or date may be another now.
+                version.touch(connection)
         return written
 
     def load(self, new: Iterable[Memory]) -> Written:
@@ -77,7 +83,9 @@ class MemoryWriter:
         from hopgate.store.graph import fact_rows
 
         texts = [memory.content for memory in memories.fetch_by_id(connection, ids).values()]
-        self._embedding.forget([*texts, *fact_rows.texts_of_memories(connection, ids)])
+        stated = statement_rows.texts_of_memories(connection, ids)
+        self._embedding.forget([*texts, *stated, *fact_rows.texts_of_memories(connection, ids)])
+        statement_rows.remove(connection, ids)
         revoke(connection, ids)
         vectors.drop(connection, ids)
         extractions.forget(connection, ids)

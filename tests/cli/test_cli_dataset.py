@@ -42,6 +42,7 @@ def test_check_counts_what_is_there(bare: Runner, folder: Path) -> None:
         "hops": {"1": 2, "2": 2},
         "facts": 1,
         "mentions": 1,
+        "statements": 0,
         "problems": [],
     }
     printed = bare("dataset", "check", str(folder)).out

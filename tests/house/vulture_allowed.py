@@ -17,3 +17,6 @@ direct  # a field of an explanation, for whoever prints it
 joined_at  # a field of an explanation, for whoever prints it
 __getattr__  # called by Python for a public name that is not imported yet
 __dir__  # called by Python for dir(hopgate)
+known  # a field of a mixture, for benchmarks/fit_shares.py
+walks  # a field of a walk's trace, for benchmarks/fit_shares.py
+subject  # a column of a statement's row

@@ -12,7 +12,8 @@ from word_endpoint import WordEndpoint, serving
 from hopgate import Memory
 from hopgate.cli.recall import why
 from hopgate.kb import KnowledgeBase
-from hopgate.recall.fuse import total
+from hopgate.recall.completion import pooled
+from hopgate.recall.fuse import active, total
 
 pytestmark = pytest.mark.filterwarnings("ignore::hopgate.kb.BarredLegWarning")
 
@@ -44,14 +45,16 @@ def filled(kb: KnowledgeBase, endpoint: WordEndpoint) -> KnowledgeBase:
     ],
 )
 def test_a_score_is_the_sum_of_its_parts(filled: KnowledgeBase, options: dict[str, Any]) -> None:
-    legs, importance = filled.legs("amber birch", settings=filled.settings(**options))
+    settings = filled.settings(**options)
+    legs, importance = filled.legs("amber birch", settings=settings)
+    lists, unseen = pooled(legs.found, legs.scores, active(settings.fuser))
     for hit in filled.recall("amber birch", explain=True, **options):
         parts = total([part.contribution for part in hit.legs.values()] + list(hit.unseen.values()))
-        assert set(hit.unseen) == {name for name, keys in legs.unseen.items() if keys} - set(hit.legs)
+        assert set(hit.unseen) == {name for name, keys in unseen.items() if keys} - set(hit.legs)
         assert hit.score == pytest.approx((parts + hit.bonus) * hit.prior, rel=1e-12)
         assert hit.prior == pytest.approx(0.7 + 0.3 * hit.memory.importance)
         for name, part in hit.legs.items():
-            key, score = legs.lists[name][part.rank - 1]
+            key, score = lists[name][part.rank - 1]
             assert score == part.score
             assert importance[key] == hit.memory.importance
 

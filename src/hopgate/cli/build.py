@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +18,9 @@ def command(
     url: options.Url = None,
     single_valued: Annotated[
         list[str] | None, typer.Option(help="A relation of which a concept has one at a time; may be given again.")
+    ] = None,
+    statements: Annotated[
+        Path | None, typer.Option(help="A statements.jsonl: sentences about memories, which recall starts from too.")
     ] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Bring all names together anew.")] = False,
     limit: options.Limit = None,
@@ -42,6 +46,7 @@ def command(
             limit=limit,
             single_valued=single_valued or (),
             rebuild=rebuild,
+            statements=statements,
             show=show,
         )
         counts = kb.graph.counts()

@@ -124,12 +124,16 @@ def why(hit: Hit) -> str:
     if hit.bonus:
         lines.append(f"exact match +{hit.bonus:.4f}")
     lines.append(f"prior ×{hit.prior:.2f}")
+    if not hit.in_graph:
+        lines.append("the graph does not have it: scored by its place in the base")
     if hit.lifted:
         lines.append("lifted: first in a leg or in the base")
     if hit.rerank_score is not None:
         lines.append(f"reranked {hit.rerank_score:.2f}")
     if hit.path:
         lines.append(" → ".join(hit.path))
+    if hit.mixture:
+        lines.append(f"walks from {hit.mixture}")
     return "\n".join(lines)
 
 

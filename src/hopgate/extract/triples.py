@@ -110,7 +110,7 @@ def _fact(row: dict[str, Any], doc_id: str, path: Path | str, line: int) -> Trip
     if not all(name in row for name in _FACT):
         refuse(path, line, "neither a fact (subject, relation, object) nor a mention (entity)")
     subject, relation, target = (_name(row, name, path, line) for name in _FACT)
-    begin, end = (_date(row, name, path, line) for name in ("valid_from", "valid_to"))
+    begin, end = (read_date(row, name, path, line) for name in ("valid_from", "valid_to"))
     if begin and end and begin > end:
         refuse(path, line, f"valid_to {end} is before valid_from {begin}")
     return Triple(
@@ -122,7 +122,7 @@ def _fact(row: dict[str, Any], doc_id: str, path: Path | str, line: int) -> Trip
         row.get("object_type") or "",
         begin,
         end,
-        _confidence(row, path, line),
+        read_confidence(row, path, line),
     )
 
 
@@ -130,7 +130,8 @@ def _name(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
     return " ".join(field(row, name, path, line).split())
 
 
-def _confidence(row: dict[str, Any], path: Path | str, line: int) -> float | None:
+def read_confidence(row: dict[str, Any], path: Path | str, line: int) -> float | None:
+    """The confidence of a row, in 0..1; none where it has none."""
     value = row.get("confidence")
     if value is None:
         return None
@@ -139,7 +140,8 @@ def _confidence(row: dict[str, Any], path: Path | str, line: int) -> float | Non
     return float(value)
 
 
-def _date(row: dict[str, Any], name: str, path: Path | str, line: int) -> str | None:
+def read_date(row: dict[str, Any], name: str, path: Path | str, line: int) -> str | None:
+    """A date of a row in ISO form, as precise as it was given; none where it has none."""
     value: str | None = row.get(name)
     if not value:
         return None

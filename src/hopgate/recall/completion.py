@@ -7,11 +7,12 @@ worse (docs/research/fusion.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.filters import Filters
+from hopgate.recall.fuse import Fused, MinMax
 from hopgate.recall.legs.dense import dense_scores
 from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker, lexical_scores
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 Leg = list[tuple[int, float]]
+
+# The best family without a graph, on a plateau: lexical .25 to .35 are alike (docs/research/fusion.md).
+BASE_FUSER = MinMax(lexical=0.3, dense=0.7, graph=0)
 
 
 def pool_of(lists: Mapping[str, Leg]) -> set[int]:
@@ -86,3 +90,34 @@ def unseen_by(lists: Mapping[str, Leg], pool: AbstractSet[int]) -> dict[str, Abs
     {'lexical': set(), 'dense': {1}}
     """
     return {name: pool - {key for key, _ in leg} for name, leg in lists.items()}
+
+
+def pooled(
+    found: Mapping[str, Leg], scores: Mapping[str, Leg], names: Collection[str]
+) -> tuple[dict[str, Leg], dict[str, AbstractSet[int]]]:
+    """Give what fusion takes: the named legs' scores of all that they found, and what each could not see.
+
+    Recall and the gate both fuse what this gives, so that what is measured is what is shipped.
+
+    Parameters
+    ----------
+    found, scores : mapping of leg name to list
+        What each leg found, and its real scores of that and more.
+    names : collection of str
+        The legs that have a weight; one that found nothing is left out.
+
+    Examples
+    --------
+    >>> pooled({"lexical": [(1, 0.5)], "dense": [(2, 0.9)]}, {"lexical": [(1, 0.5), (2, 0.0)], "dense": [(2, 0.9)]},
+    ...        ("lexical", "dense"))
+    ({'lexical': [(1, 0.5), (2, 0.0)], 'dense': [(2, 0.9)]}, {'lexical': set(), 'dense': {1}})
+    """
+    fused = [name for name in names if found.get(name)]
+    pool = pool_of({name: found[name] for name in fused})
+    lists = {name: [pair for pair in scores[name] if pair[0] in pool] for name in fused}
+    return lists, unseen_by(lists, pool)
+
+
+def fused_base(scores: Mapping[str, Leg]) -> list[Fused[int]]:
+    """Fuse the completed lexical and dense leg into the ranking that walks start from."""
+    return BASE_FUSER.fuse(scores, unseen=unseen_by(scores, pool_of(scores)))

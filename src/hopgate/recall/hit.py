@@ -36,10 +36,14 @@ class Hit:
     unseen : mapping of leg name to float
         The legs that could not see the memory (no vector, sensitive, not linked), and what it was granted in the place
         of each; empty unless an explanation was asked for.
+    in_graph : bool
+        Whether the graph has it. Where not, the graph leg scores it by what its place in the base is worth.
     scale : float
         By what that scaled the contributions of the legs that could see it.
     lifted : bool
         Whether it stands higher than its score says, because a leg, or the base, has it first.
+    mixture : str
+        For the graph leg: how much its walks from memories, names and facts count for this query, and why.
     """
 
     rank: int
@@ -52,8 +56,10 @@ class Hit:
     rerank_score: float | None = None
     path: tuple[str, ...] = ()
     unseen: Mapping[str, float] = field(default_factory=dict)
+    in_graph: bool = True
     scale: float = 1.0
     lifted: bool = False
+    mixture: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as plain values."""
@@ -73,8 +79,11 @@ class Hit:
             }
             values |= {"bonus": self.bonus, "prior": self.prior}
             values |= {"unseen": dict(self.unseen), "scale": self.scale, "lifted": self.lifted}
+            values["in_graph"] = self.in_graph
         if self.rerank_score is not None:
             values["rerank_score"] = self.rerank_score
         if self.path:
             values["path"] = list(self.path)
+        if self.mixture:
+            values["mixture"] = self.mixture
         return values

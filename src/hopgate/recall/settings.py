@@ -23,8 +23,6 @@ BUNDLED_RERANKER = "bundled"
 # What the environment gives as text, as true or false, and as a whole number; all else is a number.
 _TEXTS, _FLAGS, _WHOLE = ("fuser", "sort_by", "rerank_model", "lexical_ranker", "walk"), ("rerank",), ("k", "depth")
 
-# The best family without a graph, on a plateau: lexical .25 to .35 are alike (docs/research/fusion.md).
-BASE_FUSER = MinMax(lexical=0.3, dense=0.7, graph=0)
 # Base to graph 1 : 8, the base in its own proportions. The walk starts from the base and so holds it already: fused
 # again at more than that it only falls back towards the base. A store without a graph is left with the base.
 DEFAULT_FUSER = MinMax(lexical=0.15, dense=0.35, graph=4)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _INCOMING = (
     "external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
-    "title_length, source, search_language"
+    "title_length, thread, reply_to, dated, source, search_language"
 )
 # An owner's row without an external id is known by its own id, and one whose sensitivity is NULL counts as sensitive.
 KEY = "coalesce(external_id, id::text)"
@@ -31,7 +31,8 @@ NAMED = "(external_id = ANY(%(names)s) OR external_id IS NULL AND id = ANY(%(num
 _ROW = (
     f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
     "coalesce(importance::text::float8, 0.5), "
-    "coalesce(is_sensitive, true), scope, created_at, title_length, source, search_language"
+    "coalesce(is_sensitive, true), scope, created_at, title_length, thread::text, reply_to::text, source, "
+    "search_language"
 )
 # How the store's own ids are written, up to the digits that a bigint always holds.
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
@@ -107,7 +108,8 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     connection.execute(
         "CREATE TEMP TABLE incoming (external_id text, content text, category text, tags text[], "
         "expanded_keywords text[], importance float8, is_sensitive boolean, scope text, created_at timestamptz, "
-        "title_length integer, source json, search_language text) ON COMMIT DROP"
+        "title_length integer, thread text, reply_to text, dated boolean, source json, search_language text) "
+        "ON COMMIT DROP"
     )
     with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({_INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
@@ -129,11 +131,13 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     connection.execute(
         f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
         "i.importance, i.is_sensitive, i.scope, coalesce(i.created_at, old.created_at, now()), i.title_length, "
-        "i.source, i.search_language FROM incoming i LEFT JOIN memories old USING (external_id) "
+        "i.thread, i.reply_to, i.dated OR coalesce(old.dated, false), i.source, i.search_language "
+        "FROM incoming i LEFT JOIN memories old USING (external_id) "
         "ON CONFLICT (external_id) DO UPDATE SET content = excluded.content, category = excluded.category, "
         "tags = excluded.tags, expanded_keywords = excluded.expanded_keywords, importance = excluded.importance, "
         "is_sensitive = excluded.is_sensitive, scope = excluded.scope, created_at = excluded.created_at, "
-        "title_length = excluded.title_length, source = excluded.source, search_language = excluded.search_language"
+        "title_length = excluded.title_length, thread = excluded.thread, reply_to = excluded.reply_to, "
+        "dated = excluded.dated, source = excluded.source, search_language = excluded.search_language"
     )
     connection.execute("DROP TABLE incoming")
     return Written(
@@ -231,6 +235,9 @@ def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
         memory.scope,
         memory.created_at or now,
         len(memory.title),
+        memory.thread,
+        memory.reply_to,
+        memory.created_at is not None,
         None if memory.source is None else json.dumps(memory.source, ensure_ascii=False),
         memory.language,
     )
@@ -238,7 +245,7 @@ def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
 
 def _memory(row: Sequence[Any]) -> Memory:
     external_id, content, category, tags, keywords, importance, sensitive, scope, created, title_length = row[:10]
-    source, language = row[10:12]
+    thread, reply_to, source, language = row[10:14]
     return Memory(
         external_id,
         content[title_length + 1 :] if title_length else content,
@@ -250,6 +257,8 @@ def _memory(row: Sequence[Any]) -> Memory:
         is_sensitive=sensitive,
         scope=scope,
         created_at=created,
+        thread=thread,
+        reply_to=reply_to,
         source=source,
         language=language,
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EXACT_BELOW = 50_000
 INDEX = "memories_embedding"
 # Tables whose rows carry a vector of this space.
-TABLES = ("memories", "concepts", "concept_edges")
+TABLES = ("memories", "concepts", "concept_edges", "statements")
 # An index that is being built, or whose build was interrupted, is there and not valid.
 _INDEXED = "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%(index)s)), false)"
 

@@ -49,6 +49,11 @@ def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: 
         edge_relation=relation,
         edge_weight=weight,
         edge_id=np.arange(len(edges)),
+        memory_scope=np.zeros(memories, np.int32),
+        arc_source=np.zeros(0, np.int32),
+        arc_target=np.zeros(0, np.int32),
+        arc_weight=np.zeros(0, np.float32),
+        arc_kind=np.zeros(0, np.int32),
     )  # fmt: skip
 
 

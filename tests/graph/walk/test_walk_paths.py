@@ -1,5 +1,6 @@
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -8,8 +9,12 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.paths import Path, PathEdge, Step, pairs, steps, strongest_path
-from hopgate.graph.walk.seeds import Restart, Seed, restart
+from hopgate.graph.walk.seeds import Restart, Seed, memory_mass, starts
 from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
+
+
+def restart(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Restart:
+    return starts(graph, memories=memory_mass(memories), names=names).mixed()
 
 
 def probability(graph: WalkGraph, start: Restart, nodes: tuple[int, ...], damping: float) -> float:

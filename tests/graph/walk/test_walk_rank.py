@@ -1,14 +1,30 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.pagerank import solve
-from hopgate.graph.walk.rank import Walk, rank_memories
-from hopgate.graph.walk.seeds import Restart, Seeding, restart
+from hopgate.graph.walk.rank import Walk, mixed_walks, pool_scores, source_walks
+from hopgate.graph.walk.seeds import COMMON_SHARES, Seeding, Starts, memory_mass, starts
 from hopgate.graph.walk.top_k import top_k
 from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
+
+
+def start_of(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Starts:
+    return starts(graph, memories=memory_mass(memories), names=names)
+
+
+def ranking(
+    graph: WalkGraph, start: Starts, walk: Walk | None = None, *, allowed: NDArray[np.bool_] | None = None
+) -> list[tuple[int, float]]:
+    """Rank memories as the graph leg does."""
+    walk = walk or Walk()
+    scores = mixed_walks(source_walks(graph, start, walk, all_memories=allowed is not None), COMMON_SHARES)
+    return [(at, float(scores[at])) for at in top_k(scores, walk.depth, allowed=allowed).tolist()]
 
 
 def random_graph(seed: int, memories: int = 12, concepts: int = 9) -> WalkGraph:
@@ -31,7 +47,7 @@ def chain(hops: int) -> WalkGraph:
 
 def test_along_a_chain_the_nearer_memory_comes_first() -> None:
     graph = chain(5)
-    assert [memory for memory, _ in rank_memories(graph, restart(graph, names=[0]))] == [0, 1, 2, 3, 4]
+    assert [memory for memory, _ in ranking(graph, start_of(graph, names=[0]))] == [0, 1, 2, 3, 4]
 
 
 def test_a_bridge_beats_what_merely_shares_a_common_concept() -> None:
@@ -39,36 +55,65 @@ def test_a_bridge_beats_what_merely_shares_a_common_concept() -> None:
     memory = [0, 0, 1, 1, *range(2, 10), 0, 1]
     concept = [0, 1, 1, 2, *[3] * 8, 3, 3]
     graph = mention_graph(10, 4, memory, concept)
-    ranking = [found for found, _ in rank_memories(graph, restart(graph, names=[0]))]
-    assert ranking[:2] == [0, 1]
+    found = [memory for memory, _ in ranking(graph, start_of(graph, names=[0]))]
+    assert found[:2] == [0, 1]
 
 
-def test_what_the_dense_leg_found_is_ranked_with_the_rest() -> None:
-    graph = mention_graph(3, 1, memory=[0, 1], concept=[0, 0])
-    ranking = dict(rank_memories(graph, restart(graph, names=[0], memories=[(2, 0.9)])))
-    assert set(ranking) == {0, 1, 2}
+def test_what_the_base_found_is_ranked_with_the_rest() -> None:
+    graph = mention_graph(3, 2, memory=[0, 1, 2], concept=[0, 0, 1])
+    assert set(dict(ranking(graph, start_of(graph, names=[0], memories=[(2, 0.9)])))) == {0, 1, 2}
+
+
+def test_three_walks_at_once_are_the_mixture_of_each() -> None:
+    graph = random_graph(5)
+    memories, names = start_of(graph, memories=[(1, 0.7), (2, 0.6)]), start_of(graph, names=[0, 3])
+    together = source_walks(graph, start_of(graph, memories=[(1, 0.7), (2, 0.6)], names=[0, 3]), Walk(tolerance=1e-9))
+    apart = source_walks(graph, memories, Walk(tolerance=1e-9)) + source_walks(graph, names, Walk(tolerance=1e-9))
+    np.testing.assert_allclose(together, apart, atol=1e-8)
+    shares = np.asarray(COMMON_SHARES[:2]) / sum(COMMON_SHARES[:2])
+    np.testing.assert_allclose(mixed_walks(together, COMMON_SHARES), together[:, :2] @ shares, atol=1e-12)
+
+
+def test_mass_outside_the_graph_stays_outside() -> None:
+    graph = chain(3)
+    half = source_walks(graph, starts(graph, memories={0: 0.5}), Walk(tolerance=1e-9))[:, 0]
+    whole = source_walks(graph, starts(graph, memories={0: 1.0}), Walk(tolerance=1e-9))[:, 0]
+    assert whole.sum() == pytest.approx(1)
+    assert half / half.sum() == pytest.approx(whole)
+    assert half.sum() < whole.sum()
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=8), st.data())
+def test_what_the_graph_does_not_have_is_worth_what_its_mass_is_worth_inside(
+    mass: list[float], data: st.DataObject
+) -> None:
+    inside = data.draw(st.integers(0, len(mass)))
+    scores = np.array(mass[:inside]) * 0.25
+    found = pool_scores(scores, {at: at for at in range(inside)}, dict(enumerate(mass)))
+    worth = 0.25 if inside else 1.0
+    assert [found[at] for at in range(len(mass))] == pytest.approx([worth * one for one in mass])
 
 
 def test_nothing_that_seeds_is_an_empty_leg() -> None:
     graph = chain(3)
-    assert rank_memories(graph, restart(graph)) == []
+    assert ranking(graph, start_of(graph)) == []
 
 
-def test_a_graph_without_edges_gives_back_its_seeds_only() -> None:
+def test_a_graph_without_edges_is_not_walked() -> None:
     graph = mention_graph(3, 2, memory=[], concept=[])
-    assert rank_memories(graph, restart(graph, names=[0])) == []
-    assert [memory for memory, _ in rank_memories(graph, restart(graph, memories=[(2, 0.5), (0, 0.4)]))] == [2, 0]
+    assert ranking(graph, start_of(graph, names=[0], memories=[(2, 0.5), (0, 0.4)])) == []
 
 
 def test_a_seed_with_no_edges_beside_one_with_some() -> None:
     graph = mention_graph(2, 2, memory=[0], concept=[0])
-    assert [memory for memory, _ in rank_memories(graph, restart(graph, names=[0, 1]))] == [0]
+    assert [memory for memory, _ in ranking(graph, start_of(graph, names=[0, 1]))] == [0]
 
 
 def test_a_hub_of_ten_thousand_memories_does_not_drown_a_rare_concept() -> None:
     hub = np.arange(10_000)
     graph = mention_graph(10_000, 2, np.append(hub, 77), np.append(np.zeros(10_000, int), 1))
-    leg = rank_memories(graph, restart(graph, names=[0, 1]))
+    leg = ranking(graph, start_of(graph, names=[0, 1]))
     assert leg[0][0] == 77
     assert len(leg) == Walk().depth
 
@@ -78,9 +123,9 @@ def test_a_hub_of_ten_thousand_memories_does_not_drown_a_rare_concept() -> None:
 def test_memories_not_allowed_are_left_out_and_the_others_keep_their_order(seed: int, depth: int) -> None:
     graph, random = random_graph(seed), np.random.default_rng(seed)
     allowed = random.random(graph.memories) < 0.5
-    start = restart(graph, names=[0, 3], memories=[(1, 0.7), (2, 0.6)])
-    whole = rank_memories(graph, start, Walk(depth=graph.memories))
-    some = rank_memories(graph, start, Walk(depth=depth), allowed=allowed)
+    start = start_of(graph, names=[0, 3], memories=[(1, 0.7), (2, 0.6)])
+    whole = ranking(graph, start, Walk(depth=graph.memories))
+    some = ranking(graph, start, Walk(depth=depth), allowed=allowed)
     assert some == [hit for hit in whole if allowed[hit[0]]][:depth]
 
 
@@ -93,15 +138,15 @@ def test_the_top_is_the_head_of_a_full_sort_without_zeros(scores: list[float], d
 
 def test_without_damping_only_seeds_are_visited() -> None:
     graph = chain(3)
-    start = restart(graph, names=[0], memories=[(1, 0.5)])
-    assert [memory for memory, _ in rank_memories(graph, start, Walk(damping=0))] == [1]
+    start = start_of(graph, names=[0], memories=[(1, 0.5)])
+    assert [memory for memory, _ in ranking(graph, start, Walk(damping=0))] == [1]
 
 
 def test_degree_correction_lifts_the_memory_with_fewer_concepts() -> None:
     graph = mention_graph(2, 4, memory=[0, 1, 1, 1, 1], concept=[0, 0, 1, 2, 3])
-    start = Restart(np.array([0.45, 0.55, 0, 0, 0, 0]), restart(graph, memories=[(0, 0.5), (1, 0.5)]).seeds)
-    assert rank_memories(graph, start)[0][0] == 1
-    assert rank_memories(graph, start, Walk(degree_correction=1))[0][0] == 0
+    start = starts(graph, memories={0: 0.45, 1: 0.55})
+    assert ranking(graph, start)[0][0] == 1
+    assert ranking(graph, start, Walk(degree_correction=1))[0][0] == 0
 
 
 @pytest.mark.parametrize("setting", [{"damping": 1}, {"damping": -0.1}, {"tolerance": 0}, {"depth": 0}])
@@ -111,9 +156,9 @@ def test_settings_that_mean_nothing_are_refused(setting: dict[str, float]) -> No
 
 
 def test_walk_is_a_value_that_prints_as_itself() -> None:
-    walk = Walk(damping=0.6, seeding=Seeding(names=0.2))
+    walk = Walk(damping=0.6, seeding=Seeding(shares=(0.5, 0.2, 0.3)))
     assert eval(repr(walk)) == walk
-    assert len({walk, Walk(damping=0.6, seeding=Seeding(names=0.2)), Walk()}) == 2
+    assert len({walk, Walk(damping=0.6, seeding=Seeding(shares=(0.5, 0.2, 0.3))), Walk()}) == 2
 
 
 def test_a_large_graph_is_pushed_unless_memories_are_filtered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,9 +174,9 @@ def test_a_large_graph_is_pushed_unless_memories_are_filtered(monkeypatch: pytes
     monkeypatch.setattr(solve, "push", push)
     graph = random_graph(1, memories=300, concepts=200)
     seeds = np.flatnonzero(~graph.dangling[graph.memories :])[:3].tolist()
-    start = restart(graph, names=seeds)
-    near = rank_memories(graph, start, Walk(depth=3))
+    start = start_of(graph, names=seeds)
+    near = ranking(graph, start, Walk(depth=3))
     assert pushed == [graph.nodes]
-    every = rank_memories(graph, start, Walk(depth=3), allowed=np.ones(graph.memories, bool))
+    every = ranking(graph, start, Walk(depth=3), allowed=np.ones(graph.memories, bool))
     assert pushed == [graph.nodes]
     assert [memory for memory, _ in near] == [memory for memory, _ in every]

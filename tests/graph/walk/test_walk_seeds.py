@@ -1,10 +1,13 @@
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.seeds import NearFact, Seeding, restart
+from hopgate.graph.walk.seeds import COMMON_SHARES, NearFact, Restart, Seeding, Shares, memory_mass, starts
 from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
 
 
@@ -13,6 +16,16 @@ def town() -> WalkGraph:
     return mention_graph(
         4, 4, memory=[0, 1, 2, 3, 0, 1, 2], concept=[0, 0, 0, 0, 1, 1, 2], source=[0, 2], target=[3, 3]
     )
+
+
+def restart(
+    graph: WalkGraph,
+    memories: Sequence[tuple[int, float]] = (),
+    shares: Shares = COMMON_SHARES,
+    seeding: Seeding | None = None,
+    **found: Any,
+) -> Restart:
+    return starts(graph, memories=memory_mass(memories), seeding=seeding, **found).mixed(shares)
 
 
 COSINES = st.floats(-1, 1, allow_nan=False, width=32)
@@ -27,6 +40,8 @@ def test_mass_is_one_or_nothing_and_the_seeds_account_for_all_of_it(
 ) -> None:
     graph = town()
     start = restart(graph, names=names, facts=facts, memories=memories)
+    columns = starts(graph, names=names, facts=facts, memories=memory_mass(memories)).columns
+    assert columns.sum(axis=0) == pytest.approx([float(bool(found)) for found in (memories, names, facts)])
     assert start.vector.sum() == pytest.approx(1.0 if names or facts or memories else 0.0)
     assert bool(start) == bool(names or facts or memories)
     told = np.zeros(graph.nodes)
@@ -44,8 +59,8 @@ def test_only_differences_of_cosines_count(facts: list[NearFact], shift: float) 
 
 
 def test_shares_are_kept_and_a_silent_source_leaves_its_share() -> None:
-    graph, seeding = town(), Seeding(names=0.5, facts=0.3, memories=0.2)
-    both = restart(graph, names=[2], memories=[(3, 0.9)], seeding=seeding)
+    graph = town()
+    both = restart(graph, names=[2], memories=[(3, 0.9)], shares=(0.2, 0.5, 0.3))
     assert both.vector[graph.memories + 2] == pytest.approx(0.5 / 0.7)
     assert both.vector[3] == pytest.approx(0.2 / 0.7)
 
@@ -69,22 +84,33 @@ def test_a_fact_about_itself_counts_once() -> None:
 
 
 def test_only_the_nearest_are_looked_at() -> None:
-    seeding = Seeding(near_facts=1, near_memories=0)
-    start = restart(town(), facts=[NearFact(1, 1, 0.9), NearFact(2, 2, 0.8)], memories=[(0, 0.9)], seeding=seeding)
+    start = restart(town(), facts=[NearFact(1, 1, 0.9), NearFact(2, 2, 0.8)], seeding=Seeding(near_facts=1))
     assert [seed.node for seed in start.seeds] == [5]
+
+
+def test_statements_have_their_part_of_the_memories_mass() -> None:
+    found = memory_mass([(0, 1.0), (1, 0.85)], [(1, 0.8), (2, 0.8), (2, 0.75)])
+    base, stated = 1 / (1 + np.exp(-1)), 1 / (2 + np.exp(-1))
+    assert found == pytest.approx({0: 0.65 * base, 1: 0.65 * (1 - base) + 0.35 * stated, 2: 0.35 * (1 - stated)})
+    assert memory_mass([], [(4, 0.5)]) == {4: 1.0}
+    assert memory_mass([], []) == {}
 
 
 @pytest.mark.parametrize("found", [{"names": [4]}, {"facts": [NearFact(0, -1, 0.5)]}, {"memories": [(4, 0.5)]}])
 def test_what_is_not_in_the_graph_is_refused(found: dict[str, list[object]]) -> None:
     with pytest.raises(HopgateError, match="is not one of the graph's 4"):
-        restart(town(), **found)  # type: ignore[arg-type]
+        restart(town(), **found)
 
 
 @pytest.mark.parametrize(
     "setting",
     [
-        {"names": -1},
-        {"names": 0, "facts": 0, "memories": 0},
+        {"shares": (-1, 1, 1)},
+        {"shares": (0, 0, 0)},
+        {"shares": (1, 1)},
+        {"shares": "guessed"},
+        {"statements": 1.5},
+        {"fact_floor": -0.1},
         {"temperature": 0},
         {"specificity": -1},
         {"near_facts": -1},
@@ -96,6 +122,6 @@ def test_settings_that_mean_nothing_are_refused(setting: dict[str, float]) -> No
 
 
 def test_seeding_is_a_value_that_prints_as_itself() -> None:
-    seeding = Seeding(names=0.2, temperature=0.05)
+    seeding = Seeding(shares=(0.5, 0.2, 0.3), temperature=0.05)
     assert eval(repr(seeding)) == seeding
-    assert hash(seeding) == hash(Seeding(names=0.2, temperature=0.05))
+    assert hash(seeding) == hash(Seeding(shares=(0.5, 0.2, 0.3), temperature=0.05))

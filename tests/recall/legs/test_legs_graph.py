@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import warnings
 from datetime import UTC, datetime
@@ -13,8 +14,12 @@ import pytest
 from hopgate import Memory
 from hopgate.extract.replay import Replay
 from hopgate.graph.walk.pagerank import compiled, solve
+from hopgate.graph.walk.rank import Walk
+from hopgate.graph.walk.seeds import Seeding
 from hopgate.kb import BarredLegWarning, KnowledgeBase
+from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF
+from hopgate.store import memories
 
 MEMORIES = (
     Memory("owner", "Quillon looks after Immich.", scope="home", created_at=datetime(2024, 1, 1, tzinfo=UTC)),
@@ -120,3 +125,55 @@ def test_a_graph_large_enough_to_push_on_is_compiled_for_once_in_the_background(
         if thread.name == "hopgate-compile":
             thread.join()
     assert called == ["hopgate-compile"]
+
+
+CHAT = tuple(
+    Memory(
+        f"{scope}{number}",
+        text,
+        scope=scope,
+        thread="evening",
+        created_at=datetime(2024, 5, 1, 20, number, tzinfo=UTC),
+    )
+    for scope in ("ann", "bea")
+    for number, text in enumerate(("Where did you put the ladder?", "Behind the shed.", "Thanks, found it.", "Bye!"))
+)
+
+
+@pytest.fixture
+def chat(kb: KnowledgeBase) -> KnowledgeBase:
+    kb.add(*CHAT)
+    kb.build("phrases")
+    return kb
+
+
+def test_an_answer_is_found_beside_its_question_and_the_path_says_so(chat: KnowledgeBase) -> None:
+    hits = chat.recall("ladder", legs=("graph",), scope="ann", explain=True)
+    assert [hit.external_id for hit in hits][:2] == ["ann0", "ann1"]
+    assert hits[1].path[-3:] == ("ann0", "said just before", "ann1")
+    assert re.match(r"memories \d+ %, names \d+ %, facts 0 %: ", hits[1].mixture)
+
+
+def test_walks_stay_in_their_scope(chat: KnowledgeBase) -> None:
+    assert {name[:3] for name in _ids(chat, "ladder", scope="bea")} == {"bea"}
+
+
+def test_no_walk_goes_through_a_sensitive_turn(chat: KnowledgeBase) -> None:
+    assert "ann2" in _ids(chat, "ladder", scope="ann")
+    chat.mark_sensitive(["ann1"])
+    assert _ids(chat, "ladder", scope="ann") == ["ann0"]
+
+
+def test_fixed_shares_are_said_without_reasons(chat: KnowledgeBase) -> None:
+    chat.graph_leg.walk = Walk(seeding=Seeding(shares=(1, 0, 0)))
+    hit = chat.recall("ladder", legs=("graph",), scope="ann", explain=True)[0]
+    assert hit.mixture == "memories 100 %, names 0 %, facts 0 %"
+
+
+def test_a_memory_outside_the_graph_keeps_what_its_mass_is_worth(built: KnowledgeBase) -> None:
+    built.add(Memory("new", "Quillon looks after the boat.", scope="home"))
+    with built.store.transaction() as connection:
+        new, owner = memories.ids_of(connection, ["new"])[0], memories.ids_of(connection, ["owner"])[0]
+    ranking = built.graph_leg.rank("Quillon", None, [(new, 1.0), (owner, 1.0)], Filters("home"), 10)
+    assert new not in dict(ranking.hits)
+    assert ranking.scores[new] == pytest.approx(ranking.scores[owner])

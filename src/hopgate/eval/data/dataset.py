@@ -15,6 +15,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.data.qrels import read_tsv
 from hopgate.eval.data.queries import Query, read_queries
 from hopgate.eval.data.runs import Qrels, relevant
+from hopgate.extract.statements import Statement, read_statements
 from hopgate.extract.triples import Triple, read_triples
 from hopgate.jsonl import text_lines
 from hopgate.memory import Cleared, Memory, cleared
@@ -37,6 +38,8 @@ class Dataset:
         Disjoint, and every id in them exists.
     triples : tuple of Triple
         Facts and mentions; empty where there is no `triples.jsonl`.
+    statements : tuple of Statement
+        Sentences about memories; empty where there is no `statements.jsonl`. A build takes them from that file.
     """
 
     folder: Path
@@ -44,6 +47,7 @@ class Dataset:
     queries: Mapping[str, Query]
     splits: Mapping[str, Qrels]
     triples: tuple[Triple, ...] = ()
+    statements: tuple[Statement, ...] = ()
 
     @property
     def name(self) -> str:
@@ -84,6 +88,7 @@ class Dataset:
             "hops": dict(sorted(Counter(query.hops for query in queries if query.hops).items())),
             "facts": facts,
             "mentions": len(self.triples) - facts,
+            "statements": len(self.statements),
             "fingerprint": self.fingerprint,
         }
 
@@ -94,7 +99,8 @@ def read_dataset(folder: str | Path) -> Dataset:
     Parameters
     ----------
     folder : path
-        Holds `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and, where facts were extracted, `triples.jsonl`.
+        Holds `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and, where facts were extracted or statements
+        written, `triples.jsonl` and `statements.jsonl`.
 
     Raises
     ------
@@ -142,9 +148,12 @@ def check_dataset(folder: str | Path) -> tuple[Dataset | None, list[str]]:
             problems.append(
                 f"{folder / 'triples.jsonl'} is empty: remove it to have the facts extracted from the corpus"
             )
-    if problems or memories is None or queries is None or triples is None:
+    statements: tuple[Statement, ...] | None = ()
+    if scopes is not None and (folder / "statements.jsonl").exists():
+        statements = attempt(lambda path: read_statements(path, scopes), folder / "statements.jsonl")
+    if problems or memories is None or queries is None or triples is None or statements is None:
         return None, problems
-    return Dataset(folder, memories, queries, splits, triples), []
+    return Dataset(folder, memories, queries, splits, triples, statements), []
 
 
 def _misfits(

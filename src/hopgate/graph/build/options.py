@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
@@ -49,9 +50,12 @@ class BuildOptions(ExtractOptions, total=False):
         How names are clustered.
     embed_concepts : bool
         Whether concepts get vectors too; edges always do.
+    statements : path
+        A `statements.jsonl`: sentences about memories, which seed walks and bring their names.
     """
 
     single_valued: Collection[str]
     rebuild: bool
     canonicaliser: Canonicaliser | None
     embed_concepts: bool
+    statements: str | Path | None

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hopgate.extract.extraction import Source, sources
 from hopgate.extract.extractor import Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
+from hopgate.extract.statements import Statement, WithStatements, read_statements
 from hopgate.graph.build import backfill
 from hopgate.graph.build.follow import follow_all, follow_change
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
-from hopgate.memory import Cleared
+from hopgate.memory import Cleared, cleared
 from hopgate.store import memories, vectors
 from hopgate.store.extractions import StoreCache
-from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, version
+from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, statement_rows, version
+from hopgate.store.graph.statement_rows import StatementRow
+from hopgate.times import moment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,6 +86,7 @@ class GraphBuilder:
         single_valued: Collection[str] = (),
         rebuild: bool = False,
         embed_concepts: bool = True,
+        statements: str | Path | None = None,
         show: Show = str,
         ask: Ask | None = None,
     ) -> Built:
@@ -91,6 +96,8 @@ class GraphBuilder:
         one against the concepts that are there, never by clustering anew, unless `rebuild` asks for it. A build that
         was broken off is taken up where it stopped.
         """
+        if statements is not None:
+            extractor = WithStatements(extractor, self._state(statements))
         with self._store.transaction() as connection:
             declared = relation_rows.declare_single_valued(connection, single_valued)
             whole = rebuild or not version.is_derived(connection)
@@ -109,6 +116,26 @@ class GraphBuilder:
                 follow_all(connection)
         self.embed(concepts=embed_concepts)
         return Built(progress, not whole, resolution.tally)
+
+    def _state(self, path: str | Path) -> list[Statement]:
+        """Store a file's statements, all or none; those about sensitive memories end here, and the others are given."""
+        with self._store.transaction() as connection:
+            known = memories.external_ids(connection, memories.all_ids(connection))
+            read = read_statements(path, set(known.values()))
+            named = {name: key for key, name in known.items()}
+            about = memories.fetch_by_id(connection, sorted({named[one.doc_id] for one in read}))
+            passed = {about[key].external_id for key, _ in cleared(about.items())}
+            kept = [one for one in read if one.doc_id in passed]
+            rows = []
+            for one in kept:
+                made = about[named[one.doc_id]].created_at
+                assert made is not None  # every stored memory has a date
+                rows.append(
+                    StatementRow(named[one.doc_id], one.statement, one.subject or None, one.confidence,
+                                 moment(one.valid_from), moment(one.valid_to), made)
+                )  # fmt: skip
+            statement_rows.add(connection, rows)
+        return kept
 
     def _resolution(self, ask: Ask | None) -> NameResolver:
         return NameResolver(embed=self._embed if self._embeds() else None, ask=ask, scale=self._scale)
@@ -136,13 +163,15 @@ class GraphBuilder:
         return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
 
     def embed(self, *, concepts: bool = True) -> None:
-        """Give edges, and concepts unless `concepts` is false, the vectors they lack, in a store that has vectors.
+        """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
 
-        Walks start from facts near the query, and so need the edges' vectors; concepts' serve to resolve new names.
+        Walks start from facts and statements near the query; concepts' vectors serve to resolve new names.
         """
         if not self._embeds():
             return
-        tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "concepts") if concepts else ("concept_edges",)
+        tables: list[graph_vectors.Table] = ["concept_edges", "statements"]
+        if concepts:
+            tables.append("concepts")
         for table in tables:
             after = 0
             while True:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.follow import follow_change
-from hopgate.store.graph import fact_rows, link_rows, name_rows
+from hopgate.store.graph import fact_rows, link_rows, name_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -24,6 +24,8 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     fact_rows.remove(connection, memory_ids)
     was_linked = link_rows.unlink(connection, memory_ids)
     if not name_ids and not was_linked:
+        # Nothing was made of them, but they may have been neighbours of others.
+        version.touch(connection)
         return
     concept_ids = sorted({row.concept_id for row in name_rows.by_id(connection, name_ids)})
     dropped = name_rows.drop_unused(connection, name_ids)

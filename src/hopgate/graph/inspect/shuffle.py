@@ -27,8 +27,10 @@ def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[st
     graph = matrix.graph
     ends = int(graph.indptr[graph.memories])
     memory = np.repeat(np.arange(graph.memories), np.diff(graph.indptr[: graph.memories + 1]))
-    concept = graph.indices[:ends].astype(np.int64) - graph.memories
-    weight = np.asarray(graph.weights[:ends])
+    mentions = graph.indices[:ends] >= graph.memories
+    memory = memory[mentions]
+    concept = graph.indices[:ends][mentions].astype(np.int64) - graph.memories
+    weight = np.asarray(graph.weights[:ends])[mentions]
     # Both ends as one number, which tells pairs of memory and concept apart.
     titles = matrix.title_memory.astype(np.int64) * graph.concepts + matrix.title_concept
     extracted = ~np.isin(memory * graph.concepts + concept, titles)
@@ -38,6 +40,11 @@ def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[st
     source = matrix.edge_source.astype(np.int64)
     target = _permuted(rng, source, matrix.edge_target.astype(np.int64), stated)
     fresh = _first_of_each(memory, concept)
+    # Which memories of a scope are neighbours is drawn anew, kind by kind: both ends stay in their scope.
+    first, second = matrix.arc_source.astype(np.int64), matrix.arc_target.astype(np.int64)
+    for group in np.unique(np.stack([matrix.memory_scope[first], matrix.arc_kind]), axis=1).T if len(first) else ():
+        drawn = (matrix.memory_scope[first] == group[0]) & (matrix.arc_kind == group[1])
+        second = _permuted(rng, first, second, drawn)
     return replace(
         matrix,
         graph=mention_graph(
@@ -49,7 +56,11 @@ def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[st
             source=source,
             target=target,
             edge_weight=matrix.edge_weight,
+            first=first,
+            second=second,
+            arc_weight=matrix.arc_weight,
         ),
+        arc_target=second.astype(np.int32),
         edge_target=target.astype(np.int32),
     )
 

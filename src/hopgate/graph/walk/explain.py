@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.walk.paths import PathEdge, pairs, steps, strongest_path
 from hopgate.store import memories
 from hopgate.store.graph import arrays, concept_rows
+from hopgate.store.graph.arc_rows import ARC_KINDS, FOLLOWS, REPLIES
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.seeds import Restart
+
+# How a step between memories reads, along the arc and against it.
+_ARC_WORDS = {FOLLOWS: ("said just before", "said just after"), REPLIES: ("replies to", "answered by")}
 
 
 def path_in_words(
@@ -35,7 +40,7 @@ def path_in_words(
         source, target = int(matrix.edge_source[row]), int(matrix.edge_target[row])
         relation = matrix.relations[int(matrix.edge_relation[row])]
         joined[source, target].append(PathEdge(source, relation, target, evidence.get(int(matrix.edge_id[row]), ())))
-    walked = steps(matrix.graph, path, joined)
+    walked = steps(matrix.graph, path, joined, _neighbours(matrix, path.nodes))
     split = matrix.graph.memories
     names = concept_rows.names(
         connection, [int(matrix.concept_ids[node - split]) for node in path.nodes if node >= split]
@@ -59,3 +64,15 @@ def path_in_words(
         relation = step.relation if step.forward else f"← {step.relation}"
         words += [f"{relation} [{', '.join(evidence_ids[:3])}]" if evidence_ids else relation, label(step.target)]
     return tuple(words)
+
+
+def _neighbours(matrix: GraphMatrix, nodes: tuple[int, ...]) -> dict[tuple[int, int], str]:
+    """The words for each step of a path that goes from memory to memory."""
+    words: dict[tuple[int, int], str] = {}
+    for source, target in pairwise(nodes):
+        if max(source, target) >= matrix.graph.memories:
+            continue
+        for against, (one, other) in enumerate(((source, target), (target, source))):
+            for row in ((matrix.arc_source == one) & (matrix.arc_target == other)).nonzero()[0][:1]:
+                words[source, target] = _ARC_WORDS[ARC_KINDS[int(matrix.arc_kind[row])]][against]
+    return words

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopgate.errors import HopgateError
+from hopgate.graph.walk.hubs import hub_factors
 from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
-from hopgate.store.graph import arrays
+from hopgate.store.graph import arc_rows, arrays
 from hopgate.store.graph.arrays import Stamp
 from hopgate.store.graph.link_rows import TITLED
 from hopgate.times import utc
@@ -33,7 +34,8 @@ class MatrixConfig:
     Parameters
     ----------
     relations : mapping or pairs of (str, float)
-        Factors for edges and mentions by their relation; 1 for those not named, and 0 leaves one out.
+        Factors for edges, mentions and arcs between memories ("follows", "replies to") by their relation; 1 for those
+        not named, and 0 leaves one out.
     kinds : mapping or pairs of (str, float)
         Factors by a concept's kind ("" for none): on its mentions, and on its edges once for each end.
     as_of : datetime, optional
@@ -42,8 +44,8 @@ class MatrixConfig:
     known_at : datetime, optional
         Only what was known then: edges recorded and not yet retired, memories made and not yet superseded. By default
         what is known now.
-    mentions, edges : bool
-        Whether walks go between memories and concepts, and between concepts.
+    mentions, edges, neighbours : bool
+        Whether walks go between memories and concepts, between concepts, and between memories.
     superseded : bool
         Whether superseded memories take part.
 
@@ -51,7 +53,7 @@ class MatrixConfig:
     --------
     >>> MatrixConfig(relations={"owns": 2})  # doctest: +NORMALIZE_WHITESPACE
     MatrixConfig(relations=(('owns', 2.0),), kinds=(), as_of=None, known_at=None, mentions=True, edges=True,
-                 superseded=False)
+                 neighbours=True, superseded=False)
     """
 
     relations: Weights | Mapping[str, float] = ()
@@ -60,6 +62,7 @@ class MatrixConfig:
     known_at: datetime | None = None
     mentions: bool = True
     edges: bool = True
+    neighbours: bool = True
     superseded: bool = False
 
     def __post_init__(self) -> None:
@@ -84,6 +87,10 @@ class GraphMatrix:
         The memories that are titled with a concept's name, and that concept: links that follow from names alone.
     edge_source, edge_target, edge_relation, edge_weight, edge_id : arrays
         The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id.
+    memory_scope : array of int32
+        The number of every memory's scope.
+    arc_source, arc_target, arc_weight, arc_kind : arrays
+        The arcs between memories, the weight that is walked, and a number into `ARC_KINDS`. Both ends have one scope.
     """
 
     stamp: Stamp
@@ -99,6 +106,11 @@ class GraphMatrix:
     edge_relation: NDArray[np.int32]
     edge_weight: NDArray[np.float32]
     edge_id: NDArray[np.int64]
+    memory_scope: NDArray[np.int32]
+    arc_source: NDArray[np.int32]
+    arc_target: NDArray[np.int32]
+    arc_weight: NDArray[np.float32]
+    arc_kind: NDArray[np.int32]
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -139,7 +151,7 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
     """
     config = config or MatrixConfig()
     stamp = arrays.stamp(connection)
-    memory_ids = arrays.memory_ids(connection, known_at=config.known_at, superseded=config.superseded)
+    memory_ids, scope = arrays.memory_scopes(connection, known_at=config.known_at, superseded=config.superseded)
     concept_ids, kind, kinds = arrays.concept_kinds(connection)
     of_kind = _factors(kinds, config.kinds)[kind]
 
@@ -148,6 +160,7 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
     seen = memory >= 0
     memory, concept, relation = memory[seen], concept[seen], links.relation[seen]
     weight = links.weight[seen] * _factors(links.relations, config.relations)[relation] * of_kind[concept]
+    weight *= hub_factors(memory, concept, scope, len(concept_ids))
     walked = slice(None) if config.mentions else slice(0)
     titled = np.array([name == TITLED for name in links.relations], bool)[relation] & (weight > 0) & config.mentions
 
@@ -156,6 +169,11 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
     edge_weight = edges.weight * _factors(edges.relations, config.relations)[edges.relation]
     edge_weight *= of_kind[source] * of_kind[target]
     joined = (edge_weight > 0) & config.edges
+
+    found = arc_rows.arcs(connection)
+    first, second = positions(memory_ids, found.source), positions(memory_ids, found.target)
+    arc_weight = found.weight * _factors(arc_rows.ARC_KINDS, config.relations)[found.kind]
+    near = (first >= 0) & (second >= 0) & (arc_weight > 0) & config.neighbours
     return GraphMatrix(
         stamp=stamp,
         config=config,
@@ -168,6 +186,9 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
             source=source[joined],
             target=target[joined],
             edge_weight=edge_weight[joined],
+            first=first[near],
+            second=second[near],
+            arc_weight=arc_weight[near],
         ),
         memory_ids=memory_ids,
         concept_ids=concept_ids,
@@ -179,6 +200,11 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
         edge_relation=edges.relation[joined],
         edge_weight=edge_weight[joined],
         edge_id=edges.id[joined],
+        memory_scope=scope,
+        arc_source=first[near].astype(np.int32),
+        arc_target=second[near].astype(np.int32),
+        arc_weight=arc_weight[near],
+        arc_kind=found.kind[near],
     )
 
 

@@ -16,7 +16,7 @@ from hopgate.graph.walk.walk_graph import WalkGraph
 from hopgate.store.graph.arrays import Stamp
 
 # Changes when what the arrays mean changes; a file of another format is loaded anew from the database.
-FORMAT = 2
+FORMAT = 3
 _ARRAYS = (
     "memory_ids",
     "concept_ids",
@@ -27,6 +27,11 @@ _ARRAYS = (
     "edge_relation",
     "edge_weight",
     "edge_id",
+    "memory_scope",
+    "arc_source",
+    "arc_target",
+    "arc_weight",
+    "arc_kind",
 )
 
 

@@ -42,7 +42,7 @@ class PathEdge(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One step of a path: an edge walked along or against its direction, a name inside a name, or a mention."""
+    """One step of a path: an edge along or against its direction, a name inside a name, a mention, or a neighbour."""
 
     source: int
     relation: str
@@ -59,10 +59,10 @@ def strongest_path(graph: WalkGraph, start: Restart, memory: int, *, damping: fl
 
     Examples
     --------
-    >>> from hopgate.graph.walk.seeds import restart
+    >>> from hopgate.graph.walk.seeds import starts
     >>> from hopgate.graph.walk.walk_graph import mention_graph
     >>> graph = mention_graph(2, 2, memory=[0, 1], concept=[0, 1], source=[0], target=[1])
-    >>> strongest_path(graph, restart(graph, names=[0]), 1).nodes
+    >>> strongest_path(graph, starts(graph, names=[0]).mixed(), 1).nodes
     (2, 3, 1)
     """
     if not 0 <= memory < graph.memories:
@@ -81,7 +81,12 @@ def strongest_path(graph: WalkGraph, start: Restart, memory: int, *, damping: fl
     return None
 
 
-def steps(graph: WalkGraph, path: Path, edges: Mapping[tuple[int, int], Sequence[PathEdge]]) -> list[Step]:
+def steps(
+    graph: WalkGraph,
+    path: Path,
+    edges: Mapping[tuple[int, int], Sequence[PathEdge]],
+    neighbours: Mapping[tuple[int, int], str] | None = None,
+) -> list[Step]:
     """Name each step of a path.
 
     Parameters
@@ -89,6 +94,8 @@ def steps(graph: WalkGraph, path: Path, edges: Mapping[tuple[int, int], Sequence
     edges : mapping of (concept, concept) to edges
         The typed edges between concepts that the path joins, under (source, target), numbered from 0; `pairs` says
         which are needed. Where several join the same two, the one with most evidence is shown.
+    neighbours : mapping of (memory, memory) to str
+        What to call a step from one memory to another.
 
     Examples
     --------
@@ -102,7 +109,9 @@ def steps(graph: WalkGraph, path: Path, edges: Mapping[tuple[int, int], Sequence
     """
     named: list[Step] = []
     for source, target in zip(path.nodes, path.nodes[1:], strict=False):
-        if source < graph.memories:
+        if max(source, target) < graph.memories:
+            named.append(Step(source, (neighbours or {}).get((source, target), "beside"), target))
+        elif source < graph.memories:
             named.append(Step(source, "mentions", target, evidence=(source,)))
         elif target < graph.memories:
             named.append(Step(source, "mentioned in", target, evidence=(target,)))

@@ -1,16 +1,17 @@
-"""Rank memories by a walk: the configuration that prints as itself, and the pure ranking."""
+"""Walk from every source at once: the configuration that prints as itself, and the pure walks and ranking."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.pagerank import pagerank
-from hopgate.graph.walk.seeds import Restart, Seeding
-from hopgate.graph.walk.top_k import top_k
+from hopgate.graph.walk.seeds import Seeding, Shares, Starts
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 
@@ -34,10 +35,8 @@ class Walk:
 
     Examples
     --------
-    >>> Walk(depth=20)  # doctest: +NORMALIZE_WHITESPACE
-    Walk(damping=0.8, tolerance=0.0001, degree_correction=0.0, depth=20,
-         seeding=Seeding(names=0.3, facts=0.4, memories=0.3, temperature=0.03, specificity=0.75,
-                         near_facts=20, near_memories=50))
+    >>> Walk(depth=20)  # doctest: +ELLIPSIS
+    Walk(damping=0.8, tolerance=0.0001, degree_correction=0.0, depth=20, seeding=Seeding(shares='adaptive', ...))
     """
 
     damping: float = 0.8
@@ -55,40 +54,92 @@ class Walk:
             raise HopgateError(f"a leg is at least 1 deep, not {self.depth}")
 
 
-def rank_memories(
-    graph: WalkGraph, start: Restart, walk: Walk | None = None, *, allowed: NDArray[np.bool_] | None = None
-) -> list[tuple[int, float]]:
-    """Rank the memories that a walk visits, best first; ties by number. Empty when nothing seeds.
+def source_walks(
+    graph: WalkGraph, start: Starts, walk: Walk | None = None, *, all_memories: bool = False
+) -> NDArray[np.float64]:
+    """Walk from each source that found something, side by side; give the share of walks at every memory.
 
     Parameters
     ----------
-    start : Restart
-        Where walks start; base hits among the seeds are ranked like any other memory.
-    allowed : array of bool, optional
-        One entry a memory: those outside the scope or already in context are False. They are walked through and not
-        returned, and the depth counts what is returned.
+    all_memories : bool
+        Whether every memory's score must be right, and not only the first ones': where some are filtered out.
+
+    Returns
+    -------
+    array of shape (memories, 3)
+        A column a source. It sums to 1, or to 0 where its walk starts nowhere; that of memories sums to less where a
+        part of the base's mass is outside the graph.
 
     Examples
     --------
-    Memory 1 is not found by the name in the query, and is reached over the edge between the concepts:
+    Memory 1 does not mention the concept that the query names, and is reached over the edge between the concepts:
 
-    >>> from hopgate.graph.walk.seeds import restart
+    >>> from hopgate.graph.walk.seeds import starts
     >>> from hopgate.graph.walk.walk_graph import mention_graph
     >>> graph = mention_graph(3, 3, memory=[0, 1, 2], concept=[0, 1, 2], source=[0], target=[1])
-    >>> [memory for memory, _ in rank_memories(graph, restart(graph, names=[0]))]
-    [0, 1]
+    >>> source_walks(graph, starts(graph, names=[0])).round(2).tolist()
+    [[0.0, 0.63, 0.0], [0.0, 0.37, 0.0], [0.0, 0.0, 0.0]]
     """
     walk = walk or Walk()
-    if not start:
-        return []
+    walks = np.zeros((graph.memories, 3))
+    mass = start.columns.sum(axis=0)
+    used = np.flatnonzero(mass > 0)
+    if not used.size:
+        return walks
     scores = pagerank(
         graph,
-        start.vector,
+        start.columns[:, used],
         damping=walk.damping,
         tolerance=walk.tolerance,
         degree_correction=walk.degree_correction,
-        # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
-        top=walk.depth if allowed is None else None,
+        top=None if all_memories else walk.depth,
     )
-    best = top_k(scores[: graph.memories], walk.depth, allowed=allowed)
-    return [(int(memory), float(scores[memory])) for memory in best]
+    found = np.asarray(scores[: graph.memories], np.float64)
+    whole = found.sum(axis=0)
+    # Mass outside the graph stays where it is: of the walk from memories the rest is what the graph gets.
+    part = np.minimum(mass[used], 1.0)
+    whole = np.where(whole > 0, whole * part + (1 - part), 1.0)
+    walks[:, used] = found * part / whole
+    return walks
+
+
+def mixed_walks(walks: NDArray[np.float64], shares: Shares) -> NDArray[np.float64]:
+    """Mix the walks: one score a memory. Those that start nowhere leave their shares to the others.
+
+    Examples
+    --------
+    >>> mixed_walks(np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 0.0]]), (0.4, 0.4, 0.2)).tolist()
+    [0.75, 0.25]
+    """
+    used = np.where(walks.any(axis=0), np.asarray(shares, float), 0.0)
+    return walks @ (used / used.sum()) if used.sum() else np.zeros(len(walks))
+
+
+def pool_scores(scores: NDArray[Any], linked: Mapping[int, int], mass: Mapping[int, float]) -> dict[int, float]:
+    """Score every memory that walks started from; one that the graph does not have gets what its mass is worth.
+
+    A memory that is sensitive, new or without links was not seen by the walk, which is not the same as being far: it
+    gets its mass times what a linked memory of the pool has for its own on average (its mass itself where none is
+    linked). Measured on half-built stores: docs/research/neighbours.md.
+
+    Parameters
+    ----------
+    scores : array
+        One number a memory of the graph.
+    linked : mapping of id to int
+        The places in `scores` of those memories that the graph has and links.
+    mass : mapping of id to float
+        The pool: where walks from memories start, and with how much.
+
+    Examples
+    --------
+    >>> pool_scores(np.array([0.25, 0.125]), {7: 0, 8: 1}, {7: 0.5, 8: 0.25, 9: 0.25})
+    {7: 0.25, 8: 0.125, 9: 0.125}
+    """
+    inside = [memory for memory in mass if memory in linked]
+    started = sum(mass[memory] for memory in inside)
+    worth = sum(float(scores[linked[memory]]) for memory in inside) / started if started > 0 else 1.0
+    return {
+        memory: float(scores[linked[memory]]) if memory in linked else worth * of_memory
+        for memory, of_memory in mass.items()
+    }

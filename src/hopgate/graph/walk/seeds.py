@@ -1,8 +1,12 @@
-"""Where a walk starts: names in the query, the nearest facts and the dense hits, as one restart vector."""
+"""Where walks start: the base's hits and statements, names in the query, the nearest facts; each a source of its own.
+
+PageRank is linear in its restart, so that a walk from several sources at once is the mixture of one walk from each.
+They are walked apart, and how much each counts may be decided after all are known (`hopgate.graph.walk.adaptive`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -12,7 +16,12 @@ from numpy.typing import NDArray
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.walk_graph import WalkGraph
 
-Reason = Literal["name", "fact", "memory"]
+Reason = Literal["memory", "name", "fact"]
+Shares = tuple[float, float, float]
+"""How much the walks from memories, from names and from facts count."""
+SOURCES: tuple[Reason, Reason, Reason] = ("memory", "name", "fact")
+# The best common fixed shares on dev of musique, 2wiki and locomo (docs/research/neighbours.md).
+COMMON_SHARES: Shares = (0.72, 0.14, 0.14)
 
 
 class NearFact(NamedTuple):
@@ -38,43 +47,63 @@ class Seed(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Seeding:
-    """How the restart mass is shared out. The defaults were measured on dev queries: docs/research/walking.md.
+    """How walks are seeded. The defaults were measured on dev queries: docs/research/neighbours.md.
 
     Parameters
     ----------
-    names, facts, memories : float
-        Shares of the three sources; a source that finds nothing leaves its share to the others.
+    shares : "adaptive" or (float, float, float)
+        How much the walks from memories, names and facts count: decided for each query, or fixed. A walk that has
+        nowhere to start leaves its share to the others.
+    base_temperature : float
+        A hit of the base weighs ``exp((score - best score) / base_temperature)``.
     temperature : float
-        A fact or memory weighs ``exp((cosine - best cosine) / temperature)``.
+        A fact weighs ``exp((cosine - best cosine) / temperature)``.
     specificity : float
         A concept's weight is divided by its document frequency to this power.
-    near_facts, near_memories : int
-        How many of each are looked at.
+    near_facts : int
+        How many facts are looked at.
+    fact_floor : float
+        A fact whose cosine is this far below that of the nearest memory seeds nothing.
+    statements : float
+        The part of the memories' mass that the nearest statements about them give.
+    near_statements, statement_temperature : int, float
+        How many are looked at, and how their cosines weigh.
 
     Examples
     --------
-    >>> Seeding(temperature=0.05)
-    Seeding(names=0.3, facts=0.4, memories=0.3, temperature=0.05, specificity=0.75, near_facts=20, near_memories=50)
+    >>> Seeding(shares=(1, 0, 0))  # doctest: +NORMALIZE_WHITESPACE
+    Seeding(shares=(1, 0, 0), base_temperature=0.15, temperature=0.03, specificity=0.75, near_facts=20, fact_floor=0.25,
+            statements=0.35, near_statements=50, statement_temperature=0.05)
     """
 
-    names: float = 0.3
-    facts: float = 0.4
-    memories: float = 0.3
+    shares: Literal["adaptive"] | Shares = "adaptive"
+    base_temperature: float = 0.15
     temperature: float = 0.03
     specificity: float = 0.75
     near_facts: int = 20
-    near_memories: int = 50
+    fact_floor: float = 0.25
+    statements: float = 0.35
+    near_statements: int = 50
+    statement_temperature: float = 0.05
 
     def __post_init__(self) -> None:
-        shares = (self.names, self.facts, self.memories)
-        if not (np.isfinite(shares).all() and min(shares) >= 0 and sum(shares) > 0):
-            raise HopgateError(f"the shares of names, facts and memories must not be negative nor all 0, not {shares}")
-        if not self.temperature > 0:
-            raise HopgateError(f"temperature must be above 0, not {self.temperature}")
-        if not (np.isfinite(self.specificity) and self.specificity >= 0):
-            raise HopgateError(f"specificity must be 0 or more, not {self.specificity}")
-        if min(self.near_facts, self.near_memories) < 0:
-            raise HopgateError("near_facts and near_memories count from 0")
+        if self.shares != "adaptive":
+            shares = np.asarray(self.shares if not isinstance(self.shares, str) else (), float)
+            if shares.shape != (3,) or not np.isfinite(shares).all() or shares.min() < 0 or shares.sum() <= 0:
+                raise HopgateError(
+                    "shares are 'adaptive' or three numbers, for memories, names and facts, not negative nor all 0, "
+                    f"not {self.shares!r}"
+                )
+        for name in ("base_temperature", "temperature", "statement_temperature"):
+            if not getattr(self, name) > 0:
+                raise HopgateError(f"{name} must be above 0, not {getattr(self, name)}")
+        for name in ("specificity", "fact_floor"):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
+                raise HopgateError(f"{name} must be 0 or more, not {getattr(self, name)}")
+        if not 0 <= self.statements <= 1:
+            raise HopgateError(f"statements is a part of the memories' mass, between 0 and 1, not {self.statements}")
+        if min(self.near_facts, self.near_statements) < 0:
+            raise HopgateError("near_facts and near_statements count from 0")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,83 +120,150 @@ class Restart:
         return bool(self.seeds)
 
 
-def restart(
-    graph: WalkGraph,
-    *,
-    names: Iterable[int] = (),
-    facts: Sequence[NearFact] = (),
-    memories: Sequence[tuple[int, float]] = (),
-    seeding: Seeding | None = None,
-) -> Restart:
-    """Turn what the query found into a restart vector that sums to 1, or to 0 when it found nothing.
+@dataclass(frozen=True, eq=False, repr=False)
+class Starts:
+    """Where the walk from each source starts.
 
     Parameters
     ----------
+    columns : array of shape (nodes, 3)
+        A column a source, in the order of `SOURCES`. Those of names and facts sum to 1, or to 0 where they found
+        nothing; that of memories to the part of the base's mass that is in the graph.
+    seeds : tuple of Seed
+        What the columns are made of.
+    """
+
+    columns: NDArray[np.float64]
+    seeds: tuple[Seed, ...]
+
+    def __repr__(self) -> str:
+        return f"Starts(nodes={len(self.columns)}, seeds={len(self.seeds)})"
+
+    def __bool__(self) -> bool:
+        return bool(self.seeds)
+
+    def mixed(self, shares: Shares = COMMON_SHARES) -> Restart:
+        """Give one restart of all sources, in these shares of those that found something; it sums to 1, or to 0."""
+        parts = np.where(self.columns.any(axis=0), np.asarray(shares, float), 0.0)
+        mass = self.columns.sum(axis=0)
+        scale = np.divide(parts, parts.sum() * mass, out=np.zeros(3), where=(parts > 0) & (mass > 0))
+        weighed = [seed._replace(weight=seed.weight * float(scale[SOURCES.index(seed.reason)])) for seed in self.seeds]
+        seeds = sorted((seed for seed in weighed if seed.weight > 0), key=lambda seed: (-seed.weight, seed.node))
+        return Restart(self.columns @ scale, tuple(seeds))
+
+
+def memory_mass(
+    base: Sequence[tuple[int, float]], statements: Sequence[tuple[int, float]] = (), seeding: Seeding | None = None
+) -> dict[int, float]:
+    """Share the walks that start at memories out among the base's hits and the memories of the nearest statements.
+
+    Parameters
+    ----------
+    base : sequence of (int, float)
+        The base's ranking with its scores.
+    statements : sequence of (int, float)
+        The memories of the nearest statements with their cosines; a memory adds up its statements.
+
+    Returns
+    -------
+    dict
+        Memories' mass, which sums to 1, or nothing.
+
+    Examples
+    --------
+    >>> {memory: round(mass, 3) for memory, mass in memory_mass([(7, 1.0), (8, 0.85)], [(9, 0.8)]).items()}
+    {7: 0.475, 8: 0.175, 9: 0.35}
+    """
+    seeding = seeding or Seeding()
+    parts = [
+        (1 - seeding.statements if statements else 1.0, base, seeding.base_temperature),
+        (seeding.statements if base else 1.0, statements, seeding.statement_temperature),
+    ]
+    mass: dict[int, float] = {}
+    for part, found, temperature in parts:
+        best = max((score for _, score in found), default=0.0)
+        weights = [(memory, float(np.exp((score - best) / temperature))) for memory, score in found]
+        whole = sum(weight for _, weight in weights)
+        for memory, weight in weights:
+            mass[memory] = mass.get(memory, 0.0) + part * weight / whole
+    return mass
+
+
+def starts(
+    graph: WalkGraph,
+    *,
+    memories: Mapping[int, float] | None = None,
+    names: Iterable[int] = (),
+    facts: Sequence[NearFact] = (),
+    seeding: Seeding | None = None,
+) -> Starts:
+    """Turn what the query found into the columns that walks start from; nodes that nothing leaves start none.
+
+    Parameters
+    ----------
+    memories : mapping of int to float
+        The mass of memories, numbered as in the graph.
     names : iterable of int
         Concepts whose names occur in the query, numbered from 0.
     facts : sequence of NearFact
-        The facts nearest the query, best first; their concepts are numbered from 0.
-    memories : sequence of (int, float)
-        The dense hits with their cosines, best first.
+        The facts nearest the query; their concepts are numbered from 0.
 
     Examples
     --------
     >>> from hopgate.graph.walk.walk_graph import mention_graph
     >>> graph = mention_graph(2, 2, memory=[0, 1, 1], concept=[0, 0, 1])
-    >>> start = restart(graph, names=[1], facts=[NearFact(0, 1, 0.8)])
-    >>> start.vector.round(3).tolist()
-    [0.0, 0.0, 0.213, 0.787]
-    >>> [(seed.node, seed.reason) for seed in start.seeds]
+    >>> start = starts(graph, names=[1], facts=[NearFact(0, 1, 0.8)], memories={0: 1.0})
+    >>> start.columns.round(3).T.tolist()
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.373, 0.627]]
+    >>> [(seed.node, seed.reason) for seed in start.mixed((0, 0.5, 0.5)).seeds]
     [(3, 'name'), (3, 'fact'), (2, 'fact')]
     """
     seeding = seeding or Seeding()
-    sources: list[tuple[float, Reason, dict[int, tuple[float, int]]]] = [
-        (seeding.names, "name", _from_names(graph, names, seeding)),
-        (seeding.facts, "fact", _from_facts(graph, facts[: seeding.near_facts], seeding)),
-        (seeding.memories, "memory", _from_memories(graph, memories[: seeding.near_memories], seeding)),
+    for memory in memories or ():
+        if not 0 <= memory < graph.memories:
+            raise HopgateError(f"memory {memory} is not one of the graph's {graph.memories}")
+    sources: list[dict[int, tuple[float, int]]] = [
+        {memory: (mass, -1) for memory, mass in (memories or {}).items()},
+        {graph.memories + concept: (_specific(graph, concept, seeding), -1) for concept in sorted(set(names))},
+        _from_facts(graph, sorted(facts, key=lambda fact: -fact.similarity)[: seeding.near_facts], seeding),
     ]
-    used = [(share, reason, weights) for share, reason, weights in sources if share and weights]
-    vector = np.zeros(graph.nodes)
+    columns = np.zeros((graph.nodes, 3))
     seeds: list[Seed] = []
-    for share, reason, weights in used:
-        scale = share / sum(other for other, _, _ in used) / sum(weight for weight, _ in weights.values())
-        for node, (weight, origin) in weights.items():
-            vector[node] += weight * scale
+    for column, (reason, weights) in enumerate(zip(SOURCES, sources, strict=True)):
+        kept = {node: found for node, found in weights.items() if not graph.dangling[node] and found[0] > 0}
+        scale = 1.0 if reason == "memory" else 1 / (sum(weight for weight, _ in kept.values()) or 1.0)
+        for node, (weight, origin) in kept.items():
+            columns[node, column] = weight * scale
             seeds.append(Seed(node, weight * scale, reason, origin))
-    return Restart(vector, tuple(sorted(seeds, key=lambda seed: (-seed.weight, seed.node, seed.reason))))
+    return Starts(columns, tuple(seeds))
 
 
-def _from_names(graph: WalkGraph, names: Iterable[int], seeding: Seeding) -> dict[int, tuple[float, int]]:
-    return {graph.memories + concept: (_specific(graph, concept, seeding), -1) for concept in sorted(set(names))}
+def mentioned_in(graph: WalkGraph, concept: int) -> int:
+    """How many memories of the graph mention a concept.
+
+    Examples
+    --------
+    >>> from hopgate.graph.walk.walk_graph import mention_graph
+    >>> mentioned_in(mention_graph(2, 2, memory=[0, 1, 1], concept=[0, 0, 1]), 0)
+    2
+    """
+    if not 0 <= concept < graph.concepts:
+        raise HopgateError(f"concept {concept} is not one of the graph's {graph.concepts}")
+    node = graph.memories + concept
+    return int(np.count_nonzero(graph.indices[graph.indptr[node] : graph.indptr[node + 1]] < graph.memories))
 
 
 def _from_facts(graph: WalkGraph, facts: Sequence[NearFact], seeding: Seeding) -> dict[int, tuple[float, int]]:
+    """Weigh the concepts of facts, which come best first, so that a concept keeps the number of its nearest one."""
     found: dict[int, tuple[float, int]] = {}
-    best = max((fact.similarity for fact in facts), default=0.0)
-    # Best first, so that a concept keeps the number of its nearest fact.
-    for fact in sorted(facts, key=lambda fact: -fact.similarity):
-        near = float(np.exp((fact.similarity - best) / seeding.temperature))
+    for fact in facts:
+        near = float(np.exp((fact.similarity - facts[0].similarity) / seeding.temperature))
         for concept in {fact.source, fact.target}:
             weight, origin = found.get(graph.memories + concept, (0.0, fact.fact))
             found[graph.memories + concept] = (weight + near * _specific(graph, concept, seeding), origin)
     return found
 
 
-def _from_memories(
-    graph: WalkGraph, memories: Sequence[tuple[int, float]], seeding: Seeding
-) -> dict[int, tuple[float, int]]:
-    best = max((cosine for _, cosine in memories), default=0.0)
-    for memory, _ in memories:
-        if not 0 <= memory < graph.memories:
-            raise HopgateError(f"memory {memory} is not one of the graph's {graph.memories}")
-    return {memory: (float(np.exp((cosine - best) / seeding.temperature)), -1) for memory, cosine in memories}
-
-
 def _specific(graph: WalkGraph, concept: int, seeding: Seeding) -> float:
     """One over the concept's document frequency, to the power asked for; a concept in no memory counts as in one."""
-    if not 0 <= concept < graph.concepts:
-        raise HopgateError(f"concept {concept} is not one of the graph's {graph.concepts}")
-    node = graph.memories + concept
-    neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
-    frequency = float(np.count_nonzero(neighbours < graph.memories))
-    return float(max(1.0, frequency) ** -seeding.specificity)
+    return float(max(1, mentioned_in(graph, concept)) ** -seeding.specificity)

@@ -184,8 +184,11 @@ def mention_graph(
     source: ArrayLike = (),
     target: ArrayLike = (),
     edge_weight: ArrayLike | None = None,
+    first: ArrayLike = (),
+    second: ArrayLike = (),
+    arc_weight: ArrayLike | None = None,
 ) -> WalkGraph:
-    """Build the undirected graph of mentions (memory–concept) and edges (concept–concept).
+    """Build the undirected graph of mentions (memory–concept), edges (concept–concept) and arcs (memory–memory).
 
     Memories and concepts are numbered from 0, each for themselves; in the graph concept ``c`` is node
     ``memories + c``. Concepts are never expanded into cliques of memories.
@@ -197,15 +200,16 @@ def mention_graph(
            [1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
     """
-    first, second, mention = _checked(max(memories, concepts), memory, concept, weight)
+    mentioning, mentioned, mention = _checked(max(memories, concepts), memory, concept, weight)
     src, dst, value = _checked(concepts, source, target, edge_weight)
-    if first.size and (first.max() >= memories or second.max() >= concepts):
+    one, other, arc = _checked(memories, first, second, arc_weight)
+    if mentioning.size and (mentioning.max() >= memories or mentioned.max() >= concepts):
         raise HopgateError(f"a mention points outside {memories} memories and {concepts} concepts")
     return edge_graph(
         memories + concepts,
-        np.concatenate([first, src + memories]),
-        np.concatenate([second + memories, dst + memories]),
-        np.concatenate([mention, value]),
+        np.concatenate([mentioning, src + memories, one]),
+        np.concatenate([mentioned + memories, dst + memories, other]),
+        np.concatenate([mention, value, arc]),
         memories=memories,
     )
 

@@ -1,45 +1,81 @@
-"""The graph leg: seed concepts from the query, a walk, memories ranked; the base legs' hits among them."""
+"""The graph leg: walks from the base's hits, from names and from facts, mixed; memories ranked by where walks are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.recall.filters import Filters
-from hopgate.recall.legs.dense import dense_leg
-from hopgate.store import vectors
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.graph.walk.adaptive import Mixture
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.matrix_cache import MatrixCache
     from hopgate.graph.walk.rank import Walk
-    from hopgate.graph.walk.seeds import Restart
+    from hopgate.graph.walk.seeds import NearFact, Restart, Starts
     from hopgate.store.store import Store
 
 Leg = list[tuple[int, float]]
+# Scopes whose part of the matrix is kept: as many people or conversations that are asked in turn.
+KEPT_SCOPES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class WalkTrace:
-    """What it takes to explain or to draw a walk: the graph it saw, where it started, and its configuration."""
+    """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
+
+    `walks` has the walks from memories, names and facts, a column each; hops have none.
+    """
 
     matrix: GraphMatrix
     start: Restart
     walk: Walk
+    mixture: Mixture
+    walks: NDArray[np.float64] | None = None
 
 
 class GraphRanking(NamedTuple):
-    """The memories of the graph leg, best first, and the walk that ranked them; none where there is no graph."""
+    """What the graph leg gives.
+
+    Parameters
+    ----------
+    hits : list of (int, float)
+        The memories of the graph that walks visit most, best first.
+    trace : WalkTrace, optional
+        The walk that ranked them; none where there is no graph.
+    scores : dict
+        The score of every memory of the base, also of those that the graph does not have: what their mass is worth.
+    blind : frozenset of int
+        Those of the base that the graph does not have: sensitive, new, or linked to nothing.
+    """
 
     hits: Leg
     trace: WalkTrace | None
+    scores: dict[int, float]
+    blind: frozenset[int] = frozenset()
+
+
+class _Seeded(NamedTuple):
+    """What a query found to start from."""
+
+    names: list[int]
+    facts: list[NearFact]
+    mass: dict[int, float]
+    linked: dict[int, int]
+    starts: Starts
+
+    @property
+    def blind(self) -> frozenset[int]:
+        """Where walks should start and cannot: memories that the graph does not have."""
+        return frozenset(self.mass.keys() - self.linked.keys())
 
 
 class GraphLeg:
@@ -73,6 +109,8 @@ class GraphLeg:
         self._hops = hops
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
+        self._scopes: dict[Filters, tuple[GraphMatrix, GraphMatrix]] = {}
+        self._keeping = threading.Lock()
 
     @property
     def walk(self) -> Walk:
@@ -95,57 +133,60 @@ class GraphLeg:
         """Walk as a setting says, from the next query on; none is the leg's own walk again."""
         self._text = text
 
-    def variant(self, *, hops: Hops | None = None, shuffle: int | None = None) -> GraphLeg:
-        """Give another leg over the same store, with the same seeding."""
-        return GraphLeg(self._store, self.walk, hops=hops, shuffle=shuffle)
+    def variant(self, *, walk: Walk | None = None, hops: Hops | None = None, shuffle: int | None = None) -> GraphLeg:
+        """Give another leg over the same store, by default with the same seeding."""
+        return GraphLeg(self._store, walk or self.walk, hops=hops, shuffle=shuffle)
 
     def rank(
         self,
         query: str,
         vector: NDArray[np.float32] | None,
-        legs: Mapping[str, Leg],
+        base: Sequence[tuple[int, float]],
         filters: Filters,
         depth: int,
         *,
-        exact: bool | None = None,
+        legs: Mapping[str, Sequence[tuple[int, float]]] | None = None,
     ) -> GraphRanking:
-        """Walk from what the query names and resembles; empty when nothing seeds.
+        """Walk from the base's hits and from what the query names and resembles; empty when nothing seeds.
 
         Parameters
         ----------
         vector : array, optional
-            The query's vector; without one only names in the query seed.
-        legs : mapping
-            The base legs' hits; the dense ones carry part of the restart, and are found here where that leg was off.
-        exact : bool, optional
-            Whether dense hits found here are compared with every vector; by default only where there is no index.
+            The query's vector; without one facts and statements seed nothing.
+        base : sequence of (int, float)
+            The base's ranking, best first: its hits carry the restart of the walk from memories.
+        legs : mapping of name to list
+            The base legs' own lists: what they show of the query helps to decide how much each walk counts.
         """
         from hopgate.graph.walk.matrix import MatrixConfig
         from hopgate.graph.walk.pagerank import pushes, warm_in_background
-        from hopgate.graph.walk.rank import rank_memories
+        from hopgate.graph.walk.rank import mixed_walks, pool_scores, source_walks
+        from hopgate.graph.walk.top_k import top_k
 
         config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         with self._store.transaction() as connection:
-            matrix = self._view(self._matrices.get(config, connection))
-            if not len(matrix.concept_ids):
-                return GraphRanking([], None)
-            near: Leg = []
-            if vector is not None and "dense" in legs:
-                near = legs["dense"]
-            elif vector is not None:
-                every = vectors.search_exactly(connection, exact)
-                near = dense_leg(connection, vector, filters, depth=depth, exact=every)
-            start = self._seed(connection, matrix, query, vector, near, filters)
+            matrix = self._view(connection, self._matrices.get(config, connection), filters)
+            if not matrix.graph.arcs:
+                return GraphRanking([], None, {})
+            seeded = self._seed(connection, matrix, query, vector, base, legs or {}, filters)
             if self._hops is not None:
+                start, mixture = self._mixed(seeded.starts)
                 hits = self._rank_by_hops(connection, matrix, start, filters, depth)
-                return GraphRanking(hits, WalkTrace(matrix, start, self.walk))
-            allowed = self._allowed(connection, matrix, filters)
+                scores = {**dict.fromkeys(seeded.linked, 0.0), **dict(hits)}
+                return GraphRanking(hits, WalkTrace(matrix, start, self.walk, mixture), scores, seeded.blind)
         walk = replace(self.walk, depth=depth)
         if pushes(matrix.graph, walk.damping):
             warm_in_background()
-        ranked = rank_memories(matrix.graph, start, walk, allowed=allowed)
-        hits = [(int(matrix.memory_ids[node]), score) for node, score in ranked]
-        return GraphRanking(hits, WalkTrace(matrix, start, walk))
+        allowed = self._allowed(matrix, filters)
+        # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
+        walks = source_walks(matrix.graph, seeded.starts, walk, all_memories=allowed is not None)
+        start, mixture = self._mixed(seeded.starts, walks, matrix, seeded, base, legs or {})
+        mixed = mixed_walks(walks, mixture.shares)
+        hits = [
+            (int(matrix.memory_ids[node]), float(mixed[node])) for node in top_k(mixed, depth, allowed=allowed).tolist()
+        ]
+        pool = pool_scores(mixed, seeded.linked, seeded.mass)
+        return GraphRanking(hits, WalkTrace(matrix, start, walk, mixture, walks), pool, seeded.blind)
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[str, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
@@ -161,16 +202,32 @@ class GraphLeg:
 
         return MatrixCache(self._store, default_directory() / "matrices")
 
-    def _view(self, matrix: GraphMatrix) -> GraphMatrix:
-        """The matrix itself, or its shuffle, made once."""
-        if self._shuffle is None:
-            return matrix
-        if self._shuffled is None or self._shuffled[0] is not matrix:
-            from hopgate.graph.inspect.shuffle import shuffled
-            from hopgate.store.graph.edge_rows import NAME_INSIDE
+    def _view(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> GraphMatrix:
+        """The matrix itself or its shuffle, made once; with a scope, the scope's part of it."""
+        if self._shuffle is not None:
+            if self._shuffled is None or self._shuffled[0] is not matrix:
+                from hopgate.graph.inspect.shuffle import shuffled
+                from hopgate.store.graph.edge_rows import NAME_INSIDE
 
-            self._shuffled = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
-        return self._shuffled[1]
+                self._shuffled = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
+            matrix = self._shuffled[1]
+        if filters.scope is None:
+            return matrix
+        from hopgate.graph.walk.scope_view import within
+        from hopgate.store.graph import edge_rows
+
+        inside = replace(filters, exclude=())
+        whole, part = self._scopes.get(inside, (None, None))
+        if part is None or whole is not matrix:
+            condition, parameters = inside.sql()
+            rows = connection.execute(f"SELECT id FROM memories WHERE {condition}", parameters).fetchall()
+            ids = [row[0] for row in rows]
+            part = within(matrix, ids, edge_rows.with_evidence(connection, ids))
+            with self._keeping:
+                # An older version's matrix is let go of, and of this one's scopes the first that came.
+                kept = [(key, pair) for key, pair in self._scopes.items() if pair[0].stamp == matrix.stamp]
+                self._scopes = dict([*kept[-(KEPT_SCOPES - 1) :], (inside, (matrix, part))])
+        return part
 
     def _seed(
         self,
@@ -178,39 +235,89 @@ class GraphLeg:
         matrix: GraphMatrix,
         query: str,
         vector: NDArray[np.float32] | None,
-        near: Leg,
+        base: Sequence[tuple[int, float]],
+        legs: Mapping[str, Sequence[tuple[int, float]]],
         filters: Filters,
-    ) -> Restart:
-        """Find where the walk starts: concepts the query names, the facts nearest to it, and dense hits."""
+    ) -> _Seeded:
+        """Find where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
+        from hopgate.graph.names.links import concepts_in
+        from hopgate.graph.walk.seeds import memory_mass, starts
+        from hopgate.store.graph import statement_rows
+
+        graph, seeding = matrix.graph, self.walk.seeding
+        names = [int(at) for at in matrix.concepts(concepts_in(connection, query)) if at >= 0]
+        facts: list[NearFact] = []
+        stated: list[tuple[int, float]] = []
+        if vector is not None:
+            dense = legs.get("dense") or ()
+            floor = dense[0][1] - seeding.fact_floor if dense else -1.0
+            facts = [fact for fact in self._facts(connection, matrix, vector, filters) if fact.similarity >= floor]
+            condition, parameters = filters.sql()
+            if seeding.statements:
+                stated = statement_rows.near(
+                    connection, vector, seeding.near_statements, condition=condition, parameters=parameters,
+                    as_of=filters.as_of,
+                )  # fmt: skip
+        mass = memory_mass(base, stated, seeding)
+        places = dict(zip(mass, matrix.memories(list(mass)).tolist(), strict=True))
+        linked = {memory: at for memory, at in places.items() if at >= 0 and not graph.dangling[at]}
+        inside = {at: mass[memory] for memory, at in linked.items()}
+        found = starts(graph, memories=inside, names=names, facts=facts, seeding=seeding)
+        return _Seeded(names, facts, mass, linked, found)
+
+    def _facts(
+        self, connection: Connection[Any], matrix: GraphMatrix, vector: NDArray[np.float32], filters: Filters
+    ) -> list[NearFact]:
+        """The facts nearest the query's vector, of the scope's where it has one."""
         import numpy as np
 
-        from hopgate.graph.names.links import concepts_in
         from hopgate.graph.walk.matrix import positions
-        from hopgate.graph.walk.seeds import NearFact, restart
+        from hopgate.graph.walk.seeds import NearFact
         from hopgate.store.graph import graph_vectors
 
-        names = matrix.concepts(concepts_in(connection, query))
-        facts: list[NearFact] = []
-        if vector is not None:
-            found = graph_vectors.near_facts(
-                connection, vector, self.walk.seeding.near_facts, as_of=filters.as_of, known_at=filters.known_at
-            )
-            order = matrix.edge_id.argsort()
-            rows = positions(matrix.edge_id[order], np.array([edge for edge, _ in found], np.int64))
-            facts = [
-                NearFact(int(matrix.edge_source[order[row]]), int(matrix.edge_target[order[row]]), cosine, edge)
-                for row, (edge, cosine) in zip(rows, found, strict=True)
-                if row >= 0
-            ]
-        places = matrix.memories([key for key, _ in near])
-        memories = [(int(at), score) for at, (_, score) in zip(places, near, strict=True) if at >= 0]
-        return restart(
-            matrix.graph,
-            names=[int(at) for at in names if at >= 0],
-            facts=facts,
-            memories=memories,
-            seeding=self.walk.seeding,
+        among = None if filters.scope is None else matrix.edge_id.tolist()
+        found = graph_vectors.near_facts(
+            connection,
+            vector,
+            self.walk.seeding.near_facts,
+            as_of=filters.as_of,
+            known_at=filters.known_at,
+            among=among,
         )
+        order = matrix.edge_id.argsort()
+        rows = positions(matrix.edge_id[order], np.array([edge for edge, _ in found], np.int64))
+        return [
+            NearFact(int(matrix.edge_source[order[row]]), int(matrix.edge_target[order[row]]), cosine, edge)
+            for row, (edge, cosine) in zip(rows, found, strict=True)
+            if row >= 0
+        ]
+
+    def _mixed(
+        self,
+        found: Starts,
+        walks: NDArray[np.float64] | None = None,
+        matrix: GraphMatrix | None = None,
+        seeded: _Seeded | None = None,
+        base: Sequence[tuple[int, float]] = (),
+        legs: Mapping[str, Sequence[tuple[int, float]]] | None = None,
+    ) -> tuple[Restart, Mixture]:
+        """Decide how much each walk counts: as it is set, or by what is known of this query."""
+        from hopgate.graph.walk.adaptive import Mixture, bundled_model
+        from hopgate.graph.walk.query_features import TOP, leg_features, walk_features
+        from hopgate.graph.walk.seeds import COMMON_SHARES
+
+        shares = self.walk.seeding.shares
+        if shares != "adaptive":
+            mixture = Mixture(shares)
+        elif walks is None or matrix is None or seeded is None:
+            mixture = Mixture(COMMON_SHARES)
+        else:
+            first = [seeded.linked.get(memory, -1) for memory, _ in base[:TOP]]
+            cosines = [fact.similarity for fact in seeded.facts]
+            known = walk_features(matrix.graph, walks, names=seeded.names, base=first, facts=cosines)
+            known |= leg_features(legs or {}, base, cosines)
+            mixture = bundled_model().mixture(known, [bool(walk.any()) for walk in walks.T])
+        return found.mixed(mixture.shares), mixture
 
     def _rank_by_hops(
         self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int
@@ -236,15 +343,13 @@ class GraphLeg:
             parameters=parameters,
         )
 
-    def _allowed(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> NDArray[np.bool_] | None:
-        """Which memories may be returned; the matrix has left out superseded and later ones already."""
+    def _allowed(self, matrix: GraphMatrix, filters: Filters) -> NDArray[np.bool_] | None:
+        """Which memories may be returned, where some are in context already; the matrix has left out all others."""
         import numpy as np
 
-        if filters.scope is None and not filters.exclude:
+        if not filters.exclude:
             return None
-        condition, parameters = filters.sql()
-        rows = connection.execute(f"SELECT id FROM memories WHERE {condition}", parameters).fetchall()
-        allowed = np.zeros(len(matrix.memory_ids), dtype=bool)
-        places = matrix.memories([row[0] for row in rows])
-        allowed[places[places >= 0]] = True
+        allowed = np.ones(len(matrix.memory_ids), dtype=bool)
+        places = matrix.memories(filters.exclude)
+        allowed[places[places >= 0]] = False
         return allowed

@@ -93,12 +93,18 @@ def stamp(connection: Connection[Any]) -> Stamp:
     return Stamp(f"{row[0]}-{row[1]}", int(row[2]), int(row[3]))
 
 
-def memory_ids(
+def memory_scopes(
     connection: Connection[Any], *, known_at: datetime | None = None, superseded: bool = False
-) -> NDArray[np.int64]:
-    """The ids of the memories that may be walked to, ascending; those without a concept too."""
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The ids of the memories that may be walked to, ascending, and the number of each one's scope.
+
+    Memories without a concept are among them; those without a scope share one.
+    """
     source = f"memories WHERE {visible_memories(known_at, superseded=superseded)}"
-    return np.sort(read(connection, {"id": Column("i8", "id")}, source, time_parameters(None, known_at))["id"])
+    parameters = time_parameters(None, known_at)
+    _, scope, columns = read_groups(connection, "coalesce(scope, '')", {"id": Column("i8", "id")}, source, parameters)
+    order = np.argsort(columns["id"])
+    return columns["id"][order], scope[order]
 
 
 def concept_kinds(connection: Connection[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], tuple[str, ...]]:

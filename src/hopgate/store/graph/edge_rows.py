@@ -125,3 +125,11 @@ def visible(
         "ORDER BY e.relation = %(inside)s, e.weight DESC, 1, 2, 3, e.valid_from NULLS FIRST, e.id LIMIT %(limit)s",
         {**time_parameters(as_of, known_at), "concept": concept_id, "inside": NAME_INSIDE, "limit": limit},
     ).fetchall()
+
+
+def with_evidence(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
+    """The edges that at least one of these memories is evidence of."""
+    rows = connection.execute(
+        "SELECT id FROM concept_edges WHERE evidence_memory_ids && %s::bigint[]", (list(memory_ids),)
+    )
+    return [row[0] for row in rows]

@@ -1,4 +1,4 @@
-"""Vectors of concepts (by name) and of edges (the fact as text)."""
+"""Vectors of concepts (by name), of edges (the fact as text) and of statements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-Table = Literal["concepts", "concept_edges"]
+Table = Literal["concepts", "concept_edges", "statements"]
 INDEX = "concepts_embedding"
 
 _PENDING: dict[Table, str] = {
@@ -29,6 +29,7 @@ _PENDING: dict[Table, str] = {
         "AND r.canonical = e.relation) FROM concept_edges e "
         f"WHERE e.embedding IS NULL AND e.relation <> '{NAME_INSIDE}' AND e.id > %s ORDER BY e.id LIMIT %s"
     ),
+    "statements": "SELECT id, statement FROM statements WHERE embedding IS NULL AND id > %s ORDER BY id LIMIT %s",
 }
 
 
@@ -105,11 +106,18 @@ def near_facts(
     *,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
+    among: Sequence[int] | None = None,
 ) -> list[tuple[int, float]]:
-    """The facts nearest a query as (edge, cosine), best first."""
+    """The facts nearest a query as (edge, cosine), best first; with `among` only of these edges."""
+    of_these = "true" if among is None else "id = ANY(%(among)s)"
     return connection.execute(
         "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concept_edges "
-        f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} "
+        f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} AND {of_these} "
         "ORDER BY embedding <=> %(vector)s::halfvec, id LIMIT %(limit)s",
-        {**time_parameters(as_of, known_at), "vector": vectors.to_sql(vector), "limit": limit},
+        {
+            **time_parameters(as_of, known_at),
+            "vector": vectors.to_sql(vector),
+            "limit": limit,
+            "among": None if among is None else list(among),
+        },
     ).fetchall()

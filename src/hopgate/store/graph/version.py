@@ -17,6 +17,11 @@ def bump(connection: Connection[Any]) -> int:
     return int(row[0])
 
 
+def touch(connection: Connection[Any]) -> None:
+    """Move to the next version where there is a graph: memories changed, and with them who is whose neighbour."""
+    connection.execute("UPDATE graph_state SET version = version + 1, changed_at = now() WHERE version > 0")
+
+
 def current(connection: Connection[Any]) -> int:
     """The version that this transaction sees."""
     row = connection.execute("SELECT version FROM graph_state").fetchone()

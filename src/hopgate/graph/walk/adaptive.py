@@ -1,0 +1,134 @@
+"""How much each walk counts for this query: a small regression over what is known before the answer.
+
+The shares are a softmax over the walks that have a start, linear in standardised numbers about the query
+(`hopgate.graph.walk.query_features`). The numbers of the regression are in `shares.json`; how they were made is in
+docs/research/neighbours.md, and `benchmarks/fit_shares.py` makes others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+import numpy as np
+
+from hopgate.graph.walk.seeds import Shares
+
+# What a low and a high value of each number means, in words.
+_WORDS = {
+    "names": ("the query names little", "the query names several things"),
+    "name_rarity": ("what it names is common", "what it names is rare"),
+    "nearest_fact": ("no fact is near", "a fact is near"),
+    "fact_minus_memory": ("memories are nearer than facts", "facts are nearer than memories"),
+    "fact_margin": ("several facts are as near", "one fact stands out"),
+    "fact_spread": ("many facts are as near", "few facts are as near"),
+    "nearest_memory": ("no memory is near", "a memory is near"),
+    "dense_margin": ("several memories are as near", "one memory stands out"),
+    "dense_spread": ("many memories are as near", "few memories are as near"),
+    "lexical_margin": ("several memories have its words", "one memory has most of its words"),
+    "lexical_spread": ("many memories have its words", "few memories have its words"),
+    "lexical_dense_overlap": ("words and meaning disagree", "words and meaning agree"),
+    "base_spread": ("the base has many candidates", "the base has few candidates"),
+    "name_memory_overlap": ("names and memories lead apart", "names and memories lead to the same"),
+    "fact_memory_overlap": ("facts and memories lead apart", "facts and memories lead to the same"),
+    "name_fact_overlap": ("names and facts lead apart", "names and facts lead to the same"),
+    "memory_base_overlap": ("the graph leads away from the base", "the graph confirms the base"),
+    "memory_entropy": ("memories lead to few others", "memories lead to many others"),
+    "name_entropy": ("names lead to few memories", "names lead to many memories"),
+    "fact_entropy": ("facts lead to few memories", "facts lead to many memories"),
+}
+REASONS = 3
+
+
+class Mixture(NamedTuple):
+    """How much each walk counts, the strongest reasons for it, and what was known; neither where shares were given."""
+
+    shares: Shares
+    reasons: tuple[str, ...] = ()
+    known: Mapping[str, float] = {}
+
+    def in_words(self) -> str:
+        """The shares and their reasons in one line.
+
+        Examples
+        --------
+        >>> Mixture((0.7, 0.3, 0.0), ("the query names little",)).in_words()
+        'memories 70 %, names 30 %, facts 0 %: the query names little'
+        """
+        named = zip(("memories", "names", "facts"), self.shares, strict=True)
+        shares = ", ".join(f"{name} {share:.0%}".replace("%", " %") for name, share in named)
+        return f"{shares}: {'; '.join(self.reasons)}" if self.reasons else shares
+
+
+@dataclass(frozen=True)
+class ShareModel:
+    """The regression's numbers.
+
+    Parameters
+    ----------
+    features : tuple of str
+        What it looks at, in order.
+    mean, scale : tuple of float
+        What each is standardised by; beyond `clip` standard deviations it counts no more.
+    intercept, weights : tuple
+        One number, and one number a feature, for the walks from memories, names and facts.
+
+    Examples
+    --------
+    >>> model = ShareModel(("names",), (1.0,), (0.5,), 3.0, (0.0, 0.0, 0.0), ((-1.0,), (1.0,), (0.0,)))
+    >>> model.mixture({"names": 1.0}, (True, True, False)).shares
+    (0.5, 0.5, 0.0)
+    >>> model.mixture({"names": 0.0}, (True, True, False)).reasons
+    ('the query names little',)
+    """
+
+    features: tuple[str, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    clip: float
+    intercept: Shares
+    weights: tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
+
+    def mixture(self, known: Mapping[str, float], started: Sequence[bool]) -> Mixture:
+        """Decide the shares of the walks that started; a number that is not known counts as usual."""
+        used = np.asarray(started, bool)
+        if not used.any():
+            return Mixture((0.0, 0.0, 0.0))
+        values = [known.get(name, mean) for name, mean in zip(self.features, self.mean, strict=True)]
+        z = np.clip((np.array(values) - self.mean) / self.scale, -self.clip, self.clip)
+        weights = np.array(self.weights)
+        logit = np.where(used, weights @ z + self.intercept, -np.inf)
+        shares = np.exp(logit - logit.max())
+        shares /= shares.sum()
+        first = int(shares.argmax())
+        others = [walk for walk in np.flatnonzero(used).tolist() if walk != first]
+        if not others:
+            return Mixture(_shares(shares), known=known)
+        lead = (weights[first] - weights[others].mean(axis=0)) * z
+        strongest = [at for at in np.argsort(-lead)[:REASONS].tolist() if lead[at] > 0]
+        reasons = tuple(_WORDS[self.features[at]][int(z[at] > 0)] for at in strongest)
+        return Mixture(_shares(shares), reasons, known)
+
+
+@cache
+def bundled_model() -> ShareModel:
+    """The model that comes with the package."""
+    row = json.loads(files("hopgate.graph.walk").joinpath("shares.json").read_text())
+    memories, names, facts = (tuple(weights) for weights in row["weights"])
+    return ShareModel(
+        tuple(row["features"]),
+        tuple(row["mean"]),
+        tuple(row["scale"]),
+        row["clip"],
+        tuple(row["intercept"]),
+        (memories, names, facts),
+    )
+
+
+def _shares(values: Sequence[float]) -> Shares:
+    memories, names, facts = (round(float(value), 6) for value in values)
+    return memories, names, facts

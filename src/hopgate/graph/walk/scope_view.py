@@ -1,0 +1,83 @@
+"""A scope's part of the matrix: walks stay inside it, so that nothing of another scope moves its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.walk_graph import mention_graph
+from hopgate.store.graph.edge_rows import NAME_INSIDE
+
+
+def within(matrix: GraphMatrix, memory_ids: Collection[int], edge_ids: Collection[int]) -> GraphMatrix:
+    """Cut a matrix down to some memories, the concepts they mention, and what joins these.
+
+    Parameters
+    ----------
+    memory_ids : collection of int
+        The memories; those that the matrix does not have are passed over.
+    edge_ids : collection of int
+        The edges that these memories are evidence of. A name inside a name is evidence enough for itself.
+    """
+    graph = matrix.graph
+    places = matrix.memories(np.fromiter(memory_ids, np.int64, len(memory_ids)))
+    memory_at = _numbered(np.unique(places[places >= 0]), graph.memories)
+    ends = int(graph.indptr[graph.memories])
+    memory = memory_at[np.repeat(np.arange(graph.memories), np.diff(graph.indptr[: graph.memories + 1]))]
+    target = graph.indices[:ends].astype(np.int64)
+    mentions = (memory >= 0) & (target >= graph.memories)
+    mentioned = target[mentions] - graph.memories
+    concept_at = _numbered(np.unique(mentioned), graph.concepts)
+
+    stated = np.isin(matrix.edge_id, np.fromiter(edge_ids, np.int64, len(edge_ids)))
+    inside = np.array([relation == NAME_INSIDE for relation in matrix.relations] or [False])
+    stated |= inside[matrix.edge_relation] if len(matrix.edge_id) else False
+    source, goal = concept_at[matrix.edge_source], concept_at[matrix.edge_target]
+    edges = stated & (source >= 0) & (goal >= 0)
+
+    first, second = memory_at[matrix.arc_source], memory_at[matrix.arc_target]
+    arcs = (first >= 0) & (second >= 0)
+    title_memory, title_concept = memory_at[matrix.title_memory], concept_at[matrix.title_concept]
+    titled = (title_memory >= 0) & (title_concept >= 0)
+    return replace(
+        matrix,
+        graph=mention_graph(
+            int((memory_at >= 0).sum()),
+            int((concept_at >= 0).sum()),
+            memory[mentions],
+            concept_at[mentioned],
+            graph.weights[:ends][mentions],
+            source=source[edges],
+            target=goal[edges],
+            edge_weight=matrix.edge_weight[edges],
+            first=first[arcs],
+            second=second[arcs],
+            arc_weight=matrix.arc_weight[arcs],
+        ),
+        memory_ids=matrix.memory_ids[memory_at >= 0],
+        concept_ids=matrix.concept_ids[concept_at >= 0],
+        title_memory=title_memory[titled].astype(np.int32),
+        title_concept=title_concept[titled].astype(np.int32),
+        edge_source=source[edges].astype(np.int32),
+        edge_target=goal[edges].astype(np.int32),
+        edge_relation=matrix.edge_relation[edges],
+        edge_weight=matrix.edge_weight[edges],
+        edge_id=matrix.edge_id[edges],
+        memory_scope=matrix.memory_scope[memory_at >= 0],
+        arc_source=first[arcs].astype(np.int32),
+        arc_target=second[arcs].astype(np.int32),
+        arc_weight=matrix.arc_weight[arcs],
+        arc_kind=matrix.arc_kind[arcs],
+    )
+
+
+def _numbered(kept: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Number what is kept from 0, in its order; -1 for the rest."""
+    number = np.full(size, -1, np.int64)
+    number[kept] = np.arange(len(kept))
+    return number

@@ -1,0 +1,179 @@
+"""The legs of a query: lexical and dense side by side, the real scores of their pool, then the graph from its base."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from hopgate.recall.completion import Leg, complete, fused_base, pool_of
+from hopgate.recall.filters import Filters
+from hopgate.recall.fuse import Fused, active
+from hopgate.recall.legs.dense import dense_leg
+from hopgate.recall.legs.graph import GraphLeg, WalkTrace
+from hopgate.recall.legs.lexical import lexical_leg
+from hopgate.recall.settings import Settings
+from hopgate.store import vectors
+from hopgate.store.graph import version
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hopgate.store.store import Store
+
+BASE_LEGS = frozenset({"lexical", "dense"})
+
+
+class QueryEmbedder(Protocol):
+    """Gives a query its vector."""
+
+    def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
+        """Embed a query for the store's embedding space."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPipeline:
+    """What a query passes through. Each part is idle, and loads nothing, until a leg or a setting needs it.
+
+    Parameters
+    ----------
+    store : Store
+        Where the lexical and the dense leg search.
+    embedder : QueryEmbedder
+        Embeds the query for the dense and the graph leg.
+    graph : GraphLeg
+        Walks the store's graph.
+    workers : Executor
+        Runs the lexical leg while the query is embedded.
+    """
+
+    store: Store
+    embedder: QueryEmbedder
+    graph: GraphLeg
+    workers: Executor
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """What the legs gave for a query, before fusion.
+
+    Parameters
+    ----------
+    found : mapping of leg name to list
+        What each leg found, best first: those that have a weight, and further graph legs.
+    scores : mapping of leg name to list
+        The same legs completed: with their real scores of all that any leg found and they could see.
+    base : list of Fused
+        The fused lexical and dense legs, where there is a graph leg.
+    blind : set of int
+        What of the base the graph does not have.
+    trace : WalkTrace, optional
+        The graph leg's walk, for an explanation.
+    vector : array, optional
+        The query's vector, where it was embedded.
+    """
+
+    found: dict[str, Leg]
+    scores: dict[str, Leg]
+    base: list[Fused[int]]
+    blind: AbstractSet[int] = frozenset()
+    trace: WalkTrace | None = None
+    vector: NDArray[np.float32] | None = None
+
+
+def run_legs(
+    pipeline: RecallPipeline,
+    query: str,
+    settings: Settings,
+    filters: Filters,
+    *,
+    exact: bool | None = None,
+    further: Mapping[str, GraphLeg] | None = None,
+) -> Legs:
+    """Run the legs that have a weight: lexical and dense at once, then the graph, which starts from what they found.
+
+    The graph leg needs both base legs: they run for it where they have no weight of their own.
+
+    Parameters
+    ----------
+    exact : bool, optional
+        Whether the dense leg compares every vector; by default when the table is small or has no index.
+    further : mapping of name to GraphLeg
+        Further graph legs to run on the same base hits, for an evaluation: other walks, controls.
+    """
+    wanted = set(active(settings.fuser))
+    with pipeline.store.transaction() as connection:
+        if "graph" in wanted and version.current(connection) == 0:
+            # There never was a graph: nothing to walk, and nothing to embed the query for.
+            wanted.discard("graph")
+    graphs = {**({"graph": pipeline.graph} if "graph" in wanted else {}), **(further or {})}
+    found, vector = _run_base(pipeline, query, settings, filters, BASE_LEGS if graphs else wanted, exact=exact)
+    with pipeline.store.transaction() as connection:
+        scores = complete(
+            connection, query, vector, found, pool_of(found), filters=filters, ranker=settings.lexical_ranker
+        )
+    if not graphs:
+        return Legs(found, scores, [], vector=vector)
+    base = fused_base(scores)
+    start = [(hit.id, hit.score) for hit in base]
+    blind: AbstractSet[int] = frozenset()
+    trace: WalkTrace | None = None
+    walked: dict[str, Leg] = {}
+    walked_scores: dict[str, Leg] = {}
+    for name, leg in graphs.items():
+        ranking = leg.rank(query, vector, start, filters, settings.depth, legs=scores)
+        if name == "graph":
+            trace, blind = ranking.trace, ranking.blind
+        if ranking.hits or name != "graph":
+            walked[name] = ranking.hits
+            known = {**ranking.scores, **dict(ranking.hits)}
+            walked_scores[name] = sorted(known.items(), key=lambda candidate: (-candidate[1], candidate[0]))
+    shown = {name: leg for name, leg in found.items() if name in wanted}
+    with pipeline.store.transaction() as connection:
+        pool = pool_of({**found, **walked})
+        scores = complete(
+            connection, query, vector, found, pool, scores, filters=filters, ranker=settings.lexical_ranker
+        )
+    return Legs({**shown, **walked}, {**scores, **walked_scores}, base, blind, trace, vector)
+
+
+def _run_base(
+    pipeline: RecallPipeline,
+    query: str,
+    settings: Settings,
+    filters: Filters,
+    wanted: AbstractSet[str],
+    *,
+    exact: bool | None,
+) -> tuple[dict[str, Leg], NDArray[np.float32] | None]:
+    """Run the lexical and the dense leg, as far as they are wanted; give their lists, and the query's vector."""
+    found: dict[str, Leg] = {}
+    with pipeline.store.transaction() as connection:
+        space = vectors.space(connection) if "dense" in wanted else None
+    if space is None:
+        if "lexical" in wanted:
+            found["lexical"] = _run_lexical(pipeline.store, query, filters, settings)
+        return found, None
+    # The lexical leg works in the database while this process embeds the query and the dense leg follows. No
+    # connection is held while the other leg is waited for, or many queries at once could wait for each other.
+    lexical = None
+    if "lexical" in wanted:
+        lexical = pipeline.workers.submit(_run_lexical, pipeline.store, query, filters, settings)
+    try:
+        vector = pipeline.embedder.query(query, space)
+        every = vectors.search_exactly(space, exact)
+        with pipeline.store.transaction() as connection:
+            dense = dense_leg(connection, vector, filters, depth=settings.depth, exact=every)
+    finally:
+        if lexical is not None:
+            found["lexical"] = lexical.result()
+    return {**found, "dense": dense}, vector
+
+
+def _run_lexical(store: Store, query: str, filters: Filters, settings: Settings) -> Leg:
+    with store.transaction() as connection:
+        return lexical_leg(connection, query, filters, depth=settings.depth, ranker=settings.lexical_ranker)

@@ -1,0 +1,83 @@
+"""Statements in a store: they seed walks, and go with their memories."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hopgate import Memory
+from hopgate.embed.cache import EmbeddingCache
+from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
+from hopgate.store.graph import statement_rows
+
+STATED = "Quillon plays the bassoon in the village orchestra."
+
+
+@pytest.fixture
+def stated(kb: KnowledgeBase, tmp_path: Path) -> KnowledgeBase:
+    path = tmp_path / "statements.jsonl"
+    rows = [
+        {"doc_id": "turn", "subject": "Quillon", "statement": STATED},
+        {"doc_id": "secret", "statement": "The safe opens with kestrel-nine."},
+    ]
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    kb.add(
+        Memory("turn", "I do, every Tuesday!", scope="a"),
+        Memory("other", "The tax papers are in the blue folder.", scope="a"),
+        Memory("secret", "kestrel-nine", is_sensitive=True, scope="a"),
+    )
+    kb.embed()
+    kb.build("phrases", statements=path)
+    return kb
+
+
+def _rows(kb: KnowledgeBase) -> list[tuple[str, bool]]:
+    with kb.store.transaction() as connection:
+        return connection.execute("SELECT statement, embedding IS NOT NULL FROM statements ORDER BY id").fetchall()
+
+
+def test_a_statement_leads_to_its_memory(stated: KnowledgeBase) -> None:
+    assert _rows(stated) == [(STATED, True)]
+    hits = stated.recall("Who is a musician?", legs=("graph",), scope="a", prior=1.0)
+    assert hits[0].external_id == "turn"
+    assert "Quillon" in {concept.name for concept in stated.graph.concepts()}
+
+
+def test_statements_of_another_scope_are_not_seen(stated: KnowledgeBase) -> None:
+    with stated.store.transaction() as connection:
+        vector = stated._embedding.query("musician")
+        near = statement_rows.near(connection, vector, 5, condition="scope = 'b'", parameters={})
+    assert near == []
+
+
+def test_building_again_stores_nothing_twice(stated: KnowledgeBase, tmp_path: Path) -> None:
+    stated.build("phrases", statements=tmp_path / "statements.jsonl")
+    assert len(_rows(stated)) == 1
+
+
+def test_a_memory_that_turns_sensitive_takes_its_statements_and_their_vectors_along(stated: KnowledgeBase) -> None:
+    identity = stated._embedding.embedder().identity
+    assert STATED in EmbeddingCache.default().get(identity, [STATED])
+    stated.mark_sensitive(["turn"])
+    assert _rows(stated) == []
+    assert STATED not in EmbeddingCache.default().get(identity, [STATED])
+
+
+@pytest.mark.parametrize("change", ["delete", "replace"])
+def test_statements_go_with_the_text_they_are_about(stated: KnowledgeBase, change: str) -> None:
+    if change == "delete":
+        stated.delete(["turn"])
+    else:
+        stated.add(Memory("turn", "I do not.", scope="a"))
+    assert _rows(stated) == []
+
+
+def test_an_unknown_memory_is_refused_and_nothing_stored(stated: KnowledgeBase, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.jsonl"
+    path.write_text(json.dumps({"doc_id": "nobody", "statement": "It rains."}))
+    with pytest.raises(HopgateError, match="line 1"):
+        stated.build("phrases", statements=path)
+    assert len(_rows(stated)) == 1
