@@ -84,11 +84,12 @@ def test_what_a_leg_has_first_is_within_the_top_k(example: KnowledgeBase, fuser:
     for memory in pick.sample(memories, 15):
         query = " ".join(pick.sample(memory.content.split(), 4))
         k = pick.choice([3, 4, 10])
-        legs, _ = example.legs(query, settings=example.settings(fuser=fuser, k=k))
+        settings = example.settings(fuser=fuser, k=k)
+        legs, _ = example.legs(query, settings=settings)
         ids = example.id_map()
         hits = example.recall(query, fuser=fuser, k=k, explain=True)
         top = {hit.external_id for hit in hits}
-        lists, _ = pooled(legs.found, legs.scores, active(fuser))
+        lists, _ = pooled(legs.found, legs.scores, active(settings.fuser))
         for leg in lists.values():
             tied = {ids[key] for key, score in leg if score == leg[0][1]}
             assert tied & top, (query, k)
