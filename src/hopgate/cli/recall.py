@@ -46,6 +46,13 @@ def command(
         str | None,
         typer.Option(help="Its cross-encoder: a sentence-transformers name or path.", show_default="bundled"),
     ] = None,
+    rerank_depth: Annotated[int | None, typer.Option(help="How many of the top it reads.", show_default="30")] = None,
+    rerank_timeout: Annotated[
+        float | None, typer.Option(help="Seconds it may take; what it read by then is used.", show_default="2")
+    ] = None,
+    stages: Annotated[
+        str | None, typer.Option(help="What follows the legs with --rerank.", show_default="fuse > rerank > walk")
+    ] = None,
     as_of: Annotated[datetime | None, typer.Option(help="Walk the graph as it was true on this date.")] = None,
     known_at: Annotated[datetime | None, typer.Option(help="Use only what was known by this date.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
@@ -63,7 +70,7 @@ def command(
     given: dict[str, Any] = {
         "k": k, "sort_by": sort_by, "lexical": lexical, "dense": dense, "graph": graph, "fuser": fuser,
         "depth": depth, "prior": prior, "exact_match": exact_match, "fast": fast, "rerank": rerank,
-        "rerank_model": rerank_model,
+        "rerank_model": rerank_model, "rerank_depth": rerank_depth, "rerank_timeout": rerank_timeout, "stages": stages,
     }  # fmt: skip
     if sqlite is not None:
         _from_sqlite(sqlite, query, k, scope, exclude or [], as_json)
@@ -100,7 +107,8 @@ def _show(hits: list[Hit], explain: bool) -> None:
     if explain:
         table.add_column("why")
     for hit in hits:
-        content = " ".join(hit.memory.content.split())
+        # Of a long memory the passage that speaks for it.
+        content = " ".join((hit.passage.text if hit.passage else hit.memory.content).split())
         row = [
             Text(str(hit.rank)),
             Text(hit.external_id),
@@ -119,6 +127,12 @@ def why(hit: Hit) -> str:
     lines.append(f"prior ×{hit.prior:.2f}")
     if hit.rerank_score is not None:
         lines.append(f"reranked {hit.rerank_score:.2f}")
+    if hit.rerank_cost is not None and hit.rank == 1:
+        lines.append(f"({hit.rerank_cost})")
+    if hit.walk_score is not None:
+        lines.append(f"walk {hit.walk_score:.4f}")
+    if hit.passage is not None:
+        lines.append(f"characters {hit.passage.start}–{hit.passage.end}")
     if hit.path:
         lines.append(" → ".join(hit.path))
     return "\n".join(lines)

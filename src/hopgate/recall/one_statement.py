@@ -70,6 +70,7 @@ def sql_fused(
     vector: NDArray[np.float32] | None = None,
     graph: Sequence[tuple[int, float]] = (),
     exact: bool = True,
+    passages: bool = False,
     depth: int = 50,
     k: int = 10,
     floor: float = 0.7,
@@ -85,6 +86,8 @@ def sql_fused(
         The graph leg, best first.
     exact : bool
         Whether the dense leg compares every vector.
+    passages : bool
+        Whether the store has passages of long memories.
     floor : float
         What a memory of importance 0 keeps of its score.
     """
@@ -109,7 +112,7 @@ def sql_fused(
     if "dense" in wanted and vector is not None:
         if not exact:
             search_wide(connection, depth)
-        add_leg("dense", with_dense(condition, exact=exact))
+        add_leg("dense", with_dense(condition, exact=exact, passages=passages))
         values["vector"] = as_text(vector)
     if "graph" in wanted and graph:
         add_leg("graph", _WITH_GRAPH)

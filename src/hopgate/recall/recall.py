@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from hopgate.memory import Memory, cleared
+from hopgate.memory import Memory
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF, ExactMatch, Fused, Importance, active, exact_matches, order
 from hopgate.recall.hit import Hit, LegPart
@@ -15,6 +15,7 @@ from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.legs.graph import GraphLeg, WalkTrace
 from hopgate.recall.legs.lexical import lexical_leg
 from hopgate.recall.one_statement import can_fuse, sql_fused
+from hopgate.recall.run_stages import run_stages
 from hopgate.recall.settings import Settings
 from hopgate.store import memories, vectors
 from hopgate.store.graph import version
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 Leg = list[tuple[int, float]]
-# A cross-encoder reads this many of the fused top (spec §5: 20–30).
-RERANKED = 30
 
 
 class QueryEmbedder(Protocol):
@@ -62,10 +61,11 @@ class RecallPipeline:
 
 
 class Legs(NamedTuple):
-    """The legs' lists before fusion, and the graph leg's walk where it has to be explained."""
+    """The legs' lists before fusion, the graph leg's walk where it has to be explained, and the query's vector."""
 
     lists: dict[str, Leg]
     trace: WalkTrace | None = None
+    vector: NDArray[np.float32] | None = None
 
 
 def recall(
@@ -94,14 +94,15 @@ def recall(
     pool = settings.fuser.fuse(legs.lists)
     with pipeline.store.transaction() as connection:
         ranking, known = rank_pool(connection, query, pool, settings)
-    ranking, rerank_scores = rerank(query, ranking, known, settings)
+    staged = run_stages(pipeline.store, pipeline.graph, query, legs.vector, ranking, known, settings, filters)
     hits = []
-    for rank, fused in enumerate(ranking[: settings.k], start=1):
+    for rank, fused in enumerate(staged.ranking[: settings.k], start=1):
         parts = _leg_parts(fused, legs.lists) if explain else {}
         path: tuple[str, ...] = ()
-        if explain and legs.trace and "graph" in fused.ranks:
-            path = pipeline.graph.explain(legs.trace, fused.id)
-        hits.append(_hit(rank, fused, known[fused.id], parts, rerank_scores.get(fused.id), path))
+        trace = staged.trace if fused.id in staged.walk_scores else legs.trace if "graph" in fused.ranks else None
+        if explain and trace:
+            path = pipeline.graph.explain(trace, fused.id)
+        hits.append(staged.hit(rank, fused, parts, path))
     return hits
 
 
@@ -126,14 +127,16 @@ def fuse_in_database(
     every = vectors.search_exactly(space, exact)
     with pipeline.store.transaction() as connection:
         rows = sql_fused(
-            connection, fuser, query=query, filters=filters, vector=vector, exact=every, depth=settings.depth,
-            k=settings.k, floor=settings.prior,
+            connection, fuser, query=query, filters=filters, vector=vector, exact=every,
+            passages=bool(space and space.passages), depth=settings.depth, k=settings.k, floor=settings.prior,
         )  # fmt: skip
         known = memories.fetch_by_id(connection, [fused.id for fused, _ in rows])
-    hits = []
-    for rank, (fused, scores) in enumerate((row for row in rows if row.hit.id in known), start=1):
-        parts = {n: LegPart(r, scores[n], fused.contributions[n]) for n, r in fused.ranks.items()} if explain else {}
-        hits.append(_hit(rank, fused, known[fused.id], parts))
+    ranking = [fused for fused, _ in rows if fused.id in known]
+    staged = run_stages(pipeline.store, pipeline.graph, query, vector, ranking, known, settings, filters)
+    hits, scores = [], {fused.id: scores for fused, scores in rows}
+    for rank, fused in enumerate(ranking, start=1):
+        found = {n: LegPart(r, scores[fused.id][n], fused.contributions[n]) for n, r in fused.ranks.items()}
+        hits.append(staged.hit(rank, fused, found if explain else {}))
     return hits
 
 
@@ -173,7 +176,9 @@ def run_legs(
             if "dense" in wanted:
                 every = vectors.search_exactly(space, exact)
                 with pipeline.store.transaction() as connection:
-                    lists["dense"] = dense_leg(connection, vector, filters, depth=depth, exact=every)
+                    lists["dense"] = dense_leg(
+                        connection, vector, filters, depth=depth, exact=every, passages=space.passages
+                    )
         finally:
             if lexical is not None:
                 lists["lexical"] = lexical.result()
@@ -184,7 +189,7 @@ def run_legs(
             lists["graph"] = ranking
     for name, leg in (further or {}).items():
         lists[name] = leg.rank(query, vector, base, filters, depth, exact=exact).hits
-    return Legs(lists, trace)
+    return Legs(lists, trace, vector)
 
 
 def rank_pool(
@@ -206,28 +211,9 @@ def rank_pool(
         created_at={key: created_at for key, (_, created_at) in weights.items()},
         prior=Importance(settings.prior),
     )
-    ranking = ranking[: max(settings.k, RERANKED) if settings.rerank else settings.k]
+    ranking = ranking[: max(settings.k, settings.pipeline.deepest)]
     known = memories.fetch_by_id(connection, [hit.id for hit in ranking])
     return [hit for hit in ranking if hit.id in known], known
-
-
-def rerank(
-    query: str, ranking: list[Fused[int]], known: Mapping[int, Memory], settings: Settings
-) -> tuple[list[Fused[int]], dict[int, float]]:
-    """Let the cross-encoder reorder the first of the ranking, where the settings ask for it; give its scores too.
-
-    Sensitive memories are not read and keep their places.
-    """
-    if not settings.rerank:
-        return ranking, {}
-    from hopgate.recall.rerank import load_reranker
-
-    top, rest = {hit.id: hit for hit in ranking[:RERANKED]}, ranking[RERANKED:]
-    texts = dict(cleared((key, known[key]) for key in top))
-    candidates = [(key, texts.get(key)) for key in top]
-    reordered = load_reranker(settings.rerank_model).rerank(query, candidates, timeout_s=settings.rerank_timeout)
-    scores = {key: score for key, score in reordered if score is not None}
-    return [top[key] for key, _ in reordered] + rest, scores
 
 
 def _run_lexical(store: Store, query: str, filters: Filters, depth: int) -> Leg:
@@ -237,14 +223,3 @@ def _run_lexical(store: Store, query: str, filters: Filters, depth: int) -> Leg:
 
 def _leg_parts(hit: Fused[int], legs: Mapping[str, Leg]) -> dict[str, LegPart]:
     return {name: LegPart(rank, legs[name][rank - 1][1], hit.contributions[name]) for name, rank in hit.ranks.items()}
-
-
-def _hit(
-    rank: int,
-    fused: Fused[int],
-    memory: Memory,
-    parts: Mapping[str, LegPart],
-    rerank_score: float | None = None,
-    path: tuple[str, ...] = (),
-) -> Hit:
-    return Hit(rank, memory.external_id, fused.score, memory, parts, fused.bonus, fused.prior, rerank_score, path)

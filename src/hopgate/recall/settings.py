@@ -11,6 +11,7 @@ from typing import Any, TypedDict, get_args
 
 from hopgate.errors import HopgateError
 from hopgate.recall.fuse import RRF, STANDARD, TM2C2, AnyFuser, ExactMatch, Importance, SortBy, StretchedRRF, parse
+from hopgate.recall.stages import Stages
 
 MAX_DEPTH = 1000  # hnsw.ef_search ends there
 MAX_TIMEOUT_S = 3600
@@ -18,13 +19,17 @@ PREFIX = "HOPGATE_"
 FILE = "settings.toml"
 BUNDLED_RERANKER = "bundled"
 # What the environment gives as text, as true or false, and as a whole number; all else is a number.
-_TEXTS, _FLAGS, _WHOLE = ("fuser", "sort_by", "rerank_model"), ("rerank", "fast"), ("k", "depth")
+_TEXTS, _FLAGS = ("fuser", "sort_by", "rerank_model", "stages"), ("rerank", "fast")
+_WHOLE = ("k", "depth", "rerank_depth")
 
 
 # On dev of musique and 2wiki recall grows with the graph's weight up to 5. Below 1 / 0.7, the default prior's floor,
 # no leg bars another from any top k; a default should not. The gate finds what suits one's own data
 # (docs/research/retest.md).
 DEFAULT_FUSER = RRF(k=60, lexical=1, dense=1, graph=1.4)
+
+# Ending with a walk is what the cross-encoder's reading is best used for: docs/research/rerank.md.
+DEFAULT_STAGES = Stages("fuse > rerank > walk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +51,15 @@ class Settings:
     exact_match : float
         The bonus of an exact match, as the weight of a further leg; 0 is off.
     rerank : bool
-        Whether a cross-encoder reads the fused top again.
+        Whether a cross-encoder reads the fused top again; another order than `relevance` is left as it is.
+    rerank_depth : int
+        How many of the fused top it reads.
     rerank_timeout : float
-        Seconds after which the fused order is returned instead.
+        Seconds that it may take; what it has read by then is used, and the rest keeps its order.
     rerank_model : str
         The cross-encoder: "bundled", or the name or path of a sentence-transformers one.
+    stages : Stages
+        What follows the legs where `rerank` is on; a `walk` in it needs a graph, and a weight for the graph leg.
     fast : bool, optional
         Whether to fuse in the database, in one statement, where the settings allow it: the same hits on one connection.
         By default where that pays: in stores too small for an index.
@@ -68,12 +77,14 @@ class Settings:
     sort_by: SortBy = "relevance"
     exact_match: float = 0.0
     rerank: bool = False
+    rerank_depth: int = 30
     rerank_timeout: float = 2.0
     rerank_model: str = BUNDLED_RERANKER
+    stages: Stages = DEFAULT_STAGES
     fast: bool | None = None
 
     def __post_init__(self) -> None:
-        for name, low, high in (("k", 1, MAX_DEPTH), ("depth", 1, MAX_DEPTH)):
+        for name, low, high in (("k", 1, MAX_DEPTH), ("depth", 1, MAX_DEPTH), ("rerank_depth", 1, MAX_DEPTH)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise HopgateError(f"{name} must be a whole number between {low} and {high}, not {value!r}")
@@ -91,6 +102,19 @@ class Settings:
             )
         Importance(self.prior), ExactMatch(self.exact_match)
 
+    @property
+    def pipeline(self) -> Stages:
+        """What follows the legs of this query, with every depth: the value that a gate compares, and its cost.
+
+        Examples
+        --------
+        >>> Settings().pipeline, Settings(rerank=True).pipeline
+        (Stages('fuse'), Stages('fuse > rerank(30) > walk'))
+        """
+        # Only relevance can be judged better by reading: a date stays what it is.
+        reads = self.rerank and self.sort_by == "relevance"
+        return self.stages.at_depth(self.rerank_depth) if reads else Stages()
+
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
         """Give these settings with some changed; a leg's name changes its weight, `fuser` may be text."""
         unknown = sorted(set(changes) - {field.name for field in fields(self)} - set(STANDARD))
@@ -103,8 +127,12 @@ class Settings:
         if not isinstance(fuser, RRF | StretchedRRF | TM2C2):
             raise HopgateError(f"fuser must be a fuser as it prints, such as {RRF()!r}, not {fuser!r}")
         fuser = fuser.reweighed(**{name: changes[name] for name in STANDARD if name in changes})
-        rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser")}
-        return replace(self, fuser=fuser, **rest)
+        stages = changes.get("stages", self.stages)
+        stages = Stages(stages) if isinstance(stages, str) else stages
+        if not isinstance(stages, Stages):
+            raise HopgateError(f"stages must be text such as {str(DEFAULT_STAGES)!r}, not {stages!r}")
+        rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser", "stages")}
+        return replace(self, fuser=fuser, stages=stages, **rest)
 
     def only(self, legs: Sequence[str]) -> Settings:
         """Give these settings with every leg switched off that is not named; an unknown name is refused.
@@ -133,8 +161,10 @@ class RecallOptions(TypedDict, total=False):
     sort_by: SortBy
     exact_match: float
     rerank: bool
+    rerank_depth: int
     rerank_timeout: float
     rerank_model: str
+    stages: Stages | str
     fast: bool | None
 
 

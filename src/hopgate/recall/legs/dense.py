@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.memory import Memory
+from hopgate.passages import Span, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
 
@@ -26,33 +29,96 @@ dense AS MATERIALIZED (
   SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY 1 - distance DESC, id) AS rank FROM nearest
 )
 """
+# Where some memories are long, the best of a memory's passages speaks for it, or its own vector where that is better.
+_WITH_PASSAGES = """
+whole AS MATERIALIZED (
+  SELECT id, {distance} AS distance FROM memories
+  WHERE embedding IS NOT NULL AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
+),
+part AS MATERIALIZED ({part}),
+nearest AS MATERIALIZED (
+  SELECT id, min(distance) AS distance FROM (SELECT * FROM whole UNION ALL SELECT * FROM part) AS found
+  GROUP BY id ORDER BY distance, id LIMIT %(depth)s
+),
+dense AS MATERIALIZED (
+  SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY 1 - distance DESC, id) AS rank FROM nearest
+)
+"""
+_PASSAGES = "FROM passages JOIN memories ON id = memory_id WHERE passages.embedding IS NOT NULL AND {filters}"
+_EVERY_PASSAGE = f"""
+  SELECT id, min((passages.embedding <=> %(vector)s::halfvec) + 0) AS distance {_PASSAGES}
+  GROUP BY id ORDER BY distance, id LIMIT %(depth)s
+"""
+# A few of one memory's passages may be near: the index is asked for as many as a search may return.
+_PASSAGES_BY_INDEX = f"""
+  SELECT id, passages.embedding <=> %(vector)s::halfvec AS distance {_PASSAGES}
+  ORDER BY distance LIMIT 4 * %(depth)s
+"""
 _BY_INDEX = {"distance": "embedding <=> %(vector)s::halfvec", "tie": ""}
 # `+ 0` keeps the planner off the HNSW index: the sum is the same distance, but not the expression that is indexed.
 _EXACT = {"distance": "(embedding <=> %(vector)s::halfvec) + 0", "tie": ", id"}
 
 
 def dense_leg(
-    connection: Connection[Any], vector: NDArray[np.float32], filters: Filters, *, depth: int = 50, exact: bool
+    connection: Connection[Any],
+    vector: NDArray[np.float32],
+    filters: Filters,
+    *,
+    depth: int = 50,
+    exact: bool,
+    passages: bool | None = None,
 ) -> list[tuple[int, float]]:
-    """Rank memories by the cosine of their vector and the query's.
+    """Rank memories by the cosine of their vector, or of the best of their passages, and the query's.
 
     With `exact` every vector is compared, so that approximate search never blurs an ablation. Otherwise the HNSW index
     is asked; where it gives up before the filters are satisfied (it visits `hnsw.max_scan_tuples` at most, and a narrow
     scope may lie beyond), every vector that they let through is compared after all.
+
+    Parameters
+    ----------
+    passages : bool, optional
+        Whether the store has passages of long memories, where the caller has just read its space; asked otherwise.
     """
     condition, parameters = filters.sql()
     values = {**parameters, "vector": as_text(vector), "depth": depth}
+    if passages is None:
+        passages = vectors.has_passages(connection)
     if not exact:
         search_wide(connection, depth)
-        rows = _search(connection, condition, values, exact=False)
+        rows = _search(connection, with_dense(condition, exact=False, passages=passages), values)
         if len(rows) >= depth:
             return rows
-    return _search(connection, condition, values, exact=True)
+    return _search(connection, with_dense(condition, exact=True, passages=passages), values)
 
 
-def with_dense(condition: str, *, exact: bool) -> str:
-    """The leg as the tables of a WITH clause, the last of them `dense (id, score, rank)`."""
-    return _WITH_DENSE.format(filters=condition, **(_EXACT if exact else _BY_INDEX))
+def with_dense(condition: str, *, exact: bool, passages: bool) -> str:
+    """The leg as the tables of a WITH clause, the last of them `dense (id, score, rank)`.
+
+    A store without passages is asked what it was asked before there were any: the same statement, the same plan.
+    """
+    how = _EXACT if exact else _BY_INDEX
+    if not passages:
+        return _WITH_DENSE.format(filters=condition, **how)
+    part = (_EVERY_PASSAGE if exact else _PASSAGES_BY_INDEX).format(filters=condition)
+    return _WITH_PASSAGES.format(filters=condition, part=part, **how)
+
+
+def near_passages(
+    connection: Connection[Any], vector: NDArray[np.float32], known: Mapping[int, Memory]
+) -> dict[int, list[Span]]:
+    """Give the passages of those memories that are long, the nearest to the query first."""
+    ids = [key for key, memory in known.items() if is_long(memory.content)]
+    if not ids:
+        return {}
+    rows = connection.execute(
+        "SELECT memory_id, starts, ends FROM passages WHERE memory_id = ANY(%(ids)s) AND embedding IS NOT NULL "
+        "ORDER BY memory_id, embedding <=> %(vector)s::halfvec, number",
+        {"ids": ids, "vector": as_text(vector)},
+    )
+    found: dict[int, list[Span]] = {}
+    for key, start, end in rows:
+        found.setdefault(key, []).append(Span(start, end))
+    return found
 
 
 def search_wide(connection: Connection[Any], depth: int) -> None:
@@ -81,9 +147,7 @@ def as_text(vector: NDArray[np.float32]) -> str:
     return vectors.to_sql(vector)
 
 
-def _search(
-    connection: Connection[Any], condition: str, values: dict[str, Any], *, exact: bool
-) -> list[tuple[int, float]]:
-    statement = f"WITH {with_dense(condition, exact=exact)} SELECT id, score FROM dense ORDER BY rank"
+def _search(connection: Connection[Any], tables: str, values: dict[str, Any]) -> list[tuple[int, float]]:
+    statement = f"WITH {tables} SELECT id, score FROM dense ORDER BY rank"
     rows: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
     return rows

@@ -138,6 +138,38 @@ class GraphLeg:
         hits = [(int(matrix.memory_ids[node]), score) for node, score in ranked]
         return GraphRanking(hits, WalkTrace(matrix, start, walk))
 
+    def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
+        """Walk from memories alone, each with the mass that is believed in it: the stage after a cross-encoder.
+
+        A memory that is not in the graph scores what one of its mass got on average, so that it does not lose by that.
+
+        Parameters
+        ----------
+        belief : mapping of int to float
+            Masses of memories by the store's ids; their sum does not matter.
+        """
+        from hopgate.graph.walk.belief import restart_at
+        from hopgate.graph.walk.matrix import MatrixConfig
+        from hopgate.graph.walk.rank import rank_memories
+
+        config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
+        with self._store.transaction() as connection:
+            matrix = self._view(self._matrices.get(config, connection))
+            allowed = self._allowed(connection, matrix, filters)
+        places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
+        linked = {place: belief[key] for key, place in places.items() if place >= 0}
+        walk = replace(self.walk, depth=depth)
+        start = restart_at(matrix.graph, linked)
+        if not start:
+            return GraphRanking([], None)
+        hits = [
+            (int(matrix.memory_ids[node]), score)
+            for node, score in rank_memories(matrix.graph, start, walk, allowed=allowed)
+        ]
+        kept = sum(score for key, score in hits if key in belief) / sum(linked.values())
+        hits += [(key, kept * belief[key]) for key, place in places.items() if place < 0]
+        return GraphRanking(sorted(hits, key=lambda hit: (-hit[1], hit[0])), WalkTrace(matrix, start, walk))
+
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[str, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
         from hopgate.graph.walk.explain import path_in_words
