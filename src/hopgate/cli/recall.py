@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -89,12 +90,12 @@ def command(
     if as_json:
         print_json([hit.to_dict() for hit in hits])
     elif hits:
-        _show(hits, explain)
+        _show(query, hits, explain)
     else:
         say("the store is empty: run hopgate ingest first" if empty else "nothing found")
 
 
-def _show(hits: list[Hit], explain: bool) -> None:
+def _show(query: str, hits: list[Hit], explain: bool) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -107,8 +108,9 @@ def _show(hits: list[Hit], explain: bool) -> None:
     if explain:
         table.add_column("why")
     for hit in hits:
-        # Of a long memory the passage that speaks for it.
-        content = " ".join((hit.passage.text if hit.passage else hit.memory.content).split())
+        # Of a long memory the passage that speaks for it, from where it speaks of the query's words.
+        shown = hit.memory.content if hit.passage is None else fitting_part(hit.passage.text, query)
+        content = " ".join(shown.split())
         row = [
             Text(str(hit.rank)),
             Text(hit.external_id),
@@ -117,6 +119,23 @@ def _show(hits: list[Hit], explain: bool) -> None:
         ]
         table.add_row(*row, *([Text(why(hit))] if explain else []))
     console().print(table)
+
+
+def fitting_part(text: str, query: str) -> str:
+    """Cut a text before the sentence from which on a snippet holds most words of the query.
+
+    Examples
+    --------
+    >>> fitting_part("It rained. " * 40 + "The key is in the shed.", "where is the key")
+    'The key is in the shed.'
+    """
+    words = set(re.findall(r"\w{3,}", query.lower()))
+    starts = [0, *(match.end() for match in re.finditer(r"[.!?]\s+|\n+", text))]
+
+    def shared(start: int) -> int:
+        return len(words.intersection(re.findall(r"\w+", text[start : start + SNIPPET].lower())))
+
+    return text[max(reversed(starts), key=shared) :]
 
 
 def why(hit: Hit) -> str:
