@@ -128,9 +128,8 @@ def main() -> None:
     print(f"{dataset.name}, {default}, recall@5/@10/@20 on {options.queries} dev | {options.queries} test queries")
     for row in rows:
         figures = " | ".join("/".join(f"{row[f'{split}_{m!r}']:.3f}" for m in MEASURES) for split in splits)
-        print(
-            f"{row['arm']:28} {figures}   {row['pairs']:4} pairs  {row['rerank_ms']:7.1f} ms ({row['cpu_ms']:.0f} ms CPU)"
-        )
+        cost = f"{row['pairs']:4} pairs {row['rerank_ms']:7.1f} ms ({row['cpu_ms']:.0f} ms CPU)"
+        print(f"{row['arm']:28} {figures} {cost}")
 
 
 if __name__ == "__main__":

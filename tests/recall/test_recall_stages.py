@@ -33,6 +33,7 @@ def test_stages_print_as_themselves(parts: list[str], depth: int) -> None:
     assert deep.at_depth(depth + 1) == deep
     reads = [stage.depth for stage in deep.after if stage.name == "rerank"]
     assert deep.pairs == sum(read or 0 for read in reads)
+    assert deep.walks == any("walk" in part for part in parts)
     assert deep.deepest == max((read or 0 for read in reads), default=0)
 
 
@@ -141,7 +142,7 @@ def test_a_budget_that_cuts_it_short_is_told(filled: KnowledgeBase, likes: Likes
     assert cost is not None and cost.cut_short and (cost.pairs, cost.asked) == (2, 5)
 
 
-def test_the_walk_brings_what_no_leg_found(filled: KnowledgeBase, likes: Likes) -> None:
+def test_the_walk_brings_up_what_was_not_read(filled: KnowledgeBase, likes: Likes) -> None:
     without = order_of(filled, rerank=True, rerank_timeout=ENOUGH, stages="fuse > rerank", graph=0.0)
     assert "far" not in without and "bridge" not in without
     # The first six are what the lexical leg found, and nothing else comes as far as the cross-encoder.
@@ -150,7 +151,7 @@ def test_the_walk_brings_what_no_leg_found(filled: KnowledgeBase, likes: Likes) 
     )
     found = {hit.external_id: hit for hit in hits}
     assert hits[0].external_id == "late" and found["bridge"].rank < 4
-    assert found["bridge"].walk_score and found["bridge"].rerank_score is None and found["bridge"].score == 0
+    assert found["bridge"].walk_score and found["bridge"].rerank_score is None
     assert found["bridge"].path[0] == "late" and found["bridge"].path[-1] == "bridge"
     assert found["bridge"].to_dict()["walk_score"] == found["bridge"].walk_score
     assert "walk 0." in why(found["bridge"])

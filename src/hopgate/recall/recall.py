@@ -102,7 +102,7 @@ def recall(
         trace = staged.trace if fused.id in staged.walk_scores else legs.trace if "graph" in fused.ranks else None
         if explain and trace:
             path = pipeline.graph.explain(trace, fused.id)
-        hits.append(staged.hit(rank, fused, parts, path))
+        hits.append(staged.applied(fused.id, _hit(rank, fused, staged.known[fused.id], parts, path)))
     return hits
 
 
@@ -136,7 +136,7 @@ def fuse_in_database(
     hits, scores = [], {fused.id: scores for fused, scores in rows}
     for rank, fused in enumerate(ranking, start=1):
         found = {n: LegPart(r, scores[fused.id][n], fused.contributions[n]) for n, r in fused.ranks.items()}
-        hits.append(staged.hit(rank, fused, found if explain else {}))
+        hits.append(staged.applied(fused.id, _hit(rank, fused, known[fused.id], found if explain else {})))
     return hits
 
 
@@ -211,7 +211,8 @@ def rank_pool(
         created_at={key: created_at for key, (_, created_at) in weights.items()},
         prior=Importance(settings.prior),
     )
-    ranking = ranking[: max(settings.k, settings.pipeline.deepest)]
+    # A walk after the cross-encoder may bring any of them up.
+    ranking = ranking[: None if settings.pipeline.walks else max(settings.k, settings.pipeline.deepest)]
     known = memories.fetch_by_id(connection, [hit.id for hit in ranking])
     return [hit for hit in ranking if hit.id in known], known
 
@@ -223,3 +224,7 @@ def _run_lexical(store: Store, query: str, filters: Filters, depth: int) -> Leg:
 
 def _leg_parts(hit: Fused[int], legs: Mapping[str, Leg]) -> dict[str, LegPart]:
     return {name: LegPart(rank, legs[name][rank - 1][1], hit.contributions[name]) for name, rank in hit.ranks.items()}
+
+
+def _hit(rank: int, fused: Fused[int], memory: Memory, parts: Mapping[str, LegPart], path: tuple[str, ...] = ()) -> Hit:
+    return Hit(rank, memory.external_id, fused.score, memory, parts, fused.bonus, fused.prior, path=path)

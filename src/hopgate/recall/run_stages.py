@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from hopgate.memory import Memory, cleared
 from hopgate.passages import Span, is_long
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import Fused, active
-from hopgate.recall.hit import Hit, LegPart, Passage
+from hopgate.recall.hit import Hit, Passage
 from hopgate.recall.legs.dense import near_passages
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
@@ -44,22 +44,15 @@ class Staged:
     cost: RerankCost | None = None
     trace: WalkTrace | None = None
 
-    def hit(self, rank: int, fused: Fused[int], parts: Mapping[str, LegPart], path: tuple[str, ...] = ()) -> Hit:
-        """Make the hit of a memory, with what the stages did for it."""
-        memory, span = self.known[fused.id], self.passages.get(fused.id)
-        return Hit(
-            rank,
-            memory.external_id,
-            fused.score,
-            memory,
-            parts,
-            fused.bonus,
-            fused.prior,
-            self.rerank_scores.get(fused.id),
-            path,
-            self.walk_scores.get(fused.id),
-            self.cost,
-            Passage(*span, memory.content[slice(*span)]) if span else None,
+    def applied(self, key: int, hit: Hit) -> Hit:
+        """Give a memory's hit with what the stages did for it."""
+        span = self.passages.get(key)
+        return replace(
+            hit,
+            rerank_score=self.rerank_scores.get(key),
+            walk_score=self.walk_scores.get(key),
+            rerank_cost=self.cost,
+            passage=Passage(*span, hit.memory.content[slice(*span)]) if span else None,
         )
 
 

@@ -86,6 +86,11 @@ class Stages:
         """How many of a ranking the stages look at."""
         return max((stage.depth or 0 for stage in self.after), default=0)
 
+    @property
+    def walks(self) -> bool:
+        """Whether a walk is among them."""
+        return any(stage.name == "walk" for stage in self.after)
+
     def at_depth(self, depth: int) -> Stages:
         """Give these stages with a depth for each re-ranking that states none."""
         steps = (Stage(s.name, s.depth or depth if s.name == "rerank" else None) for s in self.after)
