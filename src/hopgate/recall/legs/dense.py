@@ -29,7 +29,11 @@ dense AS MATERIALIZED (
   SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY 1 - distance DESC, id) AS rank FROM nearest
 )
 """
-# Where some memories are long, the best of a memory's passages speaks for it, or its own vector where that is better.
+# The distance of a row of `memories`: the best of its passages speaks for it, or its own vector where that is better.
+BEST_DISTANCE = (
+    "least(memories.embedding <=> %(vector)s::halfvec, (SELECT min(passages.embedding <=> %(vector)s::halfvec) "
+    "FROM passages WHERE passages.memory_id = memories.id))"
+)
 _WITH_PASSAGES = """
 whole AS MATERIALIZED (
   SELECT id, {distance} AS distance FROM memories
@@ -37,8 +41,8 @@ whole AS MATERIALIZED (
 ),
 part AS MATERIALIZED ({part}),
 nearest AS MATERIALIZED (
-  SELECT id, min(distance) AS distance FROM (SELECT * FROM whole UNION ALL SELECT * FROM part) AS found
-  GROUP BY id ORDER BY distance, id LIMIT %(depth)s
+  SELECT id, {best} AS distance FROM memories
+  WHERE id IN (SELECT id FROM whole UNION SELECT id FROM part) ORDER BY distance, id LIMIT %(depth)s
 ),
 dense AS MATERIALIZED (
   SELECT id, 1 - distance AS score, row_number() OVER (ORDER BY 1 - distance DESC, id) AS rank FROM nearest
@@ -100,7 +104,7 @@ def with_dense(condition: str, *, exact: bool, passages: bool) -> str:
     if not passages:
         return _WITH_DENSE.format(filters=condition, **how)
     part = (_EVERY_PASSAGE if exact else _PASSAGES_BY_INDEX).format(filters=condition)
-    return _WITH_PASSAGES.format(filters=condition, part=part, **how)
+    return _WITH_PASSAGES.format(filters=condition, part=part, best=BEST_DISTANCE, **how)
 
 
 def near_passages(
