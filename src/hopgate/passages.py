@@ -22,7 +22,7 @@ _PIECE = re.compile(r"[^\n]*?(?:[.!?…][\"')\]]*\s+|[。！？]\s*|\n\s*|$)", r
 _WORD = re.compile(r"\S{1,250}\s*|\s+")
 
 
-class Span(NamedTuple):
+class Extent(NamedTuple):
     """A passage by its place in the text: characters from `start` up to, and without, `end`."""
 
     start: int
@@ -34,7 +34,7 @@ def is_long(text: str) -> bool:
     return len(text) > LONG_BYTES // 4 and _bytes(text) > LONG_BYTES
 
 
-def passages(text: str) -> list[Span]:
+def passages(text: str) -> list[Extent]:
     """Cut a long text into passages at the ends of sentences, each beginning with the last short ones before it.
 
     None for a text that is read whole; at least one for every other.
@@ -50,26 +50,28 @@ def passages(text: str) -> list[Span]:
     """
     if not is_long(text):
         return []
-    found: list[Span] = []
-    held: list[tuple[Span, int]] = []
+    found: list[Extent] = []
+    held: list[tuple[Extent, int]] = []
     total = 0
     for piece in _pieces(text):
         if held and total + piece[1] > PASSAGE_BYTES:
-            found.append(Span(held[0][0].start, held[-1][0].end))
+            found.append(Extent(held[0][0].start, held[-1][0].end))
             held = _overlap(held, PASSAGE_BYTES - piece[1])
             total = sum(size for _, size in held)
         held.append(piece)
         total += piece[1]
-    found.append(Span(held[0][0].start, held[-1][0].end))
-    return [span for span in (_stripped(text, span) for span in found) if span.end > span.start] or [Span(0, len(text))]
+    found.append(Extent(held[0][0].start, held[-1][0].end))
+    return [span for span in (_stripped(text, span) for span in found) if span.end > span.start] or [
+        Extent(0, len(text))
+    ]
 
 
-def passage_text(text: Cleared, span: Span) -> Cleared:
+def passage_text(text: Cleared, span: Extent) -> Cleared:
     r"""Give what a model reads of a passage: the text's heading, where it has one, and the passage.
 
     Examples
     --------
-    >>> passage_text(Cleared("The attic\nA box. Another box."), Span(17, 29))
+    >>> passage_text(Cleared("The attic\nA box. Another box."), Extent(17, 29))
     'The attic\nAnother box.'
     """
     part = text[span.start : span.end]
@@ -79,20 +81,20 @@ def passage_text(text: Cleared, span: Span) -> Cleared:
     return Cleared(f"{heading[0].strip()}\n{part}")
 
 
-def _pieces(text: str) -> Iterator[tuple[Span, int]]:
+def _pieces(text: str) -> Iterator[tuple[Extent, int]]:
     """Sentences with their bytes, none larger than a passage; together they are the whole text."""
     for match in _PIECE.finditer(text):
         if match.end() == match.start():
             continue
         size = _bytes(match.group())
         if size <= PASSAGE_BYTES:
-            yield Span(*match.span()), size
+            yield Extent(*match.span()), size
             continue
         for word in _WORD.finditer(text, *match.span()):
-            yield Span(*word.span()), _bytes(word.group())
+            yield Extent(*word.span()), _bytes(word.group())
 
 
-def _overlap(held: list[tuple[Span, int]], room: int) -> list[tuple[Span, int]]:
+def _overlap(held: list[tuple[Extent, int]], room: int) -> list[tuple[Extent, int]]:
     """The last pieces of a passage that the next one begins with."""
     kept, size = len(held), 0
     while kept > 0 and size + held[kept - 1][1] <= min(OVERLAP_BYTES, room):
@@ -101,10 +103,10 @@ def _overlap(held: list[tuple[Span, int]], room: int) -> list[tuple[Span, int]]:
     return held[kept:]
 
 
-def _stripped(text: str, span: Span) -> Span:
+def _stripped(text: str, span: Extent) -> Extent:
     part = text[span.start : span.end]
     start = span.start + len(part) - len(part.lstrip())
-    return Span(start, start + len(part.strip()))
+    return Extent(start, start + len(part.strip()))
 
 
 def _bytes(text: str) -> int:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
-from hopgate.passages import Span
+from hopgate.passages import Extent
 from hopgate.recall.cross_encoder import ROUND, MiniLM, reading_order
 from hopgate.recall.rerank import MOST_PASSAGES, RerankCost, Reranker, load_reranker
 
@@ -160,7 +160,7 @@ def test_of_a_long_text_the_nearest_passages_are_read_and_the_best_speaks() -> N
     assert "the NAS moved" not in long and "The NAS moved" in long[slice(*answer.passages["0"])]
     assert answer.cost.pairs == MOST_PASSAGES + 1
     encoder = ByLength()
-    Reranker(encoder).rerank("q", candidates(long), ENOUGH, near={"0": [Span(64, 127)]})
+    Reranker(encoder).rerank("q", candidates(long), ENOUGH, near={"0": [Extent(64, 127)]})
     assert encoder.read == [weather.strip()]
 
 

@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
-from hopgate.passages import Span, passage_text, passages
+from hopgate.passages import Extent, passage_text, passages
 from hopgate.recall.cross_encoder import CrossEncoder, MiniLM, SentenceTransformersCrossEncoder
 from hopgate.recall.settings import BUNDLED_RERANKER
 
@@ -74,7 +74,7 @@ class Reranked(NamedTuple, Generic[Id]):
     """
 
     order: list[tuple[Id, float | None]]
-    passages: dict[Id, Span]
+    passages: dict[Id, Extent]
     cost: RerankCost
 
 
@@ -104,7 +104,7 @@ class Reranker:
         candidates: Sequence[tuple[Id, Cleared | None]],
         timeout_s: float,
         *,
-        near: Mapping[Id, Sequence[Span]] = MappingProxyType({}),
+        near: Mapping[Id, Sequence[Extent]] = MappingProxyType({}),
         known: Mapping[Id, float] = MappingProxyType({}),
     ) -> Reranked[Id]:
         """Give the candidates in their new order.
@@ -132,7 +132,7 @@ class Reranker:
         start = time.monotonic()
         read = self._read(query, [text for _, _, text in asked], timeout_s)
         cost = RerankCost(len(read), len(asked), 1000 * (time.monotonic() - start))
-        scores, speaking = dict(known), dict[Id, Span]()
+        scores, speaking = dict(known), dict[Id, Extent]()
         for place, score in sorted(read.items()):
             key, span, _ = asked[place]
             if key not in scores or score > scores[key]:
@@ -190,7 +190,7 @@ def load_reranker(model: str = BUNDLED_RERANKER) -> Reranker:
     return Reranker(MiniLM() if model == BUNDLED_RERANKER else SentenceTransformersCrossEncoder(model))
 
 
-def _spans(query: str, text: Cleared, near: Sequence[Span] | None) -> Sequence[Span | None]:
+def _spans(query: str, text: Cleared, near: Sequence[Extent] | None) -> Sequence[Extent | None]:
     """What is read of a text: all of it, or the passages nearest to the query."""
     if near is None:
         words = set(_WORDS.findall(query.lower()))

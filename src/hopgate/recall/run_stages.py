@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from hopgate.memory import Memory, cleared
-from hopgate.passages import Span, is_long
+from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import Fused, active
 from hopgate.recall.hit import Hit, Passage
@@ -40,7 +40,7 @@ class Staged:
     known: dict[int, Memory]
     rerank_scores: dict[int, float] = field(default_factory=dict)
     walk_scores: dict[int, float] = field(default_factory=dict)
-    passages: dict[int, Span] = field(default_factory=dict)
+    passages: dict[int, Extent] = field(default_factory=dict)
     cost: RerankCost | None = None
     trace: WalkTrace | None = None
 
@@ -71,7 +71,7 @@ def run_stages(
     Sensitive memories are not read, are in no graph, and keep their places.
     """
     staged = Staged(list(ranking), dict(known))
-    near: dict[int, list[Span]] = {}
+    near: dict[int, list[Extent]] = {}
     if vector is not None:
         near = _near(store, vector, staged.known)
     for stage in settings.pipeline.after:
@@ -122,14 +122,14 @@ def in_places(order: Sequence[Id], fixed: Mapping[int, Id]) -> list[Id]:
     return found
 
 
-def _near(store: Store, vector: NDArray[np.float32], known: Mapping[int, Memory]) -> dict[int, list[Span]]:
+def _near(store: Store, vector: NDArray[np.float32], known: Mapping[int, Memory]) -> dict[int, list[Extent]]:
     if not any(is_long(memory.content) for memory in known.values()):
         return {}
     with store.transaction() as connection:
         return near_passages(connection, vector, known)
 
 
-def _rerank(staged: Staged, query: str, near: Mapping[int, list[Span]], depth: int, settings: Settings) -> None:
+def _rerank(staged: Staged, query: str, near: Mapping[int, list[Extent]], depth: int, settings: Settings) -> None:
     from hopgate.recall.rerank import RerankCost, load_reranker
 
     top = {fused.id: fused for fused in staged.ranking[:depth]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.passages import Span, passage_text, passages
+from hopgate.passages import Extent, passage_text, passages
 from hopgate.store import vectors
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class PassageRow(NamedTuple):
 
     memory_id: int
     number: int
-    span: Span
+    span: Extent
     text: Cleared
 
 

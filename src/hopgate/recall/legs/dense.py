@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.passages import Span, is_long
+from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
 
@@ -109,7 +109,7 @@ def with_dense(condition: str, *, exact: bool, passages: bool) -> str:
 
 def near_passages(
     connection: Connection[Any], vector: NDArray[np.float32], known: Mapping[int, Memory]
-) -> dict[int, list[Span]]:
+) -> dict[int, list[Extent]]:
     """Give the passages of those memories that are long, the nearest to the query first."""
     ids = [key for key, memory in known.items() if is_long(memory.content)]
     if not ids:
@@ -119,9 +119,9 @@ def near_passages(
         "ORDER BY memory_id, embedding <=> %(vector)s::halfvec, number",
         {"ids": ids, "vector": as_text(vector)},
     )
-    found: dict[int, list[Span]] = {}
+    found: dict[int, list[Extent]] = {}
     for key, start, end in rows:
-        found.setdefault(key, []).append(Span(start, end))
+        found.setdefault(key, []).append(Extent(start, end))
     return found
 
 
