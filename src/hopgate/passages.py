@@ -10,7 +10,7 @@ from hopgate.memory import Cleared
 
 # Bytes of UTF-8, which SQL can count without reading the text, and which follow tokens better across scripts than
 # characters do: 2,000 are some 330 English words (420 tokens of the bundled model, which reads 512) or 660 Chinese
-# characters. No memory of musique and locomo is longer, and 20 of 851 of 2wiki are.
+# characters. No memory of musique and locomo is longer, and 15 of 851 of 2wiki are.
 LONG_BYTES = 2000
 # A few sentences: 1,000 bytes are some 165 words, and under 512 tokens even where every other letter is a token.
 PASSAGE_BYTES = 1000
