@@ -83,7 +83,7 @@ def test_a_sensitive_text_reaches_no_embedder_cache_or_log(
         with serving("others") as second:
             kb.reembed(second.spec)
             assert CANARY not in "".join(second.bodies)
-    hits = kb.recall("door code Vault Nine", rerank=kind == "bge-small", explain=True)
+    hits = kb.recall("door code Vault Nine", rerank=kind == "bge-small", rerank_timeout=60.0, explain=True)
     assert "s" in [hit.external_id for hit in hits]
     assert count(kb, "SELECT count(*) FROM memories WHERE is_sensitive AND embedding IS NOT NULL") == 0
     assert everywhere(kb) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -48,6 +49,13 @@ def command(
     lexical_ranker: Annotated[
         str | None, typer.Option(help="How the lexical leg ranks: bm25 or ts_rank.", show_default="bm25")
     ] = None,
+    rerank_depth: Annotated[int | None, typer.Option(help="How many of the top it reads.", show_default="30")] = None,
+    rerank_timeout: Annotated[
+        float | None, typer.Option(help="Seconds it may take; what it read by then is used.", show_default="2")
+    ] = None,
+    stages: Annotated[
+        str | None, typer.Option(help="What follows the legs with --rerank.", show_default="fuse > rerank > walk")
+    ] = None,
     as_of: Annotated[datetime | None, typer.Option(help="Walk the graph as it was true on this date.")] = None,
     known_at: Annotated[datetime | None, typer.Option(help="Use only what was known by this date.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
@@ -65,7 +73,8 @@ def command(
     given: dict[str, Any] = {
         "k": k, "sort_by": sort_by, "lexical": lexical, "dense": dense, "graph": graph, "fuser": fuser,
         "depth": depth, "prior": prior, "exact_match": exact_match, "min_score": min_score, "rerank": rerank,
-        "rerank_model": rerank_model, "lexical_ranker": lexical_ranker,
+        "rerank_model": rerank_model, "rerank_depth": rerank_depth, "rerank_timeout": rerank_timeout, "stages": stages,
+        "lexical_ranker": lexical_ranker,
     }  # fmt: skip
     if sqlite is not None:
         if scope and len(scope) > 1:
@@ -86,12 +95,12 @@ def command(
     if as_json:
         print_json([hit.to_dict() for hit in hits])
     elif hits:
-        _show(hits, explain)
+        _show(query, hits, explain)
     else:
         say("the store is empty: run hopgate ingest first" if empty else "nothing found")
 
 
-def _show(hits: list[Hit], explain: bool) -> None:
+def _show(query: str, hits: list[Hit], explain: bool) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -104,7 +113,9 @@ def _show(hits: list[Hit], explain: bool) -> None:
     if explain:
         table.add_column("why")
     for hit in hits:
-        content = " ".join(hit.memory.content.split())
+        # Of a long memory the passage that speaks for it, from where it speaks of the query's words.
+        shown = hit.memory.content if hit.passage is None else fitting_part(hit.passage.text, query)
+        content = " ".join(shown.split())
         row = [
             Text(str(hit.rank)),
             Text(hit.external_id),
@@ -113,6 +124,23 @@ def _show(hits: list[Hit], explain: bool) -> None:
         ]
         table.add_row(*row, *([Text(why(hit))] if explain else []))
     console().print(table)
+
+
+def fitting_part(text: str, query: str) -> str:
+    """Cut a text before the sentence from which on a snippet holds most words of the query.
+
+    Examples
+    --------
+    >>> fitting_part("It rained. " * 40 + "The key is in the shed.", "where is the key")
+    'The key is in the shed.'
+    """
+    words = set(re.findall(r"\w{3,}", query.lower()))
+    starts = [0, *(match.end() for match in re.finditer(r"[.!?]\s+|\n+", text))]
+
+    def shared(start: int) -> int:
+        return len(words.intersection(re.findall(r"\w+", text[start : start + SNIPPET].lower())))
+
+    return text[max(reversed(starts), key=shared) :]
 
 
 def why(hit: Hit) -> str:
@@ -130,6 +158,12 @@ def why(hit: Hit) -> str:
         lines.append("lifted: first in a leg or in the base")
     if hit.rerank_score is not None:
         lines.append(f"reranked {hit.rerank_score:.2f}")
+    if hit.rerank_cost is not None and hit.rank == 1:
+        lines.append(f"({hit.rerank_cost})")
+    if hit.walk_score is not None:
+        lines.append(f"walk {hit.walk_score:.4f}")
+    if hit.passage is not None:
+        lines.append(f"characters {hit.passage.start}–{hit.passage.end}")
     if hit.path:
         lines.append(" → ".join(hit.path))
     if hit.mixture:

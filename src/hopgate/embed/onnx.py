@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,30 +56,29 @@ class Bundled:
         return encodings
 
     def run(
-        self,
-        encodings: Sequence[Encoding],
-        pick: Callable[[NDArray[np.float32]], NDArray[np.float32]],
-        stop: threading.Event | None = None,
+        self, encodings: Sequence[Encoding], pick: Callable[[NDArray[np.float32]], NDArray[np.float32]]
     ) -> NDArray[np.float32]:
-        """Run each text on its own and keep what `pick` takes of its output; rows after a `stop` stay NaN."""
-        rows: list[NDArray[np.float32] | None] = [None] * len(encodings)
-
-        def one(at: int) -> None:
-            if stop is None or not stop.is_set():
-                rows[at] = pick(self._session.run(None, _feed(encodings[at]))[0])
-
+        """Run each text on its own and keep what `pick` takes of its output."""
         # Longest first, so that no thread is left alone with a long text at the end.
         order = sorted(range(len(encodings)), key=lambda at: -len(encodings[at].ids))
-        workers = min(self.threads or cores(), len(order))
-        if workers > 1:
-            self._session  # noqa: B018  loaded once, before the threads ask for it
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(one, order))
-        else:
-            for at in order:
-                one(at)
-        done = next((row for row in rows if row is not None), np.zeros(1, dtype=np.float32))
-        return np.array([np.full_like(done, np.nan) if row is None else row for row in rows], dtype=np.float32)
+        rows = dict(zip(order, self.each([encodings[at] for at in order], pick), strict=True))
+        return np.array([rows[at] for at in range(len(encodings))], dtype=np.float32)
+
+    def each(
+        self, encodings: Sequence[Encoding], pick: Callable[[NDArray[np.float32]], NDArray[np.float32]]
+    ) -> Iterator[NDArray[np.float32]]:
+        """Run texts in the given order, side by side, and give each as it is done; the rest is not run once closed."""
+
+        def one(encoding: Encoding) -> NDArray[np.float32]:
+            return pick(self._session.run(None, _feed(encoding))[0])
+
+        workers = min(self.threads or cores(), len(encodings))
+        if workers < 2:
+            yield from map(one, encodings)
+            return
+        self._session  # noqa: B018  loaded once, before the threads ask for it
+        with ThreadPoolExecutor(workers) as pool:
+            yield from pool.map(one, encodings)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

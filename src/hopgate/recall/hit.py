@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from hopgate.memory import Memory
+
+if TYPE_CHECKING:
+    from hopgate.recall.rerank import RerankCost
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,15 @@ class LegPart:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """The part of a long memory that speaks for it: characters from `start` up to `end` of its content."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A recalled memory.
 
@@ -27,8 +39,8 @@ class Hit:
     rank : int
         Its place, from 1.
     score : float
-        (the legs' contributions + what is granted for legs that could not see the memory + bonus) × prior; a
-        cross-encoder's second stage reorders and leaves it as it is.
+        (the legs' contributions + what is granted for legs that could not see the memory + bonus) × prior; the
+        stages after fusion reorder and leave it as it is. It is 0 for what only the last walk brought.
     legs : mapping of leg name to LegPart
         Empty unless an explanation was asked for.
     path : tuple of str
@@ -44,6 +56,12 @@ class Hit:
         Whether it stands higher than its score says, because a leg, or the base, has it first.
     mixture : str
         For the graph leg: how much its walks from memories, names and facts count for this query, and why.
+    rerank_score, walk_score : float, optional
+        What the cross-encoder and the walk after it gave the memory, where they are on and came to it.
+    rerank_cost : RerankCost, optional
+        What the cross-encoder read for this query and how long it took; the same for all hits of a query.
+    passage : Passage, optional
+        Of a long memory the passage that speaks for it: the cross-encoder's best, else the nearest by vector.
     """
 
     rank: int
@@ -60,6 +78,9 @@ class Hit:
     scale: float = 1.0
     lifted: bool = False
     mixture: str = ""
+    walk_score: float | None = None
+    rerank_cost: RerankCost | None = None
+    passage: Passage | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as plain values."""
@@ -82,6 +103,12 @@ class Hit:
             values["in_graph"] = self.in_graph
         if self.rerank_score is not None:
             values["rerank_score"] = self.rerank_score
+        if self.walk_score is not None:
+            values["walk_score"] = self.walk_score
+        if self.rerank_cost is not None:
+            values["rerank_cost"] = self.rerank_cost.to_dict()
+        if self.passage is not None:
+            values["passage"] = asdict(self.passage)
         if self.path:
             values["path"] = list(self.path)
         if self.mixture:

@@ -7,21 +7,19 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hopgate.memory import Memory, cleared
+from hopgate.memory import Memory
 from hopgate.recall.completion import Leg, pooled
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import ExactMatch, Fused, Importance, active, exact_matches, lifted, order
 from hopgate.recall.fuse.lift import BASE_PLACE
 from hopgate.recall.hit import Hit, LegPart
 from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
+from hopgate.recall.run_stages import run_stages
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
 
 if TYPE_CHECKING:
     from psycopg import Connection
-
-# A cross-encoder reads this many of the fused top (spec §5: 20–30).
-RERANKED = 30
 
 
 def recall(
@@ -47,25 +45,23 @@ def recall(
     pool = settings.fuser.fuse(lists, unseen=unseen)
     with pipeline.store.transaction() as connection:
         ranking, known, up = rank_pool(connection, query, pool, settings, legs, lists)
-    ranking, rerank_scores = rerank(query, ranking, known, settings)
+    staged = run_stages(pipeline.store, pipeline.graph, query, legs.vector, ranking, known, settings, filters)
     hits = []
-    for rank, fused in enumerate(ranking[: settings.k], start=1):
-        hit = Hit(
-            rank, known[fused.id].external_id, fused.score, known[fused.id], {}, fused.bonus, fused.prior,
-            rerank_scores.get(fused.id), lifted=fused.id in up,
-        )  # fmt: skip
+    for rank, fused in enumerate(staged.ranking[: settings.k], start=1):
+        memory = staged.known[fused.id]
+        hit = Hit(rank, memory.external_id, fused.score, memory, {}, fused.bonus, fused.prior, lifted=fused.id in up)
         if explain:
-            walked = legs.trace is not None and "graph" in fused.ranks
+            walked = staged.trace if fused.id in staged.walk_scores else legs.trace if "graph" in fused.ranks else None
             hit = replace(
                 hit,
                 legs=_leg_parts(fused, lists),
-                path=pipeline.graph.explain(legs.trace, fused.id) if walked and legs.trace else (),
-                mixture=legs.trace.mixture.in_words() if walked and legs.trace else "",
+                path=pipeline.graph.explain(walked, fused.id) if walked else (),
+                mixture=walked.mixture.in_words() if walked else "",
                 unseen=fused.granted,
                 in_graph=fused.id not in legs.blind,
                 scale=fused.scale,
             )
-        hits.append(hit)
+        hits.append(staged.applied(fused.id, hit))
     return hits
 
 
@@ -102,30 +98,12 @@ def rank_pool(
         firsts = [first for leg in lists.values() if (first := _first(leg, places)) is not None]
         near = _near(legs, importance, places, settings) if "graph" in lists else []
         ranking, up = lifted(ranking, firsts, settings.k, near=near)
-    ranking = ranking[: max(settings.k, RERANKED) if settings.rerank else settings.k]
+    # A walk after the cross-encoder may bring any of them up.
+    ranking = ranking[: None if settings.pipeline.walks else max(settings.k, settings.pipeline.deepest)]
     if settings.min_score is not None:
         ranking = [hit for hit in ranking if hit.score >= settings.min_score]
     known = memories.fetch_by_id(connection, [hit.id for hit in ranking])
     return [hit for hit in ranking if hit.id in known], known, up
-
-
-def rerank(
-    query: str, ranking: list[Fused[int]], known: Mapping[int, Memory], settings: Settings
-) -> tuple[list[Fused[int]], dict[int, float]]:
-    """Let the cross-encoder reorder the first of the ranking, where the settings ask for it; give its scores too.
-
-    Sensitive memories are not read and keep their places.
-    """
-    if not settings.rerank:
-        return ranking, {}
-    from hopgate.recall.rerank import load_reranker
-
-    top, rest = {hit.id: hit for hit in ranking[:RERANKED]}, ranking[RERANKED:]
-    texts = dict(cleared((key, known[key]) for key in top))
-    candidates = [(key, texts.get(key)) for key in top]
-    reordered = load_reranker(settings.rerank_model).rerank(query, candidates, timeout_s=settings.rerank_timeout)
-    scores = {key: score for key, score in reordered if score is not None}
-    return [top[key] for key, _ in reordered] + rest, scores
 
 
 def _leg_parts(hit: Fused[int], legs: Mapping[str, Leg]) -> dict[str, LegPart]:

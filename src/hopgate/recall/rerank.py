@@ -1,66 +1,81 @@
-"""The cross-encoder second stage: read query and memory together, within a hard time-out, or leave the order alone."""
+"""The cross-encoder: read query and memory together within a budget of time; what was read is put in a better order."""
 
 from __future__ import annotations
 
+import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol, TypeVar
+from types import MappingProxyType
+from typing import Generic, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hopgate.embed.onnx import Bundled
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
+from hopgate.passages import Extent, passage_text, passages
+from hopgate.recall.cross_encoder import CrossEncoder, MiniLM, SentenceTransformersCrossEncoder
 from hopgate.recall.settings import BUNDLED_RERANKER
 
 Id = TypeVar("Id", int, str)
 
-MODEL_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
-TOKENIZER_SHA256 = "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"
-# Pairs read between two looks at the clock: an abandoned reading ends within one of these.
-BATCH = 4
+# Of a long memory the cross-encoder reads no more passages than these: the nearest to the query.
+MOST_PASSAGES = 3
+_WORDS = re.compile(r"\w+")
 
 
-class CrossEncoder(Protocol):
-    """Scores pairs of a query and a text: the higher, the better the text answers."""
-
-    def score(self, query: str, texts: Sequence[Cleared], stop: threading.Event) -> NDArray[np.float32]:
-        """Give one score a text; may give up, with any answer, once `stop` is set."""
-        ...
+class RerankCutShort(UserWarning):
+    """The time for the cross-encoder was over before it had read all that it was to read."""
 
 
-class MiniLM:
-    """ms-marco-MiniLM-L-12-v2, int8, bundled; a pair's score does not depend on the pairs beside it."""
+@dataclass(frozen=True, slots=True)
+class RerankCost:
+    """What re-ranking cost: pairs of the query and a text that were read, of those asked for, and milliseconds.
 
-    def __init__(self, threads: int | None = None) -> None:
-        self._model = Bundled("reranker_en", MODEL_SHA256, TOKENIZER_SHA256, threads)
+    Examples
+    --------
+    >>> RerankCost(30, 30, 350.0) + RerankCost(10, 20, 150.0)
+    RerankCost(pairs=40, asked=50, milliseconds=500.0)
+    >>> print(RerankCost(40, 50, 500.0))
+    40 of 50 pairs in 500 ms
+    """
 
-    def score(self, query: str, texts: Sequence[Cleared], stop: threading.Event) -> NDArray[np.float32]:
-        """One logit a text."""
-        pairs = self._model.encode([(query, text) for text in texts])
-        return self._model.run(pairs, lambda output: output[0, 0], stop)
+    pairs: int = 0
+    asked: int = 0
+    milliseconds: float = 0.0
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the time was over before all was read."""
+        return self.pairs < self.asked
+
+    def __add__(self, other: RerankCost) -> RerankCost:
+        return RerankCost(self.pairs + other.pairs, self.asked + other.asked, self.milliseconds + other.milliseconds)
+
+    def __str__(self) -> str:
+        read = f"{self.pairs} of {self.asked}" if self.cut_short else f"{self.pairs}"
+        return f"{read} pairs in {self.milliseconds:.0f} ms"
+
+    def to_dict(self) -> dict[str, int | float | bool]:
+        """The cost as plain values."""
+        return {
+            "pairs": self.pairs,
+            "asked": self.asked,
+            "ms": round(self.milliseconds, 1),
+            "cut_short": self.cut_short,
+        }
 
 
-class SentenceTransformersCrossEncoder:
-    """Any sentence-transformers CrossEncoder, by its name or its path."""
+class Reranked(NamedTuple, Generic[Id]):
+    """Candidates in their new order with their scores (none: not read), the passage that spoke for each, and the cost.
 
-    def __init__(self, model: str) -> None:
-        from hopgate.embed.sentence_transformers import load
+    Only candidates that are long have a passage.
+    """
 
-        self._model = load(model, "CrossEncoder")
-
-    def score(self, query: str, texts: Sequence[Cleared], stop: threading.Event) -> NDArray[np.float32]:
-        """One score a text, in small batches."""
-        scores: list[NDArray[np.float32]] = []
-        for start in range(0, len(texts), BATCH):
-            if stop.is_set():
-                break
-            pairs = [(query, text) for text in texts[start : start + BATCH]]
-            scores.append(np.asarray(self._model.predict(pairs, show_progress_bar=False), dtype=np.float32).reshape(-1))
-        return np.concatenate(scores) if scores else np.zeros(0, dtype=np.float32)
+    order: list[tuple[Id, float | None]]
+    passages: dict[Id, Extent]
+    cost: RerankCost
 
 
 class Reranker:
@@ -74,24 +89,67 @@ class Reranker:
     >>> from hopgate.memory import Memory, cleared
     >>> memories = [Memory("a", "Bread needs flour, water and salt."), Memory("b", "The NAS is in the cellar.")]
     >>> candidates = list(cleared((memory.external_id, memory) for memory in memories))
-    >>> [key for key, _ in load_reranker().rerank("where is the NAS?", candidates, timeout_s=60)]
-    ['b', 'a']
+    >>> answer = load_reranker().rerank("where is the NAS?", candidates, timeout_s=60)
+    >>> [key for key, _ in answer.order], answer.cost.pairs
+    (['b', 'a'], 2)
     """
 
     def __init__(self, encoder: CrossEncoder) -> None:
         self.encoder = encoder
         self._reading = threading.Lock()
 
-    def scores(self, query: str, texts: Sequence[tuple[Id, Cleared]], timeout_s: float) -> dict[Id, float]:
-        """Give a score for every text, or none when there was not time for all of them.
+    def rerank(
+        self,
+        query: str,
+        candidates: Sequence[tuple[Id, Cleared | None]],
+        timeout_s: float,
+        *,
+        near: Mapping[Id, Sequence[Extent]] = MappingProxyType({}),
+        known: Mapping[Id, float] = MappingProxyType({}),
+    ) -> Reranked[Id]:
+        """Give the candidates in their new order.
 
-        Only `Cleared` text is read: a sensitive memory cannot be among them.
+        They are read best first, as far as the time goes. What was read changes places among itself; a candidate that
+        was not (no time, or no text: a sensitive one) has no score and keeps its place. Equal scores go by id.
+
+        Parameters
+        ----------
+        candidates : sequence of (id, text or none)
+            Best first; only `Cleared` text is read, so that a sensitive memory cannot be.
+        timeout_s : float
+            The budget, in seconds.
+        near : mapping of id to spans
+            The passages of long texts, the nearest to the query first; by default those that share most words with it.
+        known : mapping of id to score
+            Candidates that were read already: they are not read again.
         """
+        asked = [
+            (key, span, text if span is None else passage_text(text, span))
+            for key, text in candidates
+            if text is not None and key not in known
+            for span in _spans(query, text, near.get(key))
+        ]
+        start = time.monotonic()
+        read = self._read(query, [text for _, _, text in asked], timeout_s)
+        cost = RerankCost(len(read), len(asked), 1000 * (time.monotonic() - start))
+        scores, speaking = dict(known), dict[Id, Extent]()
+        for place, score in sorted(read.items()):
+            key, span, _ = asked[place]
+            if key not in scores or score > scores[key]:
+                scores[key] = score
+                if span is not None:
+                    speaking[key] = span
+        queue = iter(sorted((key for key, _ in candidates if key in scores), key=lambda key: (-scores[key], key)))
+        order = [next(queue) if key in scores else key for key, _ in candidates]
+        return Reranked([(key, scores.get(key)) for key in order], speaking, cost)
+
+    def _read(self, query: str, texts: Sequence[Cleared], timeout_s: float) -> dict[int, float]:
+        """Give the scores, by place, that there was time for."""
         if not texts:
             return {}
         until = time.monotonic() + timeout_s
         stop, done = threading.Event(), threading.Event()
-        answers: list[NDArray[np.float32]] = []
+        scores: dict[int, float] = {}
         failures: list[Exception] = []
 
         def read() -> None:
@@ -100,7 +158,12 @@ class Reranker:
                 return
             try:
                 if not stop.is_set():
-                    answers.append(self.encoder.score(query, [text for _, text in texts], stop))
+                    with closing(self.encoder.score(query, texts)) as found:
+                        for place, score in found:
+                            if stop.is_set():
+                                return
+                            scores[place] = score
+                    _check(scores, len(texts))
             except Exception as error:
                 failures.append(error)
             finally:
@@ -108,28 +171,11 @@ class Reranker:
                 done.set()
 
         threading.Thread(target=read, name="hopgate-rerank", daemon=True).start()
-        in_time = done.wait(max(0.0, until - time.monotonic()))
+        done.wait(max(0.0, until - time.monotonic()))
         stop.set()
-        if not in_time:
-            return {}
         if failures:
             raise failures[0]
-        return _checked([key for key, _ in texts], answers[0])
-
-    def rerank(
-        self, query: str, candidates: Sequence[tuple[Id, Cleared | None]], timeout_s: float
-    ) -> list[tuple[Id, float | None]]:
-        """Give the candidates in their new order, each with its score; in the old order when time was not enough.
-
-        A candidate without text (a sensitive one) is not read, has no score and keeps its place; equal scores go by id.
-        """
-        read = [(key, text) for key, text in candidates if text is not None]
-        scores = self.scores(query, read, timeout_s)
-        if not scores:
-            return [(key, None) for key, _ in candidates]
-        queue = iter(sorted((key for key, _ in read), key=lambda key: (-scores[key], key)))
-        order = [key if text is None else next(queue) for key, text in candidates]
-        return [(key, scores.get(key)) for key in order]
+        return dict(scores)
 
 
 @lru_cache(maxsize=4)
@@ -144,9 +190,19 @@ def load_reranker(model: str = BUNDLED_RERANKER) -> Reranker:
     return Reranker(MiniLM() if model == BUNDLED_RERANKER else SentenceTransformersCrossEncoder(model))
 
 
-def _checked(keys: Sequence[Id], scores: NDArray[np.float32]) -> dict[Id, float]:
-    if scores.shape != (len(keys),):
-        raise HopgateError(f"the cross-encoder gave {scores.shape} scores for {len(keys)} texts: it must give one each")
-    if not np.isfinite(scores).all():
+def _spans(query: str, text: Cleared, near: Sequence[Extent] | None) -> Sequence[Extent | None]:
+    """What is read of a text: all of it, or the passages nearest to the query."""
+    if near is None:
+        words = set(_WORDS.findall(query.lower()))
+        near = sorted(
+            passages(text),
+            key=lambda span: (-len(words.intersection(_WORDS.findall(text[slice(*span)].lower()))), span),
+        )
+    return near[:MOST_PASSAGES] or [None]
+
+
+def _check(scores: Mapping[int, float], texts: int) -> None:
+    if set(scores) != set(range(texts)):
+        raise HopgateError(f"the cross-encoder gave {len(scores)} scores for {texts} texts: it must give one each")
+    if not all(abs(score) < float("inf") for score in scores.values()):
         raise HopgateError("the cross-encoder gave a score that is not a finite number")
-    return dict(zip(keys, scores.tolist(), strict=True))

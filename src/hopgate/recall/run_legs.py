@@ -167,7 +167,7 @@ def _run_base(
         vector = pipeline.embedder.query(query, space)
         every = vectors.search_exactly(space, exact)
         with pipeline.store.transaction() as connection:
-            dense = dense_leg(connection, vector, filters, depth=settings.depth, exact=every)
+            dense = dense_leg(connection, vector, filters, depth=settings.depth, exact=every, passages=space.passages)
     finally:
         if lexical is not None:
             found["lexical"] = lexical.result()

@@ -14,6 +14,7 @@ from hopgate.errors import HopgateError
 from hopgate.recall.fuse import RRF, STANDARD, AnyFuser, ExactMatch, Importance, MinMax, SortBy, parse
 from hopgate.recall.fuse.weights import finite
 from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker, check_ranker
+from hopgate.recall.stages import Stages
 
 MAX_DEPTH = 1000  # hnsw.ef_search ends there
 MAX_TIMEOUT_S = 3600
@@ -21,11 +22,15 @@ PREFIX = "HOPGATE_"
 FILE = "settings.toml"
 BUNDLED_RERANKER = "bundled"
 # What the environment gives as text, as true or false, and as a whole number; all else is a number.
-_TEXTS, _FLAGS, _WHOLE = ("fuser", "sort_by", "rerank_model", "lexical_ranker", "walk"), ("rerank",), ("k", "depth")
+_TEXTS, _FLAGS = ("fuser", "sort_by", "rerank_model", "stages", "lexical_ranker", "walk"), ("rerank",)
+_WHOLE = ("k", "depth", "rerank_depth")
 
 # Base to graph 1 : 8, the base in its own proportions. The walk starts from the base and so holds it already: fused
 # again at more than that it only falls back towards the base. A store without a graph is left with the base.
 DEFAULT_FUSER = MinMax(lexical=0.15, dense=0.35, graph=4)
+
+# Ending with a walk is what the cross-encoder's reading is best used for: docs/research/rerank.md.
+DEFAULT_STAGES = Stages("fuse > rerank > walk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,11 @@ class Settings:
     exact_match : float
         The bonus of an exact match, as the weight of a further leg; 0 is off.
     rerank : bool
-        Whether a cross-encoder reads the fused top again.
+        Whether a cross-encoder reads the fused top again; another order than `relevance` is left as it is.
+    rerank_depth : int
+        How many of the fused top it reads.
     rerank_timeout : float
-        Seconds after which the fused order is returned instead.
+        Seconds that it may take; what it has read by then is used, and the rest keeps its order.
     rerank_model : str
         The cross-encoder: "bundled", or the name or path of a sentence-transformers one.
     lexical_ranker : {"bm25", "ts_rank"}
@@ -58,6 +65,8 @@ class Settings:
         The least score of a hit, in the fuser's own unit; by default none.
     walk : str, optional
         The graph leg's walk as it prints; by default the measured one.
+    stages : Stages
+        What follows the legs where `rerank` is on; a `walk` in it needs a graph, and a weight for the graph leg.
 
     Examples
     --------
@@ -72,14 +81,16 @@ class Settings:
     sort_by: SortBy = "relevance"
     exact_match: float = 0.0
     rerank: bool = False
+    rerank_depth: int = 30
     rerank_timeout: float = 2.0
     rerank_model: str = BUNDLED_RERANKER
     lexical_ranker: LexicalRanker = DEFAULT_RANKER
     min_score: float | None = None
     walk: str | None = None
+    stages: Stages = DEFAULT_STAGES
 
     def __post_init__(self) -> None:
-        for name, low, high in (("k", 1, MAX_DEPTH), ("depth", 1, MAX_DEPTH)):
+        for name, low, high in (("k", 1, MAX_DEPTH), ("depth", 1, MAX_DEPTH), ("rerank_depth", 1, MAX_DEPTH)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
                 raise HopgateError(f"{name} must be a whole number between {low} and {high}, not {value!r}")
@@ -101,6 +112,19 @@ class Settings:
         check_ranker(self.lexical_ranker)
         Importance(self.prior), ExactMatch(self.exact_match)
 
+    @property
+    def pipeline(self) -> Stages:
+        """What follows the legs of this query, with every depth: the value that a gate compares, and its cost.
+
+        Examples
+        --------
+        >>> Settings().pipeline, Settings(rerank=True).pipeline
+        (Stages('fuse'), Stages('fuse > rerank(30) > walk'))
+        """
+        # Only relevance can be judged better by reading: a date stays what it is.
+        reads = self.rerank and self.sort_by == "relevance"
+        return self.stages.at_depth(self.rerank_depth) if reads else Stages()
+
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
         """Give these settings with some changed; a leg's name changes its weight, `fuser` may be text."""
         if unknown := sorted(set(changes) - set(NAMES)):
@@ -111,8 +135,12 @@ class Settings:
         if not isinstance(fuser, AnyFuser):
             raise HopgateError(f"fuser must be a fuser as it prints, such as {RRF()!r}, not {fuser!r}")
         fuser = fuser.reweighed(**{name: changes[name] for name in STANDARD if name in changes})
-        rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser")}
-        return replace(self, fuser=fuser, **rest)
+        stages = changes.get("stages", self.stages)
+        stages = Stages(stages) if isinstance(stages, str) else stages
+        if not isinstance(stages, Stages):
+            raise HopgateError(f"stages must be text such as {str(DEFAULT_STAGES)!r}, not {stages!r}")
+        rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser", "stages")}
+        return replace(self, fuser=fuser, stages=stages, **rest)
 
     def only(self, legs: Sequence[str]) -> Settings:
         """Give these settings with every leg switched off that is not named; an unknown name is refused.
@@ -145,8 +173,10 @@ class RecallOptions(TypedDict, total=False):
     sort_by: SortBy
     exact_match: float
     rerank: bool
+    rerank_depth: int
     rerank_timeout: float
     rerank_model: str
+    stages: Stages | str
     lexical_ranker: LexicalRanker
     min_score: float | None
     walk: str | None

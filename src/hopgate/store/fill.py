@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from hopgate.memory import cleared
-from hopgate.store import connect, memories, vectors
+from hopgate.memory import Cleared, cleared
+from hopgate.passages import passage_text, passages
+from hopgate.store import connect, memories, passage_rows, vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,12 +89,13 @@ class Embedding:
         return made
 
     def forget(self, texts: Sequence[str]) -> None:
-        """Drop these texts' vectors from the cache on disk, whatever embedder made them."""
+        """Drop the vectors of these texts and of their passages from the cache on disk, whatever embedder made them."""
         if not texts:
             return
         from hopgate.embed import EmbeddingCache
 
-        EmbeddingCache.default().forget(texts)
+        parts = [passage_text(Cleared(text), span) for text in texts for span in passages(text)]
+        EmbeddingCache.default().forget([*texts, *parts])
 
     def _run(self, embedder: CachedEmbedder, column: str, progress: Progress | None) -> int:
         made = after = 0
@@ -105,12 +107,16 @@ class Embedding:
                 return made
             passed = list(cleared((key, known[key]) for key in ids))
             keys, texts = [key for key, _ in passed], [text for _, text in passed]
-            rows = embedder.documents(texts)
+            parts = [row for key, text in passed for row in passage_rows.rows_of(key, text)]
+            rows = embedder.documents([*texts, *(part.text for part in parts)])
             with self._store.transaction() as connection:
                 if column == "embedding":
                     # In the transaction of its first vectors, so that an embedder that never gave one claims nothing.
                     vectors.claim(connection, embedder.identity)
-                written = vectors.write(connection, keys, texts, rows, column=column)
+                written = vectors.write(connection, keys, texts, rows[: len(texts)], column=column)
+                chosen = [at for at, part in enumerate(parts) if part.memory_id in written]
+                made_of_parts = rows[[len(texts) + at for at in chosen]]
+                passage_rows.write(connection, [parts[at] for at in chosen], made_of_parts, column=column)
             # What changed, went or turned sensitive on the way must not stay in the cache either.
             self.forget([text for key, text in zip(keys, texts, strict=True) if key not in written])
             made += len(written)

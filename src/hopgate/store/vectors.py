@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.passages import LONG_BYTES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,30 +22,45 @@ if TYPE_CHECKING:
 # Below this many memories a full scan is as quick as the index and exact (spec §5, issue 3).
 EXACT_BELOW = 50_000
 INDEX = "memories_embedding"
-# Tables whose rows carry a vector of this space.
-TABLES = ("memories", "concepts", "concept_edges", "statements")
+PASSAGE_INDEX = "passages_embedding"
+# Tables whose rows carry a vector of this space: those of texts, and those that `hopgate build` makes anew.
+TEXT_TABLES = ("memories", "passages")
+GRAPH_TABLES = ("concepts", "concept_edges", "statements")
 # An index that is being built, or whose build was interrupted, is there and not valid.
 _INDEXED = "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%(index)s)), false)"
+
+_PASSAGES = "EXISTS (SELECT 1 FROM passages)"
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
-    """Who made a store's vectors, who is making the next ones while it is being changed, and whether HNSW is there."""
+    """Who made a store's vectors, who is making the next ones while it is being changed, and what there is to search.
+
+    Attributes
+    ----------
+    indexed : bool
+        Whether the HNSW index is there.
+    passages : bool
+        Whether any memory is so long that its passages have vectors of their own.
+    """
 
     identity: Identity
     next_identity: Identity | None = None
     indexed: bool = False
+    passages: bool = False
 
 
 def space(connection: Connection[Any]) -> EmbeddingSpace | None:
     """The store's embedding space, or none while nothing is embedded."""
     row = connection.execute(
-        f"SELECT identity, next_identity, {_INDEXED} FROM embedding_space", {"index": INDEX}
+        f"SELECT identity, next_identity, {_INDEXED}, {_PASSAGES} FROM embedding_space", {"index": INDEX}
     ).fetchone()
     # Late: with it comes numpy, which a lexical recall does without.
     from hopgate.embed.embedder import Identity
 
-    return EmbeddingSpace(Identity(**row[0]), Identity(**row[1]) if row[1] else None, row[2]) if row else None
+    if row is None:
+        return None
+    return EmbeddingSpace(Identity(**row[0]), Identity(**row[1]) if row[1] else None, row[2], row[3])
 
 
 def claim(connection: Connection[Any], identity: Identity) -> None:
@@ -64,7 +80,7 @@ def claim(connection: Connection[Any], identity: Identity) -> None:
                 "memories.embedding exists and hopgate did not make it, so nobody knows by which embedder: "
                 "rename that column, then embed again"
             )
-        for table in TABLES:
+        for table in (*TEXT_TABLES, *GRAPH_TABLES):
             connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS embedding halfvec({identity.dimension})")
         connection.execute(
             "INSERT INTO embedding_space (name, dimension, identity) VALUES (%s, %s, %s)",
@@ -105,8 +121,16 @@ def count_pending(connection: Connection[Any], *, column: str = "embedding") -> 
 
 
 def _missing(connection: Connection[Any], column: str) -> str:
-    """The condition that a memory has no vector; before the first one there is no column."""
-    return "true" if space(connection) is None else f"{column} IS NULL"
+    """The condition that a memory or its passages have no vector; before the first one there is no column.
+
+    `octet_length` does not read a text that lies outside its row.
+    """
+    if space(connection) is None:
+        return "true"
+    return (
+        f"({column} IS NULL OR octet_length(content) > {LONG_BYTES} AND NOT EXISTS (SELECT 1 FROM passages "
+        f"WHERE passages.memory_id = memories.id AND passages.{column} IS NOT NULL))"
+    )
 
 
 def write(
@@ -121,6 +145,18 @@ def write(
 
     Returns the memories that have theirs now.
     """
+    check_rows(connection, vectors, column=column)
+    hashes = [hashlib.md5(content.encode()).hexdigest() for content in contents]
+    with copied(connection, ids, vectors, hashes):
+        done = connection.execute(
+            f"UPDATE memories m SET {column} = v.vector FROM copied_vectors v WHERE m.id = v.id "
+            "AND md5(coalesce(m.content, '')) = v.hash AND NOT m.is_sensitive RETURNING m.id"
+        ).fetchall()
+    return {row[0] for row in done}
+
+
+def check_rows(connection: Connection[Any], vectors: NDArray[np.float32], *, column: str) -> None:
+    """Refuse vectors that cannot be stored, or that are not of this store's space."""
     import numpy as np
 
     if not np.isfinite(vectors).all():
@@ -135,13 +171,6 @@ def write(
             f"the embedder returned vectors of {vectors.shape[1]} dimensions, and this store's have "
             f"{expected.dimension if expected else 'no room yet'}: nothing of this batch was written"
         )
-    hashes = [hashlib.md5(content.encode()).hexdigest() for content in contents]
-    with copied(connection, ids, vectors, hashes):
-        done = connection.execute(
-            f"UPDATE memories m SET {column} = v.vector FROM copied_vectors v WHERE m.id = v.id "
-            "AND md5(coalesce(m.content, '')) = v.hash AND NOT m.is_sensitive RETURNING m.id"
-        ).fetchall()
-    return {row[0] for row in done}
 
 
 @contextlib.contextmanager
@@ -195,12 +224,13 @@ def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Forget the vectors of memories."""
+    """Forget the vectors of memories, and their passages."""
     found = space(connection)
     if found is None or not ids:
         return
     also = ", next_embedding = NULL" if found.next_identity else ""
     connection.execute(f"UPDATE memories SET embedding = NULL{also} WHERE id = ANY(%s)", (list(ids),))
+    connection.execute("DELETE FROM passages WHERE memory_id = ANY(%s)", (list(ids),))
 
 
 def begin_next(connection: Connection[Any], identity: Identity) -> None:
@@ -209,8 +239,9 @@ def begin_next(connection: Connection[Any], identity: Identity) -> None:
     found = space(connection)
     if found is None or (found.next_identity and found.next_identity.key == identity.key):
         return
-    connection.execute("ALTER TABLE memories DROP COLUMN IF EXISTS next_embedding")
-    connection.execute(f"ALTER TABLE memories ADD COLUMN next_embedding halfvec({identity.dimension})")
+    for table in TEXT_TABLES:
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS next_embedding")
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN next_embedding halfvec({identity.dimension})")
     connection.execute("UPDATE embedding_space SET next_identity = %s", (json.dumps(identity.to_dict()),))
 
 
@@ -220,10 +251,11 @@ def finish_next(connection: Connection[Any], identity: Identity) -> None:
     found = space(connection)
     if found is None or found.next_identity is None or found.next_identity.key != identity.key:
         raise HopgateError("another process changed this store's embedder meanwhile: run hopgate reembed again")
-    connection.execute(f"DROP INDEX IF EXISTS {INDEX}")
-    connection.execute("ALTER TABLE memories DROP COLUMN embedding")
-    connection.execute("ALTER TABLE memories RENAME COLUMN next_embedding TO embedding")
-    for table in TABLES[1:]:
+    connection.execute(f"DROP INDEX IF EXISTS {INDEX}, {PASSAGE_INDEX}")
+    for table in TEXT_TABLES:
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN embedding")
+        connection.execute(f"ALTER TABLE {table} RENAME COLUMN next_embedding TO embedding")
+    for table in GRAPH_TABLES:
         connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS embedding")
         connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({identity.dimension})")
     connection.execute(
@@ -235,6 +267,12 @@ def finish_next(connection: Connection[Any], identity: Identity) -> None:
 def has_index(connection: Connection[Any]) -> bool:
     """Whether the HNSW index is there and valid."""
     row = connection.execute(f"SELECT {_INDEXED}", {"index": INDEX}).fetchone()
+    return bool(row and row[0])
+
+
+def has_passages(connection: Connection[Any]) -> bool:
+    """Whether any memory is long, so that a search has passages to look at."""
+    row = connection.execute(f"SELECT {_PASSAGES}").fetchone()
     return bool(row and row[0])
 
 
@@ -261,18 +299,20 @@ def search_exactly(where: Connection[Any] | EmbeddingSpace | None, exact: bool |
 
 
 def build_index(connection: Connection[Any]) -> None:
-    """Build the HNSW index beside running writers; the connection must be in autocommit mode."""
+    """Build the HNSW indexes beside running writers; the connection must be in autocommit mode."""
     # Try the lock instead of waiting for it: a waiting process holds a snapshot, and a concurrent build waits for every
     # snapshot to end.
     row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))").fetchone()
     if not (row and row[0]):
         return
-    connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {INDEX}")
     # The build is several times slower once the graph no longer fits; 200,000 vectors of 384 halves take about 300 MB.
     connection.execute("SET maintenance_work_mem = '1GB'")
-    connection.execute(
-        f"CREATE INDEX CONCURRENTLY {INDEX} ON memories USING hnsw (embedding halfvec_cosine_ops) "
-        "WITH (m = 16, ef_construction = 64)"
-    )
+    # The passages' first: whether there is an index is asked of the memories'.
+    for index, table in ((PASSAGE_INDEX, "passages"), (INDEX, "memories")):
+        connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
+        connection.execute(
+            f"CREATE INDEX CONCURRENTLY {index} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
+            "WITH (m = 16, ef_construction = 64)"
+        )
     connection.execute("RESET maintenance_work_mem")
     connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")

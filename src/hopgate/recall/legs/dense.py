@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.memory import Memory
+from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
 
@@ -25,43 +27,107 @@ WITH nearest AS MATERIALIZED (
 )
 SELECT id, 1 - distance AS score FROM nearest ORDER BY score DESC, id
 """
+# The distance of a row of `memories`: the best of its passages speaks for it, or its own vector where that is better.
+BEST_DISTANCE = (
+    "least(memories.embedding <=> %(vector)s::halfvec, (SELECT min(passages.embedding <=> %(vector)s::halfvec) "
+    "FROM passages WHERE passages.memory_id = memories.id))"
+)
+_NEAREST_OF_PASSAGES = """
+WITH whole AS MATERIALIZED (
+  SELECT id, {distance} AS distance FROM memories
+  WHERE embedding IS NOT NULL AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
+),
+part AS MATERIALIZED ({part}),
+nearest AS MATERIALIZED (
+  SELECT id, {best} AS distance FROM memories
+  WHERE id IN (SELECT id FROM whole UNION SELECT id FROM part) ORDER BY distance, id LIMIT %(depth)s
+)
+SELECT id, 1 - distance AS score FROM nearest ORDER BY score DESC, id
+"""
+_PASSAGES = "FROM passages JOIN memories ON id = memory_id WHERE passages.embedding IS NOT NULL AND {filters}"
+_EVERY_PASSAGE = f"""
+  SELECT id, min((passages.embedding <=> %(vector)s::halfvec) + 0) AS distance {_PASSAGES}
+  GROUP BY id ORDER BY distance, id LIMIT %(depth)s
+"""
+# A few of one memory's passages may be near: the index is asked for as many as a search may return.
+_PASSAGES_BY_INDEX = f"""
+  SELECT id, passages.embedding <=> %(vector)s::halfvec AS distance {_PASSAGES}
+  ORDER BY distance LIMIT 4 * %(depth)s
+"""
 _BY_INDEX = {"distance": "embedding <=> %(vector)s::halfvec", "tie": ""}
 # `+ 0` keeps the planner off the HNSW index: the sum is the same distance, but not the expression that is indexed.
 _EXACT = {"distance": "(embedding <=> %(vector)s::halfvec) + 0", "tie": ", id"}
 
 
 def dense_leg(
-    connection: Connection[Any], vector: NDArray[np.float32], filters: Filters, *, depth: int = 50, exact: bool
+    connection: Connection[Any],
+    vector: NDArray[np.float32],
+    filters: Filters,
+    *,
+    depth: int = 50,
+    exact: bool,
+    passages: bool | None = None,
 ) -> list[tuple[int, float]]:
-    """Rank memories by the cosine of their vector and the query's.
+    """Rank memories by the cosine of their vector, or of the best of their passages, and the query's.
 
     With `exact` every vector is compared, so that approximate search never blurs an ablation. Otherwise the HNSW index
     is asked; where it gives up before the filters are satisfied (it visits `hnsw.max_scan_tuples` at most, and a narrow
     scope may lie beyond), every vector that they let through is compared after all.
+
+    Parameters
+    ----------
+    passages : bool, optional
+        Whether the store has passages of long memories, where the caller has just read its space; asked otherwise.
     """
     condition, parameters = filters.sql()
     values = {**parameters, "vector": as_text(vector), "depth": depth}
+    if passages is None:
+        passages = vectors.has_passages(connection)
     if not exact:
         search_wide(connection, depth)
-        rows = _search(connection, condition, values, exact=False)
+        rows = _search(connection, nearest(condition, exact=False, passages=passages), values)
         if len(rows) >= depth:
             return rows
-    return _search(connection, condition, values, exact=True)
+    return _search(connection, nearest(condition, exact=True, passages=passages), values)
 
 
 def dense_scores(connection: Connection[Any], vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, float]:
-    """Give the cosine of the query's vector and each memory's; a memory without a vector is not among them."""
+    """Give the cosine of the query's vector and each memory's, or its best passage's; none without a vector."""
     rows = connection.execute(
-        "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM memories "
-        "WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL",
+        f"SELECT id, 1 - {BEST_DISTANCE} FROM memories WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL",
         {"vector": as_text(vector), "ids": list(ids)},
     )
     return dict(rows.fetchall())
 
 
-def nearest(condition: str, *, exact: bool) -> str:
-    """The leg's statement, under a condition on `memories`."""
-    return _NEAREST.format(filters=condition, **(_EXACT if exact else _BY_INDEX))
+def nearest(condition: str, *, exact: bool, passages: bool = False) -> str:
+    """The leg's statement, under a condition on `memories`.
+
+    A store without passages is asked what it was asked before there were any: the same statement, the same plan.
+    """
+    how = _EXACT if exact else _BY_INDEX
+    if not passages:
+        return _NEAREST.format(filters=condition, **how)
+    part = (_EVERY_PASSAGE if exact else _PASSAGES_BY_INDEX).format(filters=condition)
+    return _NEAREST_OF_PASSAGES.format(filters=condition, part=part, best=BEST_DISTANCE, **how)
+
+
+def near_passages(
+    connection: Connection[Any], vector: NDArray[np.float32], known: Mapping[int, Memory]
+) -> dict[int, list[Extent]]:
+    """Give the passages of those memories that are long, the nearest to the query first."""
+    ids = [key for key, memory in known.items() if is_long(memory.content)]
+    if not ids:
+        return {}
+    rows = connection.execute(
+        "SELECT memory_id, starts, ends FROM passages WHERE memory_id = ANY(%(ids)s) AND embedding IS NOT NULL "
+        "ORDER BY memory_id, embedding <=> %(vector)s::halfvec, number",
+        {"ids": ids, "vector": as_text(vector)},
+    )
+    found: dict[int, list[Extent]] = {}
+    for key, start, end in rows:
+        found.setdefault(key, []).append(Extent(start, end))
+    return found
 
 
 def search_wide(connection: Connection[Any], depth: int) -> None:
@@ -90,8 +156,6 @@ def as_text(vector: NDArray[np.float32]) -> str:
     return vectors.to_sql(vector)
 
 
-def _search(
-    connection: Connection[Any], condition: str, values: dict[str, Any], *, exact: bool
-) -> list[tuple[int, float]]:
-    rows: list[tuple[int, float]] = connection.execute(nearest(condition, exact=exact), values).fetchall()
+def _search(connection: Connection[Any], statement: str, values: dict[str, Any]) -> list[tuple[int, float]]:
+    rows: list[tuple[int, float]] = connection.execute(statement, values).fetchall()
     return rows

@@ -188,6 +188,41 @@ class GraphLeg:
         pool = pool_scores(mixed, seeded.linked, seeded.mass)
         return GraphRanking(hits, WalkTrace(matrix, start, walk, mixture, walks), pool, seeded.blind)
 
+    def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
+        """Walk from memories alone, each with the mass that is believed in it: the stage after a cross-encoder.
+
+        A memory that is not in the graph scores what one of its mass got on average, so that it does not lose by that.
+
+        Parameters
+        ----------
+        belief : mapping of int to float
+            Masses of memories by the store's ids; their sum does not matter.
+        """
+        from hopgate.graph.walk.adaptive import Mixture
+        from hopgate.graph.walk.matrix import MatrixConfig
+        from hopgate.graph.walk.rank import pool_scores, source_walks
+        from hopgate.graph.walk.seeds import starts
+        from hopgate.graph.walk.top_k import top_k
+
+        config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
+        with self._store.transaction() as connection:
+            matrix = self._view(connection, self._matrices.get(config, connection), filters)
+        places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
+        linked = {key: at for key, at in places.items() if at >= 0 and not matrix.graph.dangling[at]}
+        if not linked:
+            return GraphRanking([], None, {})
+        walk, allowed = replace(self.walk, depth=depth), self._allowed(matrix, filters)
+        found = starts(matrix.graph, memories={at: belief[key] for key, at in linked.items()}, seeding=walk.seeding)
+        walks = source_walks(matrix.graph, found, walk, all_memories=True)
+        scores = walks[:, 0]
+        best = top_k(scores, depth, allowed=allowed).tolist()
+        known = pool_scores(scores, linked, belief)
+        known |= {int(matrix.memory_ids[node]): float(scores[node]) for node in best}
+        hits = sorted(known.items(), key=lambda hit: (-hit[1], hit[0]))
+        mixture = Mixture((1.0, 0.0, 0.0))
+        trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks)
+        return GraphRanking(hits, trace, known, frozenset(belief.keys() - linked.keys()))
+
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[str, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
         from hopgate.graph.walk.explain import path_in_words
