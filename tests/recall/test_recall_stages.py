@@ -100,7 +100,7 @@ def filled(kb: KnowledgeBase) -> KnowledgeBase:
         Memory("late", "Ada Byron keeps the shelf."),
         Memory("bridge", "Ada Byron lives at Marlow House."),
         Memory("far", "Marlow House has nine rooms."),
-        Memory("secret", "The safe is on the shelf.", is_sensitive=True),
+        Memory("secret", "The safe is in the corner, on the lowest board of the old shelf.", is_sensitive=True),
     )
     kb.build("phrases")
     return kb
