@@ -51,13 +51,15 @@ def run_gate(
     splits = [options.tune, options.split] if options.tune else [options.split]
     with throwaway_store(dataset, stage) as kb:
         queries = [dataset.queries[name] for split in splits for name in dataset.split(split)]
-        graphs = {"shuffled": kb.graph_leg.variant(shuffle=options.seed)}
+        graphs = {}
         if options.arms != "quick":
             from hopgate.graph.walk.hops import Hops
 
             graphs["hops"] = kb.graph_leg.variant(hops=Hops())
         progress = stage("asking", len(queries))
-        collected = collect(kb, queries, depth=options.depth, graphs=graphs, progress=progress)
+        collected = collect(
+            kb, queries, depth=options.depth, graphs=graphs, shuffles=options.shuffle_seeds, progress=progress
+        )
         if options.arms == "full" and dataset.triples:
             with throwaway_store(replace(dataset, triples=()), stage) as plain:
                 progress = stage("asking without a model", len(queries))

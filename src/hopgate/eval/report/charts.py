@@ -51,12 +51,12 @@ def intervals(items: Sequence[tuple[str, str, float, tuple[float, float], str]])
 
 
 def differences(
-    items: Sequence[tuple[str, str, float, tuple[float, float], str]], *, harm: float, worthwhile: float
+    items: Sequence[tuple[str, str, float, tuple[float, float], str]], *, margin: float, worthwhile: float
 ) -> Chart:
     """Draw differences with intervals around 0, with the margins of harm and of what is worthwhile."""
     edges = [edge for _, _, value, (low, high), _ in items for edge in (value, low, high)]
-    scale = fitted([*edges, -harm * 1.5, worthwhile * 1.5])
-    grid = band(scale.at(-harm), scale.at(worthwhile) - scale.at(-harm), "band")
+    scale = fitted([*edges, -margin * 1.5, worthwhile * 1.5])
+    grid = band(scale.at(-margin), scale.at(worthwhile) - scale.at(-margin), "band")
     grid += "".join(upright(scale.at(tick), "grid") for tick in scale.ticks()) + upright(scale.at(0), "zero")
     rows = []
     for name, note, value, (low, high), kind in items:

@@ -70,7 +70,7 @@ def _slices(judgement: Judgement) -> charts.Chart:
         note = f"{comparison.n} queries · {comparison.wins} won, {comparison.ties} tied, {comparison.losses} lost"
         note = f"the claim · {note}" if comparison.role == "primary" else note
         rows.append((name, note, comparison.difference, comparison.interval, kind))
-    return charts.differences(rows, harm=policy.harm, worthwhile=policy.worthwhile)
+    return charts.differences(rows, margin=policy.margin, worthwhile=policy.worthwhile)
 
 
 def _sweep(judgement: Judgement) -> str:

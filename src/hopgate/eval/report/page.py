@@ -8,9 +8,10 @@ from typing import Any
 
 from hopgate.eval.audit import Case
 from hopgate.eval.data.runs import ordered, relevant
+from hopgate.eval.gate.compare import SHUFFLED
 from hopgate.eval.gate.evidence import Arm
 from hopgate.eval.gate.judge import Judgement
-from hopgate.eval.statistics import bca_interval
+from hopgate.eval.statistics import mean_interval
 from hopgate.memory import Cleared
 
 HIDDEN = "a sensitive memory"
@@ -99,24 +100,22 @@ def page(judgement: Judgement, notes: Notes | None = None) -> Page:
     """Gather what the report shows."""
     notes = notes or Notes()
     evidence = judgement.evidence
-    values = Case(evidence).values
+    case = Case(evidence)
+    values = case.values
     ours, theirs = (values[name][evidence.primary] for name in (evidence.challenger, evidence.base))
     gains = sorted(((query, ours[query] - theirs[query]) for query in evidence.qrels), key=lambda g: (-g[1], g[0]))
     changed = tuple((query, gain) for query, gain in gains if abs(gain) > 1e-9)
     shown = {query for query, _ in sorted(changed, key=lambda g: (-abs(g[1]), g[0]))[:MAX_DETAILS]}
     means = judgement.arms()
-    kinds = {evidence.challenger: "challenger", evidence.base: "base", evidence.control: "control"}
-    policy = evidence.policy
+    kinds = {evidence.challenger: "challenger", evidence.base: "base"}
     rows = [
-        ArmRow(
-            name,
-            arm.configuration,
-            kinds.get(name, ""),
-            bca_interval(list(values[name][evidence.primary].values()), resamples=policy.resamples, seed=policy.seed),
-            means[name],
-        )
+        ArmRow(name, arm.configuration, kinds.get(name, ""), _interval(values[name][evidence.primary]), means[name])
         for name, arm in evidence.arms.items()
     ]
+    if evidence.shuffles:
+        shuffled = case.shuffles.mean(axis=0).tolist()
+        told = f"the mean of {len(evidence.shuffles)} shuffled graphs, each tuned like the challenger"
+        rows.append(ArmRow(SHUFFLED, told, "control", _interval(dict(enumerate(shuffled))), means[SHUFFLED]))
     rows.sort(key=lambda row: -row.means[str(evidence.primary)])
     details = [
         _detail(judgement, notes, query, (ours[query], theirs[query]), f"q{number}")
@@ -124,6 +123,10 @@ def page(judgement: Judgement, notes: Notes | None = None) -> Page:
         if query in shown
     ]
     return Page(judgement, notes, tuple(rows), tuple(details), changed)
+
+
+def _interval(values: Mapping[Any, float]) -> tuple[float, float]:
+    return mean_interval(list(values.values()), floor=0.0, ceiling=1.0)
 
 
 def _detail(judgement: Judgement, notes: Notes, query: str, values: tuple[float, float], anchor: str) -> QueryDetail:

@@ -1,0 +1,83 @@
+"""The graph leg on shuffled graphs: the walks of all queries at once, from the seeds that the real graph had.
+
+What a query names and resembles does not depend on how the graph is wired, so that only the matrix differs between
+shuffles: a walk is solved for many queries in one product, without asking the database again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.eval.data.queries import Query
+from hopgate.graph.inspect.shuffle import shuffled
+from hopgate.graph.walk.pagerank import pagerank
+from hopgate.graph.walk.top_k import top_k
+from hopgate.recall.legs.graph import GraphLeg, GraphRanking, WalkTrace
+from hopgate.store.graph.edge_rows import NAME_INSIDE
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
+
+RECORDED = "recorded"
+"""The name under which a recorder runs beside the other legs."""
+
+
+class WalkRecorder:
+    """Runs beside the real graph leg and keeps where each query's walk started.
+
+    Parameters
+    ----------
+    leg : GraphLeg
+        The real graph's.
+    """
+
+    def __init__(self, leg: GraphLeg) -> None:
+        self._leg = leg
+        self._traces: dict[str, tuple[Query, WalkTrace | None]] = {}
+        self.query: Query | None = None
+
+    def rank(self, *arguments: Any, **options: Any) -> GraphRanking:
+        """Rank as the real graph's leg does, and keep the walk under the query that was set."""
+        found = self._leg.rank(*arguments, **options)
+        if self.query is not None:
+            self._traces[self.query.id] = (self.query, found.trace)
+        return found
+
+    def on_shuffle(self, seed: int, kb: KnowledgeBase, depth: int) -> dict[str, list[tuple[str, float]]]:
+        """Give every recorded query's list on the graph shuffled with this seed."""
+        names, scopes = kb.id_map(), _scopes(kb)
+        run: dict[str, list[tuple[str, float]]] = {query: [] for query in self._traces}
+        by_matrix: dict[int, list[tuple[Query, WalkTrace]]] = {}
+        for query, trace in self._traces.values():
+            if trace is not None and trace.start:
+                by_matrix.setdefault(id(trace.matrix), []).append((query, trace))
+        for walks in by_matrix.values():
+            matrix, walk = walks[0][1].matrix, walks[0][1].walk
+            graph = shuffled(matrix, seed, kept_relations=frozenset({NAME_INSIDE})).graph
+            starts = np.stack([trace.start.vector for _, trace in walks], axis=1)
+            scores = pagerank(
+                graph,
+                starts,
+                damping=walk.damping,
+                tolerance=walk.tolerance,
+                degree_correction=walk.degree_correction,
+            )
+            of_memory = [scopes.get(names[int(key)]) for key in matrix.memory_ids]
+            allowed = {scope: _within(of_memory, scope) for scope in {query.scope for query, _ in walks}}
+            for column, (query, _) in enumerate(walks):
+                found = scores[: graph.memories, column]
+                best = top_k(found, depth, allowed=allowed[query.scope])
+                run[query.id] = [(names[int(matrix.memory_ids[at])], float(found[at])) for at in best]
+        return run
+
+
+def _scopes(kb: KnowledgeBase) -> dict[str, str | None]:
+    return {memory.external_id: memory.scope for memory in kb.export()}
+
+
+def _within(of_memory: list[str | None], scope: str | None) -> NDArray[np.bool_] | None:
+    """The memories that a query of this scope may be answered with; all where it has none."""
+    return None if scope is None else np.array([one == scope for one in of_memory])
