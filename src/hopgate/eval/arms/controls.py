@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hopgate.eval.arms.fused_runs import fused_arm, fused_run
+from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.data.runs import Run
 from hopgate.eval.gate.evidence import BASE_LEGS, GRAPH, Arm
 from hopgate.recall.fuse import RRF, AnyFuser

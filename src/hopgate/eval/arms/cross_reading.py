@@ -40,7 +40,10 @@ class CrossReading:
 
     def run(self, run: Run) -> tuple[dict[str, list[tuple[str, float]]], dict[str, list[tuple[str, float]]]]:
         """Give a run in its new order, and what was scored for it."""
-        read = {query: sorted(self._scores(query, [name for name, _ in found[:READ]]).items()) for query, found in run.items()}
+        read = {
+            query: sorted(self._scores(query, [name for name, _ in found[:READ]]).items())
+            for query, found in run.items()
+        }
         return {query: reread(found, dict(read[query])) for query, found in run.items()}, read
 
     def arm(self, arm: Arm) -> Arm:

@@ -72,9 +72,7 @@ def assemble(
         **{name: str(value) for name, value in settings.items()},
     }
     facts = [triple for triple in dataset.triples if triple.is_fact]
-    slices = reported_slices(
-        dataset, reported, tested_space=kb.embedder_name(), non_adjacent=options.arms != "quick"
-    )
+    slices = reported_slices(dataset, reported, tested_space=kb.embedder_name(), non_adjacent=options.arms != "quick")
     evidence = Evidence(
         queries=dataset.queries,
         qrels=reported,

@@ -93,7 +93,12 @@ class Arm:
     @property
     def configuration(self) -> str:
         """The fuser, the prior and the settings, as one text."""
-        parts = [self.fuser or self.name, self.prior, self.bonus, *(f"{key}={value}" for key, value in self.settings.items())]
+        parts = [
+            self.fuser or self.name,
+            self.prior,
+            self.bonus,
+            *(f"{key}={value}" for key, value in self.settings.items()),
+        ]
         return "; ".join(part for part in parts if part)
 
 

@@ -29,7 +29,9 @@ def pieces(header: Mapping[str, Any], arms: Iterator[Mapping[str, Any]]) -> dict
     found: dict[str, str] = {}
     for section, value in header.items():
         if section in BY_ENTRY:
-            entries = value.items() if isinstance(value, dict) else ((row.get("id", row.get("name")), row) for row in value)
+            entries = (
+                value.items() if isinstance(value, dict) else ((row.get("id", row.get("name")), row) for row in value)
+            )
             found |= {f"{section} of {name}": digest(entry) for name, entry in entries}
         else:
             found[section] = digest(value)

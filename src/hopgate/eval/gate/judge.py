@@ -9,6 +9,7 @@ from typing import Any
 from hopgate.eval.audit import Case, Check, audit
 from hopgate.eval.audit.control import control
 from hopgate.eval.audit.power import power
+from hopgate.eval.gate.chosen import chosen_configuration
 from hopgate.eval.gate.compare import SHUFFLED, Comparison
 from hopgate.eval.gate.evidence import GRAPH, Arm, Evidence
 from hopgate.eval.gate.graph_contribution import GraphContribution, graph_contribution
@@ -65,6 +66,7 @@ class Judgement:
             "because": self.decision.because,
             "reason": self.decision.reason,
             "chosen": self.decision.chosen,
+            "configuration": chosen_configuration(self),
             "failed": list(self.decision.failed),
             "queries_needed": self.decision.queries_needed,
             "looks": self.evidence.looks,

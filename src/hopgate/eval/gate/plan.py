@@ -38,8 +38,10 @@ class GateOptions:
         How many shuffled graphs the real one is compared with; fewer than 19 can never pass at a level of .05.
     rerank : bool
         Whether every base and the challenger are compared with a cross-encoder over them too.
-    extractor, embedder : str
-        What makes the graph and the vectors; empty for triples.jsonl or the no-model extractor, and for the default.
+    extractor, model, url : str
+        What makes the graph, as for `hopgate build`; empty for triples.jsonl, or the no-model extractor without one.
+    embedder : str
+        What makes the vectors; empty for the default.
     measure : str
         The primary measure; empty for recall@k.
     slices : tuple of str
@@ -60,6 +62,8 @@ class GateOptions:
     shuffles: int = SHUFFLES
     rerank: bool = False
     extractor: str = ""
+    model: str = ""
+    url: str = ""
     embedder: str = ""
     measure: str = ""
     slices: tuple[str, ...] = ()

@@ -178,8 +178,8 @@ def _open(case: Case, checks: Sequence[Check]) -> str:
     )
     passing = sum(check.status is Status.PASS for check in checks)
     return (
-        f"The graph helps: {in_words(case.primary)}.{against} {passing} of {len(checks)} checks pass and none fails; no "
-        f"declared measure or slice is shown to lose more than {case.evidence.policy.margin:g}.{_open_harms(case)} "
+        f"The graph helps: {in_words(case.primary)}.{against} {passing} of {len(checks)} checks pass and none fails; "
+        f"no declared measure or slice is shown to lose more than {case.evidence.policy.margin:g}.{_open_harms(case)} "
         f"Ship {arm.name} as configured here: {arm.configuration}."
     )
 

@@ -49,9 +49,7 @@ def reported_slices(
     return {part: selected for selected, part in distinct.items()}
 
 
-def named_slices(
-    slices: Mapping[Slice, frozenset[str]], names: Sequence[str]
-) -> dict[Slice, frozenset[str]]:
+def named_slices(slices: Mapping[Slice, frozenset[str]], names: Sequence[str]) -> dict[Slice, frozenset[str]]:
     """Keep all queries, and of the other slices those that are named; all where none is.
 
     Examples

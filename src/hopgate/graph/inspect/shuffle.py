@@ -41,7 +41,10 @@ def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[st
     free = ~np.isin(first[mentions] * graph.nodes + second[mentions], titles)
     ends[mentions] = rewired(rng, first[mentions], second[mentions], free.astype(np.int64) - 1)
     ends[among_memories] = rewired(
-        rng, first[among_memories], second[among_memories], _parts(first[among_memories], second[among_memories], memory)
+        rng,
+        first[among_memories],
+        second[among_memories],
+        _parts(first[among_memories], second[among_memories], memory),
     )
     joined, swapped = _rewired_edges(rng, matrix, kept_relations)
     edges = _edge_pairs(matrix)
