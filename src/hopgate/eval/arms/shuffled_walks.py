@@ -37,6 +37,7 @@ class WalkRecorder:
     def __init__(self, leg: GraphLeg) -> None:
         self._leg = leg
         self._traces: dict[str, tuple[Query, WalkTrace | None]] = {}
+        self._known: tuple[dict[int, str], dict[str, str | None]] | None = None
         self.query: Query | None = None
 
     def rank(self, *arguments: Any, **options: Any) -> GraphRanking:
@@ -48,7 +49,7 @@ class WalkRecorder:
 
     def on_shuffle(self, seed: int, kb: KnowledgeBase, depth: int) -> dict[str, list[tuple[str, float]]]:
         """Give every recorded query's list on the graph shuffled with this seed."""
-        names, scopes = kb.id_map(), _scopes(kb)
+        names, scopes = self._memories(kb)
         run: dict[str, list[tuple[str, float]]] = {query: [] for query in self._traces}
         by_matrix: dict[int, list[tuple[Query, WalkTrace]]] = {}
         for query, trace in self._traces.values():
@@ -73,9 +74,11 @@ class WalkRecorder:
                 run[query.id] = [(names[int(matrix.memory_ids[at])], float(found[at])) for at in best]
         return run
 
-
-def _scopes(kb: KnowledgeBase) -> dict[str, str | None]:
-    return {memory.external_id: memory.scope for memory in kb.export()}
+    def _memories(self, kb: KnowledgeBase) -> tuple[dict[int, str], dict[str, str | None]]:
+        """Every memory's external id and scope, asked once."""
+        if self._known is None:
+            self._known = kb.id_map(), {memory.external_id: memory.scope for memory in kb.export()}
+        return self._known
 
 
 def _within(of_memory: list[str | None], scope: str | None) -> NDArray[np.bool_] | None:

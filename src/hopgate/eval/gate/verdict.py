@@ -76,19 +76,17 @@ def outcome(
     >>> outcome(gains=True, worthwhile_excluded=False, harms=[Harm.OPEN], control=Standing.PASSES)
     (<Verdict.OPEN: 'OPEN'>, 'gain')
     """
-    if gains and control is Standing.FAILS:
-        return Verdict.INVALID, "control"
-    if Harm.SHOWN in harms:
-        return Verdict.CLOSED, "harm"
-    if worthwhile_excluded:
-        return Verdict.CLOSED, "less than worthwhile" if gains else "no worthwhile gain"
-    if not gains:
-        return Verdict.INCONCLUSIVE, "no gain shown, none excluded"
-    if control is Standing.UNDECIDED:
-        return Verdict.INCONCLUSIVE, "control"
-    if strict and Harm.OPEN in harms:
-        return Verdict.INCONCLUSIVE, "harm not excluded"
-    return Verdict.OPEN, "gain"
+    rules = (
+        (gains and control is Standing.FAILS, Verdict.INVALID, "control"),
+        (Harm.SHOWN in harms, Verdict.CLOSED, "harm"),
+        (worthwhile_excluded and gains, Verdict.CLOSED, "less than worthwhile"),
+        (worthwhile_excluded, Verdict.CLOSED, "no worthwhile gain"),
+        (not gains, Verdict.INCONCLUSIVE, "no gain shown, none excluded"),
+        (control is Standing.UNDECIDED, Verdict.INCONCLUSIVE, "control"),
+        (strict and Harm.OPEN in harms, Verdict.INCONCLUSIVE, "harm not excluded"),
+        (True, Verdict.OPEN, "gain"),
+    )
+    return next((verdict, because) for holds, verdict, because in rules if holds)
 
 
 def decide(case: Case, checks: Sequence[Check]) -> GateDecision:
