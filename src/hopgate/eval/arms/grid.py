@@ -72,11 +72,6 @@ def distance(fuser: AnyFuser, default: AnyFuser) -> float:
     return away + 0.2 * abs(math.log(max(k, OFF) / max(usual, OFF)))
 
 
-def swept_fusers() -> list[RRF]:
-    """Give plain RRF at a range of graph weights, for the plot that shows where the graph becomes reachable."""
-    return [RRF(graph=weight) for weight in SWEPT_WEIGHTS]
-
-
 def _ordered(fusers: list[AnyFuser], default: AnyFuser) -> list[AnyFuser]:
     """The default, then the others from the nearest; ties in the order given."""
     return sorted(dict.fromkeys([default, *fusers]), key=lambda fuser: distance(fuser, default))

@@ -9,14 +9,15 @@ from hopgate.eval.arms.ablation import Ablation, ablate
 from hopgate.eval.arms.collect import Collected
 from hopgate.eval.arms.cross_reading import bundled_reading
 from hopgate.eval.arms.fused_runs import fused_run
-from hopgate.eval.arms.grid import swept_fusers
+from hopgate.eval.arms.grid import SWEPT_WEIGHTS
 from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.data.fact_keys import fact_key, fingerprint
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.gate.evidence import LEGS, MEASURES, Arm, Evidence, GraphSource
 from hopgate.eval.gate.plan import GateOptions, Policy
-from hopgate.eval.measures import Recall
+from hopgate.eval.measures import Measure, Recall
 from hopgate.eval.slices.reported_slices import named_slices, reported_slices
+from hopgate.recall.fuse import AnyFuser
 from hopgate.recall.settings import Settings
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def assemble(
         space=kb.embedder_name(),
         corpus_size=len(dataset.memories),
         importance=collected.importance,
-        sweep=_sweep(collected, dev or reported, options.k),
+        sweep=_sweep(collected, dev or reported, ablation.fuser, options.primary),
         policy=policy or Policy(seed=options.seed),
     )
     return evidence, about
@@ -120,7 +121,8 @@ def _further(
     return arms
 
 
-def _sweep(collected: Collected, qrels: Qrels, k: int) -> dict[float, float]:
-    """Plain RRF over the graph's weight, for the plot with the reachability threshold drawn in."""
+def _sweep(collected: Collected, qrels: Qrels, fuser: AnyFuser, measure: Measure) -> dict[float, float]:
+    """The challenger's fusion over the graph's weight, from none on; the weight that was chosen is among them."""
     legs = {leg: collected.lists[leg] for leg in LEGS}
-    return {fuser.graph: Recall(k).mean(fused_run(fuser, legs, qrels), qrels) for fuser in swept_fusers()}
+    weights = sorted({0.0, *SWEPT_WEIGHTS, fuser.graph})
+    return {weight: measure.mean(fused_run(fuser.reweighed(graph=weight), legs, qrels), qrels) for weight in weights}

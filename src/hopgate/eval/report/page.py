@@ -137,7 +137,9 @@ def _detail(judgement: Judgement, notes: Notes, query: str, values: tuple[float,
     def hits(arm: Arm, ids: list[str]) -> tuple[ReportHit, ...]:
         ranks = {leg: [name for name, _ in run.get(query, ())] for leg, run in (arm.found or {}).items()}
         ranks = {**{leg: [name for name, _ in run.get(query, ())] for leg, run in arm.legs.items()}, **ranks}
-        return tuple(_hit(notes, query, name, name in gold, ranks) for name in ids)
+        # A path belongs where the graph put a memory: an arm without a graph has none.
+        paths = notes.paths.get(query, {}) if arm.uses_graph else {}
+        return tuple(_hit(notes, name, name in gold, ranks, paths) for name in ids)
 
     first, second = (ordered(arm.run.get(query, ()))[: evidence.k] for arm in (base, challenger))
     missing = sorted(gold.difference(first, second))
@@ -153,11 +155,11 @@ def _detail(judgement: Judgement, notes: Notes, query: str, values: tuple[float,
     )
 
 
-def _hit(notes: Notes, query: str, name: str, gold: bool, ranks: Mapping[str, list[str]]) -> ReportHit:
+def _hit(notes: Notes, name: str, gold: bool, ranks: Mapping[str, list[str]], paths: Mapping[str, str]) -> ReportHit:
     places = tuple((leg, ids.index(name) + 1) for leg, ids in ranks.items() if name in ids)
     if name in notes.sensitive:
         return ReportHit("", HIDDEN, gold, places, "")
-    return ReportHit(name, _short(notes.texts.get(name, "")), gold, places, notes.paths.get(query, {}).get(name, ""))
+    return ReportHit(name, _short(notes.texts.get(name, "")), gold, places, paths.get(name, ""))
 
 
 def _short(text: str, most: int = 150) -> str:
