@@ -23,7 +23,7 @@ from hopgate.eval.gate.assemble import assemble
 from hopgate.eval.gate.evidence import Evidence, Tuning
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.plan import GateOptions
-from hopgate.eval.gate.run import run_gate, throwaway_store
+from hopgate.eval.gate.run import gate_store, run_gate, throwaway_store
 from hopgate.eval.gate.verdict import Verdict
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.settings import Settings
@@ -80,6 +80,20 @@ def test_a_graph_of_gold_bridges_opens_the_gate(evidence: Evidence) -> None:
     assert {"arms", "measure", "slice", "difference", "interval", "p", "p_holm"} <= told["comparisons"][0].keys()
     assert len(told["audit"]) == 12
     assert told["control"]["place"] == 1 and told["control"]["shuffles"] == SEEDS + 1
+
+
+def test_a_store_is_judged_as_it_is_with_the_same_verdict(
+    kb: KnowledgeBase, dataset: Dataset, evidence: Evidence, tmp_path: Path
+) -> None:
+    shutil.copytree(dataset.folder, tmp_path / "questions")
+    for name in ("corpus.jsonl", "triples.jsonl"):
+        (tmp_path / "questions" / name).unlink()
+    asked = replace(read_dataset(tmp_path / "questions", kb.export()), splits=dataset.splits)
+    judged = gate_store(kb, asked, GateOptions(arms="quick", shuffles=21), out=tmp_path / "out")
+    assert judged.decision.verdict is judge(evidence).decision.verdict is Verdict.OPEN
+    theirs = judge(evidence).arms()
+    assert all(means == pytest.approx(theirs[name]) for name, means in judged.arms().items())
+    assert "the store's graph" in (tmp_path / "out" / "report.html").read_text().replace("&#39;", "'")
 
 
 def test_the_full_ablation_answers_what_was_left_open(
