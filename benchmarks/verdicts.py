@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from hopgate.eval.gate.compare import Harm
 from hopgate.eval.gate.plan import SHUFFLES, Policy
 from hopgate.eval.gate.verdict import outcome
-from hopgate.eval.statistics import above, below, can_decide, randomisation_p, rank_p, shared, standing
+from hopgate.eval.statistics import above, below, can_decide, randomisation_p, rank_p, shared
 
 QUERIES = (15, 30, 50, 100, 300)
 RELEVANT, SHARES = np.array([1, 2, 4]), np.array([0.3, 0.5, 0.2])
@@ -158,7 +158,9 @@ def judge(sample: Sample, policy: Policy) -> tuple[str, str]:
     if gains and not excluded:
         others = sample.shuffles()
         p = rank_p(float(sample.real.mean()), list(others.mean(axis=1)))
-        control = standing(sample.real - others.mean(axis=0), p, alpha=policy.alpha, worthwhile=policy.worthwhile)
+        control = control_outcome(
+            sample.real - others.mean(axis=0), p, alpha=policy.alpha, worthwhile=policy.worthwhile
+        )
     verdict, because = outcome(gains=gains, worthwhile_excluded=excluded, harms=states, control=control)
     return verdict.value, because
 

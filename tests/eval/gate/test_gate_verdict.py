@@ -17,7 +17,7 @@ def test_a_graph_made_to_help_opens_the_gate():
     assert judged.decision.verdict is Verdict.OPEN
     assert judged.decision.chosen == "RRF(k=60, lexical=1, dense=1, graph=1.5)"
     assert "number 1 of 21 among shuffled graphs" in judged.decision.reason
-    assert judged.among.standing == "passes"
+    assert judged.among.outcome == "passes"
     assert judged.contribution.relevant_alone > 30
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hopgate.eval.gate.compare import Harm, harm_state
 from hopgate.eval.statistics import (
-    Standing,
+    ControlOutcome,
     among_shuffles,
     can_decide,
     carried,
@@ -139,8 +139,8 @@ def test_control_by_rank_and_by_query():
     base = rng.choice([0.5, 1.0], size=60)
     moves = [rng.choice([0, 0.5, -0.5], p=[0.9, 0.05, 0.05], size=60) for _ in range(21)]
     shuffles = np.array([np.clip(base + moved, 0, 1) for moved in moves])
-    assert among_shuffles(np.ones(60), shuffles[:20]).standing is Standing.PASSES
-    assert among_shuffles(shuffles.mean(0), shuffles[:20]).standing is not Standing.PASSES
+    assert among_shuffles(np.ones(60), shuffles[:20]).outcome is ControlOutcome.PASSES
+    assert among_shuffles(shuffles.mean(0), shuffles[:20]).outcome is not ControlOutcome.PASSES
     assert rank_p(0.5, [0.5] * 19) == 1.0
     assert min(rank_p(1.0, [0.5] * n) for n in (5, 10, 18)) > 0.05 > rank_p(1.0, [0.5] * 19 + [0.4])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hopgate.eval.audit.case import Case
 from hopgate.eval.audit.check import Check, failed, passed, skipped
-from hopgate.eval.statistics import Standing
+from hopgate.eval.statistics import ControlOutcome
 
 NAME = "control"
 
@@ -22,9 +22,9 @@ def control(case: Case) -> Check:
         f"{found.p:.3f}), and scores {found.difference:+.3f} over their mean at {case.primary.measure} ({low:+.3f} to "
         f"{high:+.3f})"
     )
-    if found.standing is Standing.PASSES:
+    if found.outcome is ControlOutcome.PASSES:
         return passed(NAME, detail, **found.to_dict())
-    if found.standing is Standing.FAILS:
+    if found.outcome is ControlOutcome.FAILS:
         return failed(NAME, f"{detail}: the gain does not come from the graph's structure", **found.to_dict())
     fewest = round(1 / case.evidence.policy.rank_level)
     why = (

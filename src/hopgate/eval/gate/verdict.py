@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from hopgate.eval.audit import Case, Check, Status
 from hopgate.eval.gate.compare import Comparison, Harm
-from hopgate.eval.statistics import Standing
+from hopgate.eval.statistics import ControlOutcome
 
 # Of the harms that are open, so many are named in the paragraph; the report lists all.
 NAMED_HARMS = 2
@@ -60,29 +60,34 @@ class GateDecision:
 
 
 def outcome(
-    *, gains: bool, worthwhile_excluded: bool, harms: Sequence[Harm], control: Standing | None, strict: bool = False
+    *,
+    gains: bool,
+    worthwhile_excluded: bool,
+    harms: Sequence[Harm],
+    control: ControlOutcome | None,
+    strict: bool = False,
 ) -> tuple[Verdict, str]:
     """Give the verdict on a test whose checks pass, and in a word what it rests on.
 
     Parameters
     ----------
-    control : Standing, optional
+    control : ControlOutcome, optional
         Of the graph among its shuffles; None where there is no graph to shuffle.
     strict : bool
         Whether every harm must be excluded.
 
     Examples
     --------
-    >>> outcome(gains=True, worthwhile_excluded=False, harms=[Harm.OPEN], control=Standing.PASSES)
+    >>> outcome(gains=True, worthwhile_excluded=False, harms=[Harm.OPEN], control=ControlOutcome.PASSES)
     (<Verdict.OPEN: 'OPEN'>, 'gain')
     """
     rules = (
-        (gains and control is Standing.FAILS, Verdict.INVALID, "control"),
+        (gains and control is ControlOutcome.FAILS, Verdict.INVALID, "control"),
         (Harm.SHOWN in harms, Verdict.CLOSED, "harm"),
         (worthwhile_excluded and gains, Verdict.CLOSED, "less than worthwhile"),
         (worthwhile_excluded, Verdict.CLOSED, "no worthwhile gain"),
         (not gains, Verdict.INCONCLUSIVE, "no gain shown, none excluded"),
-        (control is Standing.UNDECIDED, Verdict.INCONCLUSIVE, "control"),
+        (control is ControlOutcome.UNDECIDED, Verdict.INCONCLUSIVE, "control"),
         (strict and Harm.OPEN in harms, Verdict.INCONCLUSIVE, "harm not excluded"),
         (True, Verdict.OPEN, "gain"),
     )
@@ -100,7 +105,7 @@ def decide(case: Case, checks: Sequence[Check]) -> GateDecision:
         gains=case.gains,
         worthwhile_excluded=case.worthwhile_excluded,
         harms=[harm.state for harm in case.harms],
-        control=case.among.standing if case.gains and case.among else None,
+        control=case.among.outcome if case.gains and case.among else None,
         strict=policy.every_harm_excluded,
     )
     if verdict is Verdict.OPEN:

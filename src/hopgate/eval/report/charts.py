@@ -107,7 +107,7 @@ def sweep(
     return svg(body, height, f"{measure} by weight of the graph leg")
 
 
-def standing(real: float, shuffles: Sequence[float], base: float, measure: str) -> str:
+def among(real: float, shuffles: Sequence[float], base: float, measure: str) -> str:
     """Draw where the real graph stands among its shuffles, with the base as a line."""
     scale = fitted([real, base, *shuffles])
     body = "".join(line(scale.at(tick), 8, scale.at(tick), 52, "grid") for tick in scale.ticks())

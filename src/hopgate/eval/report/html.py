@@ -52,7 +52,7 @@ def _charts(page: Page) -> dict[str, Any]:
         "arms": charts.intervals([(row.name, "", row.means[measure], row.interval, row.kind) for row in page.arms]),
         "slices": _slices(judgement),
         "sweep": _sweep(judgement),
-        "standing": _standing(page),
+        "among": _among(page),
         "gains": charts.gains(
             [
                 (anchors.get(query, ""), value, f"{evidence.queries[query].text} ({value:+.3f})")
@@ -81,13 +81,13 @@ def _slices(judgement: Judgement) -> charts.Chart:
     return charts.differences(rows, margin=policy.margin, worthwhile=policy.worthwhile)
 
 
-def _standing(page: Page) -> str:
+def _among(page: Page) -> str:
     """The challenger among its shuffles, and the base beside them."""
     judgement, measure = page.judgement, str(page.judgement.evidence.primary)
     if judgement.among is None:
         return ""
     means = {row.kind: row.means[measure] for row in page.arms if row.kind in ("challenger", "base")}
-    return charts.standing(means["challenger"], judgement.among.means, means["base"], measure)
+    return charts.among(means["challenger"], judgement.among.means, means["base"], measure)
 
 
 def _open_harms(judgement: Judgement) -> list[Comparison]:

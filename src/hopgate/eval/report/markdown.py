@@ -35,7 +35,19 @@ def to_markdown(page: Page) -> str:
         ),
         "## Comparisons",
         _table(
-            ("challenger", "base", "measure", "slice", "n", "difference", "interval", "p", "harm", "won/tied/lost"),
+            (
+                "challenger",
+                "base",
+                "measure",
+                "slice",
+                "n",
+                "difference",
+                "interval",
+                "p",
+                "p (Holm)",
+                "harm",
+                "won/tied/lost",
+            ),
             [
                 (
                     c.challenger,
@@ -46,6 +58,7 @@ def to_markdown(page: Page) -> str:
                     f"{c.difference:+.3f}",
                     f"{c.interval[0]:+.3f} to {c.interval[1]:+.3f}",
                     f"{c.p:.4f}",
+                    f"{c.p_holm:.4f}",
                     c.state.value or "–",
                     f"{c.wins}/{c.ties}/{c.losses}",
                 )

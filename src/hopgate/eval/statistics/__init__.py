@@ -1,6 +1,6 @@
 """Paired statistics over per-query values: honest limits, one level shared out, a test, and what could be shown."""
 
-from hopgate.eval.statistics.among_shuffles import Among, Standing, among_shuffles, rank_p, standing
+from hopgate.eval.statistics.among_shuffles import Among, ControlOutcome, among_shuffles, control_outcome, rank_p
 from hopgate.eval.statistics.holm import holm
 from hopgate.eval.statistics.intervals import above, below, lower_limit, mean_interval, upper_limit
 from hopgate.eval.statistics.nested_choice import FEWEST, Carried, carried
@@ -12,13 +12,14 @@ __all__ = [
     "FEWEST",
     "Among",
     "Carried",
+    "ControlOutcome",
     "Levels",
-    "Standing",
     "above",
     "among_shuffles",
     "below",
     "can_decide",
     "carried",
+    "control_outcome",
     "fewest_to_decide",
     "holm",
     "lower_limit",
@@ -29,6 +30,5 @@ __all__ = [
     "shared",
     "smallest_effect",
     "spread",
-    "standing",
     "upper_limit",
 ]

@@ -16,7 +16,7 @@ from hopgate.eval.statistics.intervals import above, below, mean_interval
 AMID = 0.5
 
 
-class Standing(StrEnum):
+class ControlOutcome(StrEnum):
     """How the control came out."""
 
     PASSES = "passes"
@@ -38,7 +38,7 @@ class Among:
         The challenger over the mean of the shuffles, paired by query.
     means : tuple of float
         What each shuffle scored.
-    standing : Standing
+    outcome : ControlOutcome
     """
 
     place: int
@@ -47,11 +47,11 @@ class Among:
     difference: float
     interval: tuple[float, float]
     means: tuple[float, ...]
-    standing: Standing
+    outcome: ControlOutcome
 
     def to_dict(self) -> dict[str, Any]:
         """Give it in the shape of the report."""
-        return {**asdict(self), "standing": self.standing.value}
+        return {**asdict(self), "outcome": self.outcome.value}
 
 
 def rank_p(real: float, shuffles: Sequence[float]) -> float:
@@ -86,30 +86,30 @@ def among_shuffles(
     Examples
     --------
     >>> found = among_shuffles([1.0] * 30 + [0.5] * 20, [[0.5] * 50] * 20)
-    >>> found.place, round(found.p, 3), found.difference, found.standing.value
+    >>> found.place, round(found.p, 3), found.difference, found.outcome.value
     (1, 0.048, 0.3, 'passes')
     """
     mine, theirs = np.asarray(real, dtype=np.float64), np.asarray(shuffles, dtype=np.float64)
     gain = np.round(mine - theirs.mean(axis=0), 9)
     means = tuple(float(mean) for mean in theirs.mean(axis=1))
     p = rank_p(float(mine.mean()), means)
-    found = standing(gain, p, alpha=alpha, rank_alpha=rank_alpha, worthwhile=worthwhile)
+    found = control_outcome(gain, p, alpha=alpha, rank_alpha=rank_alpha, worthwhile=worthwhile)
     place = round(p * (1 + len(theirs)))
     return Among(place, len(theirs), p, float(gain.mean()), mean_interval(gain, 1 - alpha), means, found)
 
 
-def standing(
+def control_outcome(
     gain: ArrayLike, p: float, *, alpha: float = 0.05, rank_alpha: float = 0.05, worthwhile: float = 0.03
-) -> Standing:
+) -> ControlOutcome:
     """Weigh the rank among the shuffles and the gain over their mean, one value a query.
 
     Examples
     --------
-    >>> standing([0.5] * 10 + [0.0] * 30, 1 / 21).value, standing([0.5] * 10 + [0.0] * 30, 2 / 21).value
+    >>> control_outcome([0.5] * 10 + [0.0] * 30, 1 / 21).value, control_outcome([0.5] * 10 + [0.0] * 30, 2 / 21).value
     ('passes', 'undecided')
     """
     if p <= rank_alpha and above(gain, 0.0, alpha / 2):
-        return Standing.PASSES
+        return ControlOutcome.PASSES
     if p > AMID or below(gain, worthwhile, alpha / 2):
-        return Standing.FAILS
-    return Standing.UNDECIDED
+        return ControlOutcome.FAILS
+    return ControlOutcome.UNDECIDED
