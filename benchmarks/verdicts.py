@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from hopgate.eval.gate.compare import Harm
 from hopgate.eval.gate.plan import SHUFFLES, Policy
 from hopgate.eval.gate.verdict import outcome
-from hopgate.eval.statistics import above, below, can_decide, randomisation_p, rank_p, shared
+from hopgate.eval.statistics import above, below, can_decide, control_outcome, randomisation_p, rank_p, shared
 
 QUERIES = (15, 30, 50, 100, 300)
 RELEVANT, SHARES = np.array([1, 2, 4]), np.array([0.3, 0.5, 0.2])

@@ -68,7 +68,7 @@ def plan_hash(text: str) -> str:
     Examples
     --------
     >>> plan_hash("alpha = 0.05")
-    'cb2fb0d42bb5'
+    '32b2450880c2'
     """
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
