@@ -20,6 +20,7 @@ from hopgate.eval.gate.plan import GateOptions, Policy, plan_problems
 from hopgate.eval.gate.plan_file import FILE, plan_hash, plan_text
 from hopgate.eval.gate.saved import recomputed, save_gate
 from hopgate.eval.report import Notes, write_report
+from hopgate.eval.report.page import detailed_queries
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -205,17 +206,11 @@ def _notes(
     dataset: Dataset, about: dict[str, Any], kb: KnowledgeBase, judgement: Judgement, options: GateOptions
 ) -> Notes:
     """What the report shows beside the figures: cleared texts, and the graph's paths where the arms differ."""
-    evidence = judgement.evidence
     paths = {}
-    for name in evidence.qrels:
-        challenger, base = (
-            {memory for memory, _ in arm.run.get(name, ())[: options.k]}
-            for arm in (evidence.challenger_arm, evidence.base_arm)
-        )
-        if challenger != base:
-            query = dataset.queries[name]
-            hits = kb.recall(query.text, legs=("graph",), scope=query.scope, k=options.k, explain=True, prior=1.0)
-            paths[name] = {hit.external_id: " → ".join(hit.path) for hit in hits if hit.path}
+    for name in sorted(detailed_queries(judgement.evidence)):
+        query = dataset.queries[name]
+        hits = kb.recall(query.text, legs=("graph",), scope=query.scope, k=options.k, explain=True, prior=1.0)
+        paths[name] = {hit.external_id: " → ".join(hit.path) for hit in hits if hit.path}
     return Notes(
         title=dataset.name,
         about=about,

@@ -9,7 +9,7 @@ from typing import Any
 from hopgate.eval.audit import Case
 from hopgate.eval.data.runs import ordered, relevant
 from hopgate.eval.gate.compare import SHUFFLED
-from hopgate.eval.gate.evidence import Arm
+from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import Judgement
 from hopgate.eval.statistics import mean_interval
 from hopgate.memory import Cleared
@@ -103,9 +103,8 @@ def page(judgement: Judgement, notes: Notes | None = None) -> Page:
     case = Case(evidence)
     values = case.values
     ours, theirs = (values[name][evidence.primary] for name in (evidence.challenger, evidence.base))
-    gains = sorted(((query, ours[query] - theirs[query]) for query in evidence.qrels), key=lambda g: (-g[1], g[0]))
-    changed = tuple((query, gain) for query, gain in gains if abs(gain) > 1e-9)
-    shown = {query for query, _ in sorted(changed, key=lambda g: (-abs(g[1]), g[0]))[:MAX_DETAILS]}
+    changed = changed_queries(evidence)
+    shown = detailed_queries(evidence)
     means = judgement.arms()
     kinds = {evidence.challenger: "challenger", evidence.base: "base"}
     rows = [
@@ -123,6 +122,20 @@ def page(judgement: Judgement, notes: Notes | None = None) -> Page:
         if query in shown
     ]
     return Page(judgement, notes, tuple(rows), tuple(details), changed)
+
+
+def changed_queries(evidence: Evidence) -> tuple[tuple[str, float], ...]:
+    """The queries on which the challenger and the base differ at the primary measure, the largest gain first."""
+    arms = (evidence.challenger_arm, evidence.base_arm)
+    ours, theirs = (evidence.primary.per_query(arm.run, evidence.qrels) for arm in arms)
+    gains = sorted(((query, ours[query] - theirs[query]) for query in evidence.qrels), key=lambda g: (-g[1], g[0]))
+    return tuple((query, gain) for query, gain in gains if abs(gain) > 1e-9)
+
+
+def detailed_queries(evidence: Evidence) -> set[str]:
+    """Those of them whose lists the report shows: the largest changes."""
+    largest = sorted(changed_queries(evidence), key=lambda g: (-abs(g[1]), g[0]))
+    return {query for query, _ in largest[:MAX_DETAILS]}
 
 
 def _interval(values: Mapping[Any, float]) -> tuple[float, float]:
