@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -152,3 +153,18 @@ def test_another_seed_is_another_shuffle() -> None:
     mentions = {(memory, int(concept)): 1.0 for memory in range(7) for concept in rng.choice(6, 2, replace=False)}
     matrix = matrix_of(mentions, [])
     assert len({tuple(sorted(mentions_of(shuffled(matrix, seed)))) for seed in range(5)}) > 1
+
+
+@settings(deadline=None, max_examples=40)
+@given(mentions, edges, st.randoms(use_true_random=False))
+def test_the_order_of_the_edges_rows_changes_nothing(mentions: Mentions, edges: Edges, random: Random) -> None:
+    """A database gives rows in any order: two builds of one graph gave two shuffles with one seed."""
+    matrix = matrix_of(mentions, edges)
+    order = list(range(len(edges)))
+    random.shuffle(order)
+    rows = ("edge_source", "edge_target", "edge_relation", "edge_weight", "edge_id")
+    moved = replace(matrix, **{name: getattr(matrix, name)[order] for name in rows})
+    one, two = shuffled(matrix, 5), shuffled(moved, 5)
+    assert one.graph.indices.tobytes() == two.graph.indices.tobytes()
+    assert one.graph.weights.tobytes() == two.graph.weights.tobytes()
+    assert one.edge_target[order].tolist() == two.edge_target.tolist()

@@ -6,7 +6,8 @@ import gzip
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,9 @@ def load_gate(folder: str | Path) -> tuple[Evidence, dict[str, Any]]:
         raise HopgateError(f"{folder / 'gate.json'} has format {header.get('format')!r}: this hopgate reads {FORMAT}")
     every = [_read(path) for path in sorted((folder / "arms").glob("*.json"))]
     records = [record for record in every if not record.get("shuffle")]
-    arms = {record["name"]: _arm(folder, record) for record in records}
+    # Most lists are those of several arms: each is read once.
+    read = cache(partial(_read_list, folder))
+    arms = {record["name"]: _arm(read, record) for record in records}
     evidence = Evidence(
         queries={row["id"]: Query.from_dict(row) for row in header["queries"]},
         qrels=header["qrels"],
@@ -74,7 +77,7 @@ def load_gate(folder: str | Path) -> tuple[Evidence, dict[str, Any]]:
         challenger=header["challenger"],
         base=header["base"],
         rivals=tuple(header["rivals"]),
-        shuffles=tuple(_arm(folder, record) for record in every if record.get("shuffle")),
+        shuffles=tuple(_arm(read, record) for record in every if record.get("shuffle")),
         k=header["k"],
         primary=parse_measure(header["primary"]),
         measures=tuple(parse_measure(text) for text in header["measures"]),
@@ -106,11 +109,12 @@ def altered(folder: str | Path) -> list[str]:
     changed = changed_pieces(saved, pieces(header, iter(records)))
     if fingerprint_of(saved) != fingerprint:
         changed.append("the fingerprint was changed")
+    check = cache(partial(_list_content, folder))
     for record in records:
         lists = {"run": record["run"], **record["legs"], **record["found"], "read": record["read"]}
         for name, key in lists.items():
             try:
-                _read_list(folder, key)
+                check(key)
             except HopgateError as error:
                 changed.append(f"the {name} list of the arm {record['name']}: {error}")
     return changed
@@ -180,17 +184,17 @@ def _record(folder: Path, arm: Arm, values: Mapping[Measure, Mapping[str, float]
     }
 
 
-def _arm(folder: Path, record: dict[str, Any]) -> Arm:
+def _arm(read: Callable[[str], Run], record: dict[str, Any]) -> Arm:
     return Arm(
         name=record["name"],
-        run=_read_list(folder, record["run"]),
+        run=read(record["run"]),
         fuser=record["fuser"],
-        legs={leg: _read_list(folder, key) for leg, key in record["legs"].items()},
-        found={leg: _read_list(folder, key) for leg, key in record["found"].items()},
+        legs={leg: read(key) for leg, key in record["legs"].items()},
+        found={leg: read(key) for leg, key in record["found"].items()},
         prior=record["prior"],
         bonus=record["bonus"],
         matched=record["matched"],
-        read=_read_list(folder, record["read"]),
+        read=read(record["read"]),
         settings=record["settings"],
     )
 
@@ -211,6 +215,12 @@ def _write_list(folder: Path, run: Run) -> str:
 
 
 def _read_list(folder: Path, key: str) -> Run:
+    rows = (json.loads(line) for line in _list_content(folder, key).decode().split("\n") if line)
+    return {query: [(name, float(score)) for name, score in ranking] for query, ranking in rows}
+
+
+def _list_content(folder: Path, key: str) -> bytes:
+    """A list as it lies on disk, once it is certain that it is the one that was saved."""
     path = folder / "lists" / f"{key}.jsonl.gz"
     try:
         content = gzip.decompress(path.read_bytes())
@@ -218,8 +228,7 @@ def _read_list(folder: Path, key: str) -> Run:
         raise HopgateError(f"{path} cannot be read ({error}): the run it holds cannot be recomputed") from None
     if hashlib.sha256(content).hexdigest()[:16] != key:
         raise HopgateError(f"{path} was changed after it was saved: its content does not have its name's fingerprint")
-    rows = (json.loads(line) for line in content.decode().split("\n") if line)
-    return {query: [(name, float(score)) for name, score in ranking] for query, ranking in rows}
+    return content
 
 
 def _write(path: Path, record: Mapping[str, Any]) -> None:
