@@ -10,48 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matrix_world import RELATIONS, TITLE, Edges, Mentions, matrix_of
 
 from hopgate.graph.inspect.shuffle import shuffled
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
-from hopgate.graph.walk.walk_graph import edge_graph, mention_graph
-from hopgate.store.graph.arrays import Stamp
-
-RELATIONS = ("owns", "likes", "named in")
-# A mention of this weight is the link of a memory to the concept that its title names; the shuffle keeps those.
-TITLE = 3.0
-STAMP = Stamp("test", 1, 0)
-Mentions = dict[tuple[int, int], float]
-Edges = list[tuple[int, int, int]]
+from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.walk_graph import edge_graph
 
 memories, concepts = st.integers(0, 6), st.integers(0, 5)
 mentions = st.dictionaries(st.tuples(memories, concepts), st.sampled_from([0.5, 1.0, TITLE]), max_size=30)
 edges = st.lists(st.tuples(concepts, concepts, st.integers(0, len(RELATIONS) - 1)), max_size=30)
-
-
-def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: int = 6) -> GraphMatrix:
-    """A graph in memory: mentions by (memory, concept), edges by (source, target, relation)."""
-    source, target, relation = (np.array([edge[i] for edge in edges], np.int32) for i in range(3))
-    weight = np.linspace(0.5, 1.0, len(edges), dtype=np.float32)
-    memory, concept = ([pair[i] for pair in mentions] for i in range(2))
-    titles = [pair for pair, weight in mentions.items() if weight == TITLE]
-    return GraphMatrix(
-        stamp=STAMP,
-        config=MatrixConfig(),
-        graph=mention_graph(
-            memories, concepts, np.array(memory, int), np.array(concept, int), list(mentions.values()),
-            source=source, target=target, edge_weight=weight,
-        ),
-        memory_ids=np.arange(memories),
-        concept_ids=np.arange(concepts),
-        title_memory=np.array([pair[0] for pair in titles], np.int32),
-        title_concept=np.array([pair[1] for pair in titles], np.int32),
-        relations=RELATIONS,
-        edge_source=source,
-        edge_target=target,
-        edge_relation=relation,
-        edge_weight=weight,
-        edge_id=np.arange(len(edges)),
-    )  # fmt: skip
 
 
 def mentions_of(matrix: GraphMatrix) -> Mentions:

@@ -1,7 +1,7 @@
-"""The graph leg on shuffled graphs: the walks of all queries at once, from the seeds that the real graph had.
+"""The graph leg on shuffled graphs: the walks of all queries at once, without asking the database again.
 
-What a query names and resembles does not depend on how the graph is wired, so that only the matrix differs between
-shuffles: a walk is solved for many queries in one product, without asking the database again.
+What a query names and resembles does not depend on how the graph is wired. Only a fact that is near the query joins
+other concepts in a shuffled graph, and seeds those: what was extracted is shuffled, as a seed too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from hopgate.eval.data.queries import Query
 from hopgate.graph.inspect.shuffle import shuffled
+from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.pagerank import pagerank
+from hopgate.graph.walk.seeds import Restart
 from hopgate.graph.walk.top_k import top_k
 from hopgate.recall.legs.graph import GraphLeg, GraphRanking, WalkTrace
 from hopgate.store.graph.edge_rows import NAME_INSIDE
@@ -23,6 +25,43 @@ if TYPE_CHECKING:
 
 RECORDED = "recorded"
 """The name under which a recorder runs beside the other legs."""
+
+
+class MovedFacts:
+    """Where walks start in a shuffled graph: a fact's share goes to the concepts that it joins there.
+
+    Parameters
+    ----------
+    real, control : GraphMatrix
+        The graph, and a shuffle of it, whose edges stand in the same order.
+    specificity : float
+        A concept's weight is divided by its document frequency to this power, as in the real graph.
+    """
+
+    def __init__(self, real: GraphMatrix, control: GraphMatrix, specificity: float) -> None:
+        self._real, self._control = real, control
+        self._row = {int(edge): row for row, edge in enumerate(real.edge_id)}
+        memories = real.graph.memories
+        mentioned = real.graph.indices[: real.graph.indptr[memories]].astype(np.int64) - memories
+        frequency = np.bincount(mentioned[mentioned >= 0], minlength=real.graph.concepts)
+        self._specific = np.maximum(frequency, 1) ** -specificity
+
+    def start(self, start: Restart) -> NDArray[np.float64]:
+        """Give a query's restart vector in the shuffled graph, with the same mass for its facts."""
+        facts = [seed for seed in start.seeds if seed.reason == "fact" and seed.origin in self._row]
+        memories, vector = self._real.graph.memories, start.vector.copy()
+        moved: dict[int, float] = {}
+        for seed in facts:
+            concept, row = seed.node - memories, self._row[seed.origin]
+            ends = "edge_source" if concept == self._real.edge_source[row] else "edge_target"
+            new = int(getattr(self._control, ends)[row])
+            vector[seed.node] -= seed.weight
+            moved[new] = moved.get(new, 0.0) + seed.weight * float(self._specific[new] / self._specific[concept])
+        scale = sum(seed.weight for seed in facts) / (sum(moved.values()) or 1.0)
+        vector = np.maximum(vector, 0.0)
+        for concept, weight in moved.items():
+            vector[memories + concept] += weight * scale
+        return vector
 
 
 class WalkRecorder:
@@ -57,8 +96,9 @@ class WalkRecorder:
                 by_matrix.setdefault(id(trace.matrix), []).append((query, trace))
         for walks in by_matrix.values():
             matrix, walk = walks[0][1].matrix, walks[0][1].walk
-            graph = shuffled(matrix, seed, kept_relations=frozenset({NAME_INSIDE})).graph
-            starts = np.stack([trace.start.vector for _, trace in walks], axis=1)
+            control = shuffled(matrix, seed, kept_relations=frozenset({NAME_INSIDE}))
+            graph, ends = control.graph, MovedFacts(matrix, control, walk.seeding.specificity)
+            starts = np.stack([ends.start(trace.start) for _, trace in walks], axis=1)
             scores = pagerank(
                 graph,
                 starts,
