@@ -10,8 +10,8 @@ from typing import Any
 HEAD = """# Command line
 
 Every command and option, written from the commands themselves by `make docs`; a test fails where this page and they
-differ. Exit status: 0 for success (any verdict included), 2 for a mistake of the user's or of the data's, with one
-sentence that says what to do.
+differ. Exit status: 0 for success (any verdict included, unless `--exit-code` asks), 2 for a mistake of the user's or
+of the data's, with one sentence that says what to do.
 """
 
 
@@ -62,7 +62,7 @@ def _title(one: Any) -> str:
 
 
 def _kind(one: Any) -> str:
-    names = {int: "N", float: "X", str: "TEXT", Path: "PATH", datetime: "DATE", list[str]: "TEXT"}
+    names = {int: "N", float: "X", str: "TEXT", Path: "PATH", datetime: "DATE", list[str]: "TEXT", list[Path]: "PATH"}
     return names[one.type_descriptor.annotation]
 
 

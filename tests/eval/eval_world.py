@@ -12,7 +12,7 @@ from hopgate.eval.slices import All, HopCount, Known
 from hopgate.recall.fuse import Importance, parse
 
 CORPUS = 400
-FAST = Policy(permutations=1999, resamples=800)
+FAST = Policy(permutations=1999)
 
 
 def lists(n, *, helps, seed=0, depth=50, prefix="q"):
@@ -69,10 +69,16 @@ def arm(name, fuser, legs, names, **more):
 
 
 def evidence(
-    n=60, *, helps=0.8, control_helps=0.0, seed=0, weight=1.5, fuser=None, policy=FAST, exclude=False, prior=False
-):
+    n=60, *, helps=0.8, control_helps=0.0, seed=0, weight=1.5, fuser=None, policy=FAST, exclude=False, prior=False,
+    shuffles=20,
+):  # fmt: skip
     legs, qrels = lists(n, helps=helps, seed=seed)
-    shuffled, _ = lists(n, helps=control_helps, seed=seed)
+    base = {leg: legs[leg] for leg in ("lexical", "dense")}
+    # Three graphs serve as many shuffles; one that helps finds the very bridges of this world.
+    shuffled = [
+        {**base, "graph": legs["graph"] if control_helps else lists(n, helps=0.0, seed=f"{seed} {i}")[0]["graph"]}
+        for i in range(min(3, shuffles))
+    ]
     found = {}
     if exclude:
         found = {"graph": legs["graph"]}
@@ -90,8 +96,9 @@ def evidence(
         arm("dense", "RRF(lexical=0, graph=0)", legs, ("dense",)),
         arm("lexical+dense", "RRF(k=60, lexical=1, dense=1, graph=0)", legs, ("lexical", "dense")),
         challenger,
-        arm("shuffled-graph", text, shuffled, every),
     ]
+    made = [arm("shuffle", text, each, every) for each in shuffled]
+    shuffled = tuple(replace(made[i % len(made)], name=f"shuffle {i + 1}") for i in range(shuffles))
     known = Known(queries, qrels)
     dev = frozenset(f"d{i}" for i in range(40))
     tried = {f"RRF(k=60, lexical=1, dense=1, graph={w})": 0.5 for w in (0.5, 1, 1.5, 2)}
@@ -101,9 +108,9 @@ def evidence(
         arms={each.name: each for each in arms},
         challenger="lexical+dense+graph",
         base="lexical+dense",
-        control="shuffled-graph",
+        shuffles=shuffled,
         slices={part: part.select(known) for part in (All(), HopCount(2), HopCount(3))},
-        tuning={name: Tuning(dev, tried) for name in ("lexical+dense", "lexical+dense+graph")},
+        tuning={name: Tuning(dev, tried, carries=True) for name in ("lexical+dense", "lexical+dense+graph")},
         graph=GraphSource("abc", "triples.jsonl"),
         space="bge",
         corpus_size=CORPUS,

@@ -28,6 +28,7 @@ COMMANDS = {
     "curate": ("curate", "Propose what new memories mean for older ones."),
     "graph": ("graph", "Measure the graph or write it for other tools."),
     "dataset": ("dataset", "Import, check and score evaluation data."),
+    "questions": ("questions", "Write and judge questions of one's own."),
     "slices": ("slices", "Make multi-hop questions from one's own facts."),
     "gate": ("gate", "Test whether the graph earns its place."),
     "report": ("report", "Recompute a gate from disk."),

@@ -2,68 +2,180 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, print_json, say, stages
+from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say, stages
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     from hopgate.eval.gate.judge import Judgement
+    from hopgate.eval.gate.plan import GateOptions, Policy
 
-ARMS = ("quick", "default", "full")
+STATUS = {"OPEN": 0, "CLOSED": 10, "INCONCLUSIVE": 11, "INVALID": 12}
 
 
 def command(
-    dataset: Annotated[Path, typer.Argument(help="A folder in the BEIR layout.", metavar="DATASET")],
-    tune: Annotated[str, typer.Option(help="The split that weights are chosen on; none to tune nothing.")] = "dev",
-    split: Annotated[str, typer.Option(help="The split that is reported.")] = "test",
-    k: Annotated[int, typer.Option("--k", help="The top k that is judged.")] = 10,
-    arms: Annotated[str, typer.Option(help="quick, default or full.")] = "default",
+    dataset: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A folder in the BEIR layout; with --store, one with queries and qrels.", metavar="DATASET"
+        ),
+    ] = None,
+    store: Annotated[bool, typer.Option("--store", help="Judge a store's graph as it is, read-only.")] = False,
+    runs: Annotated[
+        list[Path] | None, typer.Option(help="Judge runs in TREC format: the bases', and the challenger's last.")
+    ] = None,
+    qrels: Annotated[Path | None, typer.Option(help="For --runs: judgements, as TREC or as BEIR's .tsv.")] = None,
+    queries: Annotated[Path | None, typer.Option(help="For --runs: a queries.jsonl, for slices.")] = None,
+    tune: Annotated[
+        str | None, typer.Option(help="The split that weights are chosen on; none to tune nothing.", show_default="dev")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="The split that is reported.", show_default="test")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="The top k that is judged.", show_default="10")] = None,
+    arms: Annotated[str | None, typer.Option(help="quick, default or full.", show_default="default")] = None,
+    shuffles: Annotated[
+        int | None, typer.Option(help="Shuffled graphs to compare with; below 19 none can pass.", show_default="20")
+    ] = None,
+    rerank: Annotated[
+        bool | None, typer.Option("--rerank", help="Compare every arm with a cross-encoder over it, too.")
+    ] = None,
+    extractor: Annotated[
+        str | None,
+        typer.Option(help="phrases, llama, openai or replay.", show_default="triples.jsonl, else phrases"),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The extractor's model, as for hopgate build.")] = None,
+    url: Annotated[str | None, typer.Option(help="The endpoint for openai.")] = None,
+    embedder: Annotated[str | None, typer.Option(help="The embedder, as for hopgate embed.")] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="The chance of any wrong decision that is put up with.", show_default="0.05")
+    ] = None,
+    worthwhile: Annotated[
+        float | None, typer.Option(help="The smallest gain that is worth having.", show_default="0.03")
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option(help="The largest loss put up with elsewhere.", show_default="0.02")
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="The measure that the claim is about.", show_default="recall@k")
+    ] = None,
+    slices: Annotated[
+        list[str] | None, typer.Option("--slice", help="Watch only this slice, such as hops=2; may be given again.")
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="Declare all this in a file: read where it is there, written where not.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep runs, settings and the report in this folder.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the shuffled control and the statistics.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed of the shuffles and the statistics.", show_default="0")] = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 0 OPEN, 10 CLOSED, 11 INCONCLUSIVE, 12 INVALID.")
+    ] = False,
+    data: Data = None,
+    dsn: Dsn = None,
     as_json: AsJson = False,
 ) -> None:
     """Test validly whether the graph leg helps: OPEN, CLOSED, INCONCLUSIVE or INVALID.
 
-    Builds in a throw-away store. Uses triples.jsonl where there is one, and the no-model extractor otherwise. The exit
-    status is 0 for any verdict.
+    A data set is built in a throw-away store, from triples.jsonl where there is one. With --store your own store is
+    judged as it is, and nothing in it is changed. The exit status is 0 for any verdict, unless --exit-code asks.
 
     Example: hopgate gate my-dataset --out gate-report
     """
-    if arms not in ARMS:
-        raise HopgateError(f"--arms is one of {', '.join(ARMS)}, not {arms!r}")
-    if not 1 <= k <= 50:
-        raise HopgateError(f"--k must be between 1 and 50, the depth of the legs, not {k}")
-    from hopgate.eval.data.dataset import read_dataset
-    from hopgate.eval.gate.plan import GateOptions
-    from hopgate.eval.gate.run import run_gate
+    from hopgate.eval.gate.plan_file import declared
 
-    read = read_dataset(dataset)
-    options = GateOptions(tune="" if tune == "none" else tune, split=split, k=k, arms=arms, seed=seed)  # type: ignore[arg-type]
-    with stages() as stage:
-        judgement = run_gate(read, options, out=out, stage=stage)
+    given = {
+        "tune": "" if tune == "none" else tune, "split": split, "k": k, "arms": arms, "shuffles": shuffles,
+        "rerank": rerank, "extractor": extractor, "model": model, "url": url, "embedder": embedder, "alpha": alpha,
+        "worthwhile": worthwhile, "margin": margin, "measure": measure, "slices": tuple(slices) if slices else None,
+        "seed": seed,
+    }  # fmt: skip
+    options, policy, text = declared(plan, given)
+    if runs:
+        judgement = _judge_runs(runs, qrels, queries, dataset, options, policy, text, out)
+    elif dataset is None:
+        raise HopgateError("name a data set, or runs with --runs and --qrels")
+    else:
+        judgement = _judge_data(dataset, store, options, policy, text, out, data, dsn)
     if as_json:
         print_json(judgement.to_dict())
-        return
-    show(judgement, k)
+    else:
+        show(judgement, options.k)
+        if out is not None:
+            say(f"\nreport: {out / 'report.html'}")
+    if exit_code:
+        sys.exit(STATUS[judgement.decision.verdict.value])
+
+
+def _judge_data(
+    folder: Path,
+    store: bool,
+    options: GateOptions,
+    policy: Policy,
+    plan: str,
+    out: Path | None,
+    data: Path | None,
+    dsn: str | None,
+) -> Judgement:
+    from hopgate.eval.data.dataset import read_dataset
+    from hopgate.eval.gate.run import gate_store, run_gate
+
+    if not store:
+        if data is not None or dsn is not None:
+            raise HopgateError("--data and --dsn name a store: add --store to judge its graph, or leave them out")
+        with stages() as stage:
+            return run_gate(read_dataset(folder), options, policy=policy, plan=plan, out=out, stage=stage)
+    for name in ("extractor", "embedder"):
+        if getattr(options, name):
+            raise HopgateError(f"a store is judged as it is: leave --{name} out, or leave --store out")
+    with opened(data, dsn) as kb, stages() as stage:
+        read = read_dataset(folder, kb.export())
+        return gate_store(kb, read, options, policy=policy, plan=plan, out=out, stage=stage)
+
+
+def _judge_runs(
+    runs: list[Path],
+    qrels: Path | None,
+    queries: Path | None,
+    last: Path | None,
+    options: GateOptions,
+    policy: Policy,
+    plan: str,
+    out: Path | None,
+) -> Judgement:
+    from hopgate.eval.gate.given_runs import runs_evidence
+    from hopgate.eval.gate.plan_file import plan_hash
+    from hopgate.eval.gate.run import look
+    from hopgate.eval.report import Notes, write_report
+
+    if qrels is None:
+        raise HopgateError("--runs needs --qrels: the judgements that the runs are scored with")
+    # `--runs base challenger` gives the option its first word, and the argument the second.
+    paths = [*runs, *([last] if last is not None else [])]
+    evidence = runs_evidence(paths, qrels, queries=queries, options=options, policy=policy)
+    about = {"data set": qrels.name, "plan": plan_hash(plan), "runs": ", ".join(map(str, paths))}
+    judgement, about = look(qrels.parent, evidence, about, qrels.stem, out)
     if out is not None:
-        say(f"\nreport: {out / 'report.html'}")
+        write_report(out, judgement, Notes(title=qrels.stem, about=about))
+    return judgement
 
 
 def show(judgement: Judgement, k: int) -> None:
-    """Print the verdict, the audit and the arms."""
+    """Print the verdict, what to do, the audit and the arms."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     from hopgate.cli.common import console
+    from hopgate.eval.gate.next_step import looks_in_words, next_step
 
     out = console()
     out.print(Text(judgement.decision.verdict.value, style="bold"))
     out.print(Text(judgement.decision.reason))
+    if judgement.evidence.looks > 1:
+        out.print(Text(looks_in_words(judgement)))
     checks = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="audit", title_justify="left")
     for head in ("check", "status", "detail"):
         checks.add_column(head, overflow="fold")
@@ -80,3 +192,4 @@ def show(judgement: Judgement, k: int) -> None:
         table.add_row(Text(name), *(f"{found.get(head, float('nan')):.3f}" for head in dict.fromkeys(columns)))
     out.print(table)
     out.print(Text(f"recommended: {judgement.decision.chosen}"))
+    out.print(Text(f"what to do now: {next_step(judgement)}"))

@@ -23,13 +23,13 @@ def weight_sweep(evidence: Evidence, *, ax: Axes | None = None) -> Axes:
     ax = axes(ax)
     weights = sorted(evidence.sweep)
     ax.plot(weights, [evidence.sweep[weight] for weight in weights], color=OURS, marker="o", ms=4)
-    needed = bound(RRF(graph=1), leg="graph", k=evidence.k).needed
+    fuser = evidence.challenger_arm.fuser_value or RRF(graph=1)
+    needed = bound(fuser, leg="graph", k=evidence.k).needed
     ax.axvspan(0, needed.best, color=FAINT, lw=0)
     ax.axvline(needed.best, color=THEIRS, lw=1.2)
     ax.set_xlim(left=0)
-    title = (
-        f"Plain RRF over the graph's weight\nbelow {needed.best:.3f} (grey) nothing that only the graph found can enter"
-    )
+    barred = f"below {needed.best:.3f} (grey) nothing that only the graph found can enter"
+    title = f"{type(fuser).__name__} over the graph's weight\n{barred}"
     return titled(ax, title, "weight of the graph leg", str(evidence.primary))
 
 

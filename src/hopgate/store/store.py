@@ -47,6 +47,9 @@ class Store:
         with connect.explained(), self._connections().connection() as connection:
             yield connection
 
+    def pin(self, connection: psycopg.Connection[Any]) -> None:
+        """Let a transaction that has just begun see what this store's others see; by default what is committed."""
+
     def close(self) -> None:
         """Give the connections back and let go of the embedded server; a transaction begun later is refused."""
         self._closed = True

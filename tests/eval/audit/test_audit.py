@@ -1,4 +1,4 @@
-"""The ten checks: what each passes, what each fails, and when it does not apply."""
+"""The twelve checks: what each passes, what each fails, and when it does not apply."""
 
 from __future__ import annotations
 
@@ -38,15 +38,16 @@ def good():
     return evidence()
 
 
-def test_a_sound_test_passes_all_ten(good):
+def test_a_sound_test_passes_all_twelve(good):
     found = {check.name: check.status for check in audit(Case(good))}
     assert list(found) == [
         "reachability", "inertness", "exclusion", "selection", "circularity",
         "leakage", "power", "persistence", "fairness", "control",
+        "tuning", "integrity",
     ]  # fmt: skip
     assert found.pop("circularity") is Status.NOT_APPLICABLE
     assert set(found.values()) == {Status.PASS}
-    assert len(CHECKS) == 10
+    assert len(CHECKS) == 12
 
 
 def test_the_prototype_fails_reachability_exclusion_and_is_inert():
@@ -159,8 +160,43 @@ def test_a_gain_that_the_shuffle_has_too_is_not_the_graphs():
 
 
 def test_a_gain_without_a_control_is_not_believed(good):
-    assert judge(replace(good, control=None)).decision.failed == ("control",)
+    assert judge(replace(good, shuffles=())).decision.failed == ("control",)
 
 
 def test_no_gain_needs_no_control():
     assert statuses(evidence(helps=0.0))["control"] is Status.NOT_APPLICABLE
+
+
+def test_a_run_that_its_lists_do_not_make_is_named(good):
+    arm = good.challenger_arm
+    forged = {query: [(memory, 1.0) for memory in gold] for query, gold in good.qrels.items()}
+    made = replace(good, arms={**good.arms, arm.name: replace(arm, run=forged)})
+    assert statuses(made)["integrity"] is Status.FAIL
+    assert "the run of lexical+dense+graph is not what its lists" in detail(made, "integrity")
+    unknown = replace(good, arms={**good.arms, arm.name: replace(arm, fuser="Learned(0.1)")})
+    assert "cannot be made again" in detail(unknown, "integrity")
+    shuffle = replace(good.shuffles[0], run=forged)
+    assert "the run of shuffle 1 is not" in detail(replace(good, shuffles=(shuffle,)), "integrity")
+
+
+def test_a_choice_that_the_queries_do_not_carry_is_a_note_or_a_failure(good):
+    name = good.challenger
+    default = Tuning(frozenset({"d"}), {"a": 1.0}, good.arms[name].fuser, carries=False)
+    noted = replace(good, tuning={**good.tuning, name: default})
+    assert statuses(noted)["tuning"] is Status.PASS
+    assert "the declared default" in detail(noted, "tuning")
+    forced = replace(good, tuning={**good.tuning, name: replace(default, default="RRF()", gain=-0.1, agreement=0.2)})
+    assert statuses(forced)["tuning"] is Status.FAIL
+
+
+def test_runs_of_somebody_are_asked_what_can_be_asked_of_runs(good):
+    found = {check.name: check.status for check in audit(Case(replace(good, given_runs=True)))}
+    assert found["integrity"] is found["control"] is found["reachability"] is Status.NOT_APPLICABLE
+    assert found["power"] is found["persistence"] is Status.PASS
+
+
+def test_few_shuffles_can_never_pass():
+    made = evidence(shuffles=10)
+    assert statuses(made)["control"] is Status.FAIL
+    assert "can never show more" in detail(made, "control")
+    assert judge(made).decision.verdict == "INCONCLUSIVE"

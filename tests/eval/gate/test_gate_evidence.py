@@ -16,7 +16,7 @@ def test_evidence_that_does_not_fit_together_is_refused():
     made = evidence(10)
     for change, reason in (
         ({"challenger": "none"}, "there is no arm 'none'"),
-        ({"control": "none"}, "there is no arm 'none'"),
+        ({"rivals": ("none",)}, "there is no arm 'none'"),
         ({"qrels": {}}, "no judged query"),
         ({"queries": {}}, "'q000' is not among the queries"),
         ({"slices": {All(): frozenset({"x"})}}, "not reported on"),

@@ -11,7 +11,7 @@ from eval_world import evidence, prototype
 from hopgate.errors import HopgateError
 from hopgate.eval.gate.evidence import GraphSource
 from hopgate.eval.gate.judge import judge
-from hopgate.eval.gate.saved import load_gate, recomputed, save_gate
+from hopgate.eval.gate.saved import altered, load_gate, recomputed, save_gate
 
 
 def told(made):
@@ -40,8 +40,8 @@ def test_saving_twice_writes_the_same_bytes_and_shares_lists(tmp_path):
         return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
     assert written(tmp_path / "one") == written(tmp_path / "two")
-    # 5 runs, 3 legs and the shuffled graph: far fewer than the 16 lists that the arms name.
-    assert len(list((tmp_path / "one/lists").iterdir())) <= 9
+    # 4 runs, 3 legs, 3 shuffled graphs and their runs, and an empty one: far fewer than the lists that the arms name.
+    assert len(list((tmp_path / "one/lists").iterdir())) <= 14
 
 
 def test_an_overwritten_gate_keeps_no_stale_arm(tmp_path):
@@ -59,6 +59,8 @@ def test_a_changed_figure_fails_persistence(tmp_path):
     path.write_text(json.dumps(record))
     checks = {check.name: check for check in judge(load_gate(tmp_path)[0]).checks}
     assert checks["persistence"].status == "fail"
+    assert checks["integrity"].status == "fail"
+    assert altered(tmp_path) == ["values of the arm lexical was changed"]
 
 
 def test_a_changed_or_missing_list_is_refused(tmp_path):
@@ -74,3 +76,25 @@ def test_a_changed_or_missing_list_is_refused(tmp_path):
         load_gate(tmp_path)
     with pytest.raises(HopgateError, match="cannot be read"):
         load_gate(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        (lambda gate: gate["qrels"]["q003"].popitem(), "qrels of q003 was changed"),
+        (lambda gate: gate["policy"].update(alpha=0.5), "policy was changed"),
+        (lambda gate: gate["about"].update(seed=7), "about was changed"),
+        (lambda gate: gate["tuning"].pop("lexical+dense"), "tuning of lexical+dense is missing"),
+        (lambda gate: gate.update(fingerprint="0"), "the fingerprint was changed"),
+    ],
+)
+def test_whatever_is_changed_on_disk_is_named(tmp_path, spoil, named):
+    save_gate(tmp_path, evidence(6), {"seed": 0})
+    assert altered(tmp_path) == []
+    path = tmp_path / "gate.json"
+    record = json.loads(path.read_text())
+    spoil(record)
+    path.write_text(json.dumps(record))
+    assert altered(tmp_path) == [named]
+    checks = {check.name: check for check in judge(load_gate(tmp_path)[0]).checks}
+    assert named in checks["integrity"].detail

@@ -45,7 +45,7 @@ class Reader(HTMLParser):
 def made():
     base = evidence(30, helps=0.6)
     queries = {name: Query(name, f"<b>Question</b> & {name}?", query.metadata) for name, query in base.queries.items()}
-    return replace(base, queries=queries, sweep={0.5: 0.5, 1.0: 0.55, 1.5: 0.7})
+    return replace(base, queries=queries, sweep={0.0: 0.4, 0.5: 0.5, 1.0: 0.55, 1.5: 0.7})
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,9 @@ def test_the_page_tells_everything(shown):
     for name in judged.evidence.arms:
         assert name in html
     assert "reachable above" in html
-    assert "best without the graph" in html
+    assert "without the graph" in html
+    assert "What to do now" in html
+    assert "place among" in html
     assert "Anna → owns → nas-2" in html
     assert "graph alone" in html
     assert "prefers-color-scheme: dark" in html
@@ -133,7 +135,7 @@ def test_runs_and_qrels_for_other_tools_come_back_as_they_were(tmp_path, made):
     assert read_qrels(tmp_path / "runs/qrels.txt") == made.qrels
     files = {path.stem: read_run(path) for path in (tmp_path / "runs").glob("*.run")}
     assert files.keys() == {*(made.arms.keys() - {renamed.name}), "dense-k=60-no-prior"}
-    for name in ("lexical+dense+graph", "shuffled-graph"):
+    for name in ("lexical+dense+graph", "lexical"):
         assert files[name] == {
             query: sorted(ranking, key=lambda p: (-p[1], p[0])) for query, ranking in made.arms[name].run.items()
         }
@@ -148,3 +150,27 @@ def test_scales_hold_what_they_are_given():
     assert fitted([0.5, 0.5]).low < 0.5 < fitted([0.5, 0.5]).high
     assert fitted([]).ticks()
     assert AxisScale(0, 1).at(7) == 100
+
+
+def test_a_report_that_says_more_is_not_overwritten(tmp_path):
+    judged = judge(evidence(6))
+    texts = {f"m{i:04d}": Cleared(f"Text of {i}") for i in range(400)}
+    first = write_report(tmp_path, judged, Notes("home", {}, texts)).read_text()
+    again = write_report(tmp_path, judged, Notes("home"), keep=True)
+    assert again.name == "recomputed.html"
+    assert (tmp_path / "report.html").read_text() == first
+    assert "Text of" in first
+    assert "Text of" not in again.read_text()
+
+
+def test_paths_stand_only_where_an_arm_has_a_graph(shown):
+    assert all(hit.path == "" for detail in shown.details for hit in detail.base)
+    assert any(hit.path for detail in shown.details for hit in detail.challenger)
+
+
+def test_the_sweep_marks_a_point_that_is_on_its_curve(shown):
+    html = to_html(shown)
+    at = html.index('id="sweep"')
+    section = html[at : html.index("</section>", at)]
+    assert section.count('class="point challenger"') == 1
+    assert "weight 1.5: recall@10 0.700" in section

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hopgate.eval.arms.fused_runs import fused_arm, fused_run
+from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.data.runs import Run
 from hopgate.eval.gate.evidence import BASE_LEGS, GRAPH, Arm
 from hopgate.recall.fuse import RRF, AnyFuser
 
-SHUFFLED = "shuffled-graph"
 PROTOTYPE = "prototype"
 CONCEPT_BOOST = "concept-boost"
 # The prototype's configuration, fact by fact (spec §1): the graph's candidates were those the others had not found.
 PROTOTYPE_FUSER = RRF(k=60, lexical=1, dense=1, graph=0.35)
 
 
-def shuffled_arm(
-    fuser: AnyFuser, legs: Mapping[str, Run], shuffled: Run, queries: Sequence[str], settings: Mapping[str, Any]
-) -> Arm:
-    """The challenger's configuration on a shuffled graph: what it gains too is not due to the graph's structure."""
-    return fused_arm(SHUFFLED, fuser, {**legs, GRAPH: shuffled}, queries, settings)
+def shuffle_name(number: int) -> str:
+    """What the challenger on one shuffled graph is called, counting from 1.
+
+    Examples
+    --------
+    >>> shuffle_name(3)
+    'shuffle 3'
+    """
+    return f"shuffle {number}"
 
 
 def prototype_arm(legs: Mapping[str, Run], queries: Sequence[str], settings: Mapping[str, Any]) -> Arm:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hopgate.eval.arms.ablation import WITH_GRAPH, graph_is_better
+from hopgate.eval.arms.ablation import WITH_GRAPH
 from hopgate.eval.arms.choose import choose
 from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.arms.grid import challenger_grid
@@ -43,24 +43,29 @@ def exact_match(
 
     Which memories match is what recall in this store would say.
     """
-    run = {}
-    for query in queries:
-        hits = fuser.fuse({leg: legs[leg].get(query.id, ()) for leg in active(fuser)})
-        matched = kb.exact_matches(query.text, [hit.id for hit in hits])
-        run[query.id] = [(hit.id, hit.score) for hit in ExactMatch(bonus).apply(hits, matched, fuser)]
-    return Arm("exact-match bonus", run, repr(fuser), legs, settings={**settings, "exact_match": bonus})
+    asked = list(queries)
+    matched = {}
+    for query in asked:
+        pool = {memory for leg in active(fuser) for memory, _ in legs[leg].get(query.id, ())}
+        matched[query.id] = sorted(kb.exact_matches(query.text, sorted(pool)))
+    value = ExactMatch(bonus)
+    run = fused_run(fuser, legs, [query.id for query in asked], bonus=value, matched=matched)
+    return Arm("exact-match bonus", run, repr(fuser), legs, bonus=repr(value), matched=matched, settings=settings)
 
 
 def no_model(
-    lists: Mapping[str, Run], dev: Qrels, queries: Sequence[str], base: AnyFuser, settings: Mapping[str, Any], k: int
+    lists: Mapping[str, Run],
+    dev: Qrels,
+    queries: Sequence[str],
+    base: AnyFuser,
+    settings: Mapping[str, Any],
+    k: int,
+    default: AnyFuser,
 ) -> dict[str, Arm]:
     """The graph that rules alone make, in the place of the one from triples, tuned alike."""
     legs = {"lexical": lists["lexical"], "dense": lists["dense"], GRAPH: lists["no-model"]}
     settings = {**settings, "graph": "phrases"}
-    fuser: AnyFuser = RRF()
-    if dev:
-        prefer_graph = graph_is_better(legs, base, dev, k)
-        fuser = choose(challenger_grid(base), legs, dev, k, prefer_graph=prefer_graph).fuser
+    fuser = choose(challenger_grid(default, base), legs, dev, k).fuser
     alone = Arm("graph (no model)", legs[GRAPH], legs={GRAPH: legs[GRAPH]}, settings=settings)
     name = f"{WITH_GRAPH} (no model)"
     fused = Arm(name, fused_run(fuser, legs, queries), repr(fuser), legs, settings=settings)

@@ -1,4 +1,4 @@
-"""The validity audit: ten checks before any verdict, one file each."""
+"""The validity audit: twelve checks before any verdict, one file each."""
 
 from hopgate.eval.audit.case import Case
 from hopgate.eval.audit.check import Check, Status

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from hopgate.eval.gate.compare import Comparison, Values, compare_all, per_query
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.eval.gate.compare import Comparison, Values, compare_all, per_query, per_shuffle
 from hopgate.eval.gate.evidence import GRAPH, Evidence
+from hopgate.eval.statistics import Among, among_shuffles
 
 
 @dataclass(frozen=True)
@@ -21,9 +25,14 @@ class Case:
         return per_query(self.evidence)
 
     @cached_property
+    def shuffles(self) -> NDArray[np.float64]:
+        """The primary measure on every shuffle: one row each, one column a query."""
+        return per_shuffle(self.evidence, self.evidence.shuffles)
+
+    @cached_property
     def comparisons(self) -> list[Comparison]:
         """The declared comparisons."""
-        return compare_all(self.evidence, self.values)
+        return compare_all(self.evidence, self.values, self.shuffles)
 
     @property
     def primary(self) -> Comparison:
@@ -31,14 +40,33 @@ class Case:
         return self.comparisons[0]
 
     @property
-    def control(self) -> Comparison | None:
-        """The challenger against its shuffled graph, where there is one."""
-        return next((comparison for comparison in self.comparisons if comparison.role == "control"), None)
+    def harms(self) -> list[Comparison]:
+        """The comparisons that ask whether anything is harmed."""
+        return [comparison for comparison in self.comparisons if comparison.role == "harm"]
+
+    @cached_property
+    def among(self) -> Among | None:
+        """Where the graph stands among its shuffles, where there are any."""
+        if not len(self.shuffles) or not self.primary.n:
+            return None
+        evidence, policy = self.evidence, self.evidence.policy
+        values = self.values[evidence.challenger][evidence.primary]
+        real = [values[query] for query in sorted(evidence.first_slice)]
+        return among_shuffles(
+            real, self.shuffles, alpha=policy.alpha, rank_alpha=policy.rank_level, worthwhile=policy.worthwhile
+        )
 
     @property
     def gains(self) -> bool:
-        """Whether the challenger beats the base."""
-        return beats(self.primary, self.evidence.policy.alpha)
+        """Whether a gain is shown, over the base and every rival: above 0 by its limit, and by randomisation."""
+        alpha = self.evidence.policy.alpha
+        claims = [comparison for comparison in self.comparisons if comparison.role in ("primary", "rival")]
+        return all(claim.interval[0] > 0 and claim.p <= alpha for claim in claims)
+
+    @property
+    def worthwhile_excluded(self) -> bool:
+        """Whether a gain worth having is excluded."""
+        return self.primary.n > 0 and self.primary.interval[1] < self.evidence.policy.worthwhile
 
     @cached_property
     def graph_only(self) -> dict[str, set[str]]:
@@ -50,8 +78,3 @@ class Case:
     def queries_with_graph_hits(self) -> int:
         """On how many queries the graph leg found anything."""
         return sum(bool(self.evidence.challenger_arm.found_ids(GRAPH, query)) for query in self.evidence.qrels)
-
-
-def beats(comparison: Comparison, alpha: float) -> bool:
-    """Say whether a comparison shows a gain: corrected p below α and the interval above 0."""
-    return comparison.p_holm < alpha and comparison.interval[0] > 0

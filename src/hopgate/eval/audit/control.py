@@ -1,31 +1,35 @@
-"""(10) The graph beats a degree-preserving shuffle of itself: what helps is its structure."""
+"""(10) The graph stands above degree-preserving shuffles of itself, each tuned like it: what helps is its structure."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from hopgate.eval.audit.case import Case, beats
+from hopgate.eval.audit.case import Case
 from hopgate.eval.audit.check import Check, failed, passed, skipped
+from hopgate.eval.statistics import ControlOutcome
 
 NAME = "control"
 
 
 def control(case: Case) -> Check:
-    """Compare the challenger with itself on a shuffled graph; only a gain needs explaining."""
+    """Ask where the challenger stands among its shuffles; only a gain needs explaining."""
     if not case.gains:
-        return skipped(NAME, "the challenger does not beat the base, so there is no gain whose cause is in question")
-    claim = case.control
-    if claim is None:
-        return failed(NAME, "there is no arm with a shuffled graph, so the gain may be a re-weighted base leg")
-    low, high = claim.interval
+        return skipped(NAME, "no gain over the base is shown, so there is none whose cause is in question")
+    found = case.among
+    if found is None:
+        return failed(NAME, "there is no shuffled graph to compare with, so the gain may be a re-weighted base leg")
+    low, high = found.interval
     detail = (
-        f"against its shuffled graph the challenger scores {claim.difference:+.3f} at {claim.measure} "
-        f"({low:+.3f} to {high:+.3f}, corrected p {claim.p_holm:.4f})"
+        f"the graph is number {found.place} of {found.shuffles + 1} among its shuffles, each tuned like it (p "
+        f"{found.p:.3f}), and scores {found.difference:+.3f} over their mean at {case.primary.measure} ({low:+.3f} to "
+        f"{high:+.3f})"
     )
-    figures: dict[str, Any] = {"difference": claim.difference, "interval": [low, high], "p_holm": claim.p_holm}
-    if beats(claim, case.evidence.policy.alpha):
-        return passed(NAME, detail, **figures)
-    # Half of the gain over the base at most: the shuffle explains the rest, and more queries would not change that.
-    if claim.difference <= case.primary.difference / 2:
-        return failed(NAME, f"{detail}: most of the gain does not come from the graph's structure", **figures)
-    return failed(NAME, f"{detail}: too few queries to tell them apart", undecided=True, **figures)
+    if found.outcome is ControlOutcome.PASSES:
+        return passed(NAME, detail, **found.to_dict())
+    if found.outcome is ControlOutcome.FAILS:
+        return failed(NAME, f"{detail}: the gain does not come from the graph's structure", **found.to_dict())
+    fewest = round(1 / case.evidence.policy.rank_level)
+    why = (
+        f"fewer than {fewest - 1} shuffles can never show more"
+        if found.shuffles < fewest - 1
+        else "too little to tell them apart"
+    )
+    return failed(NAME, f"{detail}: {why}", undecided=True, **found.to_dict())

@@ -12,15 +12,12 @@ def power(case: Case) -> Check:
     """Pass where the primary comparison is decided either way, or could have shown a worthwhile effect."""
     claim, policy = case.primary, case.evidence.policy
     figures = {"queries": claim.n, "detectable": claim.detectable, "worthwhile": policy.worthwhile}
-    if claim.n < policy.fewest:
-        few = f"{claim.n} queries are too few for any verdict: at least {policy.fewest} are needed"
-        return failed(NAME, few, undecided=True, needed=policy.fewest, **figures)
     found = f"{claim.detectable:.3f} at {claim.measure}"
     shown = f"with {claim.n} queries a difference of {found} would be found four times in five"
     low, high = claim.interval
-    if case.gains or high < policy.worthwhile:
-        below = f"below the worthwhile {policy.worthwhile:g} (to {high:.3f})"
-        side = f"above 0 (from {low:.3f})" if case.gains else below
+    if case.gains or case.worthwhile_excluded:
+        excluded = f"below the worthwhile {policy.worthwhile:g} (to {high:.3f})"
+        side = excluded if case.worthwhile_excluded else f"above 0 (from {low:.3f})"
         return passed(NAME, f"{shown}, and the interval lies {side}", **figures)
     if claim.detectable <= policy.worthwhile:
         return passed(NAME, f"{shown}, which is less than the worthwhile {policy.worthwhile:g}", **figures)

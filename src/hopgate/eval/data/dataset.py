@@ -93,7 +93,7 @@ class Dataset:
         }
 
 
-def read_dataset(folder: str | Path) -> Dataset:
+def read_dataset(folder: str | Path, memories: Iterable[Memory] | None = None) -> Dataset:
     """Read and check a BEIR folder.
 
     Parameters
@@ -101,19 +101,22 @@ def read_dataset(folder: str | Path) -> Dataset:
     folder : path
         Holds `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv` and, where facts were extracted or statements
         written, `triples.jsonl` and `statements.jsonl`.
+    memories : iterable of Memory, optional
+        What the queries are about where that is not in the folder, as with a store: then only queries and judgements
+        are read.
 
     Raises
     ------
     HopgateError
         For the first thing that is wrong, naming file, line and reason.
     """
-    dataset, problems = check_dataset(folder)
+    dataset, problems = check_dataset(folder, memories)
     if dataset is None:
         raise HopgateError(problems[0])
     return dataset
 
 
-def check_dataset(folder: str | Path) -> tuple[Dataset | None, list[str]]:
+def check_dataset(folder: str | Path, known: Iterable[Memory] | None = None) -> tuple[Dataset | None, list[str]]:
     """Read a BEIR folder and give it, or all that is wrong with it.
 
     Of a file that cannot be read the first bad line is given; of files that can, every judgement and query that does
@@ -130,7 +133,9 @@ def check_dataset(folder: str | Path) -> tuple[Dataset | None, list[str]]:
             problems.append(str(error))
             return None
 
-    memories = attempt(lambda path: tuple(read_corpus(path)), folder / "corpus.jsonl")
+    memories = (
+        tuple(known) if known is not None else attempt(lambda path: tuple(read_corpus(path)), folder / "corpus.jsonl")
+    )
     queries = attempt(read_queries, folder / "queries.jsonl")
     scopes = None if memories is None else {memory.external_id: memory.scope for memory in memories}
     paths = sorted((folder / "qrels").glob("*.tsv"))
@@ -142,7 +147,7 @@ def check_dataset(folder: str | Path) -> tuple[Dataset | None, list[str]]:
     if queries is not None and len(splits) == len(paths) > 0:
         problems += _unjudged(folder / "queries.jsonl", queries, splits)
     triples: tuple[Triple, ...] | None = ()
-    if scopes is not None and (folder / "triples.jsonl").exists():
+    if known is None and scopes is not None and (folder / "triples.jsonl").exists():
         triples = attempt(lambda path: read_triples(path, scopes), folder / "triples.jsonl")
         if triples == ():
             problems.append(

@@ -5,33 +5,63 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hopgate.eval.arms import further_arms
-from hopgate.eval.arms.ablation import BASE, Ablation, ablate
+from hopgate.eval.arms.ablation import Ablation, ablate
 from hopgate.eval.arms.collect import Collected
-from hopgate.eval.arms.controls import SHUFFLED
+from hopgate.eval.arms.cross_reading import bundled_reading
 from hopgate.eval.arms.fused_runs import fused_run
-from hopgate.eval.arms.grid import swept_fusers
+from hopgate.eval.arms.grid import SWEPT_WEIGHTS
 from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.data.fact_keys import fact_key, fingerprint
 from hopgate.eval.data.runs import Qrels
-from hopgate.eval.gate.evidence import LEGS, Arm, Evidence, GraphSource
+from hopgate.eval.gate.evidence import LEGS, MEASURES, Arm, Evidence, GraphSource
 from hopgate.eval.gate.plan import GateOptions, Policy
-from hopgate.eval.measures import Recall
-from hopgate.eval.slices.reported_slices import reported_slices
+from hopgate.eval.measures import Measure, Recall
+from hopgate.eval.slices.reported_slices import named_slices, reported_slices
+from hopgate.recall.fuse import AnyFuser
+from hopgate.recall.settings import Settings
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
 
 
+TRIPLES = "triples.jsonl"
+
+
+def graph_source(dataset: Dataset, options: GateOptions) -> str:
+    """Name what makes a data set's graph: the extractor that is asked for, its triples, or the no-model extractor."""
+    return options.extractor or (TRIPLES if dataset.triples else "phrases")
+
+
 def assemble(
-    dataset: Dataset, collected: Collected, options: GateOptions, kb: KnowledgeBase
+    dataset: Dataset,
+    collected: Collected,
+    options: GateOptions,
+    kb: KnowledgeBase,
+    *,
+    policy: Policy | None = None,
+    source: str = "",
 ) -> tuple[Evidence, dict[str, Any]]:
-    """Put together everything a verdict rests on, and what is written about it in the report."""
+    """Put together everything a verdict rests on, and what is written about it in the report.
+
+    Parameters
+    ----------
+    source : str
+        What the graph was made by; by default what a data set's own graph is.
+    """
     reported = dataset.split(options.split)
     dev = dataset.split(options.tune) if options.tune else {}
-    source = "triples.jsonl" if dataset.triples else "phrases"
+    source = source or graph_source(dataset, options)
     walk = repr(kb.graph_leg.walk)
     settings = {"embedder": kb.embedder_name(), "walk": walk, "depth": options.depth, "graph": source}
-    ablation = ablate(collected, dev, reported, k=options.k, settings=settings, more=options.arms != "quick")
+    ablation = ablate(
+        collected,
+        dev,
+        reported,
+        k=options.k,
+        settings=settings,
+        more=options.arms != "quick",
+        reading=bundled_reading(dataset.queries, dataset.texts) if options.rerank else None,
+    )
     arms = dict(ablation.arms)
     if options.arms == "full":
         arms |= _further(dataset, collected, ablation, settings, options, kb)
@@ -43,29 +73,30 @@ def assemble(
         **{name: str(value) for name, value in settings.items()},
     }
     facts = [triple for triple in dataset.triples if triple.is_fact]
+    slices = reported_slices(dataset, reported, tested_space=kb.embedder_name(), non_adjacent=options.arms != "quick")
     evidence = Evidence(
         queries=dataset.queries,
         qrels=reported,
         arms=arms,
         challenger=ablation.challenger,
-        base=BASE,
-        control=SHUFFLED,
+        base=ablation.base,
+        rivals=ablation.rivals,
+        shuffles=ablation.shuffles,
         k=options.k,
-        primary=Recall(options.k),
-        slices=reported_slices(
-            dataset, reported, tested_space=kb.embedder_name(), non_adjacent=options.arms != "quick"
-        ),
+        primary=options.primary,
+        measures=tuple(measure for measure in (Recall(options.k), *MEASURES) if measure != options.primary),
+        slices=named_slices(slices, options.slices),
         tuning=ablation.tuning,
         graph=GraphSource(
-            fingerprint(dataset.triples) if dataset.triples else source,
+            fingerprint(dataset.triples) if source == TRIPLES else source,
             source,
-            frozenset(map(fact_key, facts)) if facts else None,
+            frozenset(map(fact_key, facts)) if facts and source == TRIPLES else None,
         ),
         space=kb.embedder_name(),
         corpus_size=len(dataset.memories),
         importance=collected.importance,
-        sweep=_sweep(collected, dev or reported, options.k),
-        policy=Policy(seed=options.seed),
+        sweep=_sweep(collected, dev or reported, ablation.fuser, options.primary),
+        policy=policy or Policy(seed=options.seed),
     )
     return evidence, about
 
@@ -85,11 +116,13 @@ def _further(
     arms = {**further_arms.swept_k(ablation.fuser, legs, list(reported), settings), bonus.name: bonus}
     if "no-model" in collected.lists:
         dev = dataset.split(options.tune) if options.tune else {}
-        arms |= further_arms.no_model(collected.lists, dev, list(reported), ablation.base, settings, options.k)
+        base, default = ablation.fused_base, Settings().fuser
+        arms |= further_arms.no_model(collected.lists, dev, list(reported), base, settings, options.k, default)
     return arms
 
 
-def _sweep(collected: Collected, qrels: Qrels, k: int) -> dict[float, float]:
-    """Plain RRF over the graph's weight, for the plot with the reachability threshold drawn in."""
+def _sweep(collected: Collected, qrels: Qrels, fuser: AnyFuser, measure: Measure) -> dict[float, float]:
+    """The challenger's fusion over the graph's weight, from none on; the weight that was chosen is among them."""
     legs = {leg: collected.lists[leg] for leg in LEGS}
-    return {fuser.graph: Recall(k).mean(fused_run(fuser, legs, qrels), qrels) for fuser in swept_fusers()}
+    weights = sorted({0.0, *SWEPT_WEIGHTS, fuser.graph})
+    return {weight: measure.mean(fused_run(fuser.reweighed(graph=weight), legs, qrels), qrels) for weight in weights}

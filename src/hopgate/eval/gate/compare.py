@@ -1,31 +1,71 @@
-"""Two arms, one measure, one slice: the difference, its interval and p, and the effect that could have been found."""
+"""Two arms, one measure, one slice: the difference, its interval and p, and what is known of a harm."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from hopgate.eval.gate.evidence import Evidence
+from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.plan import Policy
 from hopgate.eval.measures import Measure, score_all
 from hopgate.eval.slices import Slice
-from hopgate.eval.statistics import bca_interval, holm, queries_needed, randomisation_p, smallest_effect, spread
+from hopgate.eval.statistics import (
+    above,
+    below,
+    can_decide,
+    holm,
+    lower_limit,
+    queries_needed,
+    randomisation_p,
+    shared,
+    smallest_effect,
+    spread,
+    upper_limit,
+)
 
-Role = Literal["primary", "control", "harm", "other"]
+Role = Literal["primary", "rival", "control", "harm", "other"]
 Values = Mapping[str, Mapping[Measure, Mapping[str, float]]]
 """Arm → measure → query → value."""
+
+SHUFFLED = "shuffled-graph"
+"""The mean of the challenger's shuffles, where it stands beside the arms."""
+# Differences are rounded to so many decimals before anything: noise of floating point is no win.
+DECIMALS = 9
+# The spread of a slice with fewer queries is taken from all queries.
+FEW = 30
+
+
+class Harm(StrEnum):
+    """What is known of a loss beyond the margin; NOT_ASKED where the comparison is no harm comparison."""
+
+    SHOWN = "shown"
+    EXCLUDED = "excluded"
+    OPEN = "open"
+    NOT_ASKED = ""
 
 
 @dataclass(frozen=True)
 class Comparison:
     """A paired comparison; the difference is challenger minus base.
 
-    `role` says what it is for: the primary claim, the shuffled control, a check that nothing is harmed, or for the
-    reader only. `p_holm` is corrected within the claims (primary and control) or within the others.
+    Parameters
+    ----------
+    role : str
+        What it is for: the primary claim, another base that must be beaten too (rival), the mean of the shuffles
+        (control), a check that nothing is harmed, or for the reader only.
+    interval, level
+        Each end of the interval lies beyond the truth with a chance of at most `level`: α/2 for a claim, a share of
+        α/2 for a harm.
+    p, p_holm : float
+        Of the randomisation test, and Holm-corrected over all comparisons here: a second opinion, not what decides.
+    counts : bool
+        Whether it took a share of the level; a slice with too few queries to decide anything does not.
+    state : Harm
     """
 
     challenger: str
@@ -44,52 +84,74 @@ class Comparison:
     losses: int
     spread: float
     detectable: float
+    level: float
+    counts: bool = True
+    state: Harm = Harm.NOT_ASKED
 
     def needed(self, effect: float) -> int:
-        """Give the number of queries that would show such an effect four times in five."""
-        return queries_needed(self.spread, effect)
+        """Give the number of queries that would show such an effect four times in five, at the comparison's level."""
+        return queries_needed(self.spread, effect, level=self.level)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it in the shape of the report."""
-        return {**asdict(self), "arms": [self.challenger, self.base]}
+        return {**asdict(self), "state": self.state.value, "arms": [self.challenger, self.base]}
 
 
-def paired(
-    challenger: Mapping[str, float], base: Mapping[str, float], queries: Iterable[str], policy: Policy
-) -> dict[str, Any]:
-    """Compare per-query values over some queries.
+def differences(
+    challenger: Mapping[str, float], base: Mapping[str, float], queries: Iterable[str]
+) -> NDArray[np.float64]:
+    """Give challenger minus base, one a query in the order of their ids.
 
     Examples
     --------
-    >>> result = paired({"a": 1.0, "b": 0.5}, {"a": 0.5, "b": 0.5}, ["a", "b"], Policy())
+    >>> differences({"a": 0.1 + 0.2}, {"a": 0.3}, ["a"]).tolist()
+    [0.0]
+    """
+    found = np.array([challenger[name] - base[name] for name in sorted(queries)], dtype=np.float64)
+    return np.round(found, DECIMALS) + 0.0
+
+
+def paired(
+    challenger: Mapping[str, float], base: Mapping[str, float], queries: Iterable[str], policy: Policy, level: float
+) -> dict[str, Any]:
+    """Compare per-query values over some queries, with limits at a one-sided level.
+
+    Examples
+    --------
+    >>> result = paired({"a": 1.0, "b": 0.5}, {"a": 0.5, "b": 0.5}, ["a", "b"], Policy(), 0.025)
     >>> result["difference"], result["wins"], result["ties"], result["losses"]
     (0.25, 1, 1, 0)
     """
     names = sorted(queries)
-    ours = np.array([challenger[name] for name in names], dtype=np.float64)
-    theirs = np.array([base[name] for name in names], dtype=np.float64)
-    differences = ours - theirs
-    sd = spread(differences)
+    found = differences(challenger, base, names)
+    sd = spread(found)
+    means = [sum(values[name] for name in names) / max(1, len(names)) for values in (challenger, base)]
     return {
         "n": len(names),
-        "values": (float(ours.mean()) if names else 0.0, float(theirs.mean()) if names else 0.0),
-        "difference": float(differences.mean()) if names else 0.0,
-        "interval": _interval(differences, sd, policy),
-        "p": randomisation_p(differences, permutations=policy.permutations, seed=policy.seed),
-        "wins": int((differences > 1e-9).sum()),
-        "ties": int((np.abs(differences) <= 1e-9).sum()),
-        "losses": int((differences < -1e-9).sum()),
+        "values": (means[0], means[1]),
+        "difference": float(found.mean()) if names else 0.0,
+        "interval": (lower_limit(found, level), upper_limit(found, level)),
+        "p": randomisation_p(found, permutations=policy.permutations, seed=policy.seed),
+        "wins": int((found > 0).sum()),
+        "ties": int((found == 0).sum()),
+        "losses": int((found < 0).sum()),
         "spread": sd,
-        "detectable": min(1.0, smallest_effect(sd, len(names), alpha=policy.alpha)),
+        "detectable": smallest_effect(sd, len(names), level=level),
+        "level": level,
     }
 
 
-def _interval(differences: NDArray[np.float64], sd: float, policy: Policy) -> tuple[float, float]:
-    """BCa; where all differences are equal so are all resamples, and the interval comes from the assumed spread."""
-    if differences.size > 1 and np.ptp(differences) < 1e-12:
-        half = 1.96 * sd / float(np.sqrt(differences.size))
-        return max(-1.0, float(differences[0]) - half), min(1.0, float(differences[0]) + half)
-    return bca_interval(differences, confidence=1 - policy.alpha, resamples=policy.resamples, seed=policy.seed)
+def harm_state(found: ArrayLike, margin: float, level: float) -> Harm:
+    """Say what the differences of one slice and measure tell about a loss beyond the margin.
+
+    Examples
+    --------
+    >>> harm_state([-1.0] * 30 + [0.0] * 30, 0.02, 0.001).value, harm_state([0.0] * 14 + [-1.0], 0.02, 0.001).value
+    ('shown', 'open')
+    """
+    if below(found, -margin, level):
+        return Harm.SHOWN
+    return Harm.EXCLUDED if above(found, -margin, level) else Harm.OPEN
 
 
 def per_query(evidence: Evidence) -> Values:
@@ -98,31 +160,56 @@ def per_query(evidence: Evidence) -> Values:
     return {name: score_all(arm.run, evidence.qrels, measures) for name, arm in evidence.arms.items()}
 
 
-def compare_all(evidence: Evidence, values: Values) -> list[Comparison]:
-    """Make the declared comparisons, Holm-corrected by family; the primary one is the first."""
+def per_shuffle(evidence: Evidence, shuffles: Sequence[Arm]) -> NDArray[np.float64]:
+    """Score every shuffle by the primary measure: one row a shuffle, one column a query in the order of their ids."""
+    rows = [evidence.primary.per_query(arm.run, evidence.qrels) for arm in shuffles]
+    queries = sorted(evidence.first_slice)
+    return np.array([[row[query] for query in queries] for row in rows], dtype=np.float64)
 
-    def compared(role: Role, base: str, measure: Measure, part: Slice, name: str = evidence.challenger) -> Comparison:
-        result = paired(values[name][measure], values[base][measure], evidence.selected[part], evidence.policy)
-        return Comparison(name, base, str(measure), repr(part), role, p_holm=result["p"], **result)
 
-    primary, first = evidence.primary, next(iter(evidence.selected))
-    claims = [compared("primary", evidence.base, primary, first)]
-    if evidence.control:
-        claims.append(compared("control", evidence.control, primary, first))
-    others = [
-        compared("harm", evidence.base, measure, part)
+def compare_all(evidence: Evidence, values: Values, shuffles: NDArray[np.float64]) -> list[Comparison]:
+    """Make the declared comparisons; the primary one is the first."""
+    policy, primary = evidence.policy, evidence.primary
+    first = next(iter(evidence.selected))
+    harms = [
+        (measure, part)
         for part, queries in evidence.selected.items()
         for measure in (primary, *evidence.measures)
         if queries and (measure, part) != (primary, first)
     ]
-    others += [
+    counted = can_decide([len(evidence.selected[part]) for _, part in harms], policy.alpha, policy.margin)
+    levels = shared(policy.alpha, sum(counted))
+
+    def compared(role: Role, base: str, measure: Measure, part: Slice, name: str = evidence.challenger) -> Comparison:
+        level = levels.harm if role == "harm" else levels.claim
+        ours, theirs = values[name][measure], values[base][measure]
+        result = paired(ours, theirs, evidence.selected[part], policy, level)
+        return Comparison(name, base, str(measure), repr(part), role, p_holm=result["p"], **result)
+
+    found = [compared("primary", evidence.base, primary, first)]
+    found += [compared("rival", rival, primary, first) for rival in evidence.rivals]
+    if len(shuffles):
+        queries = sorted(evidence.first_slice)
+        mean = dict(zip(queries, shuffles.mean(axis=0).tolist(), strict=True))
+        result = paired(values[evidence.challenger][primary], mean, queries, policy, levels.claim)
+        found.append(
+            Comparison(
+                evidence.challenger, SHUFFLED, str(primary), repr(first), "control", p_holm=result["p"], **result
+            )
+        )
+
+    def moved(measure: Measure, queries: Iterable[str]) -> NDArray[np.float64]:
+        return differences(values[evidence.challenger][measure], values[evidence.base][measure], queries)
+
+    for (measure, part), counts in zip(harms, counted, strict=True):
+        comparison = compared("harm", evidence.base, measure, part)
+        state = harm_state(moved(measure, evidence.selected[part]), policy.margin, levels.harm) if counts else Harm.OPEN
+        sd = comparison.spread if comparison.n >= FEW else spread(moved(measure, evidence.qrels))
+        found.append(replace(comparison, counts=counts, state=state, spread=sd))
+    found += [
         compared("other", evidence.base, primary, first, name)
         for name in evidence.arms
         if name not in (evidence.challenger, evidence.base)
     ]
-    return [*_corrected(claims), *_corrected(others)]
-
-
-def _corrected(family: list[Comparison]) -> list[Comparison]:
-    corrected = holm([comparison.p for comparison in family])
-    return [replace(comparison, p_holm=p) for comparison, p in zip(family, corrected, strict=True)]
+    corrected = holm([comparison.p for comparison in found])
+    return [replace(comparison, p_holm=p) for comparison, p in zip(found, corrected, strict=True)]

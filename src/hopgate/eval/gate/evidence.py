@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as member
 from functools import cached_property
@@ -19,6 +19,8 @@ from hopgate.recall.fuse import FUSERS, AnyFuser, Importance, parse, parse_value
 GRAPH = "graph"
 BASE_LEGS = ("lexical", "dense")
 LEGS = (*BASE_LEGS, GRAPH)
+MEASURES: tuple[Measure, ...] = (Recall(5), NDCG(10), MRR())
+"""What must not be harmed, beside the primary measure."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,10 @@ class Arm:
         that one leg alone had. What is not given was fused as found.
     prior : str
         The importance prior as it prints; empty for none.
+    bonus, matched
+        The exact-match bonus as it prints, and the memories it went to, by query.
+    read : Run
+        What the cross-encoder scored of the first memories; empty where none read them.
     settings : mapping
         Everything else that was set: embedder, extractor, walk, depths.
     """
@@ -49,6 +55,9 @@ class Arm:
     legs: Mapping[str, Run] = member(default_factory=dict, repr=False)
     found: Mapping[str, Run] = member(default_factory=dict, repr=False)
     prior: str = ""
+    bonus: str = ""
+    matched: Mapping[str, Sequence[str]] = member(default_factory=dict, repr=False)
+    read: Run = member(default_factory=dict, repr=False)
     settings: Mapping[str, Any] = member(default_factory=dict, repr=False)
 
     @cached_property
@@ -84,7 +93,12 @@ class Arm:
     @property
     def configuration(self) -> str:
         """The fuser, the prior and the settings, as one text."""
-        parts = [self.fuser or self.name, self.prior, *(f"{key}={value}" for key, value in self.settings.items())]
+        parts = [
+            self.fuser or self.name,
+            self.prior,
+            self.bonus,
+            *(f"{key}={value}" for key, value in self.settings.items()),
+        ]
         return "; ".join(part for part in parts if part)
 
 
@@ -98,19 +112,32 @@ class Tuning:
         The queries it was chosen on.
     tried : mapping of configuration to float
         Every configuration tried, with what it scored there.
+    default : str
+        The configuration declared beforehand, which is taken where the queries do not carry a choice.
+    carries : bool, optional
+        Whether they do; None where there was nothing to choose.
+    gain, error : float
+        What choosing brought on queries it had not seen, over the default, and its standard error.
+    agreement : float
+        The share of folds in which the choice was the same.
     """
 
     queries: frozenset[str] = frozenset()
     tried: Mapping[str, float] = member(default_factory=dict)
+    default: str = ""
+    carries: bool | None = None
+    gain: float = 0.0
+    error: float = 0.0
+    agreement: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Give it in the shape of a saved gate."""
-        return {"queries": sorted(self.queries), "tried": dict(self.tried)}
+        return {**vars(self), "queries": sorted(self.queries), "tried": dict(self.tried)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Tuning:
         """Make it from a saved gate's record."""
-        return cls(frozenset(record["queries"]), record["tried"])
+        return cls(**{**record, "queries": frozenset(record["queries"])})
 
 
 @dataclass(frozen=True)
@@ -152,8 +179,13 @@ class Evidence:
     queries, qrels
         The reported queries, and their gold.
     arms : mapping of name to Arm
-    challenger, base, control : str
-        The arm with the graph, the equally tuned arm without, and the challenger on a shuffled graph.
+    challenger, base : str
+        The arm with the graph, and the strongest arm without, by the development queries.
+    rivals : tuple of str
+        Further arms without the graph that must be beaten too, where so few development queries cannot tell which of
+        them is the strongest.
+    shuffles : tuple of Arm
+        The challenger on shuffled graphs, each tuned like it.
     primary : Measure
         Declared beforehand; `measures` are the others that must not be harmed.
     slices : mapping of Slice to frozenset of query ids
@@ -169,6 +201,12 @@ class Evidence:
         For arms with an importance prior.
     sweep : mapping of graph weight to primary measure on the tuning queries
         For the report.
+    looks : int
+        How often the reported queries have been looked at, this time included.
+    altered : tuple of str
+        What was changed on disk since it was saved.
+    given_runs : bool
+        Whether the runs are somebody's own, with no legs to look at and no graph to shuffle.
     """
 
     queries: Mapping[str, Query]
@@ -176,10 +214,11 @@ class Evidence:
     arms: Mapping[str, Arm]
     challenger: str
     base: str
-    control: str | None = None
+    rivals: tuple[str, ...] = ()
+    shuffles: tuple[Arm, ...] = member(default=(), repr=False)
     k: int = 10
     primary: Measure = Recall(10)  # noqa: RUF009 - a frozen value
-    measures: tuple[Measure, ...] = (Recall(5), NDCG(10), MRR())
+    measures: tuple[Measure, ...] = MEASURES
     slices: Mapping[Slice, frozenset[str]] = member(default_factory=dict)
     tuning: Mapping[str, Tuning] = member(default_factory=dict)
     graph: GraphSource | None = None
@@ -189,9 +228,12 @@ class Evidence:
     importance: Mapping[str, float] = member(default_factory=dict)
     sweep: Mapping[float, float] = member(default_factory=dict)
     policy: Policy = Policy()  # noqa: RUF009 - a frozen value
+    looks: int = 1
+    altered: tuple[str, ...] = ()
+    given_runs: bool = False
 
     def __post_init__(self) -> None:
-        for role in (self.challenger, self.base, *([self.control] if self.control else [])):
+        for role in (self.challenger, self.base, *self.rivals):
             if role not in self.arms:
                 raise HopgateError(f"there is no arm {role!r}: the arms are {', '.join(self.arms)}")
         if not self.qrels:
@@ -207,6 +249,11 @@ class Evidence:
     def selected(self) -> dict[Slice, frozenset[str]]:
         """The slices, or all queries where none is declared."""
         return dict(self.slices) or {All(): frozenset(self.qrels)}
+
+    @property
+    def first_slice(self) -> frozenset[str]:
+        """The queries that the claim is about."""
+        return next(iter(self.selected.values()))
 
     @property
     def challenger_arm(self) -> Arm:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
+from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Dataset
+from hopgate.eval.measures import Measure, Recall, parse_measure
 
 Arms = Literal["quick", "default", "full"]
 ARMS: tuple[str, ...] = get_args(Arms)
+# With 20 shuffles the real graph is first of 21 by chance with 1/21 = .048.
+SHUFFLES = 20
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,23 @@ class GateOptions:
         How many arms; `full` adds a graph made by no model, k of RRF swept, and the exact-match bonus.
     seed : int
         Of the shuffled control and the statistics.
+    shuffles : int
+        How many shuffled graphs the real one is compared with; fewer than 19 can never pass at a level of .05.
+    rerank : bool
+        Whether every base and the challenger are compared with a cross-encoder over them too.
+    extractor, model, url : str
+        What makes the graph, as for `hopgate build`; empty for triples.jsonl, or the no-model extractor without one.
+    embedder : str
+        What makes the vectors; empty for the default.
+    measure : str
+        The primary measure; empty for recall@k.
+    slices : tuple of str
+        The slices to watch, by their names; empty for all there are.
 
     Examples
     --------
-    >>> GateOptions(arms="quick")
-    GateOptions(tune='dev', split='test', k=10, depth=50, arms='quick', seed=0)
+    >>> GateOptions(arms="quick").split
+    'test'
     """
 
     tune: str = "dev"
@@ -43,26 +59,54 @@ class GateOptions:
     depth: int = 50
     arms: Arms = "default"
     seed: int = 0
+    shuffles: int = SHUFFLES
+    rerank: bool = False
+    extractor: str = ""
+    model: str = ""
+    url: str = ""
+    embedder: str = ""
+    measure: str = ""
+    slices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.arms not in ARMS:
+            raise HopgateError(f"--arms is one of {', '.join(ARMS)}, not {self.arms!r}")
+        if not 1 <= self.k <= self.depth:
+            raise HopgateError(f"--k must be between 1 and {self.depth}, the depth of the legs, not {self.k}")
+        if self.shuffles < 0:
+            raise HopgateError(f"--shuffles counts from 0, not {self.shuffles}")
+
+    @property
+    def shuffle_seeds(self) -> range:
+        """The seed of each shuffled graph."""
+        return range(self.seed, self.seed + self.shuffles)
+
+    @property
+    def primary(self) -> Measure:
+        """The measure that the claim is about."""
+        return parse_measure(self.measure) if self.measure else Recall(self.k)
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What counts as enough.
+    """What counts as enough; declared before anything is run.
 
     Parameters
     ----------
     alpha : float
-        The level of the test, after Holm's correction.
+        The family-wise level over everything that can decide: half for the claim, half for all harms together.
     worthwhile : float
         The smallest gain at the primary measure that would be worth a graph leg; CLOSED needs it excluded.
-    harm : float
-        The largest loss that is accepted elsewhere.
-    fewest : int
-        With fewer queries there is no verdict: no bootstrap interval of so few can be trusted.
+    margin : float
+        The largest loss that is put up with elsewhere.
+    every_harm_excluded : bool
+        Whether OPEN needs every harm excluded, and not only none shown.
     reachable : float
         The share of queries on which a graph-only candidate must have been able to enter the top k.
-    permutations, resamples, seed : int
-        Of the randomisation test and the bootstrap.
+    rank_alpha : float, optional
+        The level of the real graph's rank among its shuffles; `alpha` where not given.
+    permutations, seed : int
+        Of the randomisation test.
 
     Examples
     --------
@@ -72,12 +116,36 @@ class Policy:
 
     alpha: float = 0.05
     worthwhile: float = 0.03
-    harm: float = 0.02
-    fewest: int = 10
+    margin: float = 0.02
+    every_harm_excluded: bool = False
     reachable: float = 0.5
+    rank_alpha: float | None = None
     permutations: int = 10_000
-    resamples: int = 5_000
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise HopgateError(f"alpha must lie between 0 and 1, not {self.alpha}")
+        for name in ("worthwhile", "margin"):
+            if not 0 < getattr(self, name) < 1:
+                raise HopgateError(f"{name} is a difference between 0 and 1, not {getattr(self, name)}")
+
+    @property
+    def rank_level(self) -> float:
+        """The level of the rank among the shuffles."""
+        return self.alpha if self.rank_alpha is None else self.rank_alpha
+
+    def after(self, looks: int) -> Policy:
+        """Give the policy whose level is shared out over so many looks at the same queries.
+
+        The rank among the shuffles keeps its level: it is about the shuffles, and so few of them cannot give less.
+
+        Examples
+        --------
+        >>> Policy().after(5).alpha, Policy().after(5).rank_level
+        (0.01, 0.05)
+        """
+        return replace(self, alpha=self.alpha / max(1, looks), rank_alpha=self.rank_level)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it in the shape of a saved gate."""

@@ -1,4 +1,4 @@
-"""The gate: a data set in, a verdict out. Builds in a throw-away store, so that nothing of yours is touched."""
+"""The gate: a data set or a store in, a verdict out. Nothing of yours is written to but the ledger and the report."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.eval.arms.collect import collect
 from hopgate.eval.data.dataset import Dataset
-from hopgate.eval.gate.assemble import assemble
+from hopgate.eval.gate.assemble import assemble, graph_source
+from hopgate.eval.gate.evidence import Evidence
 from hopgate.eval.gate.judge import Judgement, judge
-from hopgate.eval.gate.plan import GateOptions, plan_problems
+from hopgate.eval.gate.ledger import Ledger
+from hopgate.eval.gate.plan import GateOptions, Policy, plan_problems
+from hopgate.eval.gate.plan_file import FILE, plan_hash, plan_text
 from hopgate.eval.gate.saved import recomputed, save_gate
 from hopgate.eval.report import Notes, write_report
+from hopgate.eval.report.page import detailed_queries
 
 if TYPE_CHECKING:
+    from hopgate.extract.extractor import Extractor
     from hopgate.kb import KnowledgeBase
 
 Stage = Callable[[str, int | None], Callable[[int], None]]
@@ -31,7 +36,13 @@ def quiet(_title: str, _total: int | None = None) -> Callable[[int], None]:
 
 
 def run_gate(
-    dataset: Dataset, options: GateOptions | None = None, *, out: Path | None = None, stage: Stage = quiet
+    dataset: Dataset,
+    options: GateOptions | None = None,
+    *,
+    policy: Policy | None = None,
+    plan: str | None = None,
+    out: Path | None = None,
+    stage: Stage = quiet,
 ) -> Judgement:
     """Build a throw-away store, collect the legs' lists, tune and fuse the arms, audit and decide.
 
@@ -40,56 +51,145 @@ def run_gate(
     dataset : Dataset
     options : GateOptions, optional
         The splits, the arms and the seed.
+    policy : Policy, optional
+        What counts as enough.
+    plan : str, optional
+        The text of the plan that declared them, where there is a file.
     out : Path, optional
         Where the runs, settings and report are kept; `hopgate report` recomputes everything from there.
     stage : callable
         Shows progress.
     """
+    options, policy = _planned(dataset, options, policy, plan, out)
+    with throwaway_store(dataset, stage, options) as kb:
+        return _gate(kb, dataset, options, policy, plan, out, stage, graph_source(dataset, options))
+
+
+def gate_store(
+    kb: KnowledgeBase,
+    dataset: Dataset,
+    options: GateOptions | None = None,
+    *,
+    policy: Policy | None = None,
+    plan: str | None = None,
+    out: Path | None = None,
+    stage: Stage = quiet,
+) -> Judgement:
+    """Judge a store's graph, vectors and merges as they are: read-only, in one snapshot.
+
+    Parameters
+    ----------
+    kb : KnowledgeBase
+        The store; it may be in use meanwhile.
+    dataset : Dataset
+        Queries and judgements about its memories: `read_dataset(folder, kb.export())`.
+    """
+    from hopgate.kb import KnowledgeBase
+    from hopgate.store.frozen import FrozenStore
+
+    options, policy = _planned(dataset, options, policy, plan, out)
+    with KnowledgeBase(FrozenStore(kb.store)) as frozen:
+        return _gate(frozen, dataset, options, policy, plan, out, stage, "the store's graph")
+
+
+def _planned(
+    dataset: Dataset, options: GateOptions | None, policy: Policy | None, plan: str | None, out: Path | None
+) -> tuple[GateOptions, Policy]:
+    """Check the plan against the data, and save it before anything is run."""
     options = options or GateOptions()
+    policy = policy or Policy(seed=options.seed)
     for problem in plan_problems(dataset, options):
         raise HopgateError(problem)
-    splits = [options.tune, options.split] if options.tune else [options.split]
-    with throwaway_store(dataset, stage) as kb:
-        queries = [dataset.queries[name] for split in splits for name in dataset.split(split)]
-        graphs = {"shuffled": kb.graph_leg.variant(shuffle=options.seed)}
-        if options.arms != "quick":
-            from hopgate.graph.walk.hops import Hops
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / FILE).write_text(plan or plan_text(options, policy), encoding="utf-8")
+    return options, policy
 
-            graphs["hops"] = kb.graph_leg.variant(hops=Hops())
-        progress = stage("asking", len(queries))
-        collected = collect(kb, queries, depth=options.depth, graphs=graphs, progress=progress)
-        if options.arms == "full" and dataset.triples:
-            with throwaway_store(replace(dataset, triples=()), stage) as plain:
-                progress = stage("asking without a model", len(queries))
-                no_model = collect(plain, queries, depth=options.depth, progress=progress)
-            collected.lists["no-model"] = no_model.lists["graph"]
-        evidence, about = assemble(dataset, collected, options, kb)
-        with _result_folder(out) as folder:
-            save_gate(folder, evidence, about)
-            evidence = replace(evidence, saved=recomputed(folder))
-            stage("judging", None)
-            judgement = judge(evidence)
-            if out is not None:
-                write_report(out, judgement, _notes(dataset, about, kb, judgement, options))
+
+def _gate(
+    kb: KnowledgeBase,
+    dataset: Dataset,
+    options: GateOptions,
+    policy: Policy,
+    plan: str | None,
+    out: Path | None,
+    stage: Stage,
+    source: str,
+) -> Judgement:
+    """Collect, assemble, judge, save and report."""
+    splits = [options.tune, options.split] if options.tune else [options.split]
+    queries = [dataset.queries[name] for split in splits for name in dataset.split(split)]
+    graphs = {}
+    if options.arms != "quick":
+        from hopgate.graph.walk.hops import Hops
+
+        graphs["hops"] = kb.graph_leg.variant(hops=Hops())
+    progress = stage("asking", len(queries))
+    collected = collect(
+        kb, queries, depth=options.depth, graphs=graphs, shuffles=options.shuffle_seeds, progress=progress
+    )
+    if options.arms == "full" and dataset.triples:
+        with throwaway_store(replace(dataset, triples=()), stage) as plain:
+            progress = stage("asking without a model", len(queries))
+            no_model = collect(plain, queries, depth=options.depth, progress=progress)
+        collected.lists["no-model"] = no_model.lists["graph"]
+    stage("choosing weights", None)
+    evidence, about = assemble(dataset, collected, options, kb, policy=policy, source=source)
+    about["plan"] = plan_hash(plan or plan_text(options, policy))
+    judgement, about = look(dataset.folder, evidence, about, options.split, out, stage)
+    if out is not None:
+        write_report(out, judgement, _notes(dataset, about, kb, judgement, options))
     return judgement
 
 
+def look(
+    folder: Path, evidence: Evidence, about: dict[str, Any], split: str, out: Path | None, stage: Stage = quiet
+) -> tuple[Judgement, dict[str, Any]]:
+    """Save the evidence, judge it, and write the look down in the ledger beside the data."""
+    ledger = Ledger.beside(folder)
+    evidence = replace(evidence, looks=ledger.looks(evidence.qrels) + 1)
+    about = {**about, "ledger": f"{ledger.path.name}: look {evidence.looks} at these queries"}
+    with _result_folder(out) as kept:
+        fingerprint = save_gate(kept, evidence, about)
+        stage("judging", None)
+        judgement = judge(replace(evidence, saved=recomputed(kept)))
+    ledger.record(
+        evidence.qrels,
+        split=split,
+        verdict=judgement.decision.verdict.value,
+        challenger=evidence.challenger_arm.configuration,
+        plan=about.get("plan", ""),
+        fingerprint=fingerprint,
+    )
+    return judgement, {**about, "gate fingerprint": fingerprint}
+
+
 @contextmanager
-def throwaway_store(dataset: Dataset, stage: Stage = quiet) -> Iterator[KnowledgeBase]:
+def throwaway_store(
+    dataset: Dataset, stage: Stage = quiet, options: GateOptions | None = None
+) -> Iterator[KnowledgeBase]:
     """A throw-away store with the data set's memories, vectors and graph."""
     import hopgate
-    from hopgate.extract.replay import Replay
-    from hopgate.extract.rules.phrases import Phrases
 
-    known = {memory.external_id for memory in dataset.memories}
+    options = options or GateOptions()
     with tempfile.TemporaryDirectory() as folder, hopgate.open(Path(folder) / "store") as kb:
         kb.add(*dataset.memories)
-        kb.embed(progress=stage("embedding memories", len(dataset.memories)))
-        triples = str(dataset.folder / "triples.jsonl")
-        extractor = Replay(triples, known) if dataset.triples else Phrases()
+        kb.embed(options.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)
-        kb.build(extractor, embed_concepts=False)
+        kb.build(_extractor(dataset, options), embed_concepts=False)
         yield kb
+
+
+def _extractor(dataset: Dataset, options: GateOptions) -> Extractor:
+    """The extractor that is asked for; else the data set's triples, or the rules where it has none."""
+    from hopgate.extract.spec import extractor_from
+
+    known = {memory.external_id for memory in dataset.memories}
+    if options.extractor:
+        return extractor_from(options.extractor, model=options.model or None, url=options.url or None, known=known)
+    if dataset.triples:
+        return extractor_from("replay", model=str(dataset.folder / "triples.jsonl"), known=known)
+    return extractor_from("phrases")
 
 
 @contextmanager
@@ -106,17 +206,11 @@ def _notes(
     dataset: Dataset, about: dict[str, Any], kb: KnowledgeBase, judgement: Judgement, options: GateOptions
 ) -> Notes:
     """What the report shows beside the figures: cleared texts, and the graph's paths where the arms differ."""
-    evidence = judgement.evidence
     paths = {}
-    for name in evidence.qrels:
-        challenger, base = (
-            {memory for memory, _ in arm.run.get(name, ())[: options.k]}
-            for arm in (evidence.challenger_arm, evidence.base_arm)
-        )
-        if challenger != base:
-            query = dataset.queries[name]
-            hits = kb.recall(query.text, legs=("graph",), scope=query.scope, k=options.k, explain=True, prior=1.0)
-            paths[name] = {hit.external_id: " → ".join(hit.path) for hit in hits if hit.path}
+    for name in sorted(detailed_queries(judgement.evidence)):
+        query = dataset.queries[name]
+        hits = kb.recall(query.text, legs=("graph",), scope=query.scope, k=options.k, explain=True, prior=1.0)
+        paths[name] = {hit.external_id: " → ".join(hit.path) for hit in hits if hit.path}
     return Notes(
         title=dataset.name,
         about=about,

@@ -6,7 +6,8 @@ import gzip
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,16 @@ from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Run
 from hopgate.eval.gate.compare import per_query
 from hopgate.eval.gate.evidence import Arm, Evidence, GraphSource, Tuning
+from hopgate.eval.gate.fingerprint import changed_pieces, fingerprint_of, pieces
 from hopgate.eval.gate.plan import Policy
-from hopgate.eval.measures import parse_measure
+from hopgate.eval.measures import Measure, parse_measure
 from hopgate.eval.slices import NamedSlice, Slice
 
-FORMAT = 1
+FORMAT = 2
 
 
-def save_gate(folder: str | Path, evidence: Evidence, about: Mapping[str, Any] | None = None) -> None:
-    """Write everything a verdict rests on.
+def save_gate(folder: str | Path, evidence: Evidence, about: Mapping[str, Any] | None = None) -> str:
+    """Write everything a verdict rests on, and give the fingerprint over all of it.
 
     Lists that several arms share are written once, under a name that is their fingerprint.
 
@@ -42,19 +44,15 @@ def save_gate(folder: str | Path, evidence: Evidence, about: Mapping[str, Any] |
     for stale in (folder / "arms").glob("*.json"):
         stale.unlink()
     values = per_query(evidence)
-    for number, arm in enumerate(evidence.arms.values()):
-        record = {
-            "name": arm.name,
-            "fuser": arm.fuser,
-            "prior": arm.prior,
-            "settings": dict(arm.settings),
-            "run": _write_list(folder, arm.run),
-            "legs": {leg: _write_list(folder, run) for leg, run in arm.legs.items()},
-            "found": {leg: _write_list(folder, run) for leg, run in arm.found.items()},
-            "values": {str(measure): dict(by_query) for measure, by_query in values[arm.name].items()},
-        }
+    records = [_record(folder, arm, values[arm.name]) for arm in evidence.arms.values()]
+    records += [{**_record(folder, arm, {}), "shuffle": True} for arm in evidence.shuffles]
+    for number, record in enumerate(records):
         _write(folder / "arms" / f"{number:02d}.json", record)
-    _write(folder / "gate.json", _header(evidence, about or {}))
+    header = _header(evidence, about or {})
+    found = pieces(header, iter(records))
+    fingerprint = fingerprint_of(found)
+    _write(folder / "gate.json", {**header, "fingerprint": fingerprint, "pieces": found})
+    return fingerprint
 
 
 def load_gate(folder: str | Path) -> tuple[Evidence, dict[str, Any]]:
@@ -67,15 +65,19 @@ def load_gate(folder: str | Path) -> tuple[Evidence, dict[str, Any]]:
     header = _read(folder / "gate.json")
     if header.get("format") != FORMAT:
         raise HopgateError(f"{folder / 'gate.json'} has format {header.get('format')!r}: this hopgate reads {FORMAT}")
-    records = [_read(path) for path in sorted((folder / "arms").glob("*.json"))]
-    arms = {record["name"]: _arm(folder, record) for record in records}
+    every = [_read(path) for path in sorted((folder / "arms").glob("*.json"))]
+    records = [record for record in every if not record.get("shuffle")]
+    # Most lists are those of several arms: each is read once.
+    read = cache(partial(_read_list, folder))
+    arms = {record["name"]: _arm(read, record) for record in records}
     evidence = Evidence(
         queries={row["id"]: Query.from_dict(row) for row in header["queries"]},
         qrels=header["qrels"],
         arms=arms,
         challenger=header["challenger"],
         base=header["base"],
-        control=header["control"],
+        rivals=tuple(header["rivals"]),
+        shuffles=tuple(_arm(read, record) for record in every if record.get("shuffle")),
         k=header["k"],
         primary=parse_measure(header["primary"]),
         measures=tuple(parse_measure(text) for text in header["measures"]),
@@ -88,11 +90,39 @@ def load_gate(folder: str | Path) -> tuple[Evidence, dict[str, Any]]:
         importance=header["importance"],
         sweep={float(weight): value for weight, value in header["sweep"]},
         policy=Policy.from_dict(header["policy"]),
+        looks=header["looks"],
+        altered=tuple(altered(folder)),
+        given_runs=header["given_runs"],
     )
     missing = {evidence.challenger, evidence.base} - arms.keys()
     if missing:
         raise HopgateError(f"{folder} lacks the arm {min(missing)!r}: run the gate again")
     return evidence, dict(header["about"])
+
+
+def altered(folder: str | Path) -> list[str]:
+    """Name every piece of a saved gate, list, setting, judgement or value, that is not as it was saved."""
+    folder = Path(folder)
+    header = _read(folder / "gate.json")
+    saved, fingerprint = header.pop("pieces", {}), header.pop("fingerprint", "")
+    records = [_read(path) for path in sorted((folder / "arms").glob("*.json"))]
+    changed = changed_pieces(saved, pieces(header, iter(records)))
+    if fingerprint_of(saved) != fingerprint:
+        changed.append("the fingerprint was changed")
+    check = cache(partial(_list_content, folder))
+    for record in records:
+        lists = {"run": record["run"], **record["legs"], **record["found"], "read": record["read"]}
+        for name, key in lists.items():
+            try:
+                check(key)
+            except HopgateError as error:
+                changed.append(f"the {name} list of the arm {record['name']}: {error}")
+    return changed
+
+
+def saved_fingerprint(folder: str | Path) -> str:
+    """Give the fingerprint that was written when the gate was saved."""
+    return str(_read(Path(folder) / "gate.json").get("fingerprint", ""))
 
 
 def recomputed(folder: str | Path) -> dict[str, Mapping[str, float]]:
@@ -121,7 +151,7 @@ def _header(evidence: Evidence, about: Mapping[str, Any]) -> dict[str, Any]:
         "qrels": {query: dict(gold) for query, gold in evidence.qrels.items()},
         "challenger": evidence.challenger,
         "base": evidence.base,
-        "control": evidence.control,
+        "rivals": list(evidence.rivals),
         "k": evidence.k,
         "primary": str(evidence.primary),
         "measures": [str(measure) for measure in evidence.measures],
@@ -133,17 +163,38 @@ def _header(evidence: Evidence, about: Mapping[str, Any]) -> dict[str, Any]:
         "importance": dict(evidence.importance),
         "sweep": sorted(evidence.sweep.items()),
         "policy": evidence.policy.to_dict(),
+        "looks": evidence.looks,
+        "given_runs": evidence.given_runs,
     }
 
 
-def _arm(folder: Path, record: dict[str, Any]) -> Arm:
+def _record(folder: Path, arm: Arm, values: Mapping[Measure, Mapping[str, float]]) -> dict[str, Any]:
+    return {
+        "name": arm.name,
+        "fuser": arm.fuser,
+        "prior": arm.prior,
+        "bonus": arm.bonus,
+        "matched": {query: list(names) for query, names in arm.matched.items()},
+        "settings": dict(arm.settings),
+        "run": _write_list(folder, arm.run),
+        "legs": {leg: _write_list(folder, run) for leg, run in arm.legs.items()},
+        "found": {leg: _write_list(folder, run) for leg, run in arm.found.items()},
+        "read": _write_list(folder, arm.read),
+        "values": {str(measure): dict(by_query) for measure, by_query in values.items()},
+    }
+
+
+def _arm(read: Callable[[str], Run], record: dict[str, Any]) -> Arm:
     return Arm(
         name=record["name"],
-        run=_read_list(folder, record["run"]),
+        run=read(record["run"]),
         fuser=record["fuser"],
-        legs={leg: _read_list(folder, key) for leg, key in record["legs"].items()},
-        found={leg: _read_list(folder, key) for leg, key in record["found"].items()},
+        legs={leg: read(key) for leg, key in record["legs"].items()},
+        found={leg: read(key) for leg, key in record["found"].items()},
         prior=record["prior"],
+        bonus=record["bonus"],
+        matched=record["matched"],
+        read=read(record["read"]),
         settings=record["settings"],
     )
 
@@ -164,6 +215,12 @@ def _write_list(folder: Path, run: Run) -> str:
 
 
 def _read_list(folder: Path, key: str) -> Run:
+    rows = (json.loads(line) for line in _list_content(folder, key).decode().split("\n") if line)
+    return {query: [(name, float(score)) for name, score in ranking] for query, ranking in rows}
+
+
+def _list_content(folder: Path, key: str) -> bytes:
+    """A list as it lies on disk, once it is certain that it is the one that was saved."""
     path = folder / "lists" / f"{key}.jsonl.gz"
     try:
         content = gzip.decompress(path.read_bytes())
@@ -171,8 +228,7 @@ def _read_list(folder: Path, key: str) -> Run:
         raise HopgateError(f"{path} cannot be read ({error}): the run it holds cannot be recomputed") from None
     if hashlib.sha256(content).hexdigest()[:16] != key:
         raise HopgateError(f"{path} was changed after it was saved: its content does not have its name's fingerprint")
-    rows = (json.loads(line) for line in content.decode().split("\n") if line)
-    return {query: [(name, float(score)) for name, score in ranking] for query, ranking in rows}
+    return content
 
 
 def _write(path: Path, record: Mapping[str, Any]) -> None:

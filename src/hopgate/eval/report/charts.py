@@ -51,12 +51,12 @@ def intervals(items: Sequence[tuple[str, str, float, tuple[float, float], str]])
 
 
 def differences(
-    items: Sequence[tuple[str, str, float, tuple[float, float], str]], *, harm: float, worthwhile: float
+    items: Sequence[tuple[str, str, float, tuple[float, float], str]], *, margin: float, worthwhile: float
 ) -> Chart:
     """Draw differences with intervals around 0, with the margins of harm and of what is worthwhile."""
     edges = [edge for _, _, value, (low, high), _ in items for edge in (value, low, high)]
-    scale = fitted([*edges, -harm * 1.5, worthwhile * 1.5])
-    grid = band(scale.at(-harm), scale.at(worthwhile) - scale.at(-harm), "band")
+    scale = fitted([*edges, -margin * 1.5, worthwhile * 1.5])
+    grid = band(scale.at(-margin), scale.at(worthwhile) - scale.at(-margin), "band")
     grid += "".join(upright(scale.at(tick), "grid") for tick in scale.ticks()) + upright(scale.at(0), "zero")
     rows = []
     for name, note, value, (low, high), kind in items:
@@ -96,7 +96,7 @@ def sweep(
     if base is not None:
         body += line(across.start, up.at(base), across.end, up.at(base), "base-line")
         below = values[weights[-1]] >= base  # on the side where the curve is not
-        body += text(across.end, up.at(base) + (15 if below else -6), "best without the graph", "label", "end")
+        body += text(across.end, up.at(base) + (15 if below else -6), "without the graph", "label", "end")
     for left, right in pairwise(weights):
         body += line(across.at(left), up.at(values[left]), across.at(right), up.at(values[right]), "curve")
     for weight in weights:
@@ -105,6 +105,19 @@ def sweep(
         place = (across.at(weight), up.at(values[weight]))
         body += dot(*place, "point challenger" if picked else "point sweep", 7 if picked else 4, tooltip)
     return svg(body, height, f"{measure} by weight of the graph leg")
+
+
+def among(real: float, shuffles: Sequence[float], base: float, measure: str) -> str:
+    """Draw where the real graph stands among its shuffles, with the base as a line."""
+    scale = fitted([real, base, *shuffles])
+    body = "".join(line(scale.at(tick), 8, scale.at(tick), 52, "grid") for tick in scale.ticks())
+    body += "".join(text(scale.at(tick), 70, f"{tick:g}") for tick in scale.ticks())
+    body += line(scale.at(base), 4, scale.at(base), 56, "base-line")
+    for number, value in enumerate(sorted(shuffles)):
+        # Spread a little in height, so that shuffles that score alike can be counted.
+        body += dot(scale.at(value), 20 + 20 * (number % 3) / 2, "point control", 4, f"a shuffled graph: {value:.3f}")
+    body += dot(scale.at(real), 30, "point challenger", 7, f"the real graph: {real:.3f}")
+    return svg(body, 78, f"{measure} of the real graph, its shuffles and the base")
 
 
 def gains(items: Sequence[tuple[str, float, str]]) -> str:

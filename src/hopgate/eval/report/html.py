@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from hopgate.eval.audit import Status
+from hopgate.eval.gate.compare import Comparison, Harm
 from hopgate.eval.gate.evidence import GRAPH
 from hopgate.eval.gate.judge import Judgement
+from hopgate.eval.gate.next_step import looks_in_words, next_step
 from hopgate.eval.report import charts
+from hopgate.eval.report.glossary import GLOSSARY
 from hopgate.eval.report.page import Page
 
 MARKS = {Status.PASS: "✓", Status.FAIL: "✗", Status.NOT_APPLICABLE: "–"}
@@ -33,6 +36,10 @@ def to_html(page: Page) -> str:
         marks=MARKS,
         measures=list(page.arms[0].means),
         tuning=_tuning(page.judgement),
+        meaning=GLOSSARY,
+        next_step=next_step(page.judgement),
+        looks=looks_in_words(page.judgement),
+        open_harms=_open_harms(page.judgement),
         **_charts(page),
     )
 
@@ -45,6 +52,7 @@ def _charts(page: Page) -> dict[str, Any]:
         "arms": charts.intervals([(row.name, "", row.means[measure], row.interval, row.kind) for row in page.arms]),
         "slices": _slices(judgement),
         "sweep": _sweep(judgement),
+        "among": _among(page),
         "gains": charts.gains(
             [
                 (anchors.get(query, ""), value, f"{evidence.queries[query].text} ({value:+.3f})")
@@ -65,12 +73,27 @@ def _slices(judgement: Judgement) -> charts.Chart:
         if comparison.role not in ("primary", "harm"):
             continue
         low, high = comparison.interval
-        kind = "win" if low > 0 else "loss" if high < 0 else "even"
+        kind = "win" if low > 0 else "loss" if comparison.state is Harm.SHOWN or high < 0 else "even"
         name = comparison.measure if comparison.slice == "all" else f"{comparison.measure} · {comparison.slice}"
         note = f"{comparison.n} queries · {comparison.wins} won, {comparison.ties} tied, {comparison.losses} lost"
-        note = f"the claim · {note}" if comparison.role == "primary" else note
+        note = f"the claim · {note}" if comparison.role == "primary" else f"harm {comparison.state} · {note}"
         rows.append((name, note, comparison.difference, comparison.interval, kind))
-    return charts.differences(rows, harm=policy.harm, worthwhile=policy.worthwhile)
+    return charts.differences(rows, margin=policy.margin, worthwhile=policy.worthwhile)
+
+
+def _among(page: Page) -> str:
+    """The challenger among its shuffles, and the base beside them."""
+    judgement, measure = page.judgement, str(page.judgement.evidence.primary)
+    if judgement.among is None:
+        return ""
+    means = {row.kind: row.means[measure] for row in page.arms if row.kind in ("challenger", "base")}
+    return charts.among(means["challenger"], judgement.among.means, means["base"], measure)
+
+
+def _open_harms(judgement: Judgement) -> list[Comparison]:
+    """What is neither shown to be harmed nor excluded, those first that look worst."""
+    harms = [each for each in judgement.comparisons if each.state is Harm.OPEN]
+    return sorted(harms, key=lambda harm: harm.interval[0])
 
 
 def _sweep(judgement: Judgement) -> str:
@@ -78,12 +101,11 @@ def _sweep(judgement: Judgement) -> str:
     if not evidence.sweep:
         return ""
     fuser = evidence.challenger_arm.fuser_value
-    tried = evidence.tuning[evidence.base].tried if evidence.base in evidence.tuning else {}
     return charts.sweep(
         evidence.sweep,
         needed=needed_weight(judgement),
         chosen=fuser.weights.get(GRAPH) if fuser else None,
-        base=max(tried.values(), default=None),
+        base=evidence.sweep.get(0.0),
         measure=str(evidence.primary),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hopgate.eval.gate.next_step import looks_in_words, next_step
 from hopgate.eval.report.page import Page
 
 _COLUMNS = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
@@ -16,7 +17,9 @@ def to_markdown(page: Page) -> str:
     parts = [
         f"# {decision.verdict.value}: the graph leg on {page.notes.title}",
         decision.reason,
+        f"**What to do now:** {next_step(judgement)}.",
         f"**Recommended:** `{decision.chosen}`",
+        looks_in_words(judgement),
         "## Audit",
         _table(
             ("check", "status", "evidence"),
@@ -32,7 +35,19 @@ def to_markdown(page: Page) -> str:
         ),
         "## Comparisons",
         _table(
-            ("challenger", "base", "measure", "slice", "n", "difference", "interval", "p", "p (Holm)", "won/tied/lost"),
+            (
+                "challenger",
+                "base",
+                "measure",
+                "slice",
+                "n",
+                "difference",
+                "interval",
+                "p",
+                "p (Holm)",
+                "harm",
+                "won/tied/lost",
+            ),
             [
                 (
                     c.challenger,
@@ -44,6 +59,7 @@ def to_markdown(page: Page) -> str:
                     f"{c.interval[0]:+.3f} to {c.interval[1]:+.3f}",
                     f"{c.p:.4f}",
                     f"{c.p_holm:.4f}",
+                    c.state.value or "–",
                     f"{c.wins}/{c.ties}/{c.losses}",
                 )
                 for c in judgement.comparisons

@@ -8,9 +8,10 @@ from typing import Any
 
 from hopgate.eval.audit import Case
 from hopgate.eval.data.runs import ordered, relevant
-from hopgate.eval.gate.evidence import Arm
+from hopgate.eval.gate.compare import SHUFFLED
+from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import Judgement
-from hopgate.eval.statistics import bca_interval
+from hopgate.eval.statistics import mean_interval
 from hopgate.memory import Cleared
 
 HIDDEN = "a sensitive memory"
@@ -99,24 +100,21 @@ def page(judgement: Judgement, notes: Notes | None = None) -> Page:
     """Gather what the report shows."""
     notes = notes or Notes()
     evidence = judgement.evidence
-    values = Case(evidence).values
+    case = Case(evidence)
+    values = case.values
     ours, theirs = (values[name][evidence.primary] for name in (evidence.challenger, evidence.base))
-    gains = sorted(((query, ours[query] - theirs[query]) for query in evidence.qrels), key=lambda g: (-g[1], g[0]))
-    changed = tuple((query, gain) for query, gain in gains if abs(gain) > 1e-9)
-    shown = {query for query, _ in sorted(changed, key=lambda g: (-abs(g[1]), g[0]))[:MAX_DETAILS]}
+    changed = changed_queries(evidence)
+    shown = detailed_queries(evidence)
     means = judgement.arms()
-    kinds = {evidence.challenger: "challenger", evidence.base: "base", evidence.control: "control"}
-    policy = evidence.policy
+    kinds = {evidence.challenger: "challenger", evidence.base: "base"}
     rows = [
-        ArmRow(
-            name,
-            arm.configuration,
-            kinds.get(name, ""),
-            bca_interval(list(values[name][evidence.primary].values()), resamples=policy.resamples, seed=policy.seed),
-            means[name],
-        )
+        ArmRow(name, arm.configuration, kinds.get(name, ""), _interval(values[name][evidence.primary]), means[name])
         for name, arm in evidence.arms.items()
     ]
+    if evidence.shuffles:
+        shuffled = case.shuffles.mean(axis=0).tolist()
+        told = f"the mean of {len(evidence.shuffles)} shuffled graphs, each tuned like the challenger"
+        rows.append(ArmRow(SHUFFLED, told, "control", _interval(dict(enumerate(shuffled))), means[SHUFFLED]))
     rows.sort(key=lambda row: -row.means[str(evidence.primary)])
     details = [
         _detail(judgement, notes, query, (ours[query], theirs[query]), f"q{number}")
@@ -124,6 +122,24 @@ def page(judgement: Judgement, notes: Notes | None = None) -> Page:
         if query in shown
     ]
     return Page(judgement, notes, tuple(rows), tuple(details), changed)
+
+
+def changed_queries(evidence: Evidence) -> tuple[tuple[str, float], ...]:
+    """The queries on which the challenger and the base differ at the primary measure, the largest gain first."""
+    arms = (evidence.challenger_arm, evidence.base_arm)
+    ours, theirs = (evidence.primary.per_query(arm.run, evidence.qrels) for arm in arms)
+    gains = sorted(((query, ours[query] - theirs[query]) for query in evidence.qrels), key=lambda g: (-g[1], g[0]))
+    return tuple((query, gain) for query, gain in gains if abs(gain) > 1e-9)
+
+
+def detailed_queries(evidence: Evidence) -> set[str]:
+    """Those of them whose lists the report shows: the largest changes."""
+    largest = sorted(changed_queries(evidence), key=lambda g: (-abs(g[1]), g[0]))
+    return {query for query, _ in largest[:MAX_DETAILS]}
+
+
+def _interval(values: Mapping[Any, float]) -> tuple[float, float]:
+    return mean_interval(list(values.values()), floor=0.0, ceiling=1.0)
 
 
 def _detail(judgement: Judgement, notes: Notes, query: str, values: tuple[float, float], anchor: str) -> QueryDetail:
@@ -134,7 +150,9 @@ def _detail(judgement: Judgement, notes: Notes, query: str, values: tuple[float,
     def hits(arm: Arm, ids: list[str]) -> tuple[ReportHit, ...]:
         ranks = {leg: [name for name, _ in run.get(query, ())] for leg, run in (arm.found or {}).items()}
         ranks = {**{leg: [name for name, _ in run.get(query, ())] for leg, run in arm.legs.items()}, **ranks}
-        return tuple(_hit(notes, query, name, name in gold, ranks) for name in ids)
+        # A path belongs where the graph put a memory: an arm without a graph has none.
+        paths = notes.paths.get(query, {}) if arm.uses_graph else {}
+        return tuple(_hit(notes, name, name in gold, ranks, paths) for name in ids)
 
     first, second = (ordered(arm.run.get(query, ()))[: evidence.k] for arm in (base, challenger))
     missing = sorted(gold.difference(first, second))
@@ -150,11 +168,11 @@ def _detail(judgement: Judgement, notes: Notes, query: str, values: tuple[float,
     )
 
 
-def _hit(notes: Notes, query: str, name: str, gold: bool, ranks: Mapping[str, list[str]]) -> ReportHit:
+def _hit(notes: Notes, name: str, gold: bool, ranks: Mapping[str, list[str]], paths: Mapping[str, str]) -> ReportHit:
     places = tuple((leg, ids.index(name) + 1) for leg, ids in ranks.items() if name in ids)
     if name in notes.sensitive:
         return ReportHit("", HIDDEN, gold, places, "")
-    return ReportHit(name, _short(notes.texts.get(name, "")), gold, places, notes.paths.get(query, {}).get(name, ""))
+    return ReportHit(name, _short(notes.texts.get(name, "")), gold, places, paths.get(name, ""))
 
 
 def _short(text: str, most: int = 150) -> str:

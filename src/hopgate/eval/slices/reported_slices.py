@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.slices.latent import LATENT, latent_space
@@ -44,3 +47,19 @@ def reported_slices(
         if len(selected) >= SMALLEST_SLICE or isinstance(part, All):
             distinct.setdefault(selected, part)
     return {part: selected for selected, part in distinct.items()}
+
+
+def named_slices(slices: Mapping[Slice, frozenset[str]], names: Sequence[str]) -> dict[Slice, frozenset[str]]:
+    """Keep all queries, and of the other slices those that are named; all where none is.
+
+    Examples
+    --------
+    >>> named_slices({All(): frozenset({"q"})}, ["none"])
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: there is no slice 'none': there are all
+    """
+    known = {repr(part): part for part in slices}
+    for name in names:
+        if name not in known:
+            raise HopgateError(f"there is no slice {name!r}: there are {', '.join(known)}")
+    return {part: queries for part, queries in slices.items() if not names or repr(part) in {"all", *names}}

@@ -1,4 +1,4 @@
-"""What a set of queries could have shown: the smallest detectable effect, and how many queries one would need."""
+"""How many queries would decide: from the spread, the effect, and what the honest interval adds."""
 
 from __future__ import annotations
 
@@ -7,66 +7,57 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-ALPHA = 0.05
 POWER = 0.8
 
 
 def spread(differences: ArrayLike) -> float:
-    """Estimate the standard deviation of the paired differences.
+    """Estimate the standard deviation of the differences, as if one more query had differed from the mean by 1.
 
-    Where all are equal the sample cannot tell how much queries vary; it is then taken as if one query of them had
-    differed by 1, so that "nothing happened" on few queries is not mistaken for certainty.
+    Ties never make it 0: "nothing happened" on few queries is not certainty.
 
     Examples
     --------
-    >>> spread([0.0, 1.0, 0.0, 1.0])
-    0.5773502691896257
-    >>> spread([0.0] * 4)
-    0.5
+    >>> round(spread([0.0] * 15), 3), round(spread([0.0] * 3 + [1.0]), 3)
+    (0.25, 0.592)
     """
     values = np.asarray(differences, dtype=np.float64)
-    if values.size < 2:
+    if values.size == 0:
         return 1.0
-    measured = float(values.std(ddof=1))
-    return measured if measured > 1e-12 else 1.0 / math.sqrt(values.size)
+    return float(np.sqrt((((values - values.mean()) ** 2).sum() + 1.0) / (values.size + 1)))
 
 
-def smallest_effect(sd: float, n: int, *, alpha: float = ALPHA, power: float = POWER) -> float:
-    """Mean difference that a two-sided paired test of `n` queries would find with the given power.
+def queries_needed(sd: float, effect: float, *, level: float = 0.025, power: float = POWER) -> int:
+    """Number of queries with which an effect of this size is decided with the given power.
 
-    Examples
-    --------
-    >>> round(smallest_effect(0.3, 100), 3)
-    0.085
-    """
-    return (_quantile(1 - alpha / 2, n) + _quantile(power, n)) * sd / math.sqrt(n) if n > 1 else math.inf
-
-
-def queries_needed(sd: float, effect: float, *, alpha: float = ALPHA, power: float = POWER) -> int:
-    """Smallest number of queries whose `smallest_effect` is at most `effect`.
+    The smallest n with (z_level + z_power) · sd / √n + (1 + effect) / n ≤ effect. The same number serves a gain to be
+    shown against 0, a worthwhile gain to be excluded where there is none, and a harm to be excluded by its margin.
 
     Examples
     --------
-    >>> queries_needed(0.3, 0.05)
-    285
+    >>> queries_needed(0.25, 0.03), queries_needed(0.25, 0.10)
+    (612, 70)
     """
     if not effect > 0:
         raise ValueError("the effect to be found must be above 0")
-    n = 2
-    # The quantiles depend on n through the degrees of freedom: iterate the closed form until it settles.
-    for _ in range(50):
-        wanted = max(2, math.ceil(((_quantile(1 - alpha / 2, n) + _quantile(power, n)) * sd / effect) ** 2))
-        if wanted == n:
-            break
-        n = wanted
-    while smallest_effect(sd, n, alpha=alpha, power=power) > effect:
-        n += 1
-    while n > 2 and smallest_effect(sd, n - 1, alpha=alpha, power=power) <= effect:
-        n -= 1
-    return n
+    slope, constant = (_z(level) + _z(1 - power)) * sd, 1.0 + min(effect, 1.0)
+    root = (-slope + math.sqrt(slope * slope + 4 * constant * effect)) / (2 * constant)
+    return math.ceil(1.0 / root**2)
 
 
-def _quantile(level: float, n: int) -> float:
-    from scipy.special import stdtrit
+def smallest_effect(sd: float, n: int, *, level: float = 0.025, power: float = POWER) -> float:
+    """Smallest effect that n queries would have decided with the given power; `queries_needed` turned round.
 
-    return float(stdtrit(max(1, n - 1), level))
+    Examples
+    --------
+    >>> round(smallest_effect(0.25, 100), 3)
+    0.081
+    """
+    if n < 2:
+        return 1.0
+    return min(1.0, ((_z(level) + _z(1 - power)) * sd / math.sqrt(n) + 1.0 / n) / (1 - 1.0 / n))
+
+
+def _z(level: float) -> float:
+    from scipy.special import ndtri
+
+    return float(-ndtri(level))

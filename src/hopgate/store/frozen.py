@@ -1,0 +1,47 @@
+"""A store as it was at one moment: every transaction sees that state, and none can write."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from hopgate.store import connect
+from hopgate.store.store import Store
+
+READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+
+
+class FrozenStore(Store):
+    """Another view of an open store, for an evaluation: whatever is written meanwhile, every query sees one snapshot.
+
+    The snapshot lasts until it is closed; the store that it was made from stays open.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.dsn)
+        self._holder = connect.connect(store.dsn)
+        self._holder.execute(READ_ONLY)
+        row = self._holder.execute("SELECT pg_export_snapshot()").fetchone()
+        assert row is not None
+        self._snapshot = str(row[0])
+
+    def pin(self, connection: psycopg.Connection[Any]) -> None:
+        """Let a transaction that has just begun see the snapshot."""
+        connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self._snapshot)))
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        """Borrow a connection for one transaction that reads the snapshot."""
+        with super().transaction() as connection:
+            connection.execute(READ_ONLY)
+            self.pin(connection)
+            yield connection
+
+    def close(self) -> None:
+        """Let go of the snapshot."""
+        super().close()
+        self._holder.close()

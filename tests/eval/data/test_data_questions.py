@@ -1,0 +1,61 @@
+"""One's own questions: a file to fill in, candidates from every leg, queries and judgements out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import read_dataset
+from hopgate.eval.data.own_questions import store_texts, with_candidates, write_judged
+from hopgate.eval.data.questions_file import questions_text, read_questions
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+
+
+def test_a_file_is_filled_in_ticked_and_becomes_queries(kb: KnowledgeBase, tmp_path: Path) -> None:
+    kb.add(
+        Memory("m1", "Gitea runs on birch."),
+        Memory("m2", "birch stands in the cellar."),
+        Memory("m3", "The Gitea password is in the safe.", is_sensitive=True),
+    )
+    path = tmp_path / "questions.md"
+    path.write_text(questions_text([], {}))
+    assert read_questions(path) == []
+    path.write_text(path.read_text().replace("## \n", "## Where is Gitea?\n", 1))
+    pooled = with_candidates(kb, read_questions(path))
+    path.write_text(questions_text(pooled, store_texts(kb)))
+    assert "password" not in path.read_text()
+    assert "- [ ] m1 · Gitea runs on birch." in path.read_text()
+    path.write_text(path.read_text().replace("- [ ] m1", "- [x] m1") + "\n")
+    asked = read_questions(path)
+    assert asked[0].gold == {"m1": 1}
+    # What is there already is not asked again: ticks stay.
+    assert with_candidates(kb, asked) == asked
+    assert write_judged(tmp_path / "mine", asked, list(kb.id_map().values()), dev=0.0) == (1, 0)
+    read = read_dataset(tmp_path / "mine", kb.export())
+    (query,) = read.queries.values()
+    assert query.text == "Where is Gitea?"
+    assert read.split("test")[query.id] == {"m1": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("- [x] m1 · before any question\n", "line 1: a candidate"), ("## a?\n## a?\n", "line 2: the question 'a")],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, reason: str) -> None:
+    path = tmp_path / "questions.md"
+    path.write_text(text)
+    with pytest.raises(HopgateError, match=reason):
+        read_questions(path)
+
+
+def test_nothing_ticked_and_unknown_memories_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "questions.md"
+    path.write_text("## a?\n- [ ] m1 · text\n")
+    with pytest.raises(HopgateError, match="no box is ticked"):
+        write_judged(tmp_path / "out", read_questions(path), ["m1"])
+    path.write_text("## a?\n- [x] m9 · text\n")
+    with pytest.raises(HopgateError, match="no memory 'm9'"):
+        write_judged(tmp_path / "out", read_questions(path), ["m1"])
