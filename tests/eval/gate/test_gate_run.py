@@ -99,8 +99,8 @@ def test_a_store_is_judged_as_it_is_with_the_same_verdict(
 def test_the_full_ablation_answers_what_was_left_open(
     kb: KnowledgeBase, dataset: Dataset, collected: Collected
 ) -> None:
-    lists = {**collected.lists, "no-model": collected.shuffled[1]}
-    fewer = Collected(lists, collected.importance, collected.shuffled[:2])
+    no_model = collected.lists.with_graph(collected.shuffled[1])
+    fewer = replace(collected, shuffled=collected.shuffled[:2], no_model=no_model)
     made, _ = assemble(dataset, fewer, GateOptions(arms="full"), kb)
     assert {f"rrf (k={k})" for k in (10, 20, 40, 60, 80, 100)} <= made.arms.keys()
     wanted = {"exact-match bonus", "graph (no model)", "lexical+dense+graph (no model)", "concept-boost", "tm2c2"}
@@ -124,8 +124,8 @@ def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, c
     verdicts = []
     for number in range(0, SEEDS + 1, 4):
         others = tuple(run for at, run in enumerate(collected.shuffled) if at != number)
-        lists = {**collected.lists, "graph": collected.shuffled[number]}
-        made = ablate(Collected(lists, collected.importance, others), dev, test, k=10, settings={}, more=False)
+        lists = collected.lists.with_graph(collected.shuffled[number])
+        made = ablate(Collected(lists, others), dev, test, k=10, settings={}, more=False)
         changed = replace(
             evidence, arms=made.arms, tuning=made.tuning, challenger=made.challenger, base=made.base,
             shuffles=made.shuffles,

@@ -94,7 +94,7 @@ def assemble(
         ),
         space=kb.embedder_name(),
         corpus_size=len(dataset.memories),
-        importance=collected.importance,
+        importance=collected.lists.importance,
         sweep=_sweep(collected, dev or reported, ablation.fuser, options.primary),
         policy=policy or Policy(seed=options.seed),
     )
@@ -109,20 +109,20 @@ def _further(
     options: GateOptions,
     kb: KnowledgeBase,
 ) -> dict[str, Arm]:
-    reported = dataset.split(options.split)
-    legs = {leg: collected.lists[leg] for leg in LEGS}
+    reported = list(dataset.split(options.split))
+    lists = collected.lists.only(reported, LEGS)
     queries = [dataset.queries[name] for name in reported]
-    bonus = further_arms.exact_match(ablation.fuser, legs, queries, kb, settings)
-    arms = {**further_arms.swept_k(ablation.fuser, legs, list(reported), settings), bonus.name: bonus}
-    if "no-model" in collected.lists:
+    bonus = further_arms.exact_match(ablation.fuser, lists, queries, kb, settings)
+    arms = {**further_arms.swept_k(ablation.fuser, lists, reported, settings), bonus.name: bonus}
+    if collected.no_model is not None:
         dev = dataset.split(options.tune) if options.tune else {}
         base, default = ablation.fused_base, Settings().fuser
-        arms |= further_arms.no_model(collected.lists, dev, list(reported), base, settings, options.k, default)
+        arms |= further_arms.no_model(collected.no_model, dev, reported, base, settings, options.k, default)
     return arms
 
 
 def _sweep(collected: Collected, qrels: Qrels, fuser: AnyFuser, measure: Measure) -> dict[float, float]:
     """The challenger's fusion over the graph's weight, from none on; the weight that was chosen is among them."""
-    legs = {leg: collected.lists[leg] for leg in LEGS}
     weights = sorted({0.0, *SWEPT_WEIGHTS, fuser.graph})
-    return {weight: measure.mean(fused_run(fuser.reweighed(graph=weight), legs, qrels), qrels) for weight in weights}
+    lists = collected.lists
+    return {weight: measure.mean(fused_run(fuser.reweighed(graph=weight), lists, qrels), qrels) for weight in weights}

@@ -21,6 +21,7 @@ from hopgate.eval.gate.plan_file import FILE, plan_hash, plan_text
 from hopgate.eval.gate.saved import recomputed, save_gate
 from hopgate.eval.report import Notes, write_report
 from hopgate.eval.report.page import detailed_queries
+from hopgate.recall.settings import Settings
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -125,14 +126,15 @@ def _gate(
 
         graphs["hops"] = kb.graph_leg.variant(hops=Hops())
     progress = stage("asking", len(queries))
+    settings = Settings(k=options.k, depth=options.depth)
     collected = collect(
-        kb, queries, depth=options.depth, graphs=graphs, shuffles=options.shuffle_seeds, progress=progress
+        kb, queries, settings=settings, graphs=graphs, shuffles=options.shuffle_seeds, progress=progress
     )
     if options.arms == "full" and dataset.triples:
         with throwaway_store(replace(dataset, triples=()), stage) as plain:
             progress = stage("asking without a model", len(queries))
-            no_model = collect(plain, queries, depth=options.depth, progress=progress)
-        collected.lists["no-model"] = no_model.lists["graph"]
+            no_model = collect(plain, queries, settings=settings, progress=progress)
+        collected = replace(collected, no_model=no_model.lists)
     stage("choosing weights", None)
     evidence, about = assemble(dataset, collected, options, kb, policy=policy, source=source)
     about["plan"] = plan_hash(plan or plan_text(options, policy))
