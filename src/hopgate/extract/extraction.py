@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from hopgate.memory import Cleared, Memory, cleared
+
+
+OWNER = "I"
+"""Who a note is about that says "I", where nothing names its owner."""
 
 
 class State(StrEnum):
@@ -35,6 +40,19 @@ class State(StrEnum):
 class Source:
     """A memory as an extractor sees it: cleared text, tags and keywords, and the id to file the result under.
 
+    Parameters
+    ----------
+    title : str, optional
+        The memory's title, which is its text's first line; None where it is not known whether it has one.
+    created_at : datetime, optional
+        When it was written: "yesterday" is the day before.
+    owner : str
+        Who says "I" in it.
+    before : tuple of str
+        The turns of the same thread just before it: "she" may be somebody there.
+    known : tuple of (str, str)
+        Words of this text, in lower case, that other memories show to be names, each with its kind or an empty text.
+
     Examples
     --------
     >>> [source.memory_id for source in sources([Memory("m1", "open"), Memory("m2", "x", is_sensitive=True)])]
@@ -45,11 +63,18 @@ class Source:
     text: Cleared
     tags: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    title: str | None = None
+    created_at: datetime | None = None
+    owner: str = OWNER
+    before: tuple[Cleared, ...] = ()
+    known: tuple[tuple[str, str], ...] = ()
 
     @property
     def material(self) -> str:
         """All that an extractor may read, in one string that no other source gives: what a cache key is made of."""
-        return json.dumps([self.text, self.tags, self.keywords], ensure_ascii=False)
+        day = self.created_at.date().isoformat() if self.created_at else ""
+        context = [self.title, day, self.owner, self.before, self.known]
+        return json.dumps([self.text, self.tags, self.keywords, context], ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,4 +186,26 @@ def failed(reason: str) -> Extraction:
 def sources(memories: Iterable[Memory]) -> Iterator[Source]:
     """Turn memories into what extractors take; sensitive ones do not pass the guard."""
     for memory, text in cleared((memory, memory) for memory in memories):
-        yield Source(memory.external_id, text, memory.tags, memory.expanded_keywords)
+        yield Source(
+            memory.external_id,
+            text,
+            memory.tags,
+            memory.expanded_keywords,
+            title=memory.title,
+            created_at=memory.created_at,
+            owner=owner_of(memory),
+        )
+
+
+def owner_of(memory: Memory) -> str:
+    """Give who says "I" in a memory: its metadata's `owner`, else "I", told apart by scope.
+
+    Examples
+    --------
+    >>> owner_of(Memory("m1", "x")), owner_of(Memory("m1", "x", scope="ada"))
+    ('I', 'I (ada)')
+    """
+    given = ((memory.source or {}).get("metadata") or {}).get("owner")
+    if isinstance(given, str) and given.strip():
+        return given.strip()
+    return f"{OWNER} ({memory.scope})" if memory.scope else OWNER

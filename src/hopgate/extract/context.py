@@ -1,0 +1,62 @@
+"""What one memory cannot show alone: names that others make known, and who the turns before it were about.
+
+`with_context` reads memories together, as a backfill does. In a store that grows, `graph/build` asks the store instead.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from hopgate.extract.extraction import Source, sources
+from hopgate.extract.rules.survey import surveyed
+from hopgate.memory import Cleared, Memory
+
+# A pronoun means somebody of these last turns, or nobody.
+TURNS = 4
+
+
+def with_context(memories: Sequence[Memory]) -> list[Source]:
+    """Turn memories into sources that know of each other; sensitive ones neither pass nor tell anything.
+
+    Examples
+    --------
+    >>> notes = [Memory("m1", "immich runs on cedar."), Memory("m2", "Rebooted cedar again.")]
+    >>> [source.known for source in with_context(notes)]
+    [(('cedar', 'host'), ('immich', 'service')), (('cedar', 'host'),)]
+    """
+    survey = surveyed(sources(memories))
+    return [replace(source, known=survey.known(source)) for source in with_turns(memories)]
+
+
+def with_turns(memories: Iterable[Memory]) -> list[Source]:
+    """Give each memory of a thread the turns before it, in the order in which they were written."""
+    threads: dict[tuple[str, str], list[Source]] = defaultdict(list)
+    made: dict[str | int, Source] = {}
+    order = []
+    for memory in memories:
+        for source in sources([memory]):
+            order.append(source.memory_id)
+            made[source.memory_id] = source
+            if thread := thread_of(memory):
+                threads[thread].append(source)
+    for turns in threads.values():
+        turns.sort(key=lambda source: source.created_at.timestamp() if source.created_at else 0.0)
+        for at, source in enumerate(turns):
+            before: tuple[Cleared, ...] = tuple(turn.text for turn in turns[max(0, at - TURNS) : at])
+            made[source.memory_id] = replace(source, before=before)
+    return [made[key] for key in order]
+
+
+def thread_of(memory: Memory) -> tuple[str, str] | None:
+    """Give a memory's scope and thread, as its metadata say it; None where it is a note by itself.
+
+    Examples
+    --------
+    >>> thread_of(Memory("m1", "hi", scope="ada", source={"metadata": {"thread": "t1"}}))
+    ('ada', 't1')
+    """
+    metadata = (memory.source or {}).get("metadata") or {}
+    thread = metadata.get("thread") or metadata.get("session")
+    return (memory.scope or "", str(thread)) if thread else None

@@ -1,0 +1,165 @@
+"""Names written in lower case: introduced by what a note says of them, or rare in the language and met again."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hopgate.extract.rules.capitals import is_given
+from hopgate.extract.rules.languages import KIN, LANGUAGES, zipf
+from hopgate.extract.rules.tokenise import letter
+
+# Words of every language that are never a name by themselves.
+_SMALL = frozenset().union(*(language.function | language.openers | language.hypothetical for language in LANGUAGES.values()))
+_CALENDAR = frozenset(word for language in LANGUAGES.values() for word in (*language.months, *language.days, *language.shifts))
+_WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
+_RUNS = frozenset("runs run running läuft laufen draait loopt tourne corre gira".split())
+_ON = frozenset("on auf op sur en su".split())
+_HOSTED = frozenset("hosted deployed installed running hosting gehostet installiert".split())
+_ADVERBS = frozenset("now still currently also again jetzt noch wieder nu weer now again maintenant ahora ora is are was".split())
+_PREPOSITIONS = frozenset("on to from onto off auf von nach op naar van sur".split())
+_DETERMINERS = frozenset("the a an my our your his her its their this that some any every no der die das den dem ein eine einen "
+                         "de het een le la les un une el los las il lo gli".split())  # fmt: skip
+_NAMING = frozenset("called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata".split())
+# Zipf: what is rarer is a name when it is met in two memories; what is unknown to every language, in one.
+RARE, BARE = 2.5, 4.1
+
+
+@dataclass(slots=True)
+class Survey:
+    """What memories show of their words: counted over all of them, asked for one.
+
+    Examples
+    --------
+    >>> survey = Survey()
+    >>> for text in ("immich runs on cedar .", "rebooted cedar", "a cedar table"):
+    ...     survey.add(text.split(), "en", "")
+    >>> survey.names("cedar is slow".split(), "en")
+    {'cedar': 'host'}
+    """
+
+    introduced: dict[str, str] = field(default_factory=dict)
+    capitals: Counter[str] = field(default_factory=Counter)
+    lower: Counter[str] = field(default_factory=Counter)
+    bare: Counter[str] = field(default_factory=Counter)
+
+    def add(self, tokens: list[str], code: str, marks: str, tags: Iterable[str] = ()) -> None:
+        """Count one memory."""
+        lower = [token.lower() for token in tokens]
+        self.introduced |= introduced(tokens, lower, tags)
+        self.lower.update({token for token in tokens if token.islower() and _WORD.fullmatch(token)})
+        for at, token in enumerate(lower):
+            if token in _PREPOSITIONS and at + 1 < len(lower) and tokens[at + 1].islower():
+                self.bare[lower[at + 1]] += 1
+        if code != "de":
+            self.capitals.update({lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'})
+
+    def names(self, tokens: Iterable[str], code: str) -> dict[str, str]:
+        """Give those of a memory's words that all memories show to be names, in lower case, with their kinds."""
+        found: dict[str, str] = {}
+        for token in tokens:
+            word = token.lower().replace("’", "'").removesuffix("'s")
+            if word in found:
+                continue
+            if word in self.introduced:
+                found[word] = self.introduced[word]
+            elif token[:1].isupper():
+                if self.capitals[word] > self.lower[word]:
+                    found[word] = ""
+            elif self.lower[word] > 1 and is_rare(word, code, RARE):
+                found[word] = ""
+            elif self.bare[word] > 1 and self.lower[word] > 1 and is_rare(word, code, BARE):
+                found[word] = ""
+        return found
+
+
+def is_rare(word: str, code: str, limit: float) -> bool:
+    """Whether a word in lower case is rare enough, in its note's language and in English, to be a name.
+
+    Examples
+    --------
+    >>> is_rare("vaultwarden", "en", 1), is_rare("running", "en", 3), is_rare("follow-up", "en", 2.5)
+    (True, False, False)
+    """
+    if len(word) < 3 or word in _SMALL or word in _CALENDAR or not _WORD.fullmatch(word):
+        return False
+    if "-" in word and all(zipf(part, code) > 3 or zipf(part, "en") > 3 or len(part) < 3 for part in word.split("-")):
+        return False
+    stem = word.removesuffix("s") if word.endswith("s") else word
+    return all(max(zipf(word, one), zipf(stem, one)) < limit for one in {code, "en"})
+
+
+def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) -> dict[str, str]:
+    """Give the words in lower case that this text makes names: "X runs on Y", "X: A -> B", "called X", "X = Y".
+
+    Examples
+    --------
+    >>> tokens = "uptime-kuma : hazel -> willow".split()
+    >>> introduced(tokens, tokens)
+    {'hazel': 'host', 'willow': 'host', 'uptime-kuma': 'service'}
+    """
+    found: dict[str, str] = {}
+    for at, word in enumerate(lower):
+        if word in _ON and at and (lower[at - 1] in _RUNS | _HOSTED or (at > 1 and lower[at - 1] in _ADVERBS and lower[at - 2] in _RUNS)):
+            host = _name_at(tokens, at + 1)
+            if host:
+                subject = next((back for back in range(at - 1, max(-1, at - 5), -1)
+                                if lower[back] not in _RUNS | _HOSTED | _ADVERBS), -1)  # fmt: skip
+                found[host] = "host"
+                if service := _name_at(tokens, subject):
+                    found.setdefault(service, "service")
+        elif tokens[at] in ("->", "→", "=>", "-->"):
+            ends = _name_at(tokens, at - 1), _name_at(tokens, at + 1)
+            if all(ends):
+                found |= dict.fromkeys(ends, "host")
+                if at > 2 and tokens[at - 2] == ":" and (service := _name_at(tokens, at - 3)):
+                    found[service] = "service"
+        elif word in _NAMING:
+            if (name := _name_at(tokens, at + 1)) and is_rare(name, "en", 3):
+                found.setdefault(name, "")
+        elif word == "=" and (name := _name_at(tokens, at - 1)) and (at < 2 or tokens[at - 2][0] == "\n"):
+            found.setdefault(name, "")
+    wanted = {tag.lower() for tag in tags}
+    for token in set(tokens) & wanted:
+        if token.islower() and is_rare(token, "en", 3.2):
+            found.setdefault(token, "")
+    return found
+
+
+def _name_at(tokens: list[str], at: int) -> str:
+    """The word in lower case at a place where a name stands, if it can be one; else an empty text."""
+    if not 0 <= at < len(tokens):
+        return ""
+    token = tokens[at]
+    if not token.islower() or token in _SMALL or token in _DETERMINERS or token in KIN or not _WORD.fullmatch(token):
+        return ""
+    if at and tokens[at - 1].lower() in _DETERMINERS:
+        return ""
+    return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
+
+
+def lower_spans(tokens: list[str], known: Iterable[str], code: str) -> Iterator[int]:
+    """Yield where names in lower case stand: known ones, and words that no language has."""
+    wanted = set(known)
+    for at, token in enumerate(tokens):
+        if not token[0].isalpha() or not token.islower():
+            continue
+        word = token.replace("’", "'").removesuffix("'s")
+        if word in wanted or (len(word) > 4 and letter(token) in "we" and is_unknown(word, code)):
+            yield at
+
+
+def is_unknown(word: str, code: str) -> bool:
+    """Whether no language knows a word, nor what it is derived from: then it is a name even where it stands once."""
+    if not is_rare(word, code, 0.5) or re.search(r"(.)\1\1", word) or "-" in word and code == "en":
+        return False
+    endings = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es")
+    stems = [word.removesuffix(ending) for ending in endings if word.endswith(ending)]
+    if any(zipf(stem, "en") > 2.5 or zipf(stem + "e", "en") > 2.5 for stem in stems):
+        return False
+    if code in ("de", "nl"):
+        return False
+    # Two known words written together ("doorbell") are a word; the service names of that form recur or are introduced.
+    return not any(zipf(word[:at], "en") > 3.3 and zipf(word[at:], "en") > 3.3 for at in range(3, len(word) - 2))
