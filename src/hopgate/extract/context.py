@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from hopgate.extract.extraction import Source, sources
+from hopgate.extract.extraction import OWNER, Source, sources
 from hopgate.extract.rules.survey import surveyed
 from hopgate.memory import Cleared, Memory
 
@@ -26,8 +26,9 @@ def with_context(memories: Sequence[Memory]) -> list[Source]:
     >>> [source.known for source in with_context(notes)]
     [(('cedar', 'host'), ('immich', 'service')), (('cedar', 'host'),)]
     """
-    survey = surveyed(sources(memories))
-    return [replace(source, known=survey.known(source)) for source in with_turns(memories)]
+    made = with_turns(memories)
+    survey = surveyed(made)
+    return [replace(source, known=survey.known(source)) for source in made]
 
 
 def with_turns(memories: Iterable[Memory]) -> list[Source]:
@@ -36,7 +37,8 @@ def with_turns(memories: Iterable[Memory]) -> list[Source]:
     made: dict[str | int, Source] = {}
     order = []
     for memory in memories:
-        for source in sources([memory]):
+        for plain in sources([memory]):
+            source = replace(plain, title=memory.title, created_at=memory.created_at, owner=owner_of(memory))
             order.append(source.memory_id)
             made[source.memory_id] = source
             if thread := thread_of(memory):
@@ -60,3 +62,17 @@ def thread_of(memory: Memory) -> tuple[str, str] | None:
     metadata = (memory.source or {}).get("metadata") or {}
     thread = metadata.get("thread") or metadata.get("session")
     return (memory.scope or "", str(thread)) if thread else None
+
+
+def owner_of(memory: Memory) -> str:
+    """Give who says "I" in a memory: its metadata's `owner`, else "I", told apart by scope.
+
+    Examples
+    --------
+    >>> owner_of(Memory("m1", "x")), owner_of(Memory("m1", "x", scope="ada"))
+    ('I', 'I (ada)')
+    """
+    given = ((memory.source or {}).get("metadata") or {}).get("owner")
+    if isinstance(given, str) and given.strip():
+        return given.strip()
+    return f"{OWNER} ({memory.scope})" if memory.scope else OWNER

@@ -74,7 +74,8 @@ class Source:
         """All that an extractor may read, in one string that no other source gives: what a cache key is made of."""
         day = self.created_at.date().isoformat() if self.created_at else ""
         context = [self.title, day, self.owner, self.before, self.known]
-        return json.dumps([self.text, self.tags, self.keywords, context], ensure_ascii=False)
+        plain = context == [None, "", OWNER, (), ()]
+        return json.dumps([self.text, self.tags, self.keywords, *([] if plain else context)], ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,26 +187,4 @@ def failed(reason: str) -> Extraction:
 def sources(memories: Iterable[Memory]) -> Iterator[Source]:
     """Turn memories into what extractors take; sensitive ones do not pass the guard."""
     for memory, text in cleared((memory, memory) for memory in memories):
-        yield Source(
-            memory.external_id,
-            text,
-            memory.tags,
-            memory.expanded_keywords,
-            title=memory.title,
-            created_at=memory.created_at,
-            owner=owner_of(memory),
-        )
-
-
-def owner_of(memory: Memory) -> str:
-    """Give who says "I" in a memory: its metadata's `owner`, else "I", told apart by scope.
-
-    Examples
-    --------
-    >>> owner_of(Memory("m1", "x")), owner_of(Memory("m1", "x", scope="ada"))
-    ('I', 'I (ada)')
-    """
-    given = ((memory.source or {}).get("metadata") or {}).get("owner")
-    if isinstance(given, str) and given.strip():
-        return given.strip()
-    return f"{OWNER} ({memory.scope})" if memory.scope else OWNER
+        yield Source(memory.external_id, text, memory.tags, memory.expanded_keywords)

@@ -44,6 +44,7 @@ class Survey:
     capitals: Counter[str] = field(default_factory=Counter)
     lower: Counter[str] = field(default_factory=Counter)
     bare: Counter[str] = field(default_factory=Counter)
+    starts: set[str] = field(default_factory=set)
 
     def add(self, tokens: list[str], code: str, marks: str, tags: Iterable[str] = ()) -> None:
         """Count one memory."""
@@ -53,6 +54,7 @@ class Survey:
         for at, token in enumerate(lower):
             if token in _PREPOSITIONS and at + 1 < len(lower) and tokens[at + 1].islower():
                 self.bare[lower[at + 1]] += 1
+        self.starts.update(word for word, token in zip(lower, tokens, strict=True) if token[0].isupper())
         if code != "de":
             self.capitals.update({lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'})
 

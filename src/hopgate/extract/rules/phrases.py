@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.candidates import variants
+from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.kinds import kind_of, kinds_from
 from hopgate.extract.rules.note_facts import note_facts
 from hopgate.extract.rules.reading import read
@@ -44,6 +45,11 @@ class Phrases:
     def identity(self) -> ExtractorIdentity:
         """The rules' version and the settings."""
         return ExtractorIdentity("phrases", model=f"rules {RULES}", parameters=asdict(self))
+
+    @property
+    def single_valued(self) -> tuple[str, ...]:
+        """The relations of the patterns of which a concept has one object at a time."""
+        return SINGLE_VALUED
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
