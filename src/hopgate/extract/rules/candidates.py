@@ -71,7 +71,9 @@ def candidates(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) ->
         start = match.start("inside")
         if any(mark in "UAKZTC" for mark in inside) and taken.find(1, start, start + len(inside)) < 0:
             take(start, start + len(inside), "quote")
-    for match in _NAME.finditer(marks):
+    # What is taken ends a name: in "since 1 May 2024 Lena" the year is the date's.
+    free = "".join("_" if used else mark for used, mark in zip(taken, marks, strict=True)) if spans else marks
+    for match in _NAME.finditer(free):
         start, end = match.span()
         if start < end <= start + LONGEST_NAME and taken.find(1, start, end) < 0 and _is_name(tokens, marks, start, end):
             take(start, end, "name")

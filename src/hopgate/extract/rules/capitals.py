@@ -74,7 +74,7 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
             )
             if not kept:
                 changed[at] = "w"
-    if code == "de":
+    if _JOINING & set(lower):
         for at in range(1, len(changed) - 1):
             if lower[at] in _JOINING and changed[at - 1] in "U" and changed[at + 1] == "U" and lower[at - 1] not in KIN:
                 changed[at] = "p"
@@ -133,6 +133,8 @@ def _german(
     frequency = zipf(word, "de")
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
+    if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:
+        return False  # "meine Tochter Thea": the noun is what she is
     if follows in ("U", "K") and not starts and not (frequency > 4 and before in ("den", "dem", "einen", "der", "die", "das")):
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):

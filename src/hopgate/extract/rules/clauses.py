@@ -55,7 +55,7 @@ def _doubtful(before: str, near: set[str], language: Language) -> bool:
 
 
 def clauses(reading: Reading) -> Iterator[Clause]:
-    """Yield the sentences of a memory that hold a name, an amount or a date.
+    """Yield the sentences of a memory.
 
     Examples
     --------
@@ -63,11 +63,11 @@ def clauses(reading: Reading) -> Iterator[Clause]:
     >>> from hopgate.extract.rules.reading import read
     >>> from hopgate.memory import Cleared
     >>> [clause.text for clause in clauses(read(Source("m1", Cleared("Tess moved to Leeds in May 2024. Why?"))))]
-    ['⟨0⟩ moved to ⟨1⟩ in ⟦2⟧']
+    ['⟨0⟩ moved to ⟨1⟩ in ⟦2⟧', 'why']
     """
     tokens, marks, spans = reading.tokens, reading.marks, reading.spans
     parts: list[str] = []
-    held, number, at, first = 0, 0, 0, 0
+    number, at, first = 0, 0, 0
     while at <= len(tokens):
         while number < len(spans) and spans[number].start < at:
             number += 1
@@ -82,13 +82,12 @@ def clauses(reading: Reading) -> Iterator[Clause]:
             while number + 1 < len(spans) and spans[number + 1].start < span.end:
                 number += 1
                 parts.append(f"⟨{number}⟩")
-            held += 1
             at = span.end
             continue
         if over or marks[at] in ".¶" or tokens[at] == ";":
-            if held and len(parts) <= LONGEST_SENTENCE:
+            if parts and len(parts) <= LONGEST_SENTENCE:
                 yield Clause(" ".join(parts), reading, not over and "?" in tokens[at], first)
-            parts, held, first = [], 0, number
+            parts, first = [], number
         else:
             parts.extend(_words(reading.lower[at]))
         at += 1

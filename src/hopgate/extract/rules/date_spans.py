@@ -33,14 +33,13 @@ def date_spans(tokens: list[str], lower: list[str], code: str, written: datetime
     language = LANGUAGES[code]
     day = written.date() if written else None
     found: list[DateSpan] = []
-    at = 0
-    while at < len(tokens):
-        span = _date_at(tokens, lower, at, language, day)
-        if span:
+    end = 0
+    for at, word in enumerate(lower):
+        if at < end or not (word in language.of_dates or word[0].isdigit()):
+            continue
+        if span := _date_at(tokens, lower, at, language, day):
             found.append(span)
-            at = span.end
-        else:
-            at += 1
+            end = span.end
     return found
 
 

@@ -10,7 +10,7 @@ from hopgate.extract.rules.languages import table
 from hopgate.extract.rules.words import words
 
 _ONE = r"⟨(?:team )?\d+⟩"
-_NAMES = rf"{_ONE}(?:(?: ,| and| &| und| et| y| e| en)+ {_ONE})*(?: both| beide)?"
+_NAMES = rf"{_ONE}(?:(?: , {_ONE})*(?: ,)? (?:and|&|und|et|y|e|en|sowie|plus) (?:the )?{_ONE})?(?: both| beide)?"
 _PRONOUNS = (
     "i|he|she|they|it|both|him|her|them|ich|er|sie|es|beide|je|il|elle|ils|elles|yo|él|ella|io|lui|lei|ik|hij|zij|ze|eu|ele|ela|j"
 )
@@ -18,7 +18,8 @@ _PRONOUNS = (
 _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
-    "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|van|op|bij|also|then|one|mine|all|some|just|only"
+    "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|van|op|bij|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
+    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
@@ -30,7 +31,7 @@ _MACROS = {
     "{SC}": rf"(?P<s>{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
     "{OC}": rf"(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
     "{S}": rf"(?P<s>{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
-    "{O}": rf"(?P<o>{_NAMES}|(?:her|him)\b)",
+    "{O}": rf"(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
     "{A}": rf"(?P<a>{_ONE}|⟪\d+⟫)",
     "{B}": rf"(?P<b>{_ONE})",
     "{M}": r"(?P<m>⟪\d+⟫)",
@@ -51,6 +52,7 @@ class FactPattern:
 
     relation: str
     regex: re.Pattern[str]
+    needs: frozenset[str]
 
 
 class FactTable:
@@ -74,8 +76,20 @@ class FactTable:
         groups = {group for word in found & self._of_word.keys() for group in self._of_word[word]}
         for group in sorted(groups, key=lambda name: (self._order[name], name)):
             if group not in self._compiled:
-                self._compiled[group] = tuple(FactPattern(group, _compiled(raw)) for raw in self._raw[group])
-            yield from self._compiled[group]
+                made = (FactPattern(group, _compiled(raw), _needs(raw)) for raw in self._raw[group])
+                self._compiled[group] = tuple(made)
+            yield from (pattern for pattern in self._compiled[group] if not pattern.needs.isdisjoint(found))
+
+
+def _needs(raw: str) -> frozenset[str]:
+    """The words of a pattern, one of which a sentence must have: its telling ones, where it has any."""
+    plain = re.sub(r"\{\w+\}|\\.|\(\?P<\w+>", " ", raw)
+    found = {word for word in re.findall(r"[^\s()|?:\[\]^*+{},.]+", plain.replace("e?s?", "").replace("s?", "|"))}
+    found |= {word + "s" for word in found if word + "s?" in raw}
+    return frozenset(found - _COMMON_WORDS or found)
+
+
+_COMMON_WORDS = words("on in at to of by from and is are the a with for over it that was has been if op auf en de a an y e à au")
 
 
 def _compiled(raw: str) -> re.Pattern[str]:

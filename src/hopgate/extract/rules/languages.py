@@ -38,6 +38,7 @@ class Language:
     openers: frozenset[str]
     hypothetical: frozenset[str]
     negated: frozenset[str]
+    of_dates: frozenset[str]
 
 
 def table(name: str) -> dict[str, Any]:
@@ -49,10 +50,12 @@ def _language(code: str) -> Language:
     row = table(code)
     shifts = {word: days for key, days in (("today", 0), ("yesterday", -1), ("tomorrow", 1)) for word in row[key].split()}
     sets = {key: frozenset(row[key].replace("_", " ").split()) for key in ("function", "kin", "last", "next", "since")}
+    months = {name: number for number, names in enumerate(row["months"], start=1) for name in names.split()}
     return Language(
         code,
         conjunctions=frozenset(row["and"].split()),
-        months={name: number for number, names in enumerate(row["months"], start=1) for name in names.split()},
+        months=months,
+        of_dates=frozenset(months) | frozenset(shifts) | sets["last"] | sets["next"],
         days={name: number for number, name in enumerate(row["days"].split())},
         shifts=shifts,
         **sets,

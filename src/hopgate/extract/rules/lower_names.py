@@ -18,6 +18,7 @@ _WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
 _RUNS = frozenset("runs run running läuft laufen draait loopt tourne corre gira".split())
 _ON = frozenset("on auf op sur en su".split())
 _HOSTED = frozenset("hosted deployed installed running hosting gehostet installiert".split())
+_VERBS = _RUNS | _HOSTED
 _ADVERBS = frozenset("now still currently also again jetzt noch wieder nu weer now again maintenant ahora ora is are was".split())
 _PREPOSITIONS = frozenset("on to from onto off auf von nach op naar van sur".split())
 _DETERMINERS = frozenset("the a an my our your his her its their this that some any every no der die das den dem ein eine einen "
@@ -104,14 +105,18 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
     """
     found: dict[str, str] = {}
     for at, word in enumerate(lower):
-        if word in _ON and at and (lower[at - 1] in _RUNS | _HOSTED or (at > 1 and lower[at - 1] in _ADVERBS and lower[at - 2] in _RUNS)):
+        if word in _ON and (verb := next((back for back in range(at - 1, max(-1, at - 5), -1) if lower[back] in _VERBS), -1)) >= 0:
             host = _name_at(tokens, at + 1)
-            if host:
-                subject = next((back for back in range(at - 1, max(-1, at - 5), -1)
-                                if lower[back] not in _RUNS | _HOSTED | _ADVERBS), -1)  # fmt: skip
+            between = lower[verb + 1 : at]
+            if host and all(one in _ADVERBS or one == "by" or not tokens[verb + 1 + k].islower() for k, one in enumerate(between)):
+                subject = next((back for back in range(verb - 1, max(-1, verb - 4), -1)
+                                if lower[back] not in _VERBS | _ADVERBS), -1)  # fmt: skip
                 found[host] = "host"
                 if service := _name_at(tokens, subject):
                     found.setdefault(service, "service")
+        elif word == "name" and at > 2 and lower[at - 2 : at] == ["is", "the"]:
+            if name := _name_at(tokens, at - 3):
+                found.setdefault(name, "")
         elif tokens[at] in ("->", "→", "=>", "-->"):
             ends = _name_at(tokens, at - 1), _name_at(tokens, at + 1)
             if all(ends):
@@ -155,7 +160,7 @@ def lower_spans(tokens: list[str], known: Iterable[str], code: str) -> Iterator[
 
 def is_unknown(word: str, code: str) -> bool:
     """Whether no language knows a word, nor what it is derived from: then it is a name even where it stands once."""
-    if not is_rare(word, code, 0.5) or re.search(r"(.)\1\1", word) or "-" in word and code == "en":
+    if not is_rare(word, code, 2.0) or re.search(r"(.)\1\1", word) or "-" in word and code == "en":
         return False
     endings = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es")
     stems = [word.removesuffix(ending) for ending in endings if word.endswith(ending)]

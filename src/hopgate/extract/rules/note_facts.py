@@ -49,13 +49,12 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     """
     who = Referents(reading, source)
     for clause in clauses(reading):
-        who.enter(clause)
         words = set(clause.text.split())
         seen: list[tuple[int, int]] = []
         for pattern in FACTS.worth_trying(words):
             for match in pattern.regex.finditer(clause.text):
                 start, end = match.span()
-                if any(start < other_end and other_start < end for other_start, other_end in seen) and pattern.relation in _QUIET:
+                if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
                     continue
                 stance = clause.stance(start, end)
                 if stance == "not" and pattern.relation != "before":
@@ -69,7 +68,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     yield from _prose(reading)
 
 
-_QUIET = frozenset(("located in", "runs on", "part of"))
+_QUIET = frozenset(("move", "located in", "runs on", "part of", "costs"))
 
 
 def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:
@@ -77,9 +76,12 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
     if relation == "before":
-        yield from _before(groups, who, over)
+        yield from _before(groups, who, over, clause.text[match.end() :])
         return
-    subjects, common = _ends(groups.get("s"), clause, who)
+    if "first" in groups or "near" in groups:
+        subjects, common = who.left_out(clause, match.start(), near="near" in groups), False
+    else:
+        subjects, common = _ends(groups.get("s"), clause, who, match.start())
     if relation == "move":
         yield from _moved(groups, subjects, clause, who, begin)
         return
@@ -127,27 +129,32 @@ def _of_move(subject: str, target: str, clause: Clause, who: Referents) -> str:
     return "located in" if target[:1].isupper() else ""
 
 
-def _before(groups: dict[str, str | None], who: Referents, over: str | None) -> Iterator[Fact]:
+def _before(groups: dict[str, str | None], who: Referents, over: str | None, rest: str) -> Iterator[Fact]:
     name = who.names_of(groups.get("a") or "")
     last = who.last_fact
-    if not name or not over:
+    # "the Aberdeen port authority" is not Aberdeen.
+    if not name or not over or re.match(r" (?!and|und|in|on|at|by|but|for|to|then|as|or|until|till|before)[^\W\d_]{3,} [^\W\d_]{3,}", rest):
+        return
+    if "work" in groups:
+        if who.topic and who.is_person(who.topic):
+            yield Fact(who.topic, "works at", name[0], None, last.valid_from if last and last.valid_from else over, STATED)
         return
     subjects = who.people_of(groups["s"]) if groups.get("s") else ()
-    if last and (not subjects or last.subject in subjects) and "s" not in groups:
+    if last and "s" not in groups and last.relation in FACTS.single_valued and last.object != name[0]:
         yield Fact(last.subject, last.relation, name[0], None, last.valid_from or over, STATED)
     elif subjects:
         end = last.valid_from if last and last.relation == "works at" and last.subject in subjects else None
         yield Fact(subjects[0], "works at", name[0], None, end or over, STATED)
 
 
-def _ends(part: str | None, clause: Clause, who: Referents) -> tuple[tuple[str, ...], bool]:
+def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tuple[str, ...], bool]:
     """The names a subject slot means, and whether it is a common noun; a slot left empty means the topic."""
     if part is None or part == "":
         return ((who.topic,) if who.topic else ()), False
     names = who.names_of(part)
     if names:
         return names, False
-    if people := who.people_of(part):
+    if people := who.people_of(part, clause, at):
         return people, False
     noun = _ARTICLE.sub("", part).strip()
     if part in who.pronouns or not noun or noun in who.pronouns:
@@ -173,7 +180,7 @@ def _relation(relation: str, subject: str, target: str, clause: Clause, who: Ref
     person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
     if relation == "runs on":
         return "" if person or other or plain else relation
-    if relation in ("lives in", "works at") and other:
+    if relation == "works at" and other:
         return ""
     if relation == "lives in" and not person and subject.islower():
         return ""

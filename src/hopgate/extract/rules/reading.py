@@ -9,9 +9,9 @@ from hopgate.extract.rules.candidates import Span, candidates, title
 from hopgate.extract.rules.capitals import is_given, judged, plain
 from hopgate.extract.rules.date_spans import date_spans
 from hopgate.extract.rules.han_names import han_names
-from hopgate.extract.rules.languages import GIVEN_NAMES, KIN, language_of
+from hopgate.extract.rules.languages import GIVEN_NAMES, KIN
 from hopgate.extract.rules.lower_names import introduced, lower_spans
-from hopgate.extract.rules.tokenise import letter, tokenise
+from hopgate.extract.rules.tokenise import analysed
 
 # "Note:" and "Reason:" start lines too; a speaker's name is short, and its line a turn.
 _SPEAKER_WORDS = 3
@@ -41,10 +41,7 @@ def read(source: Source) -> Reading:
     >>> [(span.name, span.form) for span in reading.spans]
     [('immich', 'service'), ('cedar', 'host'), ('2024-03', 'date'), ('Bea', 'name')]
     """
-    tokens = tokenise(source.text)
-    lower = [token.lower() for token in tokens]
-    code = language_of(lower)
-    raw = "".join(map(letter, tokens))
+    tokens, lower, raw, code = analysed(source.text)
     known = dict(source.known)
     hints = (*source.tags, source.title) if source.title else source.tags
     known |= {name: kind for name, kind in introduced(tokens, lower, hints).items() if not known.get(name)}

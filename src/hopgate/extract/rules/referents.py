@@ -38,8 +38,14 @@ class Referents:
         """What a sentence without a subject is about: what the last one was about, or the title."""
         return self._subjects[0] if self._subjects else self.reading.topic
 
-    def enter(self, clause: Clause) -> None:
-        """Begin a sentence; people named in it can be meant by pronouns after them, which `leave` notes."""
+    def left_out(self, clause: Clause, at: int, *, near: bool) -> tuple[str, ...]:
+        """Whom a verb without a subject is about: who opens the sentence, or for a participle the name before it."""
+        numbers = clause.spans(clause.text[:at])
+        names = [name for number in numbers if (name := self._named(number)) and name != self.reading.speaker]
+        if not names:
+            return (self.topic,) if self.topic else ()
+        opens = clause.text.split(": ", 1)[-1].startswith("⟨")
+        return (names[-1] if near or not opens else names[0],)
 
     def leave(self, clause: Clause) -> None:
         """Note who and what a sentence named."""
@@ -67,11 +73,20 @@ class Referents:
         numbers = [int(piece.strip("⟨⟩").removeprefix("team ")) for piece in part.replace("⟨team ", "⟨").split() if piece[:1] == "⟨"]
         return tuple(self._span(number).name for number in numbers if self._span(number).form in _NAMED)
 
-    def people_of(self, part: str | None) -> tuple[str, ...]:
-        """Whom a pronoun means, or nobody."""
+    def people_of(self, part: str | None, clause: Clause | None = None, at: int = 0) -> tuple[str, ...]:
+        """Whom a pronoun means, or nobody: somebody named before it in its sentence, in one before, or in the thread."""
         word = (part or "").strip()
         if word in _FIRST:
             return (self.first_person,)
+        if word == "their":
+            last = self.last_fact
+            return (last.subject, last.object) if last and last.relation == "married to" else ()
+        numbers = clause.spans(clause.text[:at]) if clause else []
+        here = [name for number in numbers if (name := self._named(number)) and self.is_person(name) and name != self.reading.speaker]
+        if here and word in _PERSON:
+            return (here[-1],)
+        if len(here) > 1 and word in _BOTH:
+            return tuple(here[-2:])
         if word in _PERSON:
             person = self._people[-1] if self._people else self._from_thread()
             return (person,) if person else ()
@@ -100,6 +115,10 @@ class Referents:
     def is_named(self, name: str) -> bool:
         """Whether a text is a name of this memory, and not a common noun."""
         return name in self._names
+
+    def _named(self, number: int) -> str:
+        span = self._span(number)
+        return span.name if span.form in _NAMED else ""
 
     def _span(self, number: int) -> Span:
         return self.reading.spans[number]

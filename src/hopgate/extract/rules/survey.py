@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from hopgate.extract.extraction import Source
-from hopgate.extract.rules.languages import language_of
 from hopgate.extract.rules.lower_names import Survey
-from hopgate.extract.rules.tokenise import letter, tokenise
+from hopgate.extract.rules.tokenise import analysed
 
 
 @dataclass(slots=True)
@@ -19,14 +18,12 @@ class CorpusSurvey:
 
     def add(self, source: Source) -> None:
         """Count one memory."""
-        tokens = tokenise(source.text)
-        code = language_of(token.lower() for token in tokens)
-        self.words.add(tokens, code, "".join(map(letter, tokens)), (*source.tags, source.title or ""))
+        tokens, _, marks, code = analysed(source.text)
+        self.words.add(tokens, code, marks, (*source.tags, source.title or ""))
 
     def known(self, source: Source) -> tuple[tuple[str, str], ...]:
         """Give the words of a source that all memories show to be names, as `Source.known` wants them."""
-        tokens = tokenise(source.text)
-        code = language_of(token.lower() for token in tokens)
+        tokens, _, _, code = analysed(source.text)
         return tuple(sorted(self.words.names(tokens, code).items()))
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
+from hopgate.extract.rules.languages import language_of
 from hopgate.extract.rules.words import (
     ABBREVIATIONS,
     DETERMINERS,
@@ -51,8 +53,8 @@ _TOKEN = re.compile(
 )
 
 _SPACES = re.compile(r"[^\S\n]+")
-LONGEST = 256 * 1024
-"""What follows this many characters is not read: a store takes no longer memory."""
+LONGEST = 128 * 1024
+"""What follows this many characters is not read, so that no memory takes longer than a second."""
 
 # One letter a token:
 #   U capitalised word   A acronym     K identifier   H host, URL, address, path   V version
@@ -81,6 +83,15 @@ _CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\
 _ARROWS = frozenset(("->", "-->", "=>", "→", "⇒"))
 _CURRENCIES = ("EUR", "USD", "GBP", "CHF", "euro", "euros", "pounds", "dollars")
 _PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
+
+
+class Analysis(NamedTuple):
+    """A text's tokens, also in lower case, their letters and their language."""
+
+    tokens: list[str]
+    lower: list[str]
+    marks: str
+    code: str
 
 
 @lru_cache(maxsize=65536)
@@ -216,3 +227,17 @@ def tokenise(text: str) -> list[str]:
         if at and tokens[at - 1].lower() in ABBREVIATIONS:
             tokens[at - 1 : at + 1] = [tokens[at - 1] + "."]
     return tokens
+
+
+def analysed(text: str) -> Analysis:
+    """Tokenise a text and tell its language; of short texts the last ones are kept, for they are read twice in a row."""
+    return _kept(text) if len(text) < 10_000 else _analysed(text)
+
+
+def _analysed(text: str) -> Analysis:
+    tokens = tokenise(text)
+    lower = [token.lower() for token in tokens]
+    return Analysis(tokens, lower, "".join(map(letter, tokens)), language_of(lower))
+
+
+_kept = lru_cache(maxsize=2048)(_analysed)
