@@ -17,6 +17,14 @@ ORDINARY = 2.3
 _BEFORE_START = frozenset('.¶":(->')
 _SUFFIXES = ("ung", "ungen", "heit", "keit", "schaft", "tion", "tionen", "chen", "lein", "ität", "nis", "tum", "ling")
 _TO_PLACES = frozenset(("in", "nach", "aus", "bei", "von", "an", "mit", "für"))
+# A rarer word than this may be a name where it does what names do: zipf.
+_SUBJECT = 4.4
+_ADVERBS = frozenset("now still also currently again already jetzt noch".split())
+_NAME_VERBS = frozenset(
+    "replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said told asked "
+    "wants called came went loves hates sent brought knows thinks lived worked".split()
+)
+_NAME_PARTICIPLES = frozenset("led run owned headed managed hosted part married replaced migrated allergic moving living working".split())
 _JOINING = frozenset(("am", "im", "zum", "zur", "an", "vom"))
 
 
@@ -114,7 +122,21 @@ def _elsewhere(
         return False
     if marks[at] == "P" or not terse:
         return True
+    if zipf(word, language.code) < _SUBJECT and _does_what_names_do(lower, marks, at):
+        return True
     return max(zipf(word, language.code), zipf(word, "en")) < ORDINARY
+
+
+def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
+    """Whether what follows a word is said of people, projects and services: "is led by", "replaces", "is Bea's son"."""
+    rest = [word for word in lower[at + 1 : at + 5] if word not in _ADVERBS]
+    if not rest:
+        return False
+    if rest[0] in _NAME_VERBS:
+        return True
+    if rest[0] not in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde"):
+        return False
+    return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
 
 
 def _german(

@@ -27,10 +27,12 @@ _ARTICLES = (
     "le|la|les|un|une|mon|ma|notre|el|los|las|una|mi|nuestro|il|lo|gli|i|mio|mia|de|het|een|mijn|onze|o|os|as"
 )
 _COMMON = rf"(?:(?:(?<=^)|(?<=[,:;(] )|(?<=\bthe )|(?<=\b(?:der|die|das|den|dem|ein|les|una|het|een|our|his|her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))(?:{_WORD} ){{0,2}}{_WORD})"
+# "the service at Hartley costs": what a preposition stands before is not the subject.
+_NOT_AFTER = r"(?<!\bat )(?<!\bin )(?<!\bfrom )(?<!\bbei )(?<!\bwith )(?<!\bmit )(?<!\bchez )"
 _MACROS = {
-    "{SC}": rf"(?P<s>{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
+    "{SC}": rf"(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
     "{OC}": rf"(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
-    "{S}": rf"(?P<s>{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
+    "{S}": rf"(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
     "{O}": rf"(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
     "{A}": rf"(?P<a>{_ONE}|⟪\d+⟫)",
     "{B}": rf"(?P<b>{_ONE})",
@@ -41,7 +43,8 @@ _MACROS = {
     "{adv}": (
         r"(?:(?:now|still|currently|also|already|only|again|mostly|as well|always|directly|itself|then|today|by|jetzt|noch|nun|schon|"
         r"immer|wieder|aktuell|nur|auch|aber|nu|nog|weer|ook|encore|maintenant|toujours|aussi|ahora|ya|todavía|siempre|ora|ancora|adesso|"
-        r"anche|agora|ainda) )*"
+        r"anche|agora|ainda|no longer|used to|formerly|previously|nicht mehr|niet meer|früher|not any more|even|fully|proudly|quite|once|"
+        r"(?:seit|sinds|depuis|since|desde|dal|im|am|in)(?: dem| the)? ⟦\d+⟧) )*"
     ),
 }  # fmt: skip
 
@@ -69,7 +72,7 @@ class FactTable:
         self._raw = {name: row["patterns"] for name, row in rows.items()}
         self._compiled: dict[str, tuple[FactPattern, ...]] = {}
         # A move says more than the relation it ends in, so it is read first.
-        self._order = {name: at for at, name in enumerate(("move", "before", *self.relations))}
+        self._order = {name: at for at, name in enumerate(("move", *(name for name in rows if name not in ("move", *_LAST)), *_LAST))}
 
     def worth_trying(self, found: set[str]) -> Iterator[FactPattern]:
         """Yield the patterns of every group one of whose words is in a sentence."""
@@ -78,17 +81,25 @@ class FactTable:
             if group not in self._compiled:
                 made = (FactPattern(group, _compiled(raw), _needs(raw)) for raw in self._raw[group])
                 self._compiled[group] = tuple(made)
-            yield from (pattern for pattern in self._compiled[group] if not pattern.needs.isdisjoint(found))
+            yield from (pattern for pattern in self._compiled[group] if not pattern.needs or not pattern.needs.isdisjoint(found))
 
 
 def _needs(raw: str) -> frozenset[str]:
-    """The words of a pattern, one of which a sentence must have: its telling ones, where it has any."""
-    plain = re.sub(r"\{\w+\}|\\.|\(\?P<\w+>", " ", raw)
-    found = {word for word in re.findall(r"[^\s()|?:\[\]^*+{},.]+", plain.replace("e?s?", "").replace("s?", "|"))}
-    found |= {word + "s" for word in found if word + "s?" in raw}
-    return frozenset(found - _COMMON_WORDS or found)
+    """Words of which a sentence must have one for a pattern to match: those of its first telling part, or none known."""
+    rest = re.sub(r"\{\w+\}|\(\?[=!][^()]*\)", " ", raw)
+    while rest != (rest := re.sub(r"\(\?:[^()]*\)[?*]", " ", rest)):
+        pass
+    for group, word in re.findall(r"\(\?(?::|P<\w+>)([^()]+)\)(?![?*])|([^\s()|]+)", rest):
+        ways = (group or word).split("|")
+        firsts = {way.split()[0] if way.split() else "" for way in ways}
+        told = {one for first in firsts for one in ((first[:-2], first[:-1]) if first.endswith("s?") else (first,))}
+        if all(re.fullmatch(r"[^\W\d_]+", one) for one in told) and not told & _COMMON_WORDS:
+            return frozenset(told)
+    return frozenset()
 
 
+# What costs something or was before is often named by the facts of its sentence, so these come last; moves first.
+_LAST = ("costs", "before")
 _COMMON_WORDS = words("on in at to of by from and is are the a with for over it that was has been if op auf en de a an y e à au")
 
 

@@ -24,6 +24,40 @@ _PREPOSITIONS = frozenset("on to from onto off auf von nach op naar van sur".spl
 _DETERMINERS = frozenset("the a an my our your his her its their this that some any every no der die das den dem ein eine einen "
                          "de het een le la les un une el los las il lo gli".split())  # fmt: skip
 _NAMING = frozenset("called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata".split())
+_NAME = "[^\\W\\d_][^\\W_]*(?:-[^\\W_]+)*"
+_X, _A, _B = (f"(?P<{key}>{_NAME})" for key in "xab")
+_MOVED = "(?:moved|migrated|shifted|switched|transferred|relocated|moving|migrating|took)"
+_NOW = "(?: now| still| currently| also| jetzt| noch| nu)*"
+# Where names of services (x) and hosts (a, b) stand without an article, in notes of things that move and run.
+_TEMPLATES = tuple(
+    re.compile(rf"(?:(?<=^)|(?<=[ \n])){template}(?= |$)")
+    for template in (
+        f"{_MOVED} {_X} (?:over )?from {_A} (?:over )?to {_B}",
+        f"{_MOVED} [^ ]+ (?:over )?from {_A} (?:over )?to {_B}",
+        f"{_MOVED} {_X} (?:over |back )?to {_B}",
+        f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|moves|relocated|transferred)(?: over)? from {_A} to {_B}",
+        f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|moves|relocated)(?: over| back)? to {_B}",
+        f"{_X}(?: is| lives| sits| stays)?{_NOW} (?:lives|is|stays|sits|runs|on){_NOW} on {_B}",
+        f"{_X} (?:is|lives|stays){_NOW} on {_B}",
+        f"{_A}{_NOW} hosts {_X}(?: and [^ ]+)?",
+        f"{_A}{_NOW} hosts [^ ]+ and {_X}",
+        f"{_X} (?:ist |wurde )?(?:von {_A} )?(?:auf|nach) {_B} (?:umgezogen|migriert|verschoben|gewandert)",
+        f"{_X} (?:draait|loopt|läuft|tourne|gira|corre){_NOW}(?: (?:seit|sinds|depuis|dal|desde) [^ ]+)? (?:auf|op|sur|su|en) {_B}",
+        f"(?:läuft|draait) {_X}{_NOW} (?:auf|op) {_B}",
+        f"(?:läuft|draait)(?: (?:seit|sinds) [^ ]+)? (?:auf|op) {_B}",
+        f"(?:instead of|statt|in plaats van|rather than)(?: on| auf| op)? {_B}",
+        f"(?:rebooted|restarted|reinstalled|reimaged|ssh into|logged into|onto) {_B}",
+        f"{_A} (?:sits|stands|hums|crashed|died|rebooted|froze|stürzte|steht)",
+    )
+)
+_TEMPLATE_WORDS = frozenset(
+    "moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert verschoben gewandert "
+    "draait loopt läuft tourne gira corre instead statt plaats rather rebooted restarted reinstalled reimaged ssh logged onto sits "
+    "stands hums crashed died froze stürzte steht lives stays on".split()
+)
+_KINDS = {"x": "service", "a": "host", "b": "host"}
+LONGEST_TEXT = 2000
+"""Of a longer text only so many tokens are searched for the templates."""
 # Zipf: what is rarer is a name when it is met in two memories; what is unknown to every language, in one.
 RARE, BARE = 2.5, 4.1
 
@@ -46,6 +80,7 @@ class Survey:
     lower: Counter[str] = field(default_factory=Counter)
     bare: Counter[str] = field(default_factory=Counter)
     starts: set[str] = field(default_factory=set)
+    speakers: Counter[str] = field(default_factory=Counter)
 
     def add(self, tokens: list[str], code: str, marks: str, tags: Iterable[str] = ()) -> None:
         """Count one memory."""
@@ -55,6 +90,8 @@ class Survey:
         for at, token in enumerate(lower):
             if token in _PREPOSITIONS and at + 1 < len(lower) and tokens[at + 1].islower():
                 self.bare[lower[at + 1]] += 1
+        if len(tokens) > 2 and tokens[1] == ":" and tokens[0][0].isupper() and lower[0] not in _SMALL:
+            self.speakers[lower[0]] += 1
         self.starts.update(word for word, token in zip(lower, tokens, strict=True) if token[0].isupper())
         if code != "de":
             self.capitals.update({lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'})
@@ -69,7 +106,9 @@ class Survey:
             if word in self.introduced:
                 found[word] = self.introduced[word]
             elif token[:1].isupper():
-                if self.capitals[word] > self.lower[word]:
+                if self.speakers[word] > 1:
+                    found[word] = "person"
+                elif self.capitals[word] > self.lower[word]:
                     found[word] = ""
             elif self.lower[word] > 1 and is_rare(word, code, RARE):
                 found[word] = ""
@@ -128,11 +167,23 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
                 found.setdefault(name, "")
         elif word == "=" and (name := _name_at(tokens, at - 1)) and (at < 2 or tokens[at - 2][0] == "\n"):
             found.setdefault(name, "")
+    words = set(lower)
+    for pattern in _TEMPLATES if not _TEMPLATE_WORDS.isdisjoint(words) else ():
+        for match in pattern.finditer(" ".join(lower[:LONGEST_TEXT])):
+            names = {key: name for key, name in match.groupdict().items() if name and _can_name(name, tokens, key)}
+            if len(names) == sum(value is not None for value in match.groupdict().values()):
+                for key, name in names.items():
+                    found.setdefault(name, _KINDS[key])
     wanted = {tag.lower() for tag in tags}
-    for token in set(tokens) & wanted:
-        if token.islower() and is_rare(token, "en", 3.2):
+    for token in words & wanted:
+        if token in tokens and is_rare(token, "en", 3.2):
             found.setdefault(token, "")
     return found
+
+
+def _can_name(word: str, tokens: list[str], key: str) -> bool:
+    """Whether a word that a template found is in lower case in the text and rare enough for its place."""
+    return word in tokens and is_rare(word, "en", 4.2 if key in ("a", "b") else 4.0) and not is_given(word)
 
 
 def _name_at(tokens: list[str], at: int) -> str:

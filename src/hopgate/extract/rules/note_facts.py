@@ -97,10 +97,22 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
                     yield Fact(subject, kind, target, None, until or who.written, trust)
             else:
                 yield Fact(subject, kind, target, begin, until, trust)
+    gone = _gone_amount(groups, clause, match.end()) if relation == "costs" else groups.get("ac")
+    if gone and subjects and over:
+        yield Fact(subjects[0], relation, gone, None, over, COMMON)
     if groups.get("a") and subjects and relation in ("led by", "sold to"):
         gone = clause.reading.spans[clause.spans(groups["a"])[0]].name
         if over:
             yield Fact(subjects[0], "owned by" if relation == "sold to" else relation, gone, None, over, STATED)
+
+
+def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str | None:
+    """What something cost before: "… instead of £24", "(was £24)", "went up from £24 to …"."""
+    part = groups.get("x")
+    if not part:
+        after = re.match(r"(?: [\w/]+){0,4} (?:instead of|statt|, was|\( was|, before|, not|rather than|anstatt|au lieu de|en vez de) (⟪\d+⟫)", clause.text[end:])
+        part = after[1] if after else None
+    return clause.reading.spans[clause.spans(part)[0]].name if part else None
 
 
 def _moved(groups: dict[str, str | None], subjects: tuple[str, ...], clause: Clause, who: Referents, begin: str | None) -> Iterator[Fact]:
@@ -108,7 +120,8 @@ def _moved(groups: dict[str, str | None], subjects: tuple[str, ...], clause: Cla
     new = spans[clause.spans(groups["b"] or "")[0]].name
     old = [spans[number].name for number in clause.spans(groups.get("a") or "")]
     for subject in subjects:
-        relation = "owned by" if groups.get("own") else _of_move(subject, new, clause, who)
+        told = [kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)]
+        relation = told[0] if told else _of_move(subject, new, clause, who)
         if not relation or subject == new:
             continue
         yield Fact(subject, relation, new, begin, None, STATED)
@@ -211,7 +224,7 @@ def _prose(reading: Reading) -> Iterator[Fact]:
     """The relations of encyclopaedic prose that notes have no pattern for, between names alone."""
     spans = [span for span in reading.spans if span.form not in ("amount", "han")]
     for fact in prose_facts(reading.tokens, reading.marks, spans, reading.topic):
-        if fact.relation not in _COVERED:
+        if fact.relation.removeprefix("formerly ") not in _COVERED:
             yield fact
 
 

@@ -79,6 +79,8 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source]) -> CorpusSu
     normals = {normalise(word): word for word in (*lower, *survey.words.starts)}
     for row in name_rows.by_normal(connection, sorted(normals)):
         word = normals[row.normal]
+        if row.kind == "person":
+            survey.words.speakers[word] += 2
         if row.name[:1].isupper():
             survey.words.capitals[word] += 1 + survey.words.lower[word]
         elif row.kind in LOWER_KINDS:
