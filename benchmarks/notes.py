@@ -220,10 +220,10 @@ def over_time(memories: Sequence[Memory], labels: Mapping[str, Row], half: str, 
             kb.build(rebuild=True)
             alone = answered(kb, row, forms[row["scope"]])
             kb.delete(row["notes"])
-            both = [a and b for a, b in zip(alone, whole[row["story"]], strict=True)]
+            both = [a and b for a, b in zip(alone[:2], whole[row["story"]][:2], strict=True)]
             answers += sum(both)
             moved += row["is_move"] and all(both)
-            wrong += not row["is_move"] and not all(both)
+            wrong += not all(alone[2:] + whole[row["story"]][2:])
             if show and not all(both):
                 print(row["story"], row["subject"], row["relation"], "alone:", alone, "in its scope:", whole[row["story"]])
         contra = list(rows("contradictions.jsonl"))
@@ -245,9 +245,13 @@ def over_time(memories: Sequence[Memory], labels: Mapping[str, Row], half: str, 
 
 
 def answered(kb: hopgate.KnowledgeBase, story: Row, forms: Mapping[str, set[str]]) -> list[bool]:
-    """Whether as of before and as of after the graph has the object that it should, and no other one."""
+    """Whether as of before and as of after the graph has the object that it should, and no other one.
+
+    The third answer: whether nothing was superseded that was not: a story without a move keeps its object, and what
+    must never hold does not.
+    """
     mine = forms.get(story["subject"], {fold(story["subject"])})
-    right = []
+    right, held = [], []
     for side in ("before", "after"):
         when = datetime.fromisoformat(story[side]["as_of"]).replace(tzinfo=UTC)
         targets = {
@@ -258,7 +262,10 @@ def answered(kb: hopgate.KnowledgeBase, story: Row, forms: Mapping[str, set[str]
         wanted = story[side]["object"]
         allowed = forms.get(wanted, set()) | {fold(wanted)} if wanted else set()
         right.append(bool(targets) == bool(wanted) and targets <= allowed)
-    return right
+        held.append(targets)
+    never = {fold(name) for name in story.get("never", ())}
+    lost = not story["is_move"] and right[0] and not right[1]
+    return [*right, not (lost or never & (held[0] | held[1]))]
 
 
 def speed(memories: Sequence[Memory]) -> Row:

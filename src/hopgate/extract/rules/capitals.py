@@ -22,10 +22,10 @@ _SUBJECT = 4.4
 _ADVERBS = frozenset("now still also currently again already jetzt noch".split())
 _NAME_VERBS = frozenset(
     "replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said told asked "
-    "wants called came went loves hates sent brought knows thinks lived worked".split()
+    "tourne habite travaille vive trabaja läuft draait woont werkt lavora abita gira wohnt arbeitet wants called came went loves hates sent brought knows thinks lived worked".split()
 )
-_NAME_PARTICIPLES = frozenset("led run owned headed managed hosted part married replaced migrated allergic moving living working".split())
-_JOINING = frozenset(("am", "im", "zum", "zur", "an", "vom"))
+_NAME_PARTICIPLES = frozenset("led run owned headed managed hosted part been passé verhuisd married replaced migrated allergic moving living working".split())
+_JOINING = frozenset(("am", "im", "zum", "zur"))
 
 
 @lru_cache(maxsize=16384)
@@ -74,6 +74,9 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
         elif mark == "q" and code == "de" and word in _JOINING and _between_names(changed, marks, at):
             changed[at] = "p"
         elif mark in "UP":
+            if len(word) > 3 and word[1] in "'’" and word[0] in "ldcjmnst" and tokens[at][2].islower():
+                changed[at] = "w"  # l'affitto: the capital is the article's
+                continue
             starts = not at or changed[at - 1] in _BEFORE_START or (at == 1 and marks[0] == "'")
             kept = (
                 _german(lower, changed, marks, at, known, starts)
@@ -157,7 +160,7 @@ def _german(
         return True  # "Praxis Külper": two nouns side by side are a name
     if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:
         return False  # "meine Tochter Thea": the noun is what she is
-    if follows in ("U", "K") and not starts and not (frequency > 4 and before in ("den", "dem", "einen", "der", "die", "das")):
+    if follows in ("U", "K") and not (frequency > 4 and before in ("den", "dem", "einen", "der", "die", "das")):
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2

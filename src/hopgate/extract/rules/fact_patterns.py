@@ -19,7 +19,7 @@ _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
     "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|van|op|bij|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
-    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how"
+    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online|job|jobs"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
@@ -28,7 +28,7 @@ _ARTICLES = (
 )
 _COMMON = rf"(?:(?:(?<=^)|(?<=[,:;(] )|(?<=\bthe )|(?<=\b(?:der|die|das|den|dem|ein|les|una|het|een|our|his|her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))(?:{_WORD} ){{0,2}}{_WORD})"
 # "the service at Hartley costs": what a preposition stands before is not the subject.
-_NOT_AFTER = r"(?<!\bat )(?<!\bin )(?<!\bfrom )(?<!\bbei )(?<!\bwith )(?<!\bmit )(?<!\bchez )"
+_NOT_AFTER = r"(?<!\bat )(?<!\bin )(?<!\bfrom )(?<!\bbei )(?<!\bwith )(?<!\bmit )(?<!\bon )(?<!\bchez )"
 _MACROS = {
     "{SC}": rf"(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
     "{OC}": rf"(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
@@ -44,7 +44,7 @@ _MACROS = {
         r"(?:(?:now|still|currently|also|already|only|again|mostly|as well|always|directly|itself|then|today|by|jetzt|noch|nun|schon|"
         r"immer|wieder|aktuell|nur|auch|aber|nu|nog|weer|ook|encore|maintenant|toujours|aussi|ahora|ya|todavía|siempre|ora|ancora|adesso|"
         r"anche|agora|ainda|no longer|used to|formerly|previously|nicht mehr|niet meer|früher|not any more|even|fully|proudly|quite|once|"
-        r"(?:seit|sinds|depuis|since|desde|dal|im|am|in)(?: dem| the)? ⟦\d+⟧) )*"
+        r"(?:seit|sinds|depuis|since|desde|dal|im|am|in|ab|from|as of|vanaf|dès|a partir de)(?: dem| the| le| el)? ⟦\d+⟧) )*"
     ),
 }  # fmt: skip
 

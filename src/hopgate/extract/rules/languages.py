@@ -87,7 +87,7 @@ def language_of(words: Iterable[str]) -> str:
         for code, share in _SHARES.get(word, ()):
             scores[code] += share
     best = max(CODES, key=lambda code: scores[code])
-    return best if scores[best] > scores["en"] + 0.5 else "en"
+    return best if scores[best] > scores["en"] + 0.4 else "en"
 
 
 @lru_cache(maxsize=65536)
@@ -103,6 +103,18 @@ def zipf(word: str, code: str) -> float:
 
     frequency = _frequencies(code).get(word, 0.0)
     return max(0.0, log10(frequency) + 9) if frequency else 0.0
+
+
+def is_common_anywhere(word: str) -> bool:
+    """Whether any of the languages has a word among its thirty thousand most frequent."""
+    return any(word in _frequent(code) for code in CODES)
+
+
+@lru_cache(maxsize=None)
+def _frequent(code: str) -> frozenset[str]:
+    from wordfreq import get_frequency_dict
+
+    return frozenset(get_frequency_dict(code, "small"))
 
 
 @lru_cache(maxsize=None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from hopgate.extract.rules.capitals import is_given
-from hopgate.extract.rules.languages import KIN, LANGUAGES, zipf
+from hopgate.extract.rules.languages import KIN, LANGUAGES, is_common_anywhere, zipf
 from hopgate.extract.rules.tokenise import letter
 
 # Words of every language that are never a name by themselves.
@@ -24,7 +24,7 @@ _PREPOSITIONS = frozenset("on to from onto off auf von nach op naar van sur".spl
 _DETERMINERS = frozenset("the a an my our your his her its their this that some any every no der die das den dem ein eine einen "
                          "de het een le la les un une el los las il lo gli".split())  # fmt: skip
 _NAMING = frozenset("called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata".split())
-_NAME = "[^\\W\\d_][^\\W_]*(?:-[^\\W_]+)*"
+_NAME = "(?<!the )(?<!my )(?<!our )(?<!der )(?<!die )(?<!das )(?<!het )(?<!his )(?<!her )(?<! a )[^\\W\\d_][^\\W_]*(?:-[^\\W_]+)*"
 _X, _A, _B = (f"(?P<{key}>{_NAME})" for key in "xab")
 _MOVED = "(?:moved|migrated|shifted|switched|transferred|relocated|moving|migrating|took)"
 _NOW = "(?: now| still| currently| also| jetzt| noch| nu)*"
@@ -193,7 +193,7 @@ def _name_at(tokens: list[str], at: int) -> str:
     token = tokens[at]
     if not token.islower() or token in _SMALL or token in _DETERMINERS or token in KIN or not _WORD.fullmatch(token):
         return ""
-    if at and tokens[at - 1].lower() in _DETERMINERS:
+    if at and (tokens[at - 1].lower() in _DETERMINERS or (at > 1 and tokens[at - 1][0].isupper() and tokens[at - 2].lower() in _DETERMINERS)):
         return ""
     return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
 
@@ -211,7 +211,7 @@ def lower_spans(tokens: list[str], known: Iterable[str], code: str) -> Iterator[
 
 def is_unknown(word: str, code: str) -> bool:
     """Whether no language knows a word, nor what it is derived from: then it is a name even where it stands once."""
-    if not is_rare(word, code, 2.0) or re.search(r"(.)\1\1", word) or "-" in word and code == "en":
+    if not is_rare(word, code, 2.0) or is_common_anywhere(word) or re.search(r"(.)\1\1", word) or "-" in word and code == "en":
         return False
     endings = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es")
     stems = [word.removesuffix(ending) for ending in endings if word.endswith(ending)]
