@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hopgate.extract.extraction import OWNER, Source, sources
-from hopgate.extract.rules.survey import surveyed
+from hopgate.extract.rules.survey import CorpusSurvey, surveyed
 from hopgate.memory import Cleared, Memory
 
+_SPEAKER = re.compile(r"([^\W\d_][\w'’-]{0,30}):\s")
 # A pronoun means somebody of these last turns, or nobody.
 TURNS = 4
 
@@ -28,7 +30,24 @@ def with_context(memories: Sequence[Memory]) -> list[Source]:
     """
     made = with_turns(memories)
     survey = surveyed(made)
-    return [replace(source, known=survey.known(source)) for source in made]
+    return [replace(source, known=known_to(survey, source)) for source in made]
+
+
+def known_to(survey: CorpusSurvey, source: Source) -> tuple[tuple[str, str], ...]:
+    """Join what a survey shows of a source's words and what is known of them already: who speaks."""
+    return tuple(sorted((dict(survey.known(source)) | dict(source.known)).items()))
+
+
+def speaker_of(turn: str) -> tuple[tuple[str, str], ...]:
+    """Give who says a turn, as `Source.known` wants it: in a thread a name and a colon start one.
+
+    Examples
+    --------
+    >>> speaker_of("Kit: I live in Leeds now")
+    (('kit', 'person'),)
+    """
+    speaker = _SPEAKER.match(turn)
+    return ((speaker[1].lower(), "person"),) if speaker else ()
 
 
 def with_turns(memories: Iterable[Memory]) -> list[Source]:
@@ -42,6 +61,7 @@ def with_turns(memories: Iterable[Memory]) -> list[Source]:
             order.append(source.memory_id)
             made[source.memory_id] = source
             if thread := thread_of(memory):
+                made[source.memory_id] = source = replace(source, known=speaker_of(source.text))
                 threads[thread].append(source)
     for turns in threads.values():
         turns.sort(key=lambda source: source.created_at.timestamp() if source.created_at else 0.0)

@@ -20,6 +20,15 @@ _PAST = re.compile(
 )
 
 
+_WAS = re.compile(
+    r"\b(?:was|were|war|waren|était|era|estaba|lived|worked|belonged|reported|ran|stood|sat|wohnte|wohnten|arbeitete|gehörte|lief|"
+    r"stand|vivía|habitait|travaillait|trabajaba|lavorava|viveva|abitava|woonde|werkte)\b"
+)
+_SINCE_THEN = re.compile(r"\b(?:has|have|been|installed|deployed|set up|put|moved|migrated|born|started)\b")
+STATES = frozenset(("runs on", "lives in", "works at", "owned by", "led by", "reports to", "located in"))
+"""Relations that a verb in the past says to be over: "Rosa lived in Porto"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """An encoded sentence, with what its references mean."""
@@ -32,6 +41,11 @@ class Clause:
     def spans(self, part: str) -> list[int]:
         """The numbers of the spans that a part of the text refers to."""
         return [int(number) for number in _REFERENCE.findall(part)]
+
+    def is_past(self, start: int, end: int) -> bool:
+        """Whether a match speaks of a state in the past, and not of one that goes on."""
+        said = self.text[start:end]
+        return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
 
     def stance(self, start: int, end: int) -> str:
         """Say how a match is meant: "said", "ended", or "not" for negations, plans, rumours and questions."""

@@ -9,6 +9,9 @@ from hopgate.extract.dates import checked
 from hopgate.extract.rules.languages import LANGUAGES, Language
 
 _BETWEEN = frozenset(("de", "of", "."))
+# After these a date without a year lies ahead, give or take some days.
+_AHEAD = frozenset("due until till by deadline bis fällig zum expires abgabe avant hasta fino tot voor antes jusqu'au jusqu'en".split())
+_GRACE = 14
 _ENDS = frozenset(("end", "ende", "fin", "fine", "eind", "final", "finales"))
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
 
@@ -119,7 +122,8 @@ def _dated(start: int, end: int, year: str, month: int, number: str, day: date |
     if not year:
         if day is None:
             return None
-        year = str(_nearest_year(month, int(number or 15), day))
+        ahead = not _AHEAD.isdisjoint(lower[max(0, start - 3) : start])
+        year = str(_nearest_year(month, int(number or 15), day, ahead=ahead))
     if not number and start >= 2 and (lower[start - 2] in _ENDS or lower[start - 1] in _ENDS):
         # "the end of September" is its last day.
         last = date(int(year) + month // 12, month % 12 + 1, 1) - timedelta(1)
@@ -128,12 +132,14 @@ def _dated(start: int, end: int, year: str, month: int, number: str, day: date |
     return DateSpan(start, end, iso) if iso else None
 
 
-def _nearest_year(month: int, number: int, day: date) -> int:
-    """The year in which a date without one lies nearest to the day of the note."""
-    def away(year: int) -> int:
-        return abs((date(year, month, min(number, 28)) - day).days)
+def _nearest_year(month: int, number: int, day: date, *, ahead: bool) -> int:
+    """The year in which a date without one lies nearest to the day of the note, or nearest after it."""
 
-    return min((day.year - 1, day.year, day.year + 1), key=away)
+    def away(year: int) -> int:
+        days = (date(year, month, min(number, 28)) - day).days
+        return days if days >= -_GRACE or not ahead else 10_000
+
+    return min((day.year - 1, day.year, day.year + 1), key=lambda year: abs(away(year)))
 
 
 def _relative(tokens: list[str], lower: list[str], at: int, language: Language, day: date, way: int) -> DateSpan | None:

@@ -18,7 +18,7 @@ _PRONOUNS = (
 _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
-    "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|van|op|bij|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
+    "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
     "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online|job|jobs"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
@@ -28,7 +28,14 @@ _ARTICLES = (
 )
 _COMMON = rf"(?:(?:(?<=^)|(?<=[,:;(] )|(?<=\bthe )|(?<=\b(?:der|die|das|den|dem|ein|les|una|het|een|our|his|her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))(?:{_WORD} ){{0,2}}{_WORD})"
 # "the service at Hartley costs": what a preposition stands before is not the subject.
-_NOT_AFTER = r"(?<!\bat )(?<!\bin )(?<!\bfrom )(?<!\bbei )(?<!\bwith )(?<!\bmit )(?<!\bon )(?<!\bchez )"
+_NOT_AFTER = "(?=⟨)" + "".join(
+    rf"(?<!\b{words} )"
+    for words in (
+        "at", "in", "from", "with", "on", "to", "of", "for", "about", "near", "via", "at the", "in the", "from the", "with the", "on the",
+        "to the", "of the", "for the", "bei", "mit", "nach", "von", "für", "vom", "im", "zum", "zur", "beim", "für den", "für die",
+        "von der", "chez", "de", "du", "de la", "pour", "para", "del", "per", "di", "della", "voor", "van", "van de", "bij", "my", "for my", "of my",
+    )
+)  # fmt: skip
 _MACROS = {
     "{SC}": rf"(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
     "{OC}": rf"(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
@@ -106,7 +113,9 @@ _COMMON_WORDS = words("on in at to of by from and is are the a with for over it 
 def _compiled(raw: str) -> re.Pattern[str]:
     pattern = raw
     for name, regex in _MACROS.items():
-        pattern = pattern.replace(name, regex)
+        # Where the pattern itself has a preposition before its subject ("head of {S}"), any name may follow.
+        bare = re.search(r"(?:of|for|von|des|der|moved|over|sold|bought|replaced) (?:\{the\})?(?:\(\?:old \)\?)?" + re.escape(name), raw)
+        pattern = pattern.replace(name, regex.replace(_NOT_AFTER, "") if bare else regex)
     return re.compile(pattern)
 
 

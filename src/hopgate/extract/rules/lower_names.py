@@ -53,7 +53,7 @@ _TEMPLATES = tuple(
 _TEMPLATE_WORDS = frozenset(
     "moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert verschoben gewandert "
     "draait loopt läuft tourne gira corre instead statt plaats rather rebooted restarted reinstalled reimaged ssh logged onto sits "
-    "stands hums crashed died froze stürzte steht lives stays on".split()
+    "stands hums crashed died froze stürzte steht lives stays".split()
 )
 _KINDS = {"x": "service", "a": "host", "b": "host"}
 LONGEST_TEXT = 2000
@@ -168,8 +168,10 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
         elif word == "=" and (name := _name_at(tokens, at - 1)) and (at < 2 or tokens[at - 2][0] == "\n"):
             found.setdefault(name, "")
     words = set(lower)
-    for pattern in _TEMPLATES if not _TEMPLATE_WORDS.isdisjoint(words) else ():
-        for match in pattern.finditer(" ".join(lower[:LONGEST_TEXT])):
+    text = " ".join(lower[:LONGEST_TEXT])
+    worth = not _TEMPLATE_WORDS.isdisjoint(words) or " is on " in text or " now on " in text
+    for pattern in _TEMPLATES if worth else ():
+        for match in pattern.finditer(text):
             names = {key: name for key, name in match.groupdict().items() if name and _can_name(name, tokens, key)}
             if len(names) == sum(value is not None for value in match.groupdict().values()):
                 for key, name in names.items():

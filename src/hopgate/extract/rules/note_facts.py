@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hopgate.extract.extraction import Fact, Source
-from hopgate.extract.rules.clauses import Clause, clauses
+from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
 from hopgate.extract.rules.reading import Reading
@@ -17,6 +17,7 @@ from hopgate.extract.rules.sentence_facts import facts as prose_facts
 # How far a pattern may be trusted: the share right on the tuning half of benchmarks/notes, rounded down.
 STATED, COMMON = 0.9, 0.7
 _PERSONAL = frozenset(("lives in", "works at", "reports to", "allergic to", "married to", "parent of", "sibling of"))
+_OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
 _ARTICLE = re.compile(r"^(?:the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|ein|eine|einen|einem|einer|mein|"
                       r"meine|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) ")  # fmt: skip
@@ -59,6 +60,8 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
                 stance = clause.stance(start, end)
                 if stance == "not" and pattern.relation != "before":
                     continue
+                if pattern.relation in STATES and clause.is_past(start, end):
+                    stance = "ended"
                 made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
                 if made:
                     seen.append((start, end))
@@ -68,7 +71,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     yield from _prose(reading)
 
 
-_QUIET = frozenset(("move", "located in", "runs on", "part of", "costs"))
+_QUIET = frozenset(("move", "located in", "runs on", "part of"))
 
 
 def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:
@@ -78,7 +81,9 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     if relation == "before":
         yield from _before(groups, who, over, clause.text[match.end() :])
         return
-    if "first" in groups or "near" in groups:
+    if relation in _OF_THINGS and ("first" in groups or "near" in groups or groups.get("s") == ""):
+        subjects, common = who.thing_left_out(clause, match.start()), False
+    elif "first" in groups or "near" in groups:
         subjects, common = who.left_out(clause, match.start(), near="near" in groups), False
     else:
         subjects, common = _ends(groups.get("s"), clause, who, match.start())
@@ -94,7 +99,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
             trust = COMMON if common or plain else STATED
             if ended:
                 if until or who.written:
-                    yield Fact(subject, kind, target, None, until or who.written, trust)
+                    yield Fact(subject, kind, target, begin if until else None, until or who.written, trust)
             else:
                 yield Fact(subject, kind, target, begin, until, trust)
     gone = _gone_amount(groups, clause, match.end()) if relation == "costs" else groups.get("ac")

@@ -43,8 +43,8 @@ def read(source: Source) -> Reading:
     """
     tokens, lower, raw, code = analysed(source.text)
     known = dict(source.known)
-    hints = (*source.tags, source.title) if source.title else source.tags
-    known |= {name: kind for name, kind in introduced(tokens, lower, hints).items() if not known.get(name)}
+    if source.title is None:  # without context; with it the survey has seen this text too
+        known |= {name: kind for name, kind in introduced(tokens, lower, source.tags).items() if not known.get(name)}
     speaker = _speaker(tokens, raw, known)
     if speaker:
         known.setdefault(lower[0], "person")
@@ -71,7 +71,7 @@ def read(source: Source) -> Reading:
 def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
     """The name before the colon that starts a turn: "Caroline: …"."""
     end = marks.find(":", 0, _SPEAKER_WORDS + 1)
-    if end < 1 or end == len(marks) - 1 or any(mark not in "UAiK" for mark in marks[:end]) or marks[end + 1] == "¶":
+    if end < 1 or end == len(marks) - 1 or any(mark not in "UAiKMZC" for mark in marks[:end]) or marks[end + 1] == "¶":
         return ""
     name = " ".join(tokens[:end])
     first = tokens[0].lower()

@@ -13,6 +13,7 @@ _PERSON = words("he she him her his er sie ihn ihr il elle lui él ella lei hij 
 _THING = words("it es its")
 _BOTH = words("both beide they them ils elles")
 _TO_US = _FIRST | _PERSON | _THING | _BOTH | words("we us wir uns nous nosotros noi wij this that one which who there here")
+_OF_GOODS = frozenset(("bought from", "replaced by", "sold to", "costs"))
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
 
 
@@ -46,6 +47,16 @@ class Referents:
             return (self.topic,) if self.topic else ()
         opens = clause.text.split(": ", 1)[-1].startswith("⟨")
         return (names[-1] if near or not opens else names[0],)
+
+    def thing_left_out(self, clause: Clause, at: int) -> tuple[str, ...]:
+        """What "costs £5" without a subject is about: what the last fact bought or replaced, the only thing named, or nothing."""
+        last = self.last_fact
+        if last and last.relation in _OF_GOODS:
+            return (last.object if last.relation == "replaced by" else last.subject,)
+        names = [name for number in clause.spans(clause.text[:at]) if (name := self._named(number)) and not self.is_person(name)]
+        if names:
+            return (names[0],) if len(names) == 1 or clause.text.startswith("⟨") else ()
+        return (self.topic,) if self.topic and not self.is_person(self.topic) else ()
 
     def leave(self, clause: Clause) -> None:
         """Note who and what a sentence named."""

@@ -29,13 +29,13 @@ _TOKEN = re.compile(
   | [^\W\d_\u0250-\uffff]{2,}+(?=[\s,)]|\.\s)             # plain words first: four tokens of five are one
   | [,()":;]
   | \.(?=\s|$)
-  | \d++(?=[\s)]|[.,]\s)(?![^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|euros?|pounds|dollars)\b))
+  | \d++(?=[\s)]|[.,]\s)(?![^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b))
   | [aAI](?=\s)
   | \[\[[^\[\]\n]{1,80}\]\]                               # [[a link]]
   | `[^`\n]{1,60}`                                       # `code`
   | (?<![\w&])[\#@][^\W\d_][\w/-]*+                       # #tag, @person
   | -{1,2}>|=>|→|⇒
-  | \d+(?:[.,]\d+)*+[^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|euros?|pounds|dollars)\b)  # 4,51 €
+  | \d+(?:[.,]\d+)*+[^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b)  # 4,51 €
   | https?://(?:[^\s<>"')\].,;:!?]|[.,;:!?](?=[^\s<>"')\].,;:!?]))++   # a URL
   | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)++                # an address; RFC 5321 allows 64 before the @
   | (?<![\w.])(?:~|\.{1,2})?(?:/(?:[\w@+-]|\.(?=[\w@+-]))++){2,}+/?  # a path
@@ -81,7 +81,7 @@ _HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-
 _CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
 
 _ARROWS = frozenset(("->", "-->", "=>", "→", "⇒"))
-_CURRENCIES = ("EUR", "USD", "GBP", "CHF", "euro", "euros", "pounds", "dollars")
+_CURRENCIES = ("EUR", "USD", "GBP", "CHF", "euro", "euros", "Euro", "Euros", "pounds", "dollars", "quid", "Franken", "Pfund", "kr", "zł")
 _PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hopgate.extract.context import TURNS, thread_of, with_turns
+from hopgate.extract.context import TURNS, known_to, thread_of, with_turns
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.lower_names import BARE, is_rare
 from hopgate.extract.rules.survey import CorpusSurvey
@@ -44,7 +44,7 @@ class StoreContext:
         with self._store.transaction() as connection:
             read = [replace(source, before=source.before or before) for source, before in _turns(connection, batch)]
             survey = self._survey or _looked_up(connection, read)
-        return [replace(source, known=survey.known(source)) for source in read]
+        return [replace(source, known=known_to(survey, source)) for source in read]
 
 
 def surveyed_store(store: Store, pages: Iterable[Sequence[Memory]]) -> StoreContext:
