@@ -28,8 +28,28 @@ from hopgate.memory import Cleared, Memory
 
 DATA = Path(__file__).with_name("notes")
 RELATIONS = frozenset(
-    "runs on|located in|lives in|works at|owned by|led by|reports to|part of|replaced by|alias of|costs|due|allergic to|"
-    "bought from|sold to|married to|parent of|sibling of|friend of|has address".split("|")
+    [
+        "runs on",
+        "located in",
+        "lives in",
+        "works at",
+        "owned by",
+        "led by",
+        "reports to",
+        "part of",
+        "replaced by",
+        "alias of",
+        "costs",
+        "due",
+        "allergic to",
+        "bought from",
+        "sold to",
+        "married to",
+        "parent of",
+        "sibling of",
+        "friend of",
+        "has address",
+    ]
 )
 EITHER_WAY = frozenset(("alias of", "married to", "sibling of", "friend of"))
 LITERAL = frozenset(("costs", "due"))
@@ -115,7 +135,9 @@ def quality(
 
 
 def score_names(extraction: Extraction, label: Row, show: bool) -> Tally:
-    wanted = [{fold(form) for form in (name["name"], name["canonical"], *name.get("also", ()))} for name in label["names"]]
+    wanted = [
+        {fold(form) for form in (name["name"], name["canonical"], *name.get("also", ()))} for name in label["names"]
+    ]
     optional = {fold(name) for name in label["optional"]} | {fold(label.get("owner") or "I")}
     named = [mention.name for mention in extraction.mentions]
     named += [end for fact in extraction.facts for end in ends(fact)]
@@ -124,7 +146,14 @@ def score_names(extraction: Extraction, label: Row, show: bool) -> Tally:
     wrong = predicted - right - optional
     missed = [forms for forms in wanted if forms.isdisjoint(predicted)]
     if show and (wrong or missed):
-        print(label["doc_id"], label["language"], "wrong:", sorted(wrong), "missed:", [min(one, key=len) for one in missed])
+        print(
+            label["doc_id"],
+            label["language"],
+            "wrong:",
+            sorted(wrong),
+            "missed:",
+            [min(one, key=len) for one in missed],
+        )
     return Tally(len(right), len(wrong), len(wanted) - len(missed), len(missed))
 
 
@@ -133,7 +162,9 @@ def ends(fact: Fact) -> tuple[str, ...]:
     return (fact.subject,) if fact.relation in LITERAL else (fact.subject, fact.object)
 
 
-def score_facts(extraction: Extraction, label: Row, forms: Mapping[str, set[str]], show: bool) -> tuple[Tally, Tally, int]:
+def score_facts(
+    extraction: Extraction, label: Row, forms: Mapping[str, set[str]], show: bool
+) -> tuple[Tally, Tally, int]:
     predicted = [fact for fact in dict.fromkeys(extraction.facts) if fact.relation in RELATIONS]
     matched: set[int] = set()
     right = wrong = dates = undated = 0
@@ -146,14 +177,23 @@ def score_facts(extraction: Extraction, label: Row, forms: Mapping[str, set[str]
             given = [(row[key], getattr(fact, key) or "") for key in ("valid_from", "valid_to") if key in row]
             dates += all(value.startswith(date) for date, value in given) and bool(given)
             undated += not all(value.startswith(date) for date, value in given)
-        elif any(same(fact, row, label, forms) for row in label["optional_facts"]):
-            continue
-        elif any(same(fact, row, label, forms) for row in label["ends"]) and fact.valid_to:
+        elif any(same(fact, row, label, forms) for row in label["optional_facts"]) or (
+            any(same(fact, row, label, forms) for row in label["ends"]) and fact.valid_to
+        ):
             continue
         else:
             wrong += 1
             if show:
-                print(label["doc_id"], "wrong fact:", fact.subject, "|", fact.relation, "|", fact.object, fact.valid_to or "")
+                print(
+                    label["doc_id"],
+                    "wrong fact:",
+                    fact.subject,
+                    "|",
+                    fact.relation,
+                    "|",
+                    fact.object,
+                    fact.valid_to or "",
+                )
     missed = [row for at, row in enumerate(label["facts"]) if at not in matched]
     if show:
         for row in missed:
@@ -185,7 +225,7 @@ def is_same(said: str, wanted: str, label: Row, forms: Mapping[str, set[str]], f
 
 
 def is_owner(name: str, label: Row) -> bool:
-    return name.split(" (")[0] in ("I", label.get("owner"))
+    return name.split(" (", maxsplit=1)[0] in ("I", label.get("owner"))
 
 
 def forms_by_scope(labels: Mapping[str, Row], memories: Sequence[Memory]) -> dict[str, dict[str, set[str]]]:
@@ -225,7 +265,9 @@ def over_time(memories: Sequence[Memory], labels: Mapping[str, Row], half: str, 
             moved += row["is_move"] and all(both)
             wrong += not all(alone[2:] + whole[row["story"]][2:])
             if show and not all(both):
-                print(row["story"], row["subject"], row["relation"], "alone:", alone, "in its scope:", whole[row["story"]])
+                print(
+                    row["story"], row["subject"], row["relation"], "alone:", alone, "in its scope:", whole[row["story"]]
+                )
         contra = list(rows("contradictions.jsonl"))
         kb.add(*(by_id[row["_id"]] for row in contra))
         kb.build(rebuild=True)
@@ -282,7 +324,27 @@ def speed(memories: Sequence[Memory]) -> Row:
 
 
 def adversarial(prose: str) -> Iterable[str]:
-    units = (" ", "a", "(", "[[", "A", "Aa ", "http://", "/a", "a.b@", "1.", "->", "é", "中", "\n ", "#", "`", "x -> ", "'s ", "a-")
+    units = (
+        " ",
+        "a",
+        "(",
+        "[[",
+        "A",
+        "Aa ",
+        "http://",
+        "/a",
+        "a.b@",
+        "1.",
+        "->",
+        "é",
+        "中",
+        "\n ",
+        "#",
+        "`",
+        "x -> ",
+        "'s ",
+        "a-",
+    )
     for unit in units:
         yield unit * (1_000_000 // len(unit))
     yield (prose + " ") * (1_000_000 // len(prose))

@@ -11,7 +11,6 @@ from typing import Any
 
 from hopgate.memory import Cleared, Memory, cleared
 
-
 OWNER = "I"
 """Who a note is about that says "I", where nothing names its owner."""
 

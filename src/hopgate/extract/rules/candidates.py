@@ -64,7 +64,11 @@ def candidates(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) ->
             take(start, end, "date", iso)
     for match in _PIECE.finditer(marks):
         at = match.start()
-        if not taken[at] and (piece := _piece(tokens[at], marks[at])) and (marks[at] != "K" or not _beside_name(marks, at)):
+        if (
+            not taken[at]
+            and (piece := _piece(tokens[at], marks[at]))
+            and (marks[at] != "K" or not _beside_name(marks, at))
+        ):
             take(at, at + 1, *piece)
     for match in _QUOTE.finditer(marks):
         inside = match["inside"].rstrip(",")
@@ -75,7 +79,11 @@ def candidates(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) ->
     free = "".join("_" if used else mark for used, mark in zip(taken, marks, strict=True)) if spans else marks
     for match in _NAME.finditer(free):
         start, end = match.span()
-        if start < end <= start + LONGEST_NAME and taken.find(1, start, end) < 0 and _is_name(tokens, marks, start, end):
+        if (
+            start < end <= start + LONGEST_NAME
+            and taken.find(1, start, end) < 0
+            and _is_name(tokens, marks, start, end)
+        ):
             take(start, end, "name")
     spans.sort(key=lambda span: span.start)
     return spans
@@ -84,7 +92,7 @@ def candidates(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) ->
 def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - a table in the order of precedence
     """Say what a token is that its form alone makes a name: (form, name), or nothing."""
     if mark == "L":
-        return "note", " ".join(token[2:-2].split("|")[0].split("#")[0].split())
+        return "note", " ".join(token[2:-2].split("|", maxsplit=1)[0].split("#", maxsplit=1)[0].split())
     if mark == "G":
         return ("tag" if token[0] == "#" else "person"), token[1:].rstrip("/-")
     if mark == "B":

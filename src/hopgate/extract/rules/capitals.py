@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from hopgate.extract.rules.languages import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, zipf
+from hopgate.extract.rules.words import words
 
 # Sentences of a short text drop their articles ("Rack would be nicer"), so that a capital at their start says little;
 # longer texts are prose.
@@ -19,12 +20,20 @@ _SUFFIXES = ("ung", "ungen", "heit", "keit", "schaft", "tion", "tionen", "chen",
 _TO_PLACES = frozenset(("in", "nach", "aus", "bei", "von", "an", "mit", "für"))
 # A rarer word than this may be a name where it does what names do: zipf.
 _SUBJECT = 4.4
-_ADVERBS = frozenset("now still also currently again already jetzt noch".split())
-_NAME_VERBS = frozenset(
-    "replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said told asked "
-    "tourne habite travaille vive trabaja läuft draait woont werkt lavora abita gira wohnt arbeitet wants called came went loves hates sent brought knows thinks lived worked".split()
+_ADVERBS = frozenset(["now", "still", "also", "currently", "again", "already", "jetzt", "noch"])
+_NAME_VERBS = words(
+    """
+    replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said
+    told asked tourne habite travaille vive trabaja läuft draait woont werkt lavora abita gira wohnt arbeitet
+    wants called came went loves hates sent brought knows thinks lived worked
+    """
 )
-_NAME_PARTICIPLES = frozenset("led run owned headed managed hosted part been passé verhuisd married replaced migrated allergic moving living working".split())
+_NAME_PARTICIPLES = words(
+    """
+    led run owned headed managed hosted part been passé verhuisd married replaced migrated allergic moving living
+    working
+    """
+)
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
 
@@ -142,9 +151,7 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
 
 
-def _german(
-    lower: list[str], changed: list[str], marks: str, at: int, known: Collection[str], starts: bool
-) -> bool:
+def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Collection[str], starts: bool) -> bool:
     """Nouns have capitals in German: a name is a given name, a title's, unknown to the language, or where names stand."""
     word, language = lower[at], LANGUAGES["de"]
     if word in language.function or word in language.openers:

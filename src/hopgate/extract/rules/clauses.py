@@ -12,7 +12,7 @@ from hopgate.extract.rules.reading import Reading
 LONGEST_SENTENCE = 120
 """A sentence of more tokens is a list or a table, and patterns are not tried on it."""
 _REFERENCE = re.compile(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
-_BRACKETS = {"date": "⟦⟧", "amount": "⟪⟫"}
+_BRACKETS = {"date": ("⟦", "⟧"), "amount": ("⟪", "⟫")}
 _CLAUSE = re.compile(r" (?:,|;|:|but|aber|mais|pero|ma|maar|and then) ")
 _PAST = re.compile(
     r"\b(?:no longer|not any ?more|used to|formerly|previously|nicht mehr|früher|ehemals|ne \w+ plus|avant|ya no|antes|"
@@ -57,14 +57,32 @@ class Clause:
         if _PAST.search(near):
             return "ended"
         found = set(near.split())
-        if found & language.negated or any(word.endswith("n't") for word in found) or _doubtful(self.text[:end], found, language):
+        if (
+            found & language.negated
+            or any(word.endswith("n't") for word in found)
+            or _doubtful(self.text[:end], found, language)
+        ):
             return "not"
         return "said"
 
 
 def _doubtful(before: str, near: set[str], language: Language) -> bool:
     # "if", "whether" and "thinking about" colour all that follows, other words their own clause.
-    everywhere = {"if", "whether", "wenn", "falls", "ob", "si", "se", "als", "thinking", "question", "maybe", "heard", "rumour"}
+    everywhere = {
+        "if",
+        "whether",
+        "wenn",
+        "falls",
+        "ob",
+        "si",
+        "se",
+        "als",
+        "thinking",
+        "question",
+        "maybe",
+        "heard",
+        "rumour",
+    }
     return bool(near & language.hypothetical) or bool(set(before.split()) & everywhere & language.hypothetical)
 
 
@@ -88,7 +106,7 @@ def clauses(reading: Reading) -> Iterator[Clause]:
         over = at == len(tokens)
         if not over and number < len(spans) and spans[number].start == at:
             span = spans[number]
-            opening, closing = _BRACKETS.get(span.form, "⟨⟩")
+            opening, closing = _BRACKETS.get(span.form, ("⟨", "⟩"))
             team = "team " if span.form == "name" and span.name.startswith("Team ") else ""
             parts.append(f"{opening}{team}{number}{closing}")
             if tokens[span.end - 1].endswith(("'s", "’s")) and span.form not in _BRACKETS:

@@ -7,10 +7,15 @@ from typing import NamedTuple
 
 from hopgate.extract.dates import checked
 from hopgate.extract.rules.languages import LANGUAGES, Language
+from hopgate.extract.rules.words import words
 
 _BETWEEN = frozenset(("de", "of", "."))
 # After these a date without a year lies ahead, give or take some days.
-_AHEAD = frozenset("due until till by deadline bis fällig zum expires abgabe avant hasta fino tot voor antes jusqu'au jusqu'en".split())
+_AHEAD = words(
+    """
+    due until till by deadline bis fällig zum expires abgabe avant hasta fino tot voor antes jusqu'au jusqu'en
+    """
+)
 _GRACE = 14
 _ENDS = frozenset(("end", "ende", "fin", "fine", "eind", "final", "finales"))
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
@@ -83,7 +88,11 @@ def _from_number(tokens: list[str], lower: list[str], at: int, language: Languag
     after = at + 1
     while after < len(tokens) and after < at + 3 and lower[after] in _BETWEEN:
         after += 1
-    if after >= len(tokens) or lower[after] not in language.months or (tokens[after].islower() and language.code == "en"):
+    if (
+        after >= len(tokens)
+        or lower[after] not in language.months
+        or (tokens[after].islower() and language.code == "en")
+    ):
         return None
     month, end, year = language.months[lower[after]], after + 1, ""
     if end < len(tokens) and lower[end] in _BETWEEN | {","} and _is_year(lower, end + 1):
@@ -118,7 +127,9 @@ def _is_year(lower: list[str], at: int) -> bool:
     return at < len(lower) and len(lower[at]) == 4 and lower[at].isdigit() and "1000" <= lower[at] <= "2100"
 
 
-def _dated(start: int, end: int, year: str, month: int, number: str, day: date | None, lower: list[str]) -> DateSpan | None:
+def _dated(
+    start: int, end: int, year: str, month: int, number: str, day: date | None, lower: list[str]
+) -> DateSpan | None:
     if not year:
         if day is None:
             return None

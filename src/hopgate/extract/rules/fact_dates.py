@@ -11,8 +11,12 @@ _DATE = re.compile(r"⟦(\d+)⟧")
 # From a fact to its date there are at most so many words, and no further verb or comma.
 _NEAR = 5
 _BREAK = re.compile(r"[,;:]| (?:and|und|but|aber|et|y|is|was|are|runs|costs|contract) ")
-_SINCE = re.compile(r"(?:since|as of|from|starting|seit|ab|depuis|dès|desde|dal|da|sinds|vanaf|a partir de)(?: (?:dem|den|der|the|le|el|il|early|late|mid|about))*$")
-_UNTIL = re.compile(r"(?:until|till|through|up to|bis|jusqu'en|jusqu'à|jusqu'au|hasta|fino a|fino al|tot|até)(?: (?:zum|den|dem|the|end|of|le|el|il|early|late))*$")
+_SINCE = re.compile(
+    r"(?:since|as of|from|starting|seit|ab|depuis|dès|desde|dal|da|sinds|vanaf|a partir de)(?: (?:dem|den|der|the|le|el|il|early|late|mid|about))*$"
+)
+_UNTIL = re.compile(
+    r"(?:until|till|through|up to|bis|jusqu'en|jusqu'à|jusqu'au|hasta|fino a|fino al|tot|até)(?: (?:zum|den|dem|the|end|of|le|el|il|early|late))*$"
+)
 _RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
 
 
@@ -28,7 +32,12 @@ def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[
     found = [(one.start(), one.end(), spans[int(one[1])].name) for one in _DATE.finditer(text)]
     if not found:
         return None, None
-    if inside and match.re.pattern.find("due") < 0 and "fällig" not in match.re.pattern and "deadline" not in match.re.pattern:
+    if (
+        inside
+        and match.re.pattern.find("due") < 0
+        and "fällig" not in match.re.pattern
+        and "deadline" not in match.re.pattern
+    ):
         return spans[clause.spans(inside)[0]].name, None
     start, end = match.span()
     after = [one for one in found if one[0] >= end - 1]
@@ -62,4 +71,6 @@ def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[
 def _is_at(clause: Clause, between: str) -> bool:
     words = between.split()
     language = LANGUAGES[clause.reading.code]
-    return not words or words[-1] in language.at | language.since or any(word in ("today", "yesterday") for word in words)
+    return (
+        not words or words[-1] in language.at | language.since or any(word in ("today", "yesterday") for word in words)
+    )

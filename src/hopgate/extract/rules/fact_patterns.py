@@ -11,9 +11,7 @@ from hopgate.extract.rules.words import words
 
 _ONE = r"⟨(?:team )?\d+⟩"
 _NAMES = rf"{_ONE}(?:(?: , {_ONE})*(?: ,)? (?:and|&|und|et|y|e|en|sowie|plus) (?:the )?{_ONE})?(?: both| beide)?"
-_PRONOUNS = (
-    "i|he|she|they|it|both|him|her|them|ich|er|sie|es|beide|je|il|elle|ils|elles|yo|él|ella|io|lui|lei|ik|hij|zij|ze|eu|ele|ela|j"
-)
+_PRONOUNS = "i|he|she|they|it|both|him|her|them|ich|er|sie|es|beide|je|il|elle|ils|elles|yo|él|ella|io|lui|lei|ik|hij|zij|ze|eu|ele|ela|j"
 # Words that neither begin nor continue a common noun.
 _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
@@ -79,7 +77,10 @@ class FactTable:
         self._raw = {name: row["patterns"] for name, row in rows.items()}
         self._compiled: dict[str, tuple[FactPattern, ...]] = {}
         # A move says more than the relation it ends in, so it is read first.
-        self._order = {name: at for at, name in enumerate(("move", *(name for name in rows if name not in ("move", *_LAST)), *_LAST))}
+        self._order = {
+            name: at
+            for at, name in enumerate(("move", *(name for name in rows if name not in ("move", *_LAST)), *_LAST))
+        }
 
     def worth_trying(self, found: set[str]) -> Iterator[FactPattern]:
         """Yield the patterns of every group one of whose words is in a sentence."""
@@ -88,7 +89,9 @@ class FactTable:
             if group not in self._compiled:
                 made = (FactPattern(group, _compiled(raw), _needs(raw)) for raw in self._raw[group])
                 self._compiled[group] = tuple(made)
-            yield from (pattern for pattern in self._compiled[group] if not pattern.needs or not pattern.needs.isdisjoint(found))
+            yield from (
+                pattern for pattern in self._compiled[group] if not pattern.needs or not pattern.needs.isdisjoint(found)
+            )
 
 
 def _needs(raw: str) -> frozenset[str]:
@@ -107,14 +110,19 @@ def _needs(raw: str) -> frozenset[str]:
 
 # What costs something or was before is often named by the facts of its sentence, so these come last; moves first.
 _LAST = ("costs", "before")
-_COMMON_WORDS = words("on in at to of by from and is are the a with for over it that was has been if op auf en de a an y e à au")
+_COMMON_WORDS = words(
+    "on in at to of by from and is are the a with for over it that was has been if op auf en de a an y e à au"
+)
 
 
 def _compiled(raw: str) -> re.Pattern[str]:
     pattern = raw
     for name, regex in _MACROS.items():
         # Where the pattern itself has a preposition before its subject ("head of {S}"), any name may follow.
-        bare = re.search(r"(?:of|for|von|des|der|moved|over|sold|bought|replaced) (?:\{the\})?(?:\(\?:old \)\?)?" + re.escape(name), raw)
+        bare = re.search(
+            r"(?:of|for|von|des|der|moved|over|sold|bought|replaced) (?:\{the\})?(?:\(\?:old \)\?)?" + re.escape(name),
+            raw,
+        )
         pattern = pattern.replace(name, regex.replace(_NOT_AFTER, "") if bare else regex)
     return re.compile(pattern)
 

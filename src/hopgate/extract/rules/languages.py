@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -48,7 +48,9 @@ def table(name: str) -> dict[str, Any]:
 
 def _language(code: str) -> Language:
     row = table(code)
-    shifts = {word: days for key, days in (("today", 0), ("yesterday", -1), ("tomorrow", 1)) for word in row[key].split()}
+    shifts = {
+        word: days for key, days in (("today", 0), ("yesterday", -1), ("tomorrow", 1)) for word in row[key].split()
+    }
     sets = {key: frozenset(row[key].replace("_", " ").split()) for key in ("function", "kin", "last", "next", "since")}
     months = {name: number for number, names in enumerate(row["months"], start=1) for name in names.split()}
     return Language(
@@ -110,14 +112,14 @@ def is_common_anywhere(word: str) -> bool:
     return any(word in _frequent(code) for code in CODES)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _frequent(code: str) -> frozenset[str]:
     from wordfreq import get_frequency_dict
 
     return frozenset(get_frequency_dict(code, "small"))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _frequencies(code: str) -> dict[str, float]:
     from wordfreq import get_frequency_dict
 
@@ -137,6 +139,8 @@ def is_compound(word: str) -> bool:
         if zipf(word[at:], "de") < 3:
             continue
         left = word[:at]
-        if any(zipf(left.removesuffix(link), "de") >= 3 for link in ("", "s", "n", "en", "es") if len(left) - len(link) > 2):
+        if any(
+            zipf(left.removesuffix(link), "de") >= 3 for link in ("", "s", "n", "en", "es") if len(left) - len(link) > 2
+        ):
             return True
     return False

@@ -10,20 +10,37 @@ from dataclasses import dataclass, field
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.languages import KIN, LANGUAGES, is_common_anywhere, zipf
 from hopgate.extract.rules.tokenise import letter
+from hopgate.extract.rules.words import words
 
 # Words of every language that are never a name by themselves.
-_SMALL = frozenset().union(*(language.function | language.openers | language.hypothetical for language in LANGUAGES.values()))
-_CALENDAR = frozenset(word for language in LANGUAGES.values() for word in (*language.months, *language.days, *language.shifts))
+_SMALL = frozenset().union(
+    *(language.function | language.openers | language.hypothetical for language in LANGUAGES.values())
+)
+_CALENDAR = frozenset(
+    word for language in LANGUAGES.values() for word in (*language.months, *language.days, *language.shifts)
+)
 _WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
-_RUNS = frozenset("runs run running läuft laufen draait loopt tourne corre gira".split())
-_ON = frozenset("on auf op sur en su".split())
-_HOSTED = frozenset("hosted deployed installed running hosting gehostet installiert".split())
+_RUNS = frozenset(["runs", "run", "running", "läuft", "laufen", "draait", "loopt", "tourne", "corre", "gira"])
+_ON = frozenset(["on", "auf", "op", "sur", "en", "su"])
+_HOSTED = frozenset(["hosted", "deployed", "installed", "running", "hosting", "gehostet", "installiert"])
 _VERBS = _RUNS | _HOSTED
-_ADVERBS = frozenset("now still currently also again jetzt noch wieder nu weer now again maintenant ahora ora is are was".split())
-_PREPOSITIONS = frozenset("on to from onto off auf von nach op naar van sur".split())
-_DETERMINERS = frozenset("the a an my our your his her its their this that some any every no der die das den dem ein eine einen "
-                         "de het een le la les un une el los las il lo gli".split())  # fmt: skip
-_NAMING = frozenset("called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata".split())
+_ADVERBS = words(
+    """
+    now still currently also again jetzt noch wieder nu weer now again maintenant ahora ora is are was
+    """
+)
+_PREPOSITIONS = frozenset(["on", "to", "from", "onto", "off", "auf", "von", "nach", "op", "naar", "van", "sur"])
+_DETERMINERS = words(
+    """
+    the a an my our your his her its their this that some any every no der die das den dem ein eine einen de het
+    een le la les un une el los las il lo gli
+    """
+)  # fmt: skip
+_NAMING = words(
+    """
+    called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata
+    """
+)
 _NAME = "(?<!the )(?<!my )(?<!our )(?<!der )(?<!die )(?<!das )(?<!het )(?<!his )(?<!her )(?<! a )[^\\W\\d_][^\\W_]*(?:-[^\\W_]+)*"
 _X, _A, _B = (f"(?P<{key}>{_NAME})" for key in "xab")
 _MOVED = "(?:moved|migrated|shifted|switched|transferred|relocated|moving|migrating|took)"
@@ -50,10 +67,12 @@ _TEMPLATES = tuple(
         f"{_A} (?:sits|stands|hums|crashed|died|rebooted|froze|stürzte|steht)",
     )
 )
-_TEMPLATE_WORDS = frozenset(
-    "moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert verschoben gewandert "
-    "draait loopt läuft tourne gira corre instead statt plaats rather rebooted restarted reinstalled reimaged ssh logged onto sits "
-    "stands hums crashed died froze stürzte steht lives stays".split()
+_TEMPLATE_WORDS = words(
+    """
+    moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert
+    verschoben gewandert draait loopt läuft tourne gira corre instead statt plaats rather rebooted restarted
+    reinstalled reimaged ssh logged onto sits stands hums crashed died froze stürzte steht lives stays
+    """
 )
 _KINDS = {"x": "service", "a": "host", "b": "host"}
 LONGEST_TEXT = 2000
@@ -94,7 +113,9 @@ class Survey:
             self.speakers[lower[0]] += 1
         self.starts.update(word for word, token in zip(lower, tokens, strict=True) if token[0].isupper())
         if code != "de":
-            self.capitals.update({lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'})
+            self.capitals.update(
+                {lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'}
+            )
 
     def names(self, tokens: Iterable[str], code: str) -> dict[str, str]:
         """Give those of a memory's words that all memories show to be names, in lower case, with their kinds."""
@@ -110,9 +131,9 @@ class Survey:
                     found[word] = "person"
                 elif self.capitals[word] > self.lower[word]:
                     found[word] = ""
-            elif self.lower[word] > 1 and is_rare(word, code, RARE):
-                found[word] = ""
-            elif self.bare[word] > 1 and self.lower[word] > 1 and is_rare(word, code, BARE):
+            elif (self.lower[word] > 1 and is_rare(word, code, RARE)) or (
+                self.bare[word] > 1 and self.lower[word] > 1 and is_rare(word, code, BARE)
+            ):
                 found[word] = ""
         return found
 
@@ -144,10 +165,15 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
     """
     found: dict[str, str] = {}
     for at, word in enumerate(lower):
-        if word in _ON and (verb := next((back for back in range(at - 1, max(-1, at - 5), -1) if lower[back] in _VERBS), -1)) >= 0:
+        if (
+            word in _ON
+            and (verb := next((back for back in range(at - 1, max(-1, at - 5), -1) if lower[back] in _VERBS), -1)) >= 0
+        ):
             host = _name_at(tokens, at + 1)
             between = lower[verb + 1 : at]
-            if host and all(one in _ADVERBS or one == "by" or not tokens[verb + 1 + k].islower() for k, one in enumerate(between)):
+            if host and all(
+                one in _ADVERBS or one == "by" or not tokens[verb + 1 + k].islower() for k, one in enumerate(between)
+            ):
                 subject = next((back for back in range(verb - 1, max(-1, verb - 4), -1)
                                 if lower[back] not in _VERBS | _ADVERBS), -1)  # fmt: skip
                 found[host] = "host"
@@ -195,7 +221,10 @@ def _name_at(tokens: list[str], at: int) -> str:
     token = tokens[at]
     if not token.islower() or token in _SMALL or token in _DETERMINERS or token in KIN or not _WORD.fullmatch(token):
         return ""
-    if at and (tokens[at - 1].lower() in _DETERMINERS or (at > 1 and tokens[at - 1][0].isupper() and tokens[at - 2].lower() in _DETERMINERS)):
+    if at and (
+        tokens[at - 1].lower() in _DETERMINERS
+        or (at > 1 and tokens[at - 1][0].isupper() and tokens[at - 2].lower() in _DETERMINERS)
+    ):
         return ""
     return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
 
@@ -213,7 +242,12 @@ def lower_spans(tokens: list[str], known: Iterable[str], code: str) -> Iterator[
 
 def is_unknown(word: str, code: str) -> bool:
     """Whether no language knows a word, nor what it is derived from: then it is a name even where it stands once."""
-    if not is_rare(word, code, 2.0) or is_common_anywhere(word) or re.search(r"(.)\1\1", word) or "-" in word and code == "en":
+    if (
+        not is_rare(word, code, 2.0)
+        or is_common_anywhere(word)
+        or re.search(r"(.)\1\1", word)
+        or ("-" in word and code == "en")
+    ):
         return False
     endings = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es")
     stems = [word.removesuffix(ending) for ending in endings if word.endswith(ending)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
@@ -115,17 +115,24 @@ def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str
     """What something cost before: "… instead of £24", "(was £24)", "went up from £24 to …"."""
     part = groups.get("x")
     if not part:
-        after = re.match(r"(?: [\w/]+){0,4} (?:instead of|statt|, was|\( was|, before|, not|rather than|anstatt|au lieu de|en vez de) (⟪\d+⟫)", clause.text[end:])
+        after = re.match(
+            r"(?: [\w/]+){0,4} (?:instead of|statt|, was|\( was|, before|, not|rather than|anstatt|au lieu de|en vez de) (⟪\d+⟫)",
+            clause.text[end:],
+        )
         part = after[1] if after else None
     return clause.reading.spans[clause.spans(part)[0]].name if part else None
 
 
-def _moved(groups: dict[str, str | None], subjects: tuple[str, ...], clause: Clause, who: Referents, begin: str | None) -> Iterator[Fact]:
+def _moved(
+    groups: dict[str, str | None], subjects: tuple[str, ...], clause: Clause, who: Referents, begin: str | None
+) -> Iterator[Fact]:
     spans = clause.reading.spans
     new = spans[clause.spans(groups["b"] or "")[0]].name
     old = [spans[number].name for number in clause.spans(groups.get("a") or "")]
     for subject in subjects:
-        told = [kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)]
+        told = [
+            kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)
+        ]
         relation = told[0] if told else _of_move(subject, new, clause, who)
         if not relation or subject == new:
             continue
@@ -151,11 +158,17 @@ def _before(groups: dict[str, str | None], who: Referents, over: str | None, res
     name = who.names_of(groups.get("a") or "")
     last = who.last_fact
     # "the Aberdeen port authority" is not Aberdeen.
-    if not name or not over or re.match(r" (?!and|und|in|on|at|by|but|for|to|then|as|or|until|till|before)[^\W\d_]{3,} [^\W\d_]{3,}", rest):
+    if (
+        not name
+        or not over
+        or re.match(r" (?!and|und|in|on|at|by|but|for|to|then|as|or|until|till|before)[^\W\d_]{3,} [^\W\d_]{3,}", rest)
+    ):
         return
     if "work" in groups:
         if who.topic and who.is_person(who.topic):
-            yield Fact(who.topic, "works at", name[0], None, last.valid_from if last and last.valid_from else over, STATED)
+            yield Fact(
+                who.topic, "works at", name[0], None, last.valid_from if last and last.valid_from else over, STATED
+            )
         return
     subjects = who.people_of(groups["s"]) if groups.get("s") else ()
     if last and "s" not in groups and last.relation in FACTS.single_valued and last.object != name[0]:
@@ -180,7 +193,9 @@ def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tu
     return (noun,), True
 
 
-def _objects(relation: str, groups: dict[str, str | None], clause: Clause, who: Referents) -> tuple[tuple[str, ...], bool]:
+def _objects(
+    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents
+) -> tuple[tuple[str, ...], bool]:
     if relation == "costs":
         return tuple(clause.reading.spans[number].name for number in clause.spans(groups["m"] or "")), False
     if relation == "due":
@@ -193,7 +208,7 @@ def _objects(relation: str, groups: dict[str, str | None], clause: Clause, who: 
     return ((noun,) if noun and noun not in who.pronouns else ()), True
 
 
-def _relation(relation: str, subject: str, target: str, clause: Clause, who: Referents, plain: bool) -> str:  # noqa: PLR0911, PLR0912
+def _relation(relation: str, subject: str, target: str, clause: Clause, who: Referents, plain: bool) -> str:  # noqa: PLR0911
     """The relation that words mean between these two: a person does not run on a host; empty where they fit nothing."""
     person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
     if relation == "runs on":
@@ -202,15 +217,21 @@ def _relation(relation: str, subject: str, target: str, clause: Clause, who: Ref
         return ""
     if relation == "lives in" and not person and subject.islower():
         return ""
-    if relation == "works at" and plain and not re.search(rf"(?:at|for|bei) (?:the|a|an) {re.escape(target)}", clause.text):
+    if (
+        relation == "works at"
+        and plain
+        and not re.search(rf"(?:at|for|bei) (?:the|a|an) {re.escape(target)}", clause.text)
+    ):
         return ""
     if relation == "located in":
         if person or other or who.is_host(target):
             return ""
         return relation if not (plain and subject.islower() and not who.is_named(subject)) else ""
     if relation == "owned by" and not other and not target.startswith("Team ") and not who.is_owner(target):
-        return "part of" if re.search("belong|gehört|pertenece|appartien", clause.text) and target[:1].isupper() else (
-            relation if re.search("own", clause.text) and target[:1].isupper() else ""
+        return (
+            "part of"
+            if re.search("belong|gehört|pertenece|appartien", clause.text) and target[:1].isupper()
+            else (relation if re.search("own", clause.text) and target[:1].isupper() else "")
         )
     if relation in _OF_PERSONS and target.islower():
         return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.candidates import Span
 from hopgate.extract.rules.clauses import Clause
@@ -12,8 +14,13 @@ _FIRST = words("i my me ich mein meine meinen je j mon ma yo mi io mio mia ik mi
 _PERSON = words("he she him her his er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
 _THING = words("it es its")
 _BOTH = words("both beide they them ils elles")
-_TO_US = _FIRST | _PERSON | _THING | _BOTH | words("we us wir uns nous nosotros noi wij this that one which who there here")
+_TO_US = (
+    _FIRST | _PERSON | _THING | _BOTH | words("we us wir uns nous nosotros noi wij this that one which who there here")
+)
 _OF_GOODS = frozenset(("bought from", "replaced by", "sold to", "costs"))
+_AFTER_PREPOSITION = re.compile(
+    r"\b(?:at|in|from|for|of|with|near|to|on|bei|im|in|von|mit|aus|für|à|chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
+)
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
 
 
@@ -43,20 +50,29 @@ class Referents:
         """Whom a verb without a subject is about: who opens the sentence, or for a participle the name before it."""
         numbers = clause.spans(clause.text[:at])
         names = [name for number in numbers if (name := self._named(number)) and name != self.reading.speaker]
+        names = self._subjects_of(clause, names) or names
         if not names:
             return (self.topic,) if self.topic else ()
         opens = clause.text.split(": ", 1)[-1].startswith("⟨")
         return (names[-1] if near or not opens else names[0],)
 
     def thing_left_out(self, clause: Clause, at: int) -> tuple[str, ...]:
-        """What "costs £5" without a subject is about: what the last fact bought or replaced, the only thing named, or nothing."""
+        """What "costs £5" is about: what the last fact bought or replaced, the only thing named, or nothing."""
         last = self.last_fact
         if last and last.relation in _OF_GOODS:
             return (last.object if last.relation == "replaced by" else last.subject,)
-        names = [name for number in clause.spans(clause.text[:at]) if (name := self._named(number)) and not self.is_person(name)]
+        named = [self._named(number) for number in clause.spans(clause.text[:at])]
+        names = [name for name in named if name and not self.is_person(name)]
+        names = self._subjects_of(clause, names) or names
         if names:
             return (names[0],) if len(names) == 1 or clause.text.startswith("⟨") else ()
         return (self.topic,) if self.topic and not self.is_person(self.topic) else ()
+
+    def _subjects_of(self, clause: Clause, names: list[str]) -> list[str]:
+        """Those of a sentence's names that no preposition stands before: "the choir at St Mary's, led by …"."""
+        numbers = _AFTER_PREPOSITION.findall(clause.text)
+        beside = {self._span(int(number)).name for number in numbers}
+        return [name for name in names if name not in beside]
 
     def leave(self, clause: Clause) -> None:
         """Note who and what a sentence named."""
@@ -81,7 +97,11 @@ class Referents:
 
     def names_of(self, part: str) -> tuple[str, ...]:
         """The names that a part of an encoded sentence refers to."""
-        numbers = [int(piece.strip("⟨⟩").removeprefix("team ")) for piece in part.replace("⟨team ", "⟨").split() if piece[:1] == "⟨"]
+        numbers = [
+            int(piece.strip("⟨⟩").removeprefix("team "))
+            for piece in part.replace("⟨team ", "⟨").split()
+            if piece[:1] == "⟨"
+        ]
         return tuple(self._span(number).name for number in numbers if self._span(number).form in _NAMED)
 
     def people_of(self, part: str | None, clause: Clause | None = None, at: int = 0) -> tuple[str, ...]:
@@ -93,7 +113,11 @@ class Referents:
             last = self.last_fact
             return (last.subject, last.object) if last and last.relation == "married to" else ()
         numbers = clause.spans(clause.text[:at]) if clause else []
-        here = [name for number in numbers if (name := self._named(number)) and self.is_person(name) and name != self.reading.speaker]
+        here = [
+            name
+            for number in numbers
+            if (name := self._named(number)) and self.is_person(name) and name != self.reading.speaker
+        ]
         if here and word in _PERSON:
             return (here[-1],)
         if len(here) > 1 and word in _BOTH:

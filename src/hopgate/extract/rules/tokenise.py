@@ -81,7 +81,23 @@ _HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-
 _CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
 
 _ARROWS = frozenset(("->", "-->", "=>", "→", "⇒"))
-_CURRENCIES = ("EUR", "USD", "GBP", "CHF", "euro", "euros", "Euro", "Euros", "pounds", "dollars", "quid", "Franken", "Pfund", "kr", "zł")
+_CURRENCIES = (
+    "EUR",
+    "USD",
+    "GBP",
+    "CHF",
+    "euro",
+    "euros",
+    "Euro",
+    "Euros",
+    "pounds",
+    "dollars",
+    "quid",
+    "Franken",
+    "Pfund",
+    "kr",
+    "zł",
+)
 _PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
 
 

@@ -90,7 +90,9 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source]) -> CorpusSu
     return survey
 
 
-def carried(connection: Connection[Any], new: Sequence[name_rows.NameRow], but: Sequence[int]) -> list[tuple[int, int, str, str]]:
+def carried(
+    connection: Connection[Any], new: Sequence[name_rows.NameRow], but: Sequence[int]
+) -> list[tuple[int, int, str, str]]:
     """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind)."""
     rows = [row for row in new if row.kind in LOWER_KINDS and row.name.islower() and " " not in row.name]
     found = memories.with_word(connection, [row.name for row in rows], limit=MAX_CARRIED + 1)

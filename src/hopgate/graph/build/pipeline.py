@@ -185,7 +185,9 @@ class GraphBuilder:
         with self._store.transaction() as connection:
             done = set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
         # What is done is not read again; it passes as it is, so that it is counted.
-        fresh = {source.memory_id: source for source in context.filled([one for one in page if one.external_id not in done])}
+        fresh = {
+            source.memory_id: source for source in context.filled([one for one in page if one.external_id not in done])
+        }
         return [fresh.get(source.memory_id, source) for source in sources(page)]
 
     def _pages(self, limit: int | None) -> Iterator[list[Memory]]:
