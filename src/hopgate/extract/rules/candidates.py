@@ -42,7 +42,7 @@ class Span(NamedTuple):
 
 
 def candidates(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) -> list[Span]:
-    """Return the spans that do not overlap, in the order of the text: names, dates, quotes, and what is marked as a name.
+    """Return the spans that do not overlap, in the order of the text: names, dates, quotes, marked names.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def title(tokens: list[str], marks: str) -> str:
     Examples
     --------
     >>> tokens = ["Mercury", "(", "planet", ")", "\n", "It", "is", "hot", "."]
-    >>> title(tokens, marks)
+    >>> title(tokens, "U(w)¶Zsw.")
     'Mercury'
     """
     end = marks.find("¶")
@@ -132,8 +132,7 @@ def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:
     Examples
     --------
     >>> tokens = ["The", "Bank", "of", "England"]
-    >>> spans = candidates(tokens, marks)
-    >>> list(variants(tokens, marks, spans[0]))
+    >>> list(variants(tokens, "TUoU", candidates(tokens, "TUoU")[0]))
     ['The Bank of England', 'England']
     """
     start, end = span.start, span.end

@@ -148,6 +148,8 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
         return True
     if rest[0] not in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde"):
         return False
+    if rest[1:2] == ["the"] and "of" in lower[at + 3 : at + 6]:
+        return True
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
 
 

@@ -221,11 +221,11 @@ def _name_at(tokens: list[str], at: int) -> str:
     token = tokens[at]
     if not token.islower() or token in _SMALL or token in _DETERMINERS or token in KIN or not _WORD.fullmatch(token):
         return ""
-    if at and (
-        tokens[at - 1].lower() in _DETERMINERS
-        or (at > 1 and tokens[at - 1][0].isupper() and tokens[at - 2].lower() in _DETERMINERS)
-    ):
-        return ""
+    for back in range(at - 1, max(-1, at - 4), -1):
+        if tokens[back].lower() in _DETERMINERS:
+            return ""  # "the backup job"
+        if not tokens[back].isalpha():
+            break
     return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
 
 

@@ -98,8 +98,9 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
                 continue
             trust = COMMON if common or plain else STATED
             if ended:
-                if until or who.written:
-                    yield Fact(subject, kind, target, begin if until else None, until or who.written, trust)
+                # "No longer since May": the date is its end.
+                if end := until or begin or who.written:
+                    yield Fact(subject, kind, target, begin if until else None, end, trust)
             else:
                 yield Fact(subject, kind, target, begin, until, trust)
     gone = _gone_amount(groups, clause, match.end()) if relation == "costs" else groups.get("ac")
@@ -241,6 +242,8 @@ def _relation(relation: str, subject: str, target: str, clause: Clause, who: Ref
         return ""
     if relation == "led by" and subject.islower() and not who.is_named(subject):
         return ""
+    if relation == "led by" and person:
+        return "reports to"
     if relation == "allergic to" and target in ("anything", "nothing", "everything"):
         return ""
     return relation
@@ -250,8 +253,9 @@ def _prose(reading: Reading) -> Iterator[Fact]:
     """The relations of encyclopaedic prose that notes have no pattern for, between names alone."""
     spans = [span for span in reading.spans if span.form not in ("amount", "han")]
     for fact in prose_facts(reading.tokens, reading.marks, spans, reading.topic):
-        if fact.relation.removeprefix("formerly ") not in _COVERED:
+        if fact.relation.removeprefix("formerly ") not in _COVERED and _ROLES.isdisjoint(fact.relation.split()):
             yield fact
 
 
+_ROLES = frozenset(("sister", "brother", "boss", "manager", "head", "son", "daughter", "wife", "husband", "employer", "lead"))
 _COVERED = FACTS.relations | {"works for", "owns", "manages", "child of", "moved from", "moved to", "also known as"}

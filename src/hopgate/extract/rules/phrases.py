@@ -1,4 +1,4 @@
-"""The no-model extractor: tags, keywords, names, dates, identifiers and noun phrases; facts by transparent patterns."""
+"""The no-model extractor: tags, keywords, names and identifiers; facts with their dates, by transparent patterns."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Phrases:
 
     Examples
     --------
-    >>> from hopgate.extract.extraction import sources
+    >>> from hopgate.extract.context import with_context
     >>> from hopgate.memory import Memory
-    >>> memory = Memory("m1", "Immich runs on nas-2 since March 2024.", tags=("homelab",))
-    >>> [extraction] = Phrases().extract(list(sources([memory])))
+    >>> memory = Memory("m1", "immich runs on cedar since March 2024.", tags=("homelab",))
+    >>> [extraction] = Phrases().extract(with_context([memory]))
     >>> [(mention.name, mention.kind) for mention in extraction.mentions]
-    [('homelab', 'tag'), ('Immich', ''), ('nas-2', 'identifier'), ('March 2024', 'date')]
+    [('homelab', 'tag'), ('immich', 'service'), ('cedar', 'host')]
     >>> extraction.facts[0]
-    Fact(subject='Immich', relation='runs on', object='nas-2', valid_from='2024-03', valid_to=None, confidence=0.8)
+    Fact(subject='immich', relation='runs on', object='cedar', valid_from='2024-03', valid_to=None, confidence=0.9)
     """
 
     facts: bool = True

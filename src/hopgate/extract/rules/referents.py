@@ -21,6 +21,7 @@ _OF_GOODS = frozenset(("bought from", "replaced by", "sold to", "costs"))
 _AFTER_PREPOSITION = re.compile(
     r"\b(?:at|in|from|for|of|with|near|to|on|bei|im|in|von|mit|aus|für|à|chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
 )
+_POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
 
 
@@ -79,7 +80,10 @@ class Referents:
         named = [self._span(number) for number in clause.spans(clause.text)]
         people = [span.name for span in named if self.is_person(span.name) and span.name != self.reading.speaker]
         if people:
-            self._people = people
+            # Who is only an owner ("Moira's assistant") or stands after a preposition is not who the next "she" means.
+            owners = {self._span(int(number)).name for number in _POSSESSIVE.findall(clause.text)}
+            likely = [name for name in self._subjects_of(clause, people) if name not in owners]
+            self._people = likely or people
         subjects = [span.name for span in named if span.form in _NAMED and span.name != self.reading.speaker]
         if subjects:
             opening = clause.text.split(" , ")[0]
@@ -123,7 +127,7 @@ class Referents:
         if len(here) > 1 and word in _BOTH:
             return tuple(here[-2:])
         if word in _PERSON:
-            person = self._people[-1] if self._people else self._from_thread()
+            person = self._people[0] if self._people else self._from_thread()
             return (person,) if person else ()
         if word in _THING:
             return (self._thing,) if self._thing else ()
