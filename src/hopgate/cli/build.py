@@ -18,6 +18,9 @@ def command(
     single_valued: Annotated[
         list[str] | None, typer.Option(help="A relation of which a concept has one at a time; may be given again.")
     ] = None,
+    several_valued: Annotated[
+        list[str] | None, typer.Option(help="A relation of which it has several after all; may be given again.")
+    ] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Bring all names together anew.")] = False,
     limit: options.Limit = None,
     max_tokens: options.MaxTokens = None,
@@ -41,6 +44,7 @@ def command(
             run=options.run_settings(max_tokens, concurrency, batch),
             limit=limit,
             single_valued=single_valued or (),
+            several_valued=several_valued or (),
             rebuild=rebuild,
             show=show,
         )

@@ -303,7 +303,8 @@ def with_word(connection: Connection[Any], words: Sequence[str], *, limit: int) 
     return connection.execute(
         "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (word, number) "
         "CROSS JOIN LATERAL (SELECT m.id FROM memories m WHERE m.search_vector @@ phraseto_tsquery('english', t.word) "
-        "AND NOT m.is_sensitive AND m.content ~ ('(^|[^[:alnum:]_-])' || t.word || '($|[^[:alnum:]_-])') LIMIT %s) AS h",
+        "AND NOT m.is_sensitive AND m.content ~ ('(^|[^[:alnum:]_-])' || t.word || '($|[^[:alnum:]_-])') "
+        "LIMIT %s) AS h",
         (list(words), limit),
     ).fetchall()
 

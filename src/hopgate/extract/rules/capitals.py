@@ -107,7 +107,7 @@ def is_given(word: str) -> bool:
     return name in GIVEN_NAMES or (len(name) > 4 and name[-1] == "s" and name[:-1] in GIVEN_NAMES)
 
 
-def _elsewhere(
+def _elsewhere(  # noqa: PLR0911
     lower: list[str],
     marks: str,
     at: int,
@@ -153,8 +153,8 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
 
 
-def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Collection[str], starts: bool) -> bool:
-    """Nouns have capitals in German: a name is a given name, a title's, unknown to the language, or where names stand."""
+def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Collection[str], starts: bool) -> bool:  # noqa: PLR0911
+    """Nouns have capitals in German: a name is a given or titled one, an unknown word, or stands where names do."""
     word, language = lower[at], LANGUAGES["de"]
     if word in language.function or word in language.openers:
         return False

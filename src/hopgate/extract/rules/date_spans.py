@@ -67,7 +67,7 @@ def _date_at(tokens: list[str], lower: list[str], at: int, language: Language, d
     return None
 
 
-def _from_number(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:
+def _from_number(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:  # noqa: PLR0911
     word = lower[at]
     if len(word) in (7, 10) and word[4:5] == "-":
         iso = checked(*word.split("-"))
@@ -106,9 +106,9 @@ def _from_month(tokens: list[str], lower: list[str], at: int, language: Language
     month, end, number, year = language.months[lower[at]], at + 1, "", ""
     if end < len(tokens) and lower[end] == "." and _is_year(lower, end + 1):
         end += 1
-    if end < len(tokens) and lower[end].rstrip("stndrh").isdigit() and len(lower[end].rstrip("stndrh")) <= 2:
-        if language.code == "en":
-            number, end = lower[end].rstrip("stndrh"), end + 1
+    following = lower[end].rstrip("stndrh") if end < len(tokens) else ""
+    if language.code == "en" and following.isdigit() and len(following) <= 2:
+        number, end = following, end + 1
     if end < len(tokens) and lower[end] in (",", "de") and _is_year(lower, end + 1):
         end += 1
     if _is_year(lower, end):

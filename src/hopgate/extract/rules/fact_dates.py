@@ -12,15 +12,17 @@ _DATE = re.compile(r"⟦(\d+)⟧")
 _NEAR = 5
 _BREAK = re.compile(r"[,;:]| (?:and|und|but|aber|et|y|is|was|are|runs|costs|contract) ")
 _SINCE = re.compile(
-    r"(?:since|as of|from|starting|seit|ab|depuis|dès|desde|dal|da|sinds|vanaf|a partir de)(?: (?:dem|den|der|the|le|el|il|early|late|mid|about))*$"
+    r"(?:since|as of|from|starting|seit|ab|depuis|dès|desde|dal|da|sinds|vanaf|"
+    r"a partir de)(?: (?:dem|den|der|the|le|el|il|early|late|mid|about))*$"
 )
 _UNTIL = re.compile(
-    r"(?:until|till|through|up to|bis|jusqu'en|jusqu'à|jusqu'au|hasta|fino a|fino al|tot|até)(?: (?:zum|den|dem|the|end|of|le|el|il|early|late))*$"
+    r"(?:until|till|through|up to|bis|jusqu'en|jusqu'à|jusqu'au|hasta|fino a|"
+    r"fino al|tot|até)(?: (?:zum|den|dem|the|end|of|le|el|il|early|late))*$"
 )
 _RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
 
 
-def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[str | None, str | None]:
+def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[str | None, str | None]:  # noqa: PLR0911
     """Read the dates of a match: inside it, right after it, or at the start of its sentence.
 
     Returns

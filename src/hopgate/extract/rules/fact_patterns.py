@@ -11,29 +11,81 @@ from hopgate.extract.rules.words import words
 
 _ONE = r"⟨(?:team )?\d+⟩"
 _NAMES = rf"{_ONE}(?:(?: , {_ONE})*(?: ,)? (?:and|&|und|et|y|e|en|sowie|plus) (?:the )?{_ONE})?(?: both| beide)?"
-_PRONOUNS = "i|he|she|they|it|both|him|her|them|ich|er|sie|es|beide|je|il|elle|ils|elles|yo|él|ella|io|lui|lei|ik|hij|zij|ze|eu|ele|ela|j"
+_PRONOUNS = (
+    "i|he|she|they|it|both|him|her|them|ich|er|sie|es|beide|je|il|"
+    "elle|ils|elles|yo|él|ella|io|lui|lei|ik|hij|zij|ze|eu|ele|ela|j"
+)
 # Words that neither begin nor continue a common noun.
 _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
     "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
-    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online|job|jobs"
+    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
     "the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|ein|eine|einen|einem|einer|mein|meine|meinen|unser|unsere|"
     "le|la|les|un|une|mon|ma|notre|el|los|las|una|mi|nuestro|il|lo|gli|i|mio|mia|de|het|een|mijn|onze|o|os|as"
 )
-_COMMON = rf"(?:(?:(?<=^)|(?<=[,:;(] )|(?<=\bthe )|(?<=\b(?:der|die|das|den|dem|ein|les|una|het|een|our|his|her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))(?:{_WORD} ){{0,2}}{_WORD})"
+_COMMON = (
+    rf"(?:(?:(?<=^)|(?<=[,:;(] )|(?<=\bthe )|(?<=\b(?:der|die|das|den|dem|ein|les|una|het|een|our|his|"
+    rf"her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))(?:{_WORD} ){{0,2}}{_WORD})"
+)
 # "the service at Hartley costs": what a preposition stands before is not the subject.
 _NOT_AFTER = "(?=⟨)" + "".join(
     rf"(?<!\b{words} )"
     for words in (
-        "at", "in", "from", "with", "on", "to", "of", "for", "about", "near", "via", "at the", "in the", "from the", "with the", "on the",
-        "to the", "of the", "for the", "bei", "mit", "nach", "von", "für", "vom", "im", "zum", "zur", "beim", "für den", "für die",
-        "von der", "chez", "de", "du", "de la", "pour", "para", "del", "per", "di", "della", "voor", "van", "van de", "bij", "my", "for my", "of my",
+        "at",
+        "in",
+        "from",
+        "with",
+        "on",
+        "to",
+        "of",
+        "for",
+        "about",
+        "near",
+        "via",
+        "at the",
+        "in the",
+        "from the",
+        "with the",
+        "on the",
+        "to the",
+        "of the",
+        "for the",
+        "bei",
+        "mit",
+        "nach",
+        "von",
+        "für",
+        "vom",
+        "im",
+        "zum",
+        "zur",
+        "beim",
+        "für den",
+        "für die",
+        "von der",
+        "chez",
+        "de",
+        "du",
+        "de la",
+        "pour",
+        "para",
+        "del",
+        "per",
+        "di",
+        "della",
+        "voor",
+        "van",
+        "van de",
+        "bij",
+        "my",
+        "for my",
+        "of my",
     )
-)  # fmt: skip
+)
 _MACROS = {
     "{SC}": rf"(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
     "{OC}": rf"(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
@@ -44,14 +96,26 @@ _MACROS = {
     "{M}": r"(?P<m>⟪\d+⟫)",
     "{D}": r"(?P<d>⟦\d+⟧)",
     "{the}": rf"(?:(?:{_ARTICLES}) )?",
-    "{be}": r"(?:(?:is|are|was|were|'s|be|been|got|has been|have been|ist|sind|war|wurde|wird|est|sont|es|è|sono|was|werd) )?",
+    "{be}": r"(?:(?:is|are|was|were|'s|be|"
+    r"been|got|has been|have been|"
+    r"ist|sind|war|wurde|wird|est|"
+    r"sont|es|è|sono|was|werd) )?",
     "{adv}": (
-        r"(?:(?:now|still|currently|also|already|only|again|mostly|as well|always|directly|itself|then|today|by|jetzt|noch|nun|schon|"
+        r"(?:(?:now|still|currently|also|"
+        r"already|only|again|mostly|as "
+        r"well|always|directly|itself|then|"
+        r"today|by|jetzt|noch|nun|schon|"
         r"immer|wieder|aktuell|nur|auch|aber|nu|nog|weer|ook|encore|maintenant|toujours|aussi|ahora|ya|todavía|siempre|ora|ancora|adesso|"
-        r"anche|agora|ainda|no longer|used to|formerly|previously|nicht mehr|niet meer|früher|not any more|even|fully|proudly|quite|once|"
-        r"(?:seit|sinds|depuis|since|desde|dal|im|am|in|ab|from|as of|vanaf|dès|a partir de)(?: dem| the| le| el)? ⟦\d+⟧) )*"
+        r"anche|agora|ainda|no longer|used "
+        r"to|formerly|previously|nicht "
+        r"mehr|niet meer|früher|not any more|"
+        r"even|fully|proudly|quite|once|"
+        r"(?:seit|sinds|depuis|since|"
+        r"desde|dal|im|am|in|ab|from|as "
+        r"of|vanaf|dès|a partir de)(?: "
+        r"dem| the| le| el)? ⟦\d+⟧) )*"
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +159,7 @@ class FactTable:
 
 
 def _needs(raw: str) -> frozenset[str]:
-    """Words of which a sentence must have one for a pattern to match: those of its first telling part, or none known."""
+    """Words of which a sentence must " "have one for a pattern to " "match: those of its first " "telling part, or none known."""
     rest = re.sub(r"\{\w+\}|\(\?[=!][^()]*\)", " ", raw)
     while rest != (rest := re.sub(r"\(\?:[^()]*\)[?*]", " ", rest)):
         pass

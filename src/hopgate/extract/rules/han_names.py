@@ -26,7 +26,8 @@ _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{4,}")
 # Loan words of the office and the house, which katakana writes as well.
 _LOANS = words(
     """
-    スキャナー プリンター サーバー パソコン メール ミーティング プロジェクト レストラン コーヒー データ システム スケジュール
+    スキャナー プリンター サーバー パソコン メール ミーティング
+    プロジェクト レストラン コーヒー データ システム スケジュール
     """
 )
 

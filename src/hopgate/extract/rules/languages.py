@@ -81,7 +81,8 @@ def language_of(words: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> [language_of(text.split()) for text in ("der Server steht im Keller", "elle est à Lyon depuis mai", "ok thanks")]
+    >>> texts = ("der Server steht im Keller", "elle est à Lyon depuis mai", "ok thanks")
+    >>> [language_of(text.split()) for text in texts]
     ['de', 'fr', 'en']
     """
     scores = dict.fromkeys(CODES, 0.0)

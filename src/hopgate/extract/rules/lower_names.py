@@ -41,7 +41,10 @@ _NAMING = words(
     called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata
     """
 )
-_NAME = "(?<!the )(?<!my )(?<!our )(?<!der )(?<!die )(?<!das )(?<!het )(?<!his )(?<!her )(?<! a )[^\\W\\d_][^\\W_]*(?:-[^\\W_]+)*"
+_NAME = (
+    "(?<!the )(?<!my )(?<!our )(?<!der )(?<!die )(?<!das )(?<!het "
+    ")(?<!his )(?<!her )(?<! a )[^\\W\\d_][^\\W_]*(?:-[^\\W_]+)*"
+)
 _X, _A, _B = (f"(?P<{key}>{_NAME})" for key in "xab")
 _MOVED = "(?:moved|migrated|shifted|switched|transferred|relocated|moving|migrating|took)"
 _NOW = "(?: now| still| currently| also| jetzt| noch| nu)*"
@@ -52,14 +55,16 @@ _TEMPLATES = tuple(
         f"{_MOVED} {_X} (?:over )?from {_A} (?:over )?to {_B}",
         f"{_MOVED} [^ ]+ (?:over )?from {_A} (?:over )?to {_B}",
         f"{_MOVED} {_X} (?:over |back )?to {_B}",
-        f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|moves|relocated|transferred)(?: over)? from {_A} to {_B}",
+        f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|"
+        f"moves|relocated|transferred)(?: over)? from {_A} to {_B}",
         f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|moves|relocated)(?: over| back)? to {_B}",
         f"{_X}(?: is| lives| sits| stays)?{_NOW} (?:lives|is|stays|sits|runs|on){_NOW} on {_B}",
         f"{_X} (?:is|lives|stays){_NOW} on {_B}",
         f"{_A}{_NOW} hosts {_X}(?: and [^ ]+)?",
         f"{_A}{_NOW} hosts [^ ]+ and {_X}",
         f"{_X} (?:ist |wurde )?(?:von {_A} )?(?:auf|nach) {_B} (?:umgezogen|migriert|verschoben|gewandert)",
-        f"{_X} (?:draait|loopt|läuft|tourne|gira|corre){_NOW}(?: (?:seit|sinds|depuis|dal|desde) [^ ]+)? (?:auf|op|sur|su|en) {_B}",
+        f"{_X} (?:draait|loopt|läuft|tourne|gira|corre){_NOW}(?: (?:seit|"
+        f"sinds|depuis|dal|desde) [^ ]+)? (?:auf|op|sur|su|en) {_B}",
         f"(?:läuft|draait) {_X}{_NOW} (?:auf|op) {_B}",
         f"(?:läuft|draait)(?: (?:seit|sinds) [^ ]+)? (?:auf|op) {_B}",
         f"(?:instead of|statt|in plaats van|rather than)(?: on| auf| op)? {_B}",
@@ -154,7 +159,7 @@ def is_rare(word: str, code: str, limit: float) -> bool:
     return all(max(zipf(word, one), zipf(stem, one)) < limit for one in {code, "en"})
 
 
-def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) -> dict[str, str]:
+def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) -> dict[str, str]:  # noqa: PLR0912
     """Give the words in lower case that this text makes names: "X runs on Y", "X: A -> B", "called X", "X = Y".
 
     Examples

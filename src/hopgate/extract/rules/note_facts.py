@@ -19,8 +19,13 @@ STATED, COMMON = 0.9, 0.7
 _PERSONAL = frozenset(("lives in", "works at", "reports to", "allergic to", "married to", "parent of", "sibling of"))
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
-_ARTICLE = re.compile(r"^(?:the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|ein|eine|einen|einem|einer|mein|"
-                      r"meine|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) ")  # fmt: skip
+_ARTICLE = re.compile(
+    r"^(?:the|a|an|my|our|your|his|"
+    r"her|its|their|this|that|der|"
+    r"die|das|den|dem|des|ein|eine|"
+    r"einen|einem|einer|mein|"
+    r"meine|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) "
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
 _QUIET = frozenset(("move", "located in", "runs on", "part of"))
 
 
-def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:
+def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:  # noqa: PLR0912
     groups = match.groupdict()
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
@@ -117,7 +122,8 @@ def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str
     part = groups.get("x")
     if not part:
         after = re.match(
-            r"(?: [\w/]+){0,4} (?:instead of|statt|, was|\( was|, before|, not|rather than|anstatt|au lieu de|en vez de) (⟪\d+⟫)",
+            r"(?: [\w/]+){0,4} (?:instead of|statt|, was|\( was|, before|"
+            r", not|rather than|anstatt|au lieu de|en vez de) (⟪\d+⟫)",
             clause.text[end:],
         )
         part = after[1] if after else None
@@ -209,7 +215,7 @@ def _objects(
     return ((noun,) if noun and noun not in who.pronouns else ()), True
 
 
-def _relation(relation: str, subject: str, target: str, clause: Clause, who: Referents, plain: bool) -> str:  # noqa: PLR0911
+def _relation(relation: str, subject: str, target: str, clause: Clause, who: Referents, plain: bool) -> str:  # noqa: PLR0911, PLR0912
     """The relation that words mean between these two: a person does not run on a host; empty where they fit nothing."""
     person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
     if relation == "runs on":
@@ -257,5 +263,7 @@ def _prose(reading: Reading) -> Iterator[Fact]:
             yield fact
 
 
-_ROLES = frozenset(("sister", "brother", "boss", "manager", "head", "son", "daughter", "wife", "husband", "employer", "lead"))
+_ROLES = frozenset(
+    ("sister", "brother", "boss", "manager", "head", "son", "daughter", "wife", "husband", "employer", "lead")
+)
 _COVERED = FACTS.relations | {"works for", "owns", "manages", "child of", "moved from", "moved to", "also known as"}

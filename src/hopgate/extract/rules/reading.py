@@ -1,4 +1,4 @@
-"""A memory as the rules read it: tokens, their letters, its language, and the spans that are names, dates and amounts."""
+"""A memory as the rules read it: tokens, letters, language, and the spans that are names, dates and amounts."""
 
 from __future__ import annotations
 

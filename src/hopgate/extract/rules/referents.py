@@ -19,7 +19,8 @@ _TO_US = (
 )
 _OF_GOODS = frozenset(("bought from", "replaced by", "sold to", "costs"))
 _AFTER_PREPOSITION = re.compile(
-    r"\b(?:at|in|from|for|of|with|near|to|on|bei|im|in|von|mit|aus|für|à|chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
+    r"\b(?:at|in|from|for|of|with|near|to|on|bei|im|in|von|mit|aus|für|à|"
+    r"chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
 )
 _POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
@@ -108,8 +109,8 @@ class Referents:
         ]
         return tuple(self._span(number).name for number in numbers if self._span(number).form in _NAMED)
 
-    def people_of(self, part: str | None, clause: Clause | None = None, at: int = 0) -> tuple[str, ...]:
-        """Whom a pronoun means, or nobody: somebody named before it in its sentence, in one before, or in the thread."""
+    def people_of(self, part: str | None, clause: Clause | None = None, at: int = 0) -> tuple[str, ...]:  # noqa: PLR0911
+        """Whom a pronoun means, or nobody: somebody named in its sentence, in one before, or in the thread."""
         word = (part or "").strip()
         if word in _FIRST:
             return (self.first_person,)

@@ -156,7 +156,7 @@ def _mark(token: str) -> str:  # noqa: PLR0911 - a table in the order of precede
     return _MARKS.get(token, "'")
 
 
-def _digits(token: str) -> str:
+def _digits(token: str) -> str:  # noqa: PLR0911
     if len(token) in (7, 10) and token[4] == "-":
         return "D"
     if token[-1] in "€£$¥" or token.endswith(_CURRENCIES):
@@ -246,7 +246,7 @@ def tokenise(text: str) -> list[str]:
 
 
 def analysed(text: str) -> Analysis:
-    """Tokenise a text and tell its language; of short texts the last ones are kept, for they are read twice in a row."""
+    """Tokenise a text and tell its language; the last short ones are kept, for they are read twice in a row."""
     return _kept(text) if len(text) < 10_000 else _analysed(text)
 
 

@@ -1,4 +1,4 @@
-"""Sources that know of the other memories of a store: all of them for a backfill, the few that matter for an addition."""
+"""Sources that know of a store's other memories: of all for a backfill, of those that matter for an addition."""
 
 from __future__ import annotations
 
