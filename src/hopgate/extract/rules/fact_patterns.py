@@ -159,7 +159,7 @@ class FactTable:
 
 
 def _needs(raw: str) -> frozenset[str]:
-    """Words of which a sentence must " "have one for a pattern to " "match: those of its first " "telling part, or none known."""
+    """Words of which a sentence must have one for a pattern to match: its first telling part, or none known."""
     rest = re.sub(r"\{\w+\}|\(\?[=!][^()]*\)", " ", raw)
     while rest != (rest := re.sub(r"\(\?:[^()]*\)[?*]", " ", rest)):
         pass
