@@ -166,9 +166,9 @@ def _needs(raw: str) -> frozenset[str]:
     for group, word in re.findall(r"\(\?(?::|P<\w+>)([^()]+)\)(?![?*])|([^\s()|]+)", rest):
         ways = (group or word).split("|")
         firsts = {way.split()[0] if way.split() else "" for way in ways}
-        told = {one for first in firsts for one in ((first[:-2], first[:-1]) if first.endswith("s?") else (first,))}
-        if all(re.fullmatch(r"[^\W\d_]+", one) for one in told) and not told & _COMMON_WORDS:
-            return frozenset(told)
+        needed = {one for first in firsts for one in ((first[:-2], first[:-1]) if first.endswith("s?") else (first,))}
+        if all(re.fullmatch(r"[^\W\d_]+", one) for one in needed) and not needed & _COMMON_WORDS:
+            return frozenset(needed)
     return frozenset()
 
 

@@ -70,7 +70,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
                 made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
                 if made:
                     seen.append((start, end))
-                    who.told(made[0])
+                    who.note(made[0])
                 yield from made
         who.leave(clause)
     yield from _prose(reading)
@@ -137,10 +137,10 @@ def _moved(
     new = spans[clause.spans(groups["b"] or "")[0]].name
     old = [spans[number].name for number in clause.spans(groups.get("a") or "")]
     for subject in subjects:
-        told = [
+        by_word = [
             kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)
         ]
-        relation = told[0] if told else _of_move(subject, new, clause, who)
+        relation = by_word[0] if by_word else _of_move(subject, new, clause, who)
         if not relation or subject == new:
             continue
         yield Fact(subject, relation, new, begin, None, STATED)

@@ -93,7 +93,7 @@ class Referents:
             self._subjects = tuple(name for name in listed[:2] if name in subjects) if joined else (subjects[0],)
             self._thing = next((name for name in subjects if not self.is_person(name)), self._thing)
 
-    def told(self, fact: Fact) -> None:
+    def note(self, fact: Fact) -> None:
         """Remember the last fact: "before that" refers to it, and a sentence without a subject to its subject."""
         self.last_fact = fact
         if self.is_person(fact.subject):

@@ -11,10 +11,10 @@ from hopgate.extract.extractor import ContextualExtractor, Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.graph.build import backfill
-from hopgate.graph.build.context import StoreContext, surveyed_store
 from hopgate.graph.build.follow import follow_all, follow_change
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
+from hopgate.graph.build.store_context import StoreContext, surveyed_store
 from hopgate.memory import Cleared, Memory
 from hopgate.store import extractions, memories, vectors
 from hopgate.store.extractions import StoreCache
