@@ -19,6 +19,9 @@ def command(
     single_valued: Annotated[
         list[str] | None, typer.Option(help="A relation of which a concept has one at a time; may be given again.")
     ] = None,
+    several_valued: Annotated[
+        list[str] | None, typer.Option(help="A relation of which it has several after all; may be given again.")
+    ] = None,
     statements: Annotated[
         Path | None, typer.Option(help="A statements.jsonl: sentences about memories, which recall starts from too.")
     ] = None,
@@ -45,6 +48,7 @@ def command(
             run=options.run_settings(max_tokens, concurrency, batch),
             limit=limit,
             single_valued=single_valued or (),
+            several_valued=several_valued or (),
             rebuild=rebuild,
             statements=statements,
             show=show,

@@ -29,7 +29,7 @@ def extractor_from(
     Examples
     --------
     >>> extractor_from("phrases")
-    Phrases(phrases=3, fill=8, facts=True)
+    Phrases(facts=True)
     """
     if name == "phrases":
         from hopgate.extract.rules.phrases import Phrases

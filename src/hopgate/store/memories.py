@@ -319,6 +319,32 @@ def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, s
     return dict(rows.fetchall())
 
 
+def with_word(connection: Connection[Any], words: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
+    """Memories that hold one of some words in lower case, as (memory, number of the word), at most `limit` a word."""
+    if not words:
+        return []
+    return connection.execute(
+        "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (word, number) "
+        "CROSS JOIN LATERAL (SELECT m.id FROM memories m WHERE m.search_vector @@ phraseto_tsquery('english', t.word) "
+        "AND NOT m.is_sensitive AND m.content ~ ('(^|[^[:alnum:]_-])' || t.word || '($|[^[:alnum:]_-])') "
+        "LIMIT %s) AS h",
+        (list(words), limit),
+    ).fetchall()
+
+
+def turns_before(
+    connection: Connection[Any], scope: str | None, thread: str, before: datetime, *, limit: int
+) -> list[Memory]:
+    """The last memories of a thread before a time, the earliest first."""
+    rows = connection.execute(
+        f"SELECT {_columns(connection)}, id FROM memories WHERE scope IS NOT DISTINCT FROM %s AND created_at < %s "
+        "AND coalesce(source->'metadata'->>'thread', source->'metadata'->>'session') = %s AND NOT is_sensitive "
+        "ORDER BY created_at DESC, id DESC LIMIT %s",
+        (scope, before, thread, limit),
+    )
+    return [_memory(row) for row in rows][::-1]
+
+
 def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
     """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name."""
     return connection.execute(
