@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.matrix_cache import MatrixCache
     from hopgate.graph.walk.rank import Walk
-    from hopgate.graph.walk.seeds import NearFact, Restart, Starts
+    from hopgate.graph.walk.seeds import Restart, Starts
+    from hopgate.recall.legs.graph_seeds import Seeded
     from hopgate.store.store import Store
 
 Leg = list[tuple[int, float]]
@@ -61,21 +62,6 @@ class GraphRanking(NamedTuple):
     trace: WalkTrace | None
     scores: dict[int, float]
     blind: frozenset[int] = frozenset()
-
-
-class _Seeded(NamedTuple):
-    """What a query found to start from."""
-
-    names: list[int]
-    facts: list[NearFact]
-    mass: dict[int, float]
-    linked: dict[int, int]
-    starts: Starts
-
-    @property
-    def blind(self) -> frozenset[int]:
-        """Where walks should start and cannot: memories that the graph does not have."""
-        return frozenset(self.mass.keys() - self.linked.keys())
 
 
 class GraphLeg:
@@ -162,13 +148,14 @@ class GraphLeg:
         from hopgate.graph.walk.pagerank import pushes, warm_in_background
         from hopgate.graph.walk.rank import mixed_walks, pool_scores, source_walks
         from hopgate.graph.walk.top_k import top_k
+        from hopgate.recall.legs.graph_seeds import find_seeds
 
         config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         with self._store.transaction() as connection:
             matrix = self._view(connection, self._matrices.get(config, connection), filters)
             if not matrix.graph.arcs:
                 return GraphRanking([], None, {})
-            seeded = self._seed(connection, matrix, query, vector, base, legs or {}, filters)
+            seeded = find_seeds(connection, matrix, query, vector, base, legs or {}, filters, self.walk.seeding)
             if self._hops is not None:
                 start, mixture = self._mixed(seeded.starts)
                 hits = self._rank_by_hops(connection, matrix, start, filters, depth)
@@ -264,75 +251,12 @@ class GraphLeg:
                 self._scopes = dict([*kept[-(KEPT_SCOPES - 1) :], (inside, (matrix, part))])
         return part
 
-    def _seed(
-        self,
-        connection: Connection[Any],
-        matrix: GraphMatrix,
-        query: str,
-        vector: NDArray[np.float32] | None,
-        base: Sequence[tuple[int, float]],
-        legs: Mapping[str, Sequence[tuple[int, float]]],
-        filters: Filters,
-    ) -> _Seeded:
-        """Find where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
-        from hopgate.graph.names.links import concepts_in
-        from hopgate.graph.walk.seeds import memory_mass, starts
-        from hopgate.store.graph import statement_rows
-
-        graph, seeding = matrix.graph, self.walk.seeding
-        names = [int(at) for at in matrix.concepts(concepts_in(connection, query)) if at >= 0]
-        facts: list[NearFact] = []
-        stated: list[tuple[int, float]] = []
-        if vector is not None:
-            dense = legs.get("dense") or ()
-            floor = dense[0][1] - seeding.fact_floor if dense else -1.0
-            facts = [fact for fact in self._facts(connection, matrix, vector, filters) if fact.similarity >= floor]
-            condition, parameters = filters.sql()
-            if seeding.statements:
-                stated = statement_rows.near(
-                    connection, vector, seeding.near_statements, condition=condition, parameters=parameters,
-                    as_of=filters.as_of,
-                )  # fmt: skip
-        mass = memory_mass(base, stated, seeding)
-        places = dict(zip(mass, matrix.memories(list(mass)).tolist(), strict=True))
-        linked = {memory: at for memory, at in places.items() if at >= 0 and not graph.dangling[at]}
-        inside = {at: mass[memory] for memory, at in linked.items()}
-        found = starts(graph, memories=inside, names=names, facts=facts, seeding=seeding)
-        return _Seeded(names, facts, mass, linked, found)
-
-    def _facts(
-        self, connection: Connection[Any], matrix: GraphMatrix, vector: NDArray[np.float32], filters: Filters
-    ) -> list[NearFact]:
-        """The facts nearest the query's vector, of the scope's where it has one."""
-        import numpy as np
-
-        from hopgate.graph.walk.matrix import positions
-        from hopgate.graph.walk.seeds import NearFact
-        from hopgate.store.graph import graph_vectors
-
-        among = None if filters.scope is None else matrix.edge_id.tolist()
-        found = graph_vectors.near_facts(
-            connection,
-            vector,
-            self.walk.seeding.near_facts,
-            as_of=filters.as_of,
-            known_at=filters.known_at,
-            among=among,
-        )
-        order = matrix.edge_id.argsort()
-        rows = positions(matrix.edge_id[order], np.array([edge for edge, _ in found], np.int64))
-        return [
-            NearFact(int(matrix.edge_source[order[row]]), int(matrix.edge_target[order[row]]), cosine, edge)
-            for row, (edge, cosine) in zip(rows, found, strict=True)
-            if row >= 0
-        ]
-
     def _mixed(
         self,
         found: Starts,
         walks: NDArray[np.float64] | None = None,
         matrix: GraphMatrix | None = None,
-        seeded: _Seeded | None = None,
+        seeded: Seeded | None = None,
         base: Sequence[tuple[int, float]] = (),
         legs: Mapping[str, Sequence[tuple[int, float]]] | None = None,
     ) -> tuple[Restart, Mixture]:
