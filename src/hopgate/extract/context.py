@@ -72,16 +72,14 @@ def with_turns(memories: Iterable[Memory]) -> list[Source]:
 
 
 def thread_of(memory: Memory) -> tuple[str, str] | None:
-    """Give a memory's scope and thread, as its metadata say it; None where it is a note by itself.
+    """Give a memory's scope and thread; None where it is a note by itself.
 
     Examples
     --------
-    >>> thread_of(Memory("m1", "hi", scope="ada", source={"metadata": {"thread": "t1"}}))
+    >>> thread_of(Memory("m1", "hi", scope="ada", thread="t1"))
     ('ada', 't1')
     """
-    metadata = (memory.source or {}).get("metadata") or {}
-    thread = metadata.get("thread") or metadata.get("session")
-    return (memory.scope or "", str(thread)) if thread else None
+    return (memory.scope or "", memory.thread) if memory.thread else None
 
 
 def owner_of(memory: Memory) -> str:

@@ -38,8 +38,6 @@ _ROW = (
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
 
 CHUNK = 5000
-# A title may have a short addition to the name, in brackets: "(road)", "(1954 film)".
-MAX_ADDITION = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,38 +317,14 @@ def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, s
     return dict(rows.fetchall())
 
 
-def with_word(connection: Connection[Any], words: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
-    """Memories that hold one of some words in lower case, as (memory, number of the word), at most `limit` a word."""
-    if not words:
-        return []
-    return connection.execute(
-        "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (word, number) "
-        "CROSS JOIN LATERAL (SELECT m.id FROM memories m WHERE m.search_vector @@ phraseto_tsquery('english', t.word) "
-        "AND NOT m.is_sensitive AND m.content ~ ('(^|[^[:alnum:]_-])' || t.word || '($|[^[:alnum:]_-])') "
-        "LIMIT %s) AS h",
-        (list(words), limit),
-    ).fetchall()
-
-
 def turns_before(
     connection: Connection[Any], scope: str | None, thread: str, before: datetime, *, limit: int
 ) -> list[Memory]:
     """The last memories of a thread before a time, the earliest first."""
     rows = connection.execute(
         f"SELECT {_columns(connection)}, id FROM memories WHERE scope IS NOT DISTINCT FROM %s AND created_at < %s "
-        "AND coalesce(source->'metadata'->>'thread', source->'metadata'->>'session') = %s AND NOT is_sensitive "
+        "AND thread = %s AND NOT is_sensitive "
         "ORDER BY created_at DESC, id DESC LIMIT %s",
         (scope, before, thread, limit),
     )
     return [_memory(row) for row in rows][::-1]
-
-
-def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
-    """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name."""
-    return connection.execute(
-        "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (name, number) "
-        "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
-        "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
-        "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
-        (list(names), MAX_ADDITION, limit),
-    ).fetchall()

@@ -15,9 +15,8 @@ Row = tuple[str, str, str, str | None, str | None]
 
 
 def extract(*texts: str, thread: str = "") -> list[Extraction]:
-    source = {"metadata": {"thread": thread}} if thread else None
     notes = [
-        Memory(f"m{number}", text, created_at=datetime(2024, 8, 10, number), source=source)
+        Memory(f"m{number}", text, created_at=datetime(2024, 8, 10, number), thread=thread)
         for number, text in enumerate(texts)
     ]
     return Phrases().extract(with_context(notes))

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Collection
 from functools import lru_cache
 
-from hopgate.extract.rules.languages import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, zipf
+from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, zipf
 from hopgate.extract.rules.words import words
 
 # Sentences of a short text drop their articles ("Rack would be nicer"), so that a capital at their start says little;

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hopgate.extract.rules.languages import LANGUAGES, Language
+from hopgate.extract.rules.language_tables import LANGUAGES, Language
 from hopgate.extract.rules.reading import Reading
 
 LONGEST_SENTENCE = 120

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from hopgate.extract.dates import checked
-from hopgate.extract.rules.languages import LANGUAGES, Language
+from hopgate.extract.rules.language_tables import LANGUAGES, Language
 from hopgate.extract.rules.words import words
 
 _BETWEEN = frozenset(("de", "of", "."))

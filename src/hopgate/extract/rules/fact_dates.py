@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.rules.clauses import Clause
-from hopgate.extract.rules.languages import LANGUAGES
+from hopgate.extract.rules.language_tables import LANGUAGES
 
 _DATE = re.compile(r"⟦(\d+)⟧")
 # From a fact to its date there are at most so many words, and no further verb or comma.

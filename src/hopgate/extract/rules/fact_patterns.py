@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hopgate.extract.rules.languages import table
+from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.words import words
 
 _ONE = r"⟨(?:team )?\d+⟩"

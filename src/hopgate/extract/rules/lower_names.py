@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from hopgate.extract.rules.capitals import is_given
-from hopgate.extract.rules.languages import KIN, LANGUAGES, is_common_anywhere, zipf
+from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, zipf
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
 

@@ -9,7 +9,7 @@ from hopgate.extract.rules.candidates import Span, candidates, title
 from hopgate.extract.rules.capitals import is_given, judged, plain
 from hopgate.extract.rules.date_spans import date_spans
 from hopgate.extract.rules.han_names import han_names
-from hopgate.extract.rules.languages import GIVEN_NAMES, KIN
+from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN
 from hopgate.extract.rules.lower_names import introduced, lower_spans
 from hopgate.extract.rules.tokenise import analysed
 

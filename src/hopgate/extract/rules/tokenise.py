@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from hopgate.extract.rules.languages import language_of
+from hopgate.extract.rules.language_tables import language_of
 from hopgate.extract.rules.words import (
     ABBREVIATIONS,
     DETERMINERS,

@@ -12,7 +12,7 @@ from hopgate.extract.rules.lower_names import BARE, is_rare
 from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.graph.names.normal import normalise
 from hopgate.memory import Memory, cleared
-from hopgate.store import memories
+from hopgate.store import memories, memory_words
 from hopgate.store.graph import name_rows
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source]) -> CorpusSu
             survey.words.capitals[word] += 1 + survey.words.lower[word]
         elif row.kind in LOWER_KINDS:
             survey.words.introduced.setdefault(word, row.kind if row.kind != "name" else "")
-    for _, number in memories.with_word(connection, lower, limit=RECURS):
+    for _, number in memory_words.with_word(connection, lower, limit=RECURS):
         survey.words.lower[lower[number - 1]] += 1
     return survey
 
@@ -95,7 +95,7 @@ def carried(
 ) -> list[tuple[int, int, str, str]]:
     """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind)."""
     rows = [row for row in new if row.kind in LOWER_KINDS and row.name.islower() and " " not in row.name]
-    found = memories.with_word(connection, [row.name for row in rows], limit=MAX_CARRIED + 1)
+    found = memory_words.with_word(connection, [row.name for row in rows], limit=MAX_CARRIED + 1)
     leaving_out = set(but)
     return [
         (memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind or "")
