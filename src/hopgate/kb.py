@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
+    from hopgate.sensitivity import SensitivityRules
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
 
@@ -81,11 +82,27 @@ class KnowledgeBase:
             seen.add(memory.external_id)
         return self._writer.write(new)
 
-    def ingest(self, path: str | Path, *, limit: int | None = None, progress: Advance | None = None) -> Written:
+    def ingest(
+        self,
+        path: str | Path,
+        *,
+        limit: int | None = None,
+        keep_unknown: bool = False,
+        progress: Advance | None = None,
+    ) -> Written:
         """Read a `corpus.jsonl` into the store, all or nothing; `-` is standard input."""
         from hopgate.corpus import read_corpus
 
-        return self._writer.load(_with_progress(itertools.islice(read_corpus(path), limit), progress))
+        stream = itertools.islice(read_corpus(path, keep_unknown=keep_unknown), limit)
+        return self._writer.load(_with_progress(stream, progress))
+
+    def sensitivity(self) -> SensitivityRules:
+        """The rules by which this store's memories are sensitive whatever their own flag says."""
+        return self._writer.rules()
+
+    def add_sensitivity(self, rules: SensitivityRules, *, source: str = "kb.add_sensitivity") -> int:
+        """Keep further rules in the store, and mark the memories that meet them; give how many that were."""
+        return self._writer.add_rules(rules, source)
 
     def get(self, external_id: str) -> Memory | None:
         """Read one memory, or none."""

@@ -22,10 +22,10 @@ RECORDS: list[dict[str, Any]] = [
         "_id": "a",
         "title": "NAS",
         "text": "It hums.",
-        "metadata": {"tags": ["x", "y"], "importance": 0.25, "extra": [1]},
+        "metadata": {"tags": ["x", "y"], "importance": 0.25, "extra": {"kept": [1]}},
     },
     {"_id": "b", "text": "Ünï ❤ עברית \u2028 '; drop table \\ \t %s", "metadata": {"created_at": "2024-05-01"}},
-    {"_id": "c", "text": "", "other": {"kept": None}},
+    {"_id": "c", "text": "", "metadata": {"extra": {"kept": None}}},
     {"_id": "d", "text": "A secret.", "metadata": {"is_sensitive": True, "scope": "home"}},
 ]
 

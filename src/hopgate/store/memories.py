@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _INCOMING = (
     "external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
-    "title_length, source"
+    "title_length, thread, reply_to, language, source"
 )
 # An owner's row without an external id is known by its own id, and one whose sensitivity is NULL counts as sensitive.
 KEY = "coalesce(external_id, id::text)"
@@ -30,7 +30,9 @@ NAMED = "(external_id = ANY(%(names)s) OR external_id IS NULL AND id = ANY(%(num
 _ROW = (
     f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
     "coalesce(importance::text::float8, 0.5), "
-    "coalesce(is_sensitive, true), scope, created_at, title_length, source"
+    "coalesce(is_sensitive, true), scope, created_at, title_length, thread::text, reply_to::text, language::text, "
+    "(SELECT coalesce(b.external_id, b.id::text) FROM memories b WHERE b.id = memories.superseded_by), "
+    "superseded_at, source"
 )
 # How the store's own ids are written, up to the digits that a bigint always holds.
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
@@ -105,7 +107,7 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     connection.execute(
         "CREATE TEMP TABLE incoming (external_id text, content text, category text, tags text[], "
         "expanded_keywords text[], importance float8, is_sensitive boolean, scope text, created_at timestamptz, "
-        "title_length integer, source json) ON COMMIT DROP"
+        "title_length integer, thread text, reply_to text, language text, source json) ON COMMIT DROP"
     )
     with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({_INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
@@ -127,11 +129,12 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     connection.execute(
         f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
         "i.importance, i.is_sensitive, i.scope, coalesce(i.created_at, old.created_at, now()), i.title_length, "
-        "i.source FROM incoming i LEFT JOIN memories old USING (external_id) "
+        "i.thread, i.reply_to, i.language, i.source FROM incoming i LEFT JOIN memories old USING (external_id) "
         "ON CONFLICT (external_id) DO UPDATE SET content = excluded.content, category = excluded.category, "
         "tags = excluded.tags, expanded_keywords = excluded.expanded_keywords, importance = excluded.importance, "
         "is_sensitive = excluded.is_sensitive, scope = excluded.scope, created_at = excluded.created_at, "
-        "title_length = excluded.title_length, source = excluded.source"
+        "title_length = excluded.title_length, thread = excluded.thread, reply_to = excluded.reply_to, "
+        "language = excluded.language, source = excluded.source"
     )
     connection.execute("DROP TABLE incoming")
     return Written(
@@ -228,14 +231,16 @@ def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
         memory.scope,
         memory.created_at or now,
         len(memory.title),
+        memory.thread,
+        memory.reply_to,
+        memory.language,
         None if memory.source is None else json.dumps(memory.source, ensure_ascii=False),
     )
 
 
 def _memory(row: Sequence[Any]) -> Memory:
-    external_id, content, category, tags, keywords, importance, sensitive, scope, created, title_length, source = row[
-        :11
-    ]
+    external_id, content, category, tags, keywords, importance, sensitive, scope, created, title_length = row[:10]
+    thread, reply_to, language, superseded_by, superseded_at, source = row[10:16]
     return Memory(
         external_id,
         content[title_length + 1 :] if title_length else content,
@@ -247,6 +252,11 @@ def _memory(row: Sequence[Any]) -> Memory:
         is_sensitive=sensitive,
         scope=scope,
         created_at=created,
+        thread=thread,
+        reply_to=reply_to,
+        language=language,
+        superseded_by=superseded_by,
+        superseded_at=superseded_at,
         source=source,
     )
 

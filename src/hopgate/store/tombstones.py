@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import HopgateError
 from hopgate.store import vectors
 
 if TYPE_CHECKING:
@@ -72,6 +73,24 @@ def supersede(connection: Connection[Any], pairs: Sequence[tuple[str, str]]) -> 
         ([gone for gone, _ in pairs], [by for _, by in pairs]),
     )
     return done.rowcount
+
+
+def record(connection: Connection[Any], rows: Sequence[tuple[str, str, datetime | None]]) -> None:
+    """Mark memories as superseded by others since a time, as a file says; both must be there."""
+    if not rows:
+        return
+    done = connection.execute(
+        "UPDATE memories m SET superseded_by = b.id, "
+        "superseded_at = coalesce(p.since, greatest(m.created_at, b.created_at)) "
+        "FROM unnest(%s::text[], %s::text[], %s::timestamptz[]) AS p (gone, by, since) "
+        "JOIN memories b ON coalesce(b.external_id, b.id::text) = p.by WHERE m.external_id = p.gone "
+        "RETURNING m.external_id",
+        ([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
+    )
+    marked = {row[0] for row in done}
+    for gone, by, _ in rows:
+        if gone not in marked:
+            raise HopgateError(f"memory {gone[:80]!r} is superseded by {by[:80]!r}, which is not there: give both")
 
 
 def restore(connection: Connection[Any], ids: Sequence[int]) -> int:

@@ -124,7 +124,7 @@ def check_dataset(folder: str | Path) -> tuple[Dataset | None, list[str]]:
             problems.append(str(error))
             return None
 
-    memories = attempt(lambda path: tuple(read_corpus(path)), folder / "corpus.jsonl")
+    memories = attempt(lambda path: tuple(read_corpus(path, keep_unknown=True)), folder / "corpus.jsonl")
     queries = attempt(read_queries, folder / "queries.jsonl")
     scopes = None if memories is None else {memory.external_id: memory.scope for memory in memories}
     paths = sorted((folder / "qrels").glob("*.tsv"))
