@@ -50,7 +50,9 @@ def test_what_is_misplaced_or_misspelt_is_refused_and_nothing_is_stored(
     kb: KnowledgeBase, tmp_path: Path, fields: dict[str, Any], named: str, advice: str
 ) -> None:
     path = tmp_path / "notes.jsonl"
-    path.write_text('{"_id": "m1", "text": "Fine."}\n' + json.dumps({"_id": "m2", "text": "The code is 0000."} | fields))
+    path.write_text(
+        '{"_id": "m1", "text": "Fine."}\n' + json.dumps({"_id": "m2", "text": "The code is 0000."} | fields)
+    )
     for keep_unknown in (False, True):
         if keep_unknown and (named == "flags" or fields.get("metadata") == {"date": "2024-05-01"}):
             continue

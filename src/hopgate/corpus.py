@@ -67,7 +67,7 @@ def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
     top, inside = _top(record), metadata or {}
     for name in top.keys() & inside.keys():
         raise HopgateError(f"{name!r} is given twice, at the top level and in metadata: keep one of them")
-    known = {}
+    known: dict[str, Any] = {}
     for place, fields, names in (("", top, fields_of.TOP), ("metadata", inside, fields_of.INSIDE)):
         fields_of.check_unknown([name for name in fields if name not in names], place, kept=keep_unknown)
         known.update(fields)
@@ -141,9 +141,7 @@ def _zoned(value: Any) -> Any:
     return utc(value) if isinstance(value, datetime) else value
 
 
-def _memories(
-    records: Iterable[tuple[int, dict[str, Any]]], name: str, keep_unknown: bool
-) -> Iterator[Memory]:
+def _memories(records: Iterable[tuple[int, dict[str, Any]]], name: str, keep_unknown: bool) -> Iterator[Memory]:
     seen: dict[str, int] = {}
     for number, record in records:
         try:

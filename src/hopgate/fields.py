@@ -1,4 +1,4 @@
-"""The fields of a memory as they may be written in a file: which there are, what each must hold, and the nearest one."""
+"""The fields of a memory as files write them: which there are, what each must hold, and the nearest to a name."""
 
 from __future__ import annotations
 

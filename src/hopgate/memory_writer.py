@@ -33,7 +33,8 @@ class MemoryWriter:
     def write(self, new: Iterable[Memory]) -> Written:
         """Add memories, or bring those with the same external id up to date, all or none.
 
-        What meets one of the store's rules of sensitivity is sensitive, whatever its own flag says. Where a text changed, its vector, mentions and facts go, and are made anew by the next `embed` and `build`.
+        What meets one of the store's rules of sensitivity is sensitive, whatever its own flag says. Where a text
+        changed, its vector, mentions and facts go, and are made anew by the next `embed` and `build`.
         """
         from hopgate.graph.build.revoke import revoke
 
