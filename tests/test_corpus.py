@@ -13,6 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
+from hopgate.sources.source import ReadOptions
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [
     # Sensitivity, misplaced or misspelt.
@@ -57,7 +58,7 @@ def test_what_is_misplaced_or_misspelt_is_refused_and_nothing_is_stored(
         if keep_unknown and (named == "flags" or fields.get("metadata") == {"date": "2024-05-01"}):
             continue
         with pytest.raises(HopgateError) as refused:
-            kb.ingest(path, keep_unknown=keep_unknown and named not in ("id",))
+            kb.ingest(path, options=ReadOptions(keep_unknown=keep_unknown and named != "id"))
         assert "notes.jsonl, line 2: " in str(refused.value)
         assert named in str(refused.value) and advice in str(refused.value)
     assert len(kb) == 0 and kb.pending_vectors() == 0

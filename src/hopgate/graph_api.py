@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.manual import Change
     from hopgate.graph.inspect.concept_detail import ConceptDetail
     from hopgate.graph.inspect.edges import Edge
+    from hopgate.graph.inspect.memory_detail import MemoryDetail
     from hopgate.graph.inspect.query_walk import QueryWalk
     from hopgate.graph.inspect.stats import GraphStats
     from hopgate.recall.legs.graph import GraphLeg
@@ -80,6 +81,13 @@ class ConceptGraph:
 
         with self._store.transaction() as connection:
             return concept_detail(connection, name, as_of=as_of, known_at=known_at, limit=limit)
+
+    def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
+        """Give one memory: what was extracted from it, its edges, its neighbours, and what it superseded."""
+        from hopgate.graph.inspect.memory_detail import memory_detail
+
+        with self._store.transaction() as connection:
+            return memory_detail(connection, external_id, limit=limit)
 
     def concept_vectors(self, concepts: Sequence[Concept]) -> NDArray[np.float32]:
         """Embed concepts' names with the store's embedder: one unit vector each, to draw or to cluster."""

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.sensitivity import SensitivityRules
+    from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
+    from hopgate.upkeep import Upkeep
 
 __all__ = ["BarredLegWarning", "KnowledgeBase"]
 
@@ -86,15 +88,31 @@ class KnowledgeBase:
         self,
         path: str | Path,
         *,
+        form: str | None = None,
+        options: ReadOptions | None = None,
         limit: int | None = None,
-        keep_unknown: bool = False,
         progress: Advance | None = None,
     ) -> Written:
-        """Read a `corpus.jsonl` into the store, all or nothing; `-` is standard input."""
-        from hopgate.corpus import read_corpus
+        """Read a file, a folder or a query's rows into the store, all or nothing; `-` is standard input.
 
-        stream = itertools.islice(read_corpus(path, keep_unknown=keep_unknown), limit)
-        return self._writer.load(_with_progress(stream, progress))
+        Parameters
+        ----------
+        path : str or Path
+            A `corpus.jsonl`, or another source: notes, a table, a chat's export, mail, a database.
+        form : str, optional
+            The source's name, such as "markdown", where it is not to be recognised.
+        options : ReadOptions, optional
+            A field map, a query, and how else the source is read.
+        limit : int, optional
+            Only the first so many memories.
+        """
+        from hopgate.sources.read import read_source
+
+        return self.load(itertools.islice(read_source(path, form, options).memories, limit), progress=progress)
+
+    def load(self, new: Iterable[Memory], *, progress: Advance | None = None) -> Written:
+        """Write a stream of memories, all or nothing, and tidy up after a large one."""
+        return self._writer.load(_with_progress(new, progress))
 
     def sensitivity(self) -> SensitivityRules:
         """The rules by which this store's memories are sensitive whatever their own flag says."""
@@ -274,6 +292,13 @@ class KnowledgeBase:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @cached_property
+    def upkeep(self) -> Upkeep:
+        """What keeps vectors and graph up with the memories: `catch_up()`, `watch()`, `status()`."""
+        from hopgate.upkeep import Upkeep
+
+        return Upkeep(self.store, self._embedding, self._writer, self._builder)
 
     @cached_property
     def _builder(self) -> GraphBuilder:

@@ -66,7 +66,12 @@ def put(path: Path, value: Any) -> Path:
 
 
 def chatgpt_node(key: str, parent: str | None, role: str, said: Any, at: float | None) -> dict[str, Any]:
-    message = {"id": key, "author": {"role": role}, "create_time": at, "content": {"content_type": "text", "parts": said}}
+    message = {
+        "id": key,
+        "author": {"role": role},
+        "create_time": at,
+        "content": {"content_type": "text", "parts": said},
+    }
     return {"id": key, "parent": parent, "children": [], "message": message}
 
 
@@ -106,13 +111,26 @@ def claude(folder: Path) -> Path:
 def slack(folder: Path) -> Path:
     root = folder / "slack"
     (root / "general").mkdir(parents=True)
-    put(root / "users.json", [{"id": "U1", "name": "ada", "profile": {"real_name": "Ada"}}, {"id": "U2", "name": "bea"}])
+    put(
+        root / "users.json", [{"id": "U1", "name": "ada", "profile": {"real_name": "Ada"}}, {"id": "U2", "name": "bea"}]
+    )
     put(root / "channels.json", [{"name": "general"}])
     put(
         root / "general" / "2024-05-01.json",
         [
-            {"type": "message", "subtype": "channel_join", "user": "U1", "text": "<@U1> has joined", "ts": "1714550399.1"},
-            {"type": "message", "user": "U1", "text": "Is atlas down, <@U2>? &gt; see <http://x.y|log>", "ts": "1714550400.1"}
+            {
+                "type": "message",
+                "subtype": "channel_join",
+                "user": "U1",
+                "text": "<@U1> has joined",
+                "ts": "1714550399.1",
+            },
+            {
+                "type": "message",
+                "user": "U1",
+                "text": "Is atlas down, <@U2>? &gt; see <http://x.y|log>",
+                "ts": "1714550400.1",
+            }
             | {"thread_ts": "1714550400.1"},
             {"type": "message", "user": "U2", "text": "Yes.", "ts": "1714550500.1", "thread_ts": "1714550400.1"},
         ],
@@ -137,7 +155,14 @@ def telegram(folder: Path) -> Path:
         {"id": 1, "type": "service", "date_unixtime": "1714550300", "text": "", "from_id": "user1"},
         {"id": 2, "type": "message", "date": "2024-05-01T10:00:00", "date_unixtime": "1714550400", "from": "Ada"}
         | {"from_id": "user1", "text": ["See ", {"type": "link", "text": "https://x.y"}, " for the disks."]},
-        {"id": 3, "type": "message", "date_unixtime": "1714550500", "from": "Bea", "from_id": "user2", "text": "Thanks."}
+        {
+            "id": 3,
+            "type": "message",
+            "date_unixtime": "1714550500",
+            "from": "Bea",
+            "from_id": "user2",
+            "text": "Thanks.",
+        }
         | {"reply_to_message_id": 2},
     ]
     return put(folder / "result.json", {"name": "Ada", "type": "personal_chat", "id": 99, "messages": messages})

@@ -228,9 +228,9 @@ def test_the_wrong_file_is_refused_in_a_sentence(tmp_path: Path, form: str) -> N
 
 
 def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(HopgateError, match="no such file"):
+    with pytest.raises(HopgateError, match="cannot be read: No such file"):
         read(tmp_path / "gone")
-    with pytest.raises(HopgateError, match="none of the sources.*--as"):
+    with pytest.raises(HopgateError, match="a directory in which hopgate recognises nothing: say.*--as"):
         read(tmp_path)
     with pytest.raises(HopgateError, match="there is no source 'word'"):
         read(tmp_path, "word")

@@ -94,19 +94,22 @@ def read_source(path: str | Path, form: str | None = None, options: ReadOptions 
 
 def _place(path: Path) -> Place:
     try:
-        if not path.exists():
-            raise HopgateError(f"{path} cannot be read: there is no such file or folder")
+        path.stat()
         return _only_folder(zipfile.Path(path)) if path.is_file() and zipfile.is_zipfile(path) else path
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
 def _recognised(place: Place, options: ReadOptions) -> SourceFormat:
+    if isinstance(place, Path) and not place.is_file() and not place.is_dir():
+        # A pipe cannot be looked into beforehand.
+        return BY_NAME["jsonl"]
     for form in FORMATS:
         # A field map says that lines are not hopgate's own.
         if form.recognises(place) and not (form.name == "jsonl" and options.fields):
             return form
-    raise HopgateError(f"{place} is none of the sources that hopgate knows: say which with --as {_names()}")
+    what = "a directory in which hopgate recognises nothing" if place.is_dir() else "nothing that hopgate recognises"
+    raise HopgateError(f"{place} is {what}: say what it is with --as {_names()}")
 
 
 def _only_folder(place: zipfile.Path) -> zipfile.Path:

@@ -180,6 +180,16 @@ def count(connection: Connection[Any]) -> int:
     return int(row[0])
 
 
+def tally(connection: Connection[Any]) -> dict[str, int]:
+    """How many memories there are, and how many of them are sensitive or superseded."""
+    row = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE coalesce(is_sensitive, true)), "
+        "count(*) FILTER (WHERE superseded_at IS NOT NULL) FROM memories"
+    ).fetchone()
+    assert row is not None
+    return dict(zip(("memories", "sensitive", "superseded"), row, strict=True))
+
+
 def named(external_ids: Sequence[str]) -> dict[str, Any]:
     """The parameters of `NAMED`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,14 @@ class Store:
         """Borrow a connection for one transaction: committed at the end, rolled back on an error."""
         with connect.explained(), self._connections().connection() as connection:
             yield connection
+
+    @contextlib.contextmanager
+    def listening(self, channel: str) -> Iterator[Callable[[float], bool]]:
+        """Listen to a channel; what is given waits so many seconds at most, and says whether something was notified."""
+        with connect.explained(), contextlib.closing(connect.connect(self.dsn)) as connection:
+            connection.autocommit = True
+            connection.execute(f"LISTEN {channel}")
+            yield lambda seconds: next(connection.notifies(timeout=seconds, stop_after=1), None) is not None
 
     def close(self) -> None:
         """Give the connections back and let go of the embedded server."""
