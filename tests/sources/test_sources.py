@@ -1,4 +1,4 @@
-"""Each source: recognised, read with its dates, threads and ids, the same on the second reading; the wrong file refused."""
+"""Each source: recognised, read with its dates, threads and ids, the same again; the wrong file refused."""
 
 from __future__ import annotations
 
@@ -172,9 +172,9 @@ def test_sqlite_and_its_query(tmp_path: Path) -> None:
     assert name == "sqlite" and (first.external_id, first.text) == ("1", "The cat sleeps.")
     assert second.created_at is None
     assert read(path, query="notes", fields=parse_map(["_id=id", "text=body", "created_at=at"]))[1] == [first, second]
-    with pytest.raises(HopgateError, match="no such table: memories.*--from-sql"):
+    with pytest.raises(HopgateError, match=r"no such table: memories.*--from-sql"):
         read(path)
-    with pytest.raises(HopgateError, match="attempt to write a readonly|cannot be read so"):
+    with pytest.raises(HopgateError, match=r"cannot be read so"):
         read(path, query="DELETE FROM notes")
 
 
@@ -230,7 +230,7 @@ def test_the_wrong_file_is_refused_in_a_sentence(tmp_path: Path, form: str) -> N
 def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HopgateError, match="cannot be read: No such file"):
         read(tmp_path / "gone")
-    with pytest.raises(HopgateError, match="a directory in which hopgate recognises nothing: say.*--as"):
+    with pytest.raises(HopgateError, match=r"a directory in which hopgate recognises nothing: say.*--as"):
         read(tmp_path)
     with pytest.raises(HopgateError, match="there is no source 'word'"):
         read(tmp_path, "word")
