@@ -85,8 +85,13 @@ def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
     )
 
 
-def to_record(memory: Memory) -> dict[str, Any]:
+def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
     """Give a memory back as it came in; only fields that changed since are written anew.
+
+    Parameters
+    ----------
+    dated : bool
+        Whether the date of arrival is written for a memory that came without one, so that another store has it too.
 
     Examples
     --------
@@ -101,7 +106,7 @@ def to_record(memory: Memory) -> dict[str, Any]:
     for name in fields_of.READERS:
         now = getattr(memory, name)
         # A memory that came without a date has the date of its arrival, which was not in the file.
-        arrived = name == "created_at" and memory.source is not None and before[name] is None
+        arrived = name == "created_at" and memory.source is not None and before[name] is None and not dated
         if now == _zoned(before[name]) or arrived:
             continue
         metadata[name] = now.isoformat() if isinstance(now, datetime) else list(now) if isinstance(now, tuple) else now

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hopgate.exports.vault import ConceptPage
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.manual import Change
     from hopgate.graph.inspect.concept_detail import ConceptDetail
@@ -169,6 +170,33 @@ class ConceptGraph:
 
         with snapshot(self._store) as connection:
             return to_networkx(connection, as_of=as_of, known_at=known_at, memories=memories)
+
+    def triples(self) -> list[dict[str, Any]]:
+        """Give every fact and mention as a row of triples.jsonl, which `replay` makes the same graph of."""
+        from hopgate.graph.inspect.triple_rows import triple_rows
+        from hopgate.store.graph.arrays import snapshot
+
+        with snapshot(self._store) as connection:
+            return triple_rows(connection)
+
+    def pages(self) -> list[ConceptPage]:
+        """Give every concept with its edges, for a page of its own."""
+        from hopgate.graph.inspect.concept_pages import concept_pages
+        from hopgate.store.graph.arrays import snapshot
+
+        with snapshot(self._store) as connection:
+            return concept_pages(connection)
+
+    def mentions(self) -> dict[str, list[str]]:
+        """Give the names of the concepts that each memory talks about, by its external id; no sensitive one has any."""
+        from hopgate.store.graph import overview
+
+        with self._store.transaction() as connection:
+            names = {row[0]: row[1] for row in overview.concepts(connection)}
+            found: dict[str, list[str]] = {}
+            for memory, concept, *_ in overview.mentions(connection, known_at=None):
+                found.setdefault(memory, []).append(names[concept])
+        return found
 
     def merge(self, kept: str, merged: str, *, dry_run: bool = False) -> Change:
         """Make two concepts one; `split` takes it back. With `dry_run` only say what would change."""

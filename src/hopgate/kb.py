@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
+    from hopgate.store.backup import Manifest
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
     from hopgate.upkeep import Upkeep
@@ -131,6 +132,20 @@ class KnowledgeBase:
         """Give every memory back, in the order of arrival."""
         with self.store.transaction() as connection:
             yield from memories.stream(connection)
+
+    def backup(self, path: str | Path) -> Manifest:
+        """Write the whole store, as it is at one moment, into a new file, and read it back."""
+        from hopgate.store.backup import write_backup
+
+        return write_backup(self.store, Path(path))
+
+    def restore(self, path: str | Path) -> Manifest:
+        """Load a backup into this store, which must hold no memories; equal by checksum, or nothing is changed."""
+        from hopgate.store.restore import read_backup
+
+        made = read_backup(self.store, Path(path))
+        self._embedding.index()
+        return made
 
     def __len__(self) -> int:
         with self.store.transaction() as connection:

@@ -31,7 +31,15 @@ RECORDS: list[dict[str, Any]] = [
 
 
 def exported(run: Runner) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in run("export").out.split("\n") if line]
+    """What comes out, less the date of arrival of what came without a date."""
+    records = [json.loads(line) for line in run("export").out.split("\n") if line]
+    given = {record["_id"]: record for record in RECORDS}
+    for record in records:
+        if "created_at" not in given.get(record["_id"], {}).get("metadata", {}):
+            del record["metadata"]["created_at"]
+        if not record["metadata"]:
+            del record["metadata"]
+    return records
 
 
 def test_what_goes_in_comes_out(run: Runner, corpus: Writer) -> None:
@@ -119,4 +127,4 @@ def test_json_is_utf8_in_any_locale_and_a_file_name_need_not_be(dsn: str, tmp_pa
     for arguments in (["ingest", str(odd), "--later"], ["export"]):
         command = [sys.executable, "-m", "hopgate.cli", *arguments, "--dsn", dsn]
         done = subprocess.run(command, env=latin, capture_output=True, check=True)
-    assert done.stdout.decode("utf-8") == '{"_id": "x", "text": "caf\u00e9"}\n'
+    assert '"text": "caf\u00e9"' in done.stdout.decode("utf-8")

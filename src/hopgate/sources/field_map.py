@@ -114,6 +114,13 @@ def _flag(value: Any) -> Any:
     return value if isinstance(value, bool) else _FLAGS.get(str(value).strip().lower(), value)
 
 
+def _object(value: Any) -> Any:
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
 def _number(value: Any) -> Any:
     try:
         return float(value) if isinstance(value, str) else value
@@ -153,4 +160,5 @@ _CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
     "superseded_at": _epoch,
     "is_sensitive": _flag,
     "importance": _number,
+    EXTRA: _object,
 }
