@@ -51,7 +51,7 @@ def write_vault(
         linked = [name for name in mentions.get(memory.external_id, ()) if name in of_concept]
         for name in linked:
             about.setdefault(name, []).append(memory.external_id)
-        text = "\n".join(_memory_page(memory, [of_concept[name] for name in linked]))
+        text = "\n".join(_memory_page(memory, [of_concept[name] for name in linked], of_memory))
         (out / "Memories" / f"{of_memory[memory.external_id]}.md").write_text(text, encoding="utf-8")
     for page in concepts:
         text = "\n".join(_concept_page(page, of_concept, of_memory, about.get(page.name, ())))
@@ -75,20 +75,22 @@ class _FileNames:
         return made
 
 
-def _memory_page(memory: Memory, linked: Sequence[str]) -> Iterator[str]:
+def _memory_page(memory: Memory, linked: Sequence[str], memories: Mapping[str, str]) -> Iterator[str]:
     yield "---"
     yield f"id: {json.dumps(memory.external_id, ensure_ascii=False)}"
     if memory.created_at:
         yield f"created: {memory.created_at.isoformat()}"
     if memory.tags:
         yield f"tags: {json.dumps(list(memory.tags), ensure_ascii=False)}"
-    for name in ("category", "scope", "thread", "superseded_by"):
+    for name in ("category", "scope", "thread"):
         if value := getattr(memory, name):
             yield f"{name}: {json.dumps(value, ensure_ascii=False)}"
     yield "---"
     if memory.title:
         yield f"# {memory.title}\n"
     yield memory.text
+    if memory.superseded_by in memories:
+        yield f"\nSuperseded by [[{memories[memory.superseded_by]}]]"
     if linked:
         yield "\nMentions: " + ", ".join(f"[[{name}]]" for name in linked)
     yield ""
