@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from hopgate.errors import HopgateError
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
-    from hopgate.store.backup import Manifest
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
     from hopgate.upkeep import Upkeep
@@ -133,20 +133,6 @@ class KnowledgeBase:
         with self.store.transaction() as connection:
             yield from memories.stream(connection)
 
-    def backup(self, path: str | Path) -> Manifest:
-        """Write the whole store, as it is at one moment, into a new file, and read it back."""
-        from hopgate.store.backup import write_backup
-
-        return write_backup(self.store, Path(path))
-
-    def restore(self, path: str | Path) -> Manifest:
-        """Load a backup into this store, which must hold no memories; equal by checksum, or nothing is changed."""
-        from hopgate.store.restore import read_backup
-
-        made = read_backup(self.store, Path(path))
-        self._embedding.index()
-        return made
-
     def __len__(self) -> int:
         with self.store.transaction() as connection:
             return memories.count(connection)
@@ -212,6 +198,14 @@ class KnowledgeBase:
         )
         warn_if_barred(settings, self._warned)
         return recall(self._pipeline, text, settings, filters, exact=exact, explain=explain)
+
+    async def arecall(self, query: str, **options: Any) -> list[Hit]:
+        """As `recall`, in a thread of its own: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self.recall, query, **options)
+
+    async def aadd(self, *new: Memory) -> Written:
+        """As `add`, in a thread of its own: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self.add, *new)
 
     def legs(
         self,
@@ -310,7 +304,7 @@ class KnowledgeBase:
 
     @cached_property
     def upkeep(self) -> Upkeep:
-        """What keeps vectors and graph up with the memories: `catch_up()`, `watch()`, `status()`."""
+        """What keeps a store in order: `catch_up()`, `watch()`, `status()`, `backup()`, `restore()`."""
         from hopgate.upkeep import Upkeep
 
         return Upkeep(self.store, self._embedding, self._writer, self._builder)

@@ -1,9 +1,10 @@
-"""Vectors and graph kept up with the memories: at once for those that come in, and off the path of whoever writes."""
+"""A store kept in order: vectors and graph up with the memories, off the path of whoever writes; backups."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import extractions, memories, store_settings, vectors
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.graph.build.pipeline import GraphBuilder
     from hopgate.memory_writer import MemoryWriter
+    from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
@@ -103,6 +105,20 @@ class Upkeep:
                         yield done
                 else:
                     idle += patience
+
+    def backup(self, path: str | Path) -> Manifest:
+        """Write the whole store, as it is at one moment, into a new file, and read it back."""
+        from hopgate.store.backup import write_backup
+
+        return write_backup(self._store, Path(path))
+
+    def restore(self, path: str | Path) -> Manifest:
+        """Load a backup into this store, which must hold no memories; equal by checksum, or nothing is changed."""
+        from hopgate.store.restore import read_backup
+
+        made = read_backup(self._store, Path(path))
+        self._embedding.index()
+        return made
 
     def status(self) -> dict[str, Any]:
         """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules."""

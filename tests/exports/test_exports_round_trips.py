@@ -100,11 +100,11 @@ def test_a_backup_restored_is_equal_by_checksum(kb: KnowledgeBase, other: str, t
     fill(kb)
     kb.embed()
     kb.build()
-    made = kb.backup(tmp_path / "one.hopgate")
+    made = kb.upkeep.backup(tmp_path / "one.hopgate")
     assert stat.S_IMODE((tmp_path / "one.hopgate").stat().st_mode) == 0o600
     with hopgate.open(other) as second:
-        restored = second.restore(tmp_path / "one.hopgate")
-        again = second.backup(tmp_path / "two.hopgate")
+        restored = second.upkeep.restore(tmp_path / "one.hopgate")
+        again = second.upkeep.backup(tmp_path / "two.hopgate")
         assert restored == made and again == made and made.memories == 4
         assert list(second.export()) == list(kb.export()) and facts(second) == facts(kb)
         question = "where does Ada live"
@@ -115,9 +115,9 @@ def test_a_backup_restored_is_equal_by_checksum(kb: KnowledgeBase, other: str, t
         second.build()
         assert len(second) == 5 and len(facts(second)) == 4
         with pytest.raises(HopgateError, match="holds 5 memories: restore into an empty one"):
-            second.restore(tmp_path / "one.hopgate")
+            second.upkeep.restore(tmp_path / "one.hopgate")
     with pytest.raises(HopgateError, match="exists already"):
-        kb.backup(tmp_path / "one.hopgate")
+        kb.upkeep.backup(tmp_path / "one.hopgate")
 
 
 def test_every_table_of_hopgate_is_in_a_backup(kb: KnowledgeBase) -> None:
@@ -128,7 +128,7 @@ def test_every_table_of_hopgate_is_in_a_backup(kb: KnowledgeBase) -> None:
 
 def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, other: str, tmp_path: Path) -> None:
     fill(kb)
-    kb.backup(tmp_path / "good")
+    kb.upkeep.backup(tmp_path / "good")
     damaged = tmp_path / "damaged"
     with zipfile.ZipFile(tmp_path / "good") as old, zipfile.ZipFile(damaged, "w") as new:
         for name in old.namelist():
@@ -143,7 +143,7 @@ def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, 
             ("gone", "No such"),
         ):
             with pytest.raises(HopgateError, match=reason):
-                second.restore(tmp_path / name)
+                second.upkeep.restore(tmp_path / name)
         assert len(second) == 0
 
 
@@ -163,7 +163,7 @@ def test_a_backup_of_an_older_schema_is_brought_up(kb: KnowledgeBase, other: str
     with Store(dsn) as old:
         assert write_backup(old, tmp_path / "old").schema == "0003"
     with hopgate.open(other) as second:
-        second.restore(tmp_path / "old")
+        second.upkeep.restore(tmp_path / "old")
         assert [edge.target for edge in second.graph.edges("Ada Lovelace")] == ["London"]
         second.add(Memory("m2", "x", thread="t"))
 

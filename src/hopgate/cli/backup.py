@@ -23,7 +23,7 @@ def command(
     Example: hopgate backup notes.hopgate
     """
     with opened(data, dsn) as kb:
-        made = kb.backup(file)
+        made = kb.upkeep.backup(file)
     rows = sum(table.rows for table in made.tables.values())
     if as_json:
         print_json({"file": str(file), "schema": made.schema, "memories": made.memories, "rows": rows})

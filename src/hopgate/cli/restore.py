@@ -23,7 +23,7 @@ def command(
     Example: hopgate restore notes.hopgate --data new-store
     """
     with opened(data, dsn) as kb:
-        made = kb.restore(file)
+        made = kb.upkeep.restore(file)
     if as_json:
         print_json({"file": str(file), "schema": made.schema, "memories": made.memories})
     else:

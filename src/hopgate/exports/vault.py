@@ -89,7 +89,7 @@ def _memory_page(memory: Memory, linked: Sequence[str], memories: Mapping[str, s
     if memory.title:
         yield f"# {memory.title}\n"
     yield memory.text
-    if memory.superseded_by in memories:
+    if memory.superseded_by is not None and memory.superseded_by in memories:
         yield f"\nSuperseded by [[{memories[memory.superseded_by]}]]"
     if linked:
         yield "\nMentions: " + ", ".join(f"[[{name}]]" for name in linked)
