@@ -110,7 +110,7 @@ def test_keep_unknown(run: Runner, corpus: Writer) -> None:
     path = corpus({"_id": "a", "text": "t", "url": "u"})
     assert "line 1: 'url' is not a field" in run("ingest", path, "--later", status=2).refused()
     run("ingest", path, "--later", "--keep-unknown")
-    assert json.loads(run("export").out)["metadata"] == {"extra": {"url": "u"}}
+    assert json.loads(run("export").out)["metadata"]["extra"] == {"url": "u"}
 
 
 def test_watch_follows_what_another_program_writes(kb: KnowledgeBase, dsn: str, endpoint: WordEndpoint) -> None:
