@@ -79,9 +79,8 @@ def main() -> None:
             seconds = time.perf_counter() - begun
             whole += seconds
             print(f"{seconds:7.1f} s  hopgate {words[0]}: {' | '.join(done.stdout.strip().splitlines()[:3])}")
-        print(
-            f"{whole:7.1f} s  together; the note was {'' if 'Backups.md' in done.stdout.splitlines()[0] else 'not '}first"
-        )
+        first = next(line for line in done.stdout.splitlines() if line.split()[:1] == ["1"])
+        print(f"{whole:7.1f} s  together; first is {' '.join(first.split())[:60]}")
 
 
 if __name__ == "__main__":

@@ -145,3 +145,13 @@ def test_a_graph_that_a_model_made_waits_for_it(kb: KnowledgeBase) -> None:
     done = kb.upkeep.catch_up()
     assert (done.linked, done.left) == (0, "llama")
     assert kb.upkeep.catch_up(extractor="phrases").linked == 1
+
+
+def test_an_endpoint_that_is_down_ends_soon_with_status_1(run: Runner) -> None:
+    run("add", "Ada Lovelace lives in London.", "--later")
+    dead = ("--extractor", "openai", "--model", "m", "--url", "http://127.0.0.1:9/v1")
+    ran = run("extract", *dead, status=1)
+    assert "stopped: http://127.0.0.1:9/v1 cannot be reached" in ran.out and "is the server running" in ran.out
+    assert "1 pending" in ran.out
+    assert run("build", *dead, "--json", status=1).json["extraction"]["memories"] == 0
+    assert "embedded" not in run("watch", "--once").err

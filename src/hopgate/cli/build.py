@@ -9,6 +9,7 @@ import typer
 
 from hopgate.cli import extractor_options as options
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+from hopgate.extract.spec import TOGETHER
 
 
 def command(
@@ -18,6 +19,8 @@ def command(
     single_valued: Annotated[
         list[str] | None, typer.Option(help="A relation of which a concept has one at a time; may be given again.")
     ] = None,
+    types: options.Types = None,
+    together: options.Together = TOGETHER,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Bring all names together anew.")] = False,
     limit: options.Limit = None,
     max_tokens: options.MaxTokens = None,
@@ -35,12 +38,14 @@ def command(
 
     Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
     """
+    from hopgate.extract.model.type_table import read_type_table
+
     with opened(data, dsn) as kb, options.progress_line() as show:
         built = kb.build(
-            options.make_extractor(kb, extractor, model, url),
+            options.make_extractor(kb, extractor, model, url, types, together),
             run=options.run_settings(max_tokens, concurrency, batch),
             limit=limit,
-            single_valued=single_valued or (),
+            single_valued=[*(single_valued or ()), *(read_type_table(types).single_valued if types else ())],
             rebuild=rebuild,
             show=show,
         )
@@ -49,6 +54,7 @@ def command(
         resolution = asdict(built.resolution) if built.incremental else None
         values = {"incremental": built.incremental, "resolution": resolution, "graph": counts}
         print_json({"extraction": options.run_counts(built.extraction), **values})
+        options.end_if_nothing(built.extraction)
         return
     options.show_run(built.extraction)
     if built.incremental:
@@ -59,3 +65,4 @@ def command(
         f"and {counts['edges']:,} edges of {counts['relations']:,} relations; "
         f"{counts['invalidation_rate']:.1%} of the facts were invalidated"
     )
+    options.end_if_nothing(built.extraction)
