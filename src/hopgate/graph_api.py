@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hopgate.exports.vault import ConceptPage
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.manual import Change
+    from hopgate.graph.build.second_opinion import SecondOpinion
     from hopgate.graph.inspect.concept_detail import ConceptDetail
     from hopgate.graph.inspect.edges import Edge
     from hopgate.graph.inspect.memory_detail import MemoryDetail
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from hopgate.store.fill import Embedding
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
     from hopgate.store.store import Store
+
+
+# Who decided a merge that a model was asked about, in the record of merges.
+ASKED = "a model, asked"
 
 
 class ConceptGraph:
@@ -208,6 +213,26 @@ class ConceptGraph:
             if dry_run:
                 connection.rollback()
         return change
+
+    def tie_break(self, opinion: SecondOpinion, *, limit: int = 1000) -> tuple[int, int]:
+        """Ask a model about the names that were left undecided; give how many were merged and how many kept apart."""
+        from hopgate.graph.build import manual
+        from hopgate.store.graph import concept_rows
+
+        merged = apart = 0
+        for pair in self.ambiguous(limit=limit):
+            same = opinion.same(pair.name, None, (pair.near,))
+            if same is None:
+                continue
+            with self._store.transaction() as connection:
+                first, second = (manual.named(connection, name) for name in (pair.near, pair.name))
+                if same and first != second:
+                    manual.merge(connection, first, second, method=ASKED)
+                    merged += 1
+                elif not same:
+                    concept_rows.settle(connection, second)
+                    apart += 1
+        return merged, apart
 
     def split(self, name: str, *, dry_run: bool = False) -> list[Change]:
         """Undo every merge into a concept, the last one first. With `dry_run` only say what would change."""

@@ -155,3 +155,9 @@ def test_an_endpoint_that_is_down_ends_soon_with_status_1(run: Runner) -> None:
     assert "1 pending" in ran.out
     assert run("build", *dead, "--json", status=1).json["extraction"]["memories"] == 0
     assert "embedded" not in run("watch", "--once").err
+
+
+def test_a_second_opinion_needs_a_model(run: Runner) -> None:
+    assert "only a model has a second opinion" in run("build", "--tie-break", status=2).refused()
+    assert "needs --model" in run("curate", "--extractor", "llama", status=2).refused()
+    assert "only a model" in run("curate", "--extractor", "phrases", status=2).refused()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hopgate.cli import extractor_options as options
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 from hopgate.extract.spec import TOGETHER
+
+if TYPE_CHECKING:
+    from hopgate.extract.extractor import Extractor
+    from hopgate.graph.build.second_opinion import SecondOpinion
 
 
 def command(
@@ -21,6 +25,9 @@ def command(
     ] = None,
     types: options.Types = None,
     together: options.Together = TOGETHER,
+    tie_break: Annotated[
+        bool, typer.Option("--tie-break", help="Ask the same model about names that stay undecided.")
+    ] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Bring all names together anew.")] = False,
     limit: options.Limit = None,
     max_tokens: options.MaxTokens = None,
@@ -41,14 +48,18 @@ def command(
     from hopgate.extract.model.type_table import read_type_table
 
     with opened(data, dsn) as kb, options.progress_line() as show:
+        made = options.make_extractor(kb, extractor, model, url, types, together)
+        opinion = _second_opinion(made) if tie_break else None
         built = kb.build(
-            options.make_extractor(kb, extractor, model, url, types, together),
+            made,
+            ask=opinion.same if opinion else None,
             run=options.run_settings(max_tokens, concurrency, batch),
             limit=limit,
             single_valued=[*(single_valued or ()), *(read_type_table(types).single_valued if types else ())],
             rebuild=rebuild,
             show=show,
         )
+        merged, apart = kb.graph.tie_break(opinion) if opinion else (0, 0)
         counts = kb.graph.counts()
     if as_json:
         resolution = asdict(built.resolution) if built.incremental else None
@@ -60,9 +71,18 @@ def command(
     if built.incremental:
         done = built.resolution
         say(f"new names: {done.merged:,} joined concepts, {done.ambiguous:,} are undecided, {done.new:,} are new")
+    if opinion:
+        asked = f"{opinion.asked:,} questions, {opinion.answered:,} answered"
+        say(f"the model was asked about names: {asked}; {merged:,} undecided ones merged, {apart:,} kept apart")
     say(
         f"the graph has {counts['concepts']:,} concepts by {counts['names']:,} names, {counts['mentions']:,} mentions "
         f"and {counts['edges']:,} edges of {counts['relations']:,} relations; "
         f"{counts['invalidation_rate']:.1%} of the facts were invalidated"
     )
     options.end_if_nothing(built.extraction)
+
+
+def _second_opinion(extractor: Extractor) -> SecondOpinion:
+    from hopgate.graph.build.second_opinion import SecondOpinion
+
+    return SecondOpinion(extractor)

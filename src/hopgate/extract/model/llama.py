@@ -63,35 +63,45 @@ class Llama:
     def identity(self) -> ExtractorIdentity:
         """The file's fingerprint, the prompt, the grammar and what changes the answers."""
         parameters = {"n_ctx": self.n_ctx, "max_tokens": self.max_tokens, "seed": self.seed, "halvings": self.halvings}
-        prompt = f"{PROMPT} {self.types.told()}".strip()
+        prompt = f"{PROMPT} {self.types.prompt_text()}".strip()
         return ExtractorIdentity("llama", _fingerprint(Path(self.path)), prompt, GRAMMAR, {**parameters})
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order; one at a time, whatever the number of threads."""
         return [extract_in_parts(source, self._ask, self.halvings) for source in sources]
 
-    def _ask(self, source: Source) -> Extraction:
+    def answer(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> str:
+        """Answer a chat with JSON of a schema; nothing where the model fails, as on too long a text."""
+        try:
+            return self._complete(self._for_template(asked), schema, room)["choices"][0]["message"]["content"] or ""
+        except (ValueError, RuntimeError):
+            return ""
+
+    def _complete(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> Any:
         with self._lock:
-            try:
-                reply = self._model.create_chat_completion(
-                    messages=self._chat(source.text),
-                    response_format={"type": "json_object", "schema": SCHEMA},
-                    temperature=0.0,
-                    seed=self.seed,
-                    max_tokens=self.max_tokens,
-                )
-            except (ValueError, RuntimeError) as error:
-                if "exceed" in str(error) or "context" in str(error):
-                    return Extraction(state=State.TRUNCATED, reason=f"the text is too long for {self.n_ctx} tokens")
-                return failed(f"the model failed: {str(error)[:200]}")
+            return self._model.create_chat_completion(
+                messages=asked,
+                response_format={"type": "json_object", "schema": schema},
+                temperature=0.0,
+                seed=self.seed,
+                max_tokens=room,
+            )
+
+    def _ask(self, source: Source) -> Extraction:
+        try:
+            asked = self._for_template(messages(source.text, self.types.prompt_text()))
+            reply = self._complete(asked, SCHEMA, self.max_tokens)
+        except (ValueError, RuntimeError) as error:
+            if "exceed" in str(error) or "context" in str(error):
+                return Extraction(state=State.TRUNCATED, reason=f"the text is too long for {self.n_ctx} tokens")
+            return failed(f"the model failed: {str(error)[:200]}")
         choice, usage = reply["choices"][0], reply["usage"]
         text = choice["message"]["content"] or ""
         extraction = read_answer(text, source, cut=choice["finish_reason"] == "length")
         return extraction.spent(usage["prompt_tokens"], usage["completion_tokens"])
 
-    def _chat(self, text: str) -> list[dict[str, str]]:
+    def _for_template(self, chat: list[dict[str, str]]) -> list[dict[str, str]]:
         """Return the chat; a template that knows no system role gets it inside the first question."""
-        chat = messages(text, self.types.told())
         template = self._model.metadata.get("tokenizer.chat_template", "")
         if "System role not supported" in template:
             system, first, *rest = chat

@@ -65,12 +65,17 @@ class OpenAI:
         parameters = {"max_tokens": self.max_tokens, "seed": self.seed, "halvings": self.halvings}
         if self.together > 1:
             parameters["together"] = self.together
-        prompt = f"{PROMPT} {self.types.told()}".strip()
+        prompt = f"{PROMPT} {self.types.prompt_text()}".strip()
         return ExtractorIdentity("openai", f"{self.base_url} {self.model}", prompt, GRAMMAR, {**parameters})
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
         return [one for group in grouped(sources, self.together) for one in self._extract_group(group)]
+
+    def answer(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> str:
+        """Answer a chat with JSON of a schema; nothing where the server gives none."""
+        _, choice = self._chat(asked, schema, room)
+        return choice[0] if choice else ""
 
     def _extract_group(self, group: Sequence[Source]) -> list[Extraction]:
         """Ask about a group in one call, and by itself about whatever that did not answer."""
@@ -81,7 +86,7 @@ class OpenAI:
         ]
 
     def _ask(self, source: Source) -> Extraction:
-        asked = messages(source.text, self.types.told())
+        asked = messages(source.text, self.types.prompt_text())
         reply, choice = self._chat(asked, SCHEMA, self.max_tokens)
         if choice is None:
             return failed("the reply holds no choice" if reply.ok else f"the server {reply.reason}")
@@ -89,7 +94,7 @@ class OpenAI:
         return read_answer(text, source, cut=cut).spent(*_usage(reply.body, asked, text))
 
     def _ask_several(self, group: Sequence[Source]) -> list[Extraction | None]:
-        asked = several_messages([source.text for source in group], self.types.told())
+        asked = several_messages([source.text for source in group], self.types.prompt_text())
         room = min(MOST_TOKENS, max(self.max_tokens, TOKENS_EACH * len(group)))
         reply, choice = self._chat(asked, SEVERAL_SCHEMA, room)
         if choice is None:

@@ -34,7 +34,7 @@ class TypeTable:
     Examples
     --------
     >>> table = TypeTable((WantedType("ship"),), (WantedType("moored at", "where a ship lies", single_valued=True),))
-    >>> print(table.told())
+    >>> print(table.prompt_text())
     Prefer these kinds where they fit: 'ship'. Prefer these relations where they fit: 'moored at' (where a ship lies).
     >>> table.single_valued
     ('moored at',)
@@ -48,7 +48,7 @@ class TypeTable:
         """The relations of which a concept has one at a time."""
         return tuple(relation.name for relation in self.relations if relation.single_valued)
 
-    def told(self) -> str:
+    def prompt_text(self) -> str:
         """What a model is told."""
         parts = [
             f"Prefer these {title} where they fit: {'; '.join(map(str, rows))}."
