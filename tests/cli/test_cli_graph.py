@@ -26,7 +26,7 @@ def run(capsys, *arguments: str):
     return capsys.readouterr().out
 
 
-def prompt_text(capsys, *arguments: str):
+def told(capsys, *arguments: str):
     return json.loads(run(capsys, *arguments, "--json"))
 
 

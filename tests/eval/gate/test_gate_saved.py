@@ -14,7 +14,7 @@ from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.saved import load_gate, recomputed, save_gate
 
 
-def prompt_text(made):
+def told(made):
     return judge(made).to_dict()
 
 

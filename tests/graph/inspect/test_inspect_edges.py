@@ -26,7 +26,7 @@ def evening(day: date) -> datetime:
     return datetime.combine(day, time.max, UTC)
 
 
-def prompt_text(kb, as_of: date | None, known_at: date | None = None) -> set[tuple[str, str, str]]:
+def told(kb, as_of: date | None, known_at: date | None = None) -> set[tuple[str, str, str]]:
     with kb.store.transaction() as connection:
         rows = edges(
             connection,
