@@ -65,11 +65,12 @@ def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
     if not isinstance(metadata, dict | None):
         raise HopgateError("metadata must be an object")
     top, inside = _top(record), metadata or {}
-    for name in top.keys() & inside.keys():
+    for name in top.keys() & inside.keys() if top else ():
         raise HopgateError(f"{name!r} is given twice, at the top level and in metadata: keep one of them")
     known: dict[str, Any] = {}
     for place, fields, names in (("", top, fields_of.TOP), ("metadata", inside, fields_of.INSIDE)):
-        fields_of.check_unknown([name for name in fields if name not in names], place, kept=keep_unknown)
+        if unknown := [name for name in fields if name not in names]:
+            fields_of.check_unknown(unknown, place, kept=keep_unknown)
         known.update(fields)
     for name in fields_of.REQUIRED:
         if record.get(name) is None:
@@ -80,7 +81,7 @@ def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
         fields_of.read_text(record["_id"], "_id"),
         fields_of.read_text(record["text"], "text"),
         title=fields_of.read_text(record.get("title"), "title"),
-        **{name: read(known.get(name), name) for name, read in fields_of.READERS.items()},
+        **{name: fields_of.READERS[name](value, name) for name, value in known.items() if name in fields_of.READERS},
         source=_source(record, known),
     )
 

@@ -114,7 +114,7 @@ def parse_json(text: str) -> Any:
     Traceback (most recent call last):
     hopgate.errors.HopgateError: 'is_sensitive' is given twice in one object: keep one of them
     """
-    return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)
+    return _DECODER.decode(text)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -136,3 +136,6 @@ def _finite(digits: str) -> float:
 
 def _no_constant(constant: str) -> NoReturn:
     raise HopgateError(f"{constant} is not a number that JSON knows")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)

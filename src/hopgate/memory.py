@@ -121,7 +121,8 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
     """Say why a memory cannot be stored, in the words the user sees after file and line."""
     if not memory.external_id:
         yield "its id is empty"
-    for name, key in _keys(memory):
+    keys = [(name, key) for name, key in _keys(memory) if key]
+    for name, key in keys:
         if len(key.encode("utf-8", "replace")) > MAX_KEY_BYTES:
             yield f"its {name} is longer than {MAX_KEY_BYTES} bytes"
     if math.isnan(memory.importance) or not 0 <= memory.importance <= 1:
@@ -132,7 +133,7 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
     if memory.superseded_by is not None and memory.superseded_by == memory.external_id:
         yield "it cannot be superseded by itself"
     searchable = (memory.content, *memory.tags, *memory.expanded_keywords)
-    texts = (*(key for _, key in _keys(memory)), *searchable)
+    texts = (*(key for _, key in keys), *searchable)
     if any("\0" in text for text in texts):
         yield "it holds a NUL character, which PostgreSQL cannot store"
     try:
