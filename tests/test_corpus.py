@@ -113,3 +113,15 @@ def test_supersession_comes_back(kb: KnowledgeBase) -> None:
     with pytest.raises(HopgateError, match="superseded by 'gone', which is not there"):
         kb.add(Memory("x", "y", superseded_by="gone"))
     assert kb.get("x") is None
+
+
+def test_rules_hold_for_what_another_program_wrote_before_any_model_reads_it(kb: KnowledgeBase) -> None:
+    kb.add_sensitivity(SensitivityRules(patterns=("secret",)))
+    with kb.store.transaction() as connection:
+        connection.execute("INSERT INTO memories (content) VALUES ('A secret of Bea Byron.'), ('Ada Lovelace sails.')")
+    kb.build()
+    assert [concept.name for concept in kb.graph.concepts()] == ["Ada Lovelace"]
+    with kb.store.transaction() as connection:
+        connection.execute("INSERT INTO memories (content) VALUES ('Another secret.')")
+    assert kb.embed() == 1
+    assert [memory.is_sensitive for memory in kb.export()] == [True, False, True]

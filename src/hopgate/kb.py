@@ -254,10 +254,12 @@ class KnowledgeBase:
             By default the one that made this store's vectors, or `HOPGATE_EMBEDDER`, or the bundled bge-small-en-v1.5.
             A store refuses another than its own: see `reembed`.
         """
+        self._writer.mark_by_rules()
         return self._embedding.fill(embedder, progress)
 
     def reembed(self, embedder: str, *, progress: Advance | None = None) -> int:
         """Change the store to another embedder; recall goes on with the old vectors until the last one is made."""
+        self._writer.mark_by_rules()
         return self._embedding.change(embedder, progress)
 
     def embedder_name(self) -> str:
@@ -278,10 +280,12 @@ class KnowledgeBase:
 
     def extract(self, extractor: str | Extractor = "phrases", **options: Unpack[ExtractOptions]) -> Progress:
         """Extract mentions and facts from the memories that the extractor has not dealt with."""
+        self._writer.mark_by_rules()
         return self._builder.extract(_extractor(extractor), **options)
 
     def build(self, extractor: str | Extractor = "phrases", **options: Unpack[BuildOptions]) -> Built:
         """Build the graph, or bring it up to date with the memories that are new."""
+        self._writer.mark_by_rules()
         return self._builder.build(_extractor(extractor), **options)
 
     def extraction_states(self) -> dict[str, int]:

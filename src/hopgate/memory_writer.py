@@ -90,11 +90,19 @@ class MemoryWriter:
             found = [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]
         return self.mark_sensitive(found) if found else 0
 
-    def mark_by_rules(self, external_ids: Sequence[str]) -> int:
-        """Mark those of the memories that meet a rule, where another program wrote them; give how many."""
+    def mark_by_rules(self) -> int:
+        """Mark what meets a rule among the memories that wait for a vector or a link; give how many.
+
+        Another program that writes into the table does not know the rules: this comes before every model.
+        """
+        from hopgate.store import extractions
+
         with self._store.transaction() as connection:
             rules = self._rules(connection)
-            known = memories.fetch(connection, external_ids).values() if rules else ()
+            if not rules:
+                return 0
+            waiting = {*extractions.pending(connection), *vectors.pending_names(connection)}
+            known = memories.fetch(connection, sorted(waiting)).values()
         found = [memory.external_id for memory in known if _newly(rules, memory)]
         return self.mark_sensitive(found) if found else 0
 

@@ -67,13 +67,10 @@ class Upkeep:
         """
         from hopgate.extract.spec import extractor_from
 
+        self._writer.mark_by_rules()
         with self._store.transaction() as connection:
             waiting = extractions.pending(connection)
             made_by, derived = extractions.made_by(connection), version.is_derived(connection)
-        # Another program does not know this store's rules.
-        if self._writer.mark_by_rules(waiting):
-            with self._store.transaction() as connection:
-                waiting = extractions.pending(connection)
         embedded = self._embedding.fill(None, progress)
         wanted = waiting if external_ids is None else sorted(set(external_ids) & set(waiting))
         if not wanted:
