@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.sensitivity import SensitivityRules
-from hopgate.store import memories, store_settings, tombstones, vectors
+from hopgate.store import memories, sensitivity_rows, tombstones, vectors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 # After a load of this size the planner's statistics and the index's pending list are worth a pass of their own.
 TIDY_ABOVE = 1000
-# The name of the setting that holds the rules of sensitivity.
-SENSITIVITY = "sensitivity"
 
 
 class MemoryWriter:
@@ -86,7 +84,7 @@ class MemoryWriter:
         """Keep further rules of sensitivity, and mark the memories that meet them; give how many that were."""
         with self._store.transaction() as connection:
             together = self._rules(connection) | rules
-            store_settings.write(connection, SENSITIVITY, together.to_dict(), source)
+            sensitivity_rows.write(connection, together.to_dict(), source)
             found = [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]
         return self.mark_sensitive(found) if found else 0
 
@@ -107,7 +105,7 @@ class MemoryWriter:
         return self.mark_sensitive(found) if found else 0
 
     def _rules(self, connection: Connection[Any]) -> SensitivityRules:
-        return SensitivityRules.of(store_settings.read(connection, SENSITIVITY))
+        return SensitivityRules.of(sensitivity_rows.read(connection))
 
     def _forget(self, connection: Connection[Any], ids: Sequence[int]) -> None:
         """Remove all that was made of memories' texts; the caches on disk first, so that no failure can leave them."""

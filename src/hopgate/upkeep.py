@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store import extractions, memories, store_settings, vectors
+from hopgate.store import extractions, memories, sensitivity_rows, vectors
 from hopgate.store.graph import version
 
 if TYPE_CHECKING:
@@ -132,5 +132,5 @@ class Upkeep:
                 "extractor": extractions.made_by(connection),
                 "embedder": space.identity.name if space else "",
                 "sensitivity": self._writer.rules().to_dict(),
-                "store_settings": store_settings.listed(connection),
+                "store_settings": sensitivity_rows.other_settings(connection),
             }

@@ -221,3 +221,15 @@ def test_formats_that_are_none(dsn: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_a_json_export_of_an_empty_store(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
     main_quietly("export", "--format", "node-link", "--dsn", dsn)
     assert json.loads(capsys.readouterr().out)["nodes"] == []
+
+
+def test_a_restored_table_still_notifies_and_did_not_for_what_was_restored(
+    kb: KnowledgeBase, other: str, tmp_path: Path
+) -> None:
+    kb.add(Memory("m1", "x"))
+    kb.upkeep.backup(tmp_path / "b")
+    with hopgate.open(other) as second, second.store.listening("hopgate_memories") as notified:
+        second.upkeep.restore(tmp_path / "b")
+        assert not notified(0.1)
+        second.add(Memory("m2", "y"))
+        assert notified(10)

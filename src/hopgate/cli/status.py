@@ -29,5 +29,4 @@ def command(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None
             say(f"sensitive by  {kind}: {', '.join(rules)}")
     say(f"settings      {found['settings']}")
     for name, value in found["store_settings"].items():
-        if name != "sensitivity":
-            say(f"  {name:<12}{value}")
+        say(f"  {name:<12}{value}")
