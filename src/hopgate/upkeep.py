@@ -117,6 +117,11 @@ class Upkeep:
         self._embedding.index()
         return made
 
+    def made_by(self) -> str:
+        """The extractor that made most of the graph, or nothing."""
+        with self._store.transaction() as connection:
+            return extractions.made_by(connection)
+
     def status(self) -> dict[str, Any]:
         """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules."""
         with self._store.transaction() as connection:

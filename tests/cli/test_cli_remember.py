@@ -161,3 +161,13 @@ def test_a_second_opinion_needs_a_model(run: Runner) -> None:
     assert "only a model has a second opinion" in run("build", "--tie-break", status=2).refused()
     assert "needs --model" in run("curate", "--extractor", "llama", status=2).refused()
     assert "only a model" in run("curate", "--extractor", "phrases", status=2).refused()
+
+
+def test_a_graph_of_another_extractor_is_made_anew(run: Runner, corpus: Writer) -> None:
+    run("add", "Ada Lovelace lives in London.", "--id", "a")
+    triples = corpus({"doc_id": "a", "subject": "Ada", "relation": "sails to", "object": "Oslo"}, name="t.jsonl")
+    replay = ("build", "--extractor", "replay", "--model", triples, "--json")
+    assert run(*replay).json["incremental"] is False
+    assert [edge["target"] for edge in run("edges", "Ada", "--json").json] == ["Oslo"]
+    assert run(*replay).json["incremental"] is True
+    assert run("add", "Bea Byron lives in Rome.").out.endswith("run hopgate build --extractor replay with its model\n")

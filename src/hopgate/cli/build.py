@@ -41,7 +41,8 @@ def command(
 
     Extracts, brings the names of one concept together, derives edges and embeds them where memories are embedded. The
     first time all names are clustered; afterwards new names are resolved against the concepts that are there, and what
-    stays undecided is listed by `hopgate concepts --ambiguous`. What people merged or split stays so.
+    stays undecided is listed by `hopgate concepts --ambiguous`. A graph that another extractor made is made anew. What
+    people merged or split stays so.
 
     Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
     """
@@ -50,13 +51,15 @@ def command(
     with opened(data, dsn) as kb, options.progress_line() as show:
         made = options.make_extractor(kb, extractor, model, url, types, together)
         opinion = _second_opinion(made) if tie_break else None
+        # Names that another extractor found are no ground to resolve these against one by one.
+        another = limit is None and kb.upkeep.made_by() not in ("", made.identity.extractor)
         built = kb.build(
             made,
             ask=opinion.same if opinion else None,
             run=options.run_settings(max_tokens, concurrency, batch),
             limit=limit,
             single_valued=[*(single_valued or ()), *(read_type_table(types).single_valued if types else ())],
-            rebuild=rebuild,
+            rebuild=rebuild or another,
             show=show,
         )
         merged, apart = kb.graph.tie_break(opinion) if opinion else (0, 0)
