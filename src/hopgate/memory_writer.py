@@ -64,6 +64,7 @@ class MemoryWriter:
         with self._store.transaction() as connection:
             ids = memories.require(connection, external_ids)
             revoke(connection, ids)
+            tombstones.forget_reasons(connection, ids)
             memories.remove(connection, ids)
         return len(ids)
 
@@ -118,6 +119,7 @@ class MemoryWriter:
         revoke(connection, ids)
         vectors.drop(connection, ids)
         extractions.forget(connection, ids)
+        tombstones.forget_reasons(connection, ids)
 
 
 def _noting(new: Iterable[Memory], gone: list[tuple[str, str, datetime | None]]) -> Iterator[Memory]:

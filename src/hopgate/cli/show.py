@@ -42,6 +42,8 @@ def _print(found: MemoryDetail) -> None:
         say("  sensitive: never embedded, extracted or sent")
     if memory.superseded_by and memory.superseded_at:
         say(f"  superseded by {memory.superseded_by} since {memory.superseded_at.isoformat()}")
+        if found.reason:
+            say(f"    because {found.reason}")
     for key in found.supersedes:
         say(f"  supersedes {key}")
     for title, lines in (

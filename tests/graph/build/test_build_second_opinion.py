@@ -101,6 +101,9 @@ def test_a_model_decides_what_a_new_memory_means_and_it_is_taken_back(kb: Knowle
     old = kb.get("old")
     assert old and old.superseded_by == "new"
     assert "vase" not in json.dumps(model.questions)
+    assert kb.graph.memory("old").reason == "the model: the key moved"
+    kb.mark_sensitive(["new"])
+    assert kb.graph.memory("old").reason == ""
     assert kb.graph.restore(["old"]) == 1
 
 

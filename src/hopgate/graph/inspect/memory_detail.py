@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.corpus import to_record
 from hopgate.graph.inspect.edges import Edge, edge_of
 from hopgate.memory import Memory
-from hopgate.store import memories
+from hopgate.store import memories, tombstones
 from hopgate.store.graph import memory_rows
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class MemoryDetail:
     edges: tuple[Edge, ...]
     neighbours: tuple[tuple[str, tuple[str, ...]], ...]
     supersedes: tuple[str, ...]
+    reason: str = ""  # why it was superseded itself
 
     def to_dict(self) -> dict[str, Any]:
         """Give the memory ready for JSON."""
@@ -63,6 +64,7 @@ class MemoryDetail:
             "edges": [_dated(asdict(edge)) for edge in self.edges],
             "neighbours": [{"_id": key, "concepts": list(names)} for key, names in self.neighbours],
             "supersedes": list(self.supersedes),
+            "superseded_reason": self.reason,
         }
 
 
@@ -76,6 +78,7 @@ def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) 
         tuple(edge_of(row) for row in memory_rows.edges(connection, key, limit=limit)),
         tuple((other, tuple(names)) for other, names in memory_rows.neighbours(connection, key, limit=limit)),
         tuple(memory_rows.supersedes(connection, key)),
+        tombstones.reason(connection, key),
     )
 
 

@@ -13,6 +13,8 @@ CHANGES = """
 ALTER TABLE memories ADD COLUMN IF NOT EXISTS thread text;
 ALTER TABLE memories ADD COLUMN IF NOT EXISTS reply_to text;
 ALTER TABLE memories ADD COLUMN IF NOT EXISTS language text;
+-- Why a memory gave way, in the words of whoever decided: a rule, or a model.
+ALTER TABLE memories ADD COLUMN IF NOT EXISTS superseded_reason text;
 
 CREATE TABLE IF NOT EXISTS store_settings (
   name text PRIMARY KEY,
@@ -41,5 +43,5 @@ def downgrade() -> None:
     op.execute("DROP TRIGGER IF EXISTS hopgate_memories_written ON memories")
     op.execute("DROP FUNCTION IF EXISTS hopgate_notify()")
     op.execute("DROP TABLE IF EXISTS store_settings")
-    for name in ("thread", "reply_to", "language"):
+    for name in ("thread", "reply_to", "language", "superseded_reason"):
         op.execute(f"ALTER TABLE memories DROP COLUMN IF EXISTS {name}")
