@@ -24,7 +24,7 @@ from hopgate.sources import (
     telegram,
     whatsapp,
 )
-from hopgate.sources.source import Place, ReadOptions, Records, SourceFormat
+from hopgate.sources.source import UNREADABLE, Place, ReadOptions, Records, SourceFormat
 
 # In the order in which they are tried: what shows more of itself comes first.
 FORMATS = (
@@ -127,7 +127,7 @@ def _in_layout(form: SourceFormat, place: Place, options: ReadOptions) -> Record
     """Refuse a file whose fields are not where its program puts them."""
     try:
         yield from form.records(place, options)
-    except (KeyError, TypeError, AttributeError, ValueError, OSError) as error:
+    except (*UNREADABLE, LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise HopgateError(f"{place} is not {form.title} in a known layout: {type(error).__name__} {error}") from None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,9 @@ from hopgate.errors import HopgateError
 
 Place = Path | zipfile.Path
 """A file or folder, or one inside a ZIP archive: exports come as either."""
+
+# A file that is gone or may not be read; an archive that is damaged or locked by a password.
+UNREADABLE = (OSError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 Record = dict[str, Any]
 """A memory as a line of corpus.jsonl would have it."""
@@ -107,7 +111,7 @@ def read_bytes(place: Place) -> bytes:
     """The bytes of a file, or why it cannot be read."""
     try:
         return place.read_bytes()
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+    except UNREADABLE as error:
         raise HopgateError(f"{place} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
@@ -125,7 +129,7 @@ def head(place: Place, size: int = 4096) -> str:
         with place.open("rb") as stream:
             data: bytes = stream.read(size)
         return data.decode("utf-8-sig", "replace")
-    except (OSError, KeyError, zipfile.BadZipFile):
+    except UNREADABLE:
         return ""
 
 
