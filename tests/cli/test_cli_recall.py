@@ -66,7 +66,7 @@ def test_json_has_every_hit_with_its_fields(run: Runner, filled: None) -> None:
     assert found[0]["_id"] == "key"
     assert set(found[0]) == {
         "rank", "_id", "score", "content", "importance", "scope", "created_at", "legs", "bonus", "prior",
-        "unseen", "scale", "lifted",
+        "unseen", "scale", "lifted", "in_graph",
     }  # fmt: skip
     assert set(found[0]["legs"]) == {"lexical", "dense"}
 

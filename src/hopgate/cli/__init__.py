@@ -14,8 +14,15 @@ from hopgate.errors import HopgateError
 # command -> (module below hopgate.cli, one line for the list of commands)
 COMMANDS = {
     "demo": ("demo", "See it work on a synthetic corpus."),
-    "ingest": ("ingest", "Read memories from corpus.jsonl files."),
-    "export": ("export", "Write every memory back as corpus.jsonl."),
+    "add": ("add", "Remember one text."),
+    "ingest": ("ingest", "Read memories from files, folders, exports or a query."),
+    "show": ("show", "Show a memory and what was made of it."),
+    "edges": ("edges", "List the edges of a concept."),
+    "status": ("status", "Say what the store holds and what waits."),
+    "watch": ("watch", "Embed and link what other programs write."),
+    "export": ("export", "Write every memory, or the graph, for other programs."),
+    "backup": ("backup", "Write the whole store into one file."),
+    "restore": ("restore", "Load a backup into an empty store."),
     "recall": ("recall", "Recall memories for a query."),
     "settings": ("settings", "Show, set and explain how recall is set."),
     "audit": ("audit", "Prove which legs can reach the top k."),

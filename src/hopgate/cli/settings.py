@@ -31,7 +31,7 @@ def show(context: typer.Context, data: Data = None, dsn: Dsn = None, as_json: As
     for name, meaning in MEANINGS.items():
         weights = settings.fuser.weights
         value = weights[name] if name in weights else getattr(settings, name)
-        shown = repr(value) if name == "fuser" else value
+        shown = repr(value) if name == "fuser" else str(value) if name == "stages" else value
         rows.append({"name": name, "value": shown, "source": found.sources[name], "meaning": meaning})
     if as_json:
         print_json({"settings": rows, "graph_changed_since": stale})

@@ -36,7 +36,7 @@ NOTES = (
          "Whom do I ring when a pipe leaks?"),
     Note("VLAN 30 is for cameras and has no route to the internet, on purpose.", "network", ("vlan",), "home", "VLAN 30 cameras no route",
          "Are the surveillance devices able to phone out?"),
-    Note("ControlOutcome desk motor stops halfway: unplug for thirty seconds, hold down for ten.", "howto", ("desk",), "work",
+    Note("Standing desk motor stops halfway: unplug for thirty seconds, hold down for ten.", "howto", ("desk",), "work",
          "standing desk motor stops halfway", "My table will not rise any more, how to reset it?"),
     Note("kubectl drain hangs on pods with emptyDir unless --delete-emptydir-data is given.", "howto", ("kubernetes",), "work",
          "kubectl drain --delete-emptydir-data", "Evicting workloads from a node never finishes, what flag helps?"),

@@ -25,7 +25,7 @@ def iso(text: str) -> str | None:
     """
     parts = _WORD.findall(text.lower())
     if _ISO.fullmatch(text):
-        return _checked(*text.split("-"))
+        return checked(*text.split("-"))
     month = next((MONTHS[part] for part in parts if part in MONTHS), 0)
     numbers = [part for part in parts if part.isdigit()]
     years = [number for number in numbers if len(number) == 4]
@@ -33,13 +33,13 @@ def iso(text: str) -> str | None:
     words = [part for part in parts if not part.isdigit() and part not in MONTHS and part not in _ORDINALS]
     if not month or len(years) != 1 or len(days) > 1 or words:
         return None
-    return _checked(years[0], f"{month:02}", *(f"{int(day):02}" for day in days))
+    return checked(years[0], f"{month:02}", *(f"{int(day):02}" for day in days))
 
 
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "of"))
 
 
-def _checked(year: str, month: str = "", day: str = "") -> str | None:
+def checked(year: str, month: str = "", day: str = "") -> str | None:
     """Join the parts if the calendar has such a date; 29 February passes in leap years only."""
     if not month:
         return year

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from hopgate.memory import Cleared, Memory, cleared
+
+OWNER = "I"
+"""Who a note is about that says "I", where nothing names its owner."""
 
 
 class State(StrEnum):
@@ -35,6 +39,19 @@ class State(StrEnum):
 class Source:
     """A memory as an extractor sees it: cleared text, tags and keywords, and the id to file the result under.
 
+    Parameters
+    ----------
+    title : str, optional
+        The memory's title, which is its text's first line; None where it is not known whether it has one.
+    created_at : datetime, optional
+        When it was written: "yesterday" is the day before.
+    owner : str
+        Who says "I" in it.
+    before : tuple of str
+        The turns of the same thread just before it: "she" may be somebody there.
+    known : tuple of (str, str)
+        Words of this text, in lower case, that other memories show to be names, each with its kind or an empty text.
+
     Examples
     --------
     >>> [source.memory_id for source in sources([Memory("m1", "open"), Memory("m2", "x", is_sensitive=True)])]
@@ -45,11 +62,19 @@ class Source:
     text: Cleared
     tags: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    title: str | None = None
+    created_at: datetime | None = None
+    owner: str = OWNER
+    before: tuple[Cleared, ...] = ()
+    known: tuple[tuple[str, str], ...] = ()
 
     @property
     def material(self) -> str:
         """All that an extractor may read, in one string that no other source gives: what a cache key is made of."""
-        return json.dumps([self.text, self.tags, self.keywords], ensure_ascii=False)
+        day = self.created_at.date().isoformat() if self.created_at else ""
+        context = [self.title, day, self.owner, self.before, self.known]
+        plain = context == [None, "", OWNER, (), ()]
+        return json.dumps([self.text, self.tags, self.keywords, *([] if plain else context)], ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,3 +68,16 @@ class Extractor(Protocol):
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
         ...
+
+
+@runtime_checkable
+class ContextualExtractor(Extractor, Protocol):
+    """An extractor that makes use of what other memories show (`Source.known`, `Source.before`), as the rules do.
+
+    A model reads one memory at a time and needs none of it.
+    """
+
+    @property
+    def single_valued(self) -> tuple[str, ...]:
+        """Its own relations of which a concept has one object at a time."""
+        ...

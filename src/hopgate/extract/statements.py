@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -126,7 +126,12 @@ class WithStatements:
         # A replay answers by id and has answered already. The others read the sentence, whose memory passed the guard.
         more: list[Extraction] = []
         if stated and not self.extractor.identity.by_id:
-            more = self.extractor.extract([Source(source.memory_id, Cleared(one.statement)) for source, one in stated])
+            more = self.extractor.extract(
+                [
+                    replace(source, text=Cleared(one.statement), tags=(), keywords=(), title=None)
+                    for source, one in stated
+                ]
+            )
         extra: defaultdict[str, list[Extraction]] = defaultdict(list)
         for (source, _), extraction in zip(stated, more, strict=False):
             extra[str(source.memory_id)].append(extraction)

@@ -129,9 +129,9 @@ def run_legs(
         if name == "graph":
             trace, blind = ranking.trace, ranking.blind
         if ranking.hits or name != "graph":
-            walked[name] = ranking.hits
             known = {**ranking.scores, **dict(ranking.hits)}
             walked_scores[name] = sorted(known.items(), key=lambda candidate: (-candidate[1], candidate[0]))
+            walked[name] = ranking.hits
     shown = {name: leg for name, leg in found.items() if name in wanted}
     with pipeline.store.transaction() as connection:
         pool = pool_of({**found, **walked})

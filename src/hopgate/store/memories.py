@@ -32,14 +32,13 @@ _ROW = (
     f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
     "coalesce(importance::text::float8, 0.5), "
     "coalesce(is_sensitive, true), scope, created_at, title_length, thread::text, reply_to::text, source, "
-    "search_language"
+    "search_language, "
+    "(SELECT coalesce(b.external_id, b.id::text) FROM memories b WHERE b.id = memories.superseded_by), superseded_at"
 )
 # How the store's own ids are written, up to the digits that a bigint always holds.
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
 
 CHUNK = 5000
-# A title may have a short addition to the name, in brackets: "(road)", "(1954 film)".
-MAX_ADDITION = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +183,16 @@ def count(connection: Connection[Any]) -> int:
     return int(row[0])
 
 
+def tally(connection: Connection[Any]) -> dict[str, int]:
+    """How many memories there are, and how many of them are sensitive or superseded."""
+    row = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE coalesce(is_sensitive, true)), "
+        "count(*) FILTER (WHERE superseded_at IS NOT NULL) FROM memories"
+    ).fetchone()
+    assert row is not None
+    return dict(zip(("memories", "sensitive", "superseded"), row, strict=True))
+
+
 def named(external_ids: Sequence[str]) -> dict[str, Any]:
     """The parameters of `NAMED`.
 
@@ -245,7 +254,7 @@ def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
 
 def _memory(row: Sequence[Any]) -> Memory:
     external_id, content, category, tags, keywords, importance, sensitive, scope, created, title_length = row[:10]
-    thread, reply_to, source, language = row[10:14]
+    thread, reply_to, source, language, superseded_by, superseded_at = row[10:16]
     return Memory(
         external_id,
         content[title_length + 1 :] if title_length else content,
@@ -261,6 +270,8 @@ def _memory(row: Sequence[Any]) -> Memory:
         reply_to=reply_to,
         source=source,
         language=language,
+        superseded_by=superseded_by,
+        superseded_at=superseded_at,
     )
 
 
@@ -319,12 +330,14 @@ def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, s
     return dict(rows.fetchall())
 
 
-def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
-    """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name."""
-    return connection.execute(
-        "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (name, number) "
-        "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
-        "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
-        "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
-        (list(names), MAX_ADDITION, limit),
-    ).fetchall()
+def turns_before(
+    connection: Connection[Any], scope: str | None, thread: str, before: datetime, *, limit: int
+) -> list[Memory]:
+    """The last memories of a thread before a time, the earliest first."""
+    rows = connection.execute(
+        f"SELECT {_columns(connection)}, id FROM memories WHERE scope IS NOT DISTINCT FROM %s AND created_at < %s "
+        "AND thread = %s AND NOT is_sensitive "
+        "ORDER BY created_at DESC, id DESC LIMIT %s",
+        (scope, before, thread, limit),
+    )
+    return [_memory(row) for row in rows][::-1]

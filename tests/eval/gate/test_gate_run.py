@@ -17,8 +17,10 @@ from hopgate.eval import load_gate
 from hopgate.eval.arms.ablation import BASE, ablate
 from hopgate.eval.arms.collect import Collected, collect
 from hopgate.eval.arms.controls import PROTOTYPE
+from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.arms.grid import base_grid, challenger_grid
 from hopgate.eval.data.dataset import Dataset, read_dataset
+from hopgate.eval.data.runs import ordered
 from hopgate.eval.gate.assemble import assemble
 from hopgate.eval.gate.evidence import Evidence, Tuning
 from hopgate.eval.gate.judge import judge
@@ -80,6 +82,31 @@ def test_a_graph_of_gold_bridges_opens_the_gate(evidence: Evidence) -> None:
     assert {"arms", "measure", "slice", "difference", "interval", "p", "p_holm"} <= told["comparisons"][0].keys()
     assert len(told["audit"]) == 12
     assert told["control"]["place"] == 1 and told["control"]["shuffles"] == SEEDS + 1
+
+
+def test_the_default_arm_is_what_recall_ships(kb: KnowledgeBase, dataset: Dataset, collected: Collected) -> None:
+    run = fused_run(Settings().fuser, collected.lists, dataset.split("test"))
+    for name in dataset.split("test"):
+        query = dataset.queries[name]
+        hits = kb.recall(query.text, scope=query.scope, k=10)
+        assert [hit.external_id for hit in hits] == ordered(run[name])[:10], query.text
+
+
+def test_a_shuffle_is_the_graph_leg_on_that_graph(kb: KnowledgeBase, dataset: Dataset, collected: Collected) -> None:
+    seed, names = 3, kb.id_map()
+    leg = kb.graph_leg.variant(shuffle=seed)
+    for name in list(dataset.split("test"))[:10]:
+        query = dataset.queries[name]
+        legs, _ = kb.legs(query.text, scope=query.scope, settings=Settings(), exact=True, graphs={"control": leg})
+        asked = {names[key]: score for key, score in legs.scores["control"]}
+        walked = dict(collected.shuffled[seed].scores[name])
+        assert walked.keys() == asked.keys()
+        assert walked == pytest.approx(asked, abs=2e-4)
+        # Every leg of the pool was completed, for the shuffles too.
+        lists, unseen = collected.lists.with_graph(collected.shuffled[seed]).of(name, ("lexical", "dense", "graph"))
+        assert all(
+            len(leg) + len(unseen[each]) == len(set().union(*map(dict, lists.values()))) for each, leg in lists.items()
+        )
 
 
 def test_a_store_is_judged_as_it_is_with_the_same_verdict(

@@ -101,18 +101,31 @@ def test_no_seed_makes_a_loop_or_a_double() -> None:
         assert len(edges_of(control)) == len(pairs)
 
 
-def test_arcs_between_memories_stay_within_what_they_join() -> None:
-    first = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14]
-    second = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15]
-    matrix = replace(matrix_of({}, [], memories=16), graph=edge_graph(22, first, second, memories=16))
+def test_arcs_between_memories_stay_within_their_scope() -> None:
+    first = np.array([0, 1, 2, 3, 4, 10, 11, 12, 13, 14], np.int32)
+    second = first + 1
+    matrix = replace(
+        matrix_of({}, [], memories=16),
+        graph=edge_graph(22, first, second, memories=16),
+        memory_scope=(np.arange(16) >= 10).astype(np.int32),
+        arc_source=second,
+        arc_target=first,
+        arc_weight=np.ones(10, np.float32),
+        arc_kind=np.zeros(10, np.int32),
+    )
     moved = set()
     for seed in range(5):
-        graph = shuffled(matrix, seed).graph
+        control = shuffled(matrix, seed)
+        graph = control.graph
+        rows = {
+            tuple(sorted(pair)) for pair in zip(control.arc_source.tolist(), control.arc_target.tolist(), strict=True)
+        }
+        assert rows == {(a, b) for a, b in zip(*map(list, graph.matrix.nonzero()), strict=True) if a < b}
         assert graph.degree.tolist() == matrix.graph.degree.tolist()
         pairs = [(int(a), int(b)) for a, b in zip(*graph.matrix.nonzero(), strict=True)]
         assert all((a < 10) == (b < 10) and a != b for a, b in pairs)
         moved |= set(pairs)
-    assert moved - set(zip(first + second, second + first, strict=True))
+    assert moved - {pair for a, b in zip(first.tolist(), second.tolist(), strict=True) for pair in ((a, b), (b, a))}
 
 
 def test_another_seed_is_another_shuffle() -> None:

@@ -17,6 +17,7 @@ from hopgate.graph.walk.mixed_ranking import QuerySeeds, WalkRanking, ranked_by_
 from hopgate.graph.walk.rank import Walk, batched_walks
 from hopgate.recall.filters import Filters
 from hopgate.recall.legs.graph import GraphLeg, GraphRanking
+from hopgate.recall.legs.graph_seeds import find_seeds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,13 +83,12 @@ class WalkRecorder(GraphLeg):
         filters: Filters,
     ) -> QuerySeeds:
         """Find where walks start; more facts are kept than are walked from."""
-        found = super().seeds(connection, matrix, query, vector, base, legs, filters)
+        seeding = self.walk.seeding
+        kept = FACTS_KEPT * seeding.near_facts
+        found = find_seeds(connection, matrix, query, vector, base, legs, filters, seeding, near=kept)
         if self.name is not None and self._whole is not None:
             self.asked[self.name] = Asked(self._whole, filters, found, base, legs, self._depth, query, vector)
-        return found._replace(facts=found.facts[: self.walk.seeding.near_facts])
-
-    def _looked_at(self) -> int:
-        return FACTS_KEPT * super()._looked_at()
+        return found._replace(facts=found.facts[: seeding.near_facts])
 
     def on_shuffle(self, seed: int, names: Mapping[int, str]) -> GraphLists:
         """Give every recorded query's lists on the graph shuffled with this seed, by external ids."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hopgate.extract.rules.plural import singular
-from hopgate.extract.rules.tokenise import letter
+from hopgate.extract.rules.date_spans import DateSpan
 from hopgate.extract.rules.words import ABBREVIATIONS, MONTHS
 
 # A name: capitals, with particles (Vasco da Gama), "of" and "the" inside it (Bank of England, Henry the Navigator), an
@@ -20,25 +19,21 @@ _NAME = re.compile(
     r"|,i(?![UAKi])|I(?=[.,;:)¶a]|$)"  # Acme, Inc. and World War I
     r"|(?<=[YN])C(?=U))*P?)"
 )
-_DATE = re.compile(
-    r"[NMYDc](?:(?<=N)(?:M\.?N?,?Y|,?M|oM(?:,?Y)?)|(?<=M)(?:\.?N?,?Y|\.?N)|(?<=M)(?<![UAK]M)|(?<=[YD])"
-    r"|(?<=[Nc])(?P<century>w))"
-)
 _QUOTE = re.compile(r'"(?P<inside>[^".;:¶()]{1,8})[,.]?"')
-# Ordinary words: two or three after anything, or one after a determiner; the last must look like a noun, that is, not
-# end in -ed or -ing. Verbs that are not in the stop list slip in: there is no tagger here.
-_PHRASE = re.compile(r"[we](?<![weN][we])(?:[we]?w|(?<=[tdP]w))(?!w|q|e+w)")
-_PLAIN_CODE = re.compile("[HV]")
-_START = re.compile(r"U(?<![^.¶\":(-]U)")
 _ROMAN = frozenset(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"])
-_CENTURY = frozenset(("century", "centuries"))
+_PIECE = re.compile("[HVLGBK]")
+_HOST_OF = re.compile(r"https?://(?:[^/@\s]*@)?([^/:?#\s]+)")
+# 120k, 60s, 8-bit: a number with a unit is no name.
+_MEASURE = re.compile(r"\d+(?:[-.,]?\d+)*(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]\d")
+LONGEST_NAME = 10
+"""A run of more capitals than this is a heading in capitals or noise, and no name."""
 
 TITLE_WORDS = 12
 """A first line of at most this many words without a full stop is a title, and a title is a mention."""
 
 
 class Span(NamedTuple):
-    """Tokens ``start`` to ``end`` as a candidate; `form` is name, date, title, quote, phrase or code."""
+    """Tokens ``start`` to ``end`` as a candidate; `form` is name, date, quote, code, tag, note …."""
 
     start: int
     end: int
@@ -46,38 +41,14 @@ class Span(NamedTuple):
     form: str
 
 
-def letters(tokens: list[str]) -> str:
-    """One letter a token, after deciding which capitals at the start of a sentence are mere grammar.
-
-    A word that the same text also writes without the capital is an ordinary word, and so is a participle or adverb
-    that no second capital follows.
+def candidates(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) -> list[Span]:
+    """Return the spans that do not overlap, in the order of the text: names, dates, quotes, marked names.
 
     Examples
     --------
-    >>> letters(["Disks", "fail", ".", "Replace", "disks", "in", "Berlin"])
-    'ww.UwsU'
-    """
-    marks = "".join(map(letter, tokens))
-    lower: set[str] | None = None
-    changed: list[str] = []
-    for match in _START.finditer(marks):
-        at = match.start()
-        lower = lower or set(tokens)
-        changed = changed or list(marks)
-        word = tokens[at].lower()
-        if word in lower or (marks[at + 1 : at + 2] not in "UPi" and word.endswith(("ing", "ed", "ly"))):
-            changed[at] = "w"
-    return "".join(changed) if changed else marks
-
-
-def candidates(tokens: list[str], marks: str) -> list[Span]:
-    """Return the spans that do not overlap, in the order of the text: names, dates, quotes and phrases.
-
-    Examples
-    --------
-    >>> tokens = "Ada Lovelace moved the backup job to nas-2 in March 2024".split()
-    >>> [(span.name, span.form) for span in candidates(tokens, letters(tokens))]
-    [('Ada Lovelace', 'name'), ('backup job', 'phrase'), ('nas-2', 'code'), ('March 2024', 'date')]
+    >>> tokens = ["Ada", "Lovelace", "moved", "it", "to", "nas-2", "[[Rack plan]]", "#homelab"]
+    >>> [(span.name, span.form) for span in candidates(tokens, "UUwssKLG")]
+    [('Ada Lovelace', 'name'), ('nas-2', 'code'), ('Rack plan', 'note'), ('homelab', 'tag')]
     """
     taken = bytearray(len(tokens))
     spans: list[Span] = []
@@ -87,30 +58,56 @@ def candidates(tokens: list[str], marks: str) -> list[Span]:
             spans.append(Span(start, end, name, form))
             taken[start:end] = b"\1" * (end - start)
 
-    for match in _DATE.finditer(marks):
-        if not match["century"] or tokens[match.end() - 1].lower() in _CENTURY:
-            start, end = match.span()
-            # "1968 Summer Olympics" and "Apollo 1968" are names; the year goes with them there and is taken below.
-            if not (end - start == 1 and marks[start] == "Y" and _beside_name(marks, start)):
-                take(start, end, "date")
+    for start, end, iso in dates:
+        # "1968 Summer Olympics" and "Apollo 1968" are names; the year goes with them there and is taken below.
+        if not (end - start == 1 and marks[start] == "Y" and _beside_name(marks, start)):
+            take(start, end, "date", iso)
+    for match in _PIECE.finditer(marks):
+        at = match.start()
+        if (
+            not taken[at]
+            and (piece := _piece(tokens[at], marks[at]))
+            and (marks[at] != "K" or not _beside_name(marks, at))
+        ):
+            take(at, at + 1, *piece)
     for match in _QUOTE.finditer(marks):
         inside = match["inside"].rstrip(",")
         start = match.start("inside")
         if any(mark in "UAKZTC" for mark in inside) and taken.find(1, start, start + len(inside)) < 0:
             take(start, start + len(inside), "quote")
-    for match in _NAME.finditer(marks):
+    # What is taken ends a name: in "since 1 May 2024 Lena" the year is the date's.
+    free = "".join("_" if used else mark for used, mark in zip(taken, marks, strict=True)) if spans else marks
+    for match in _NAME.finditer(free):
         start, end = match.span()
-        if end > start and taken.find(1, start, end) < 0 and _is_name(tokens, marks, start, end):
-            take(start, end, "code" if end - start == 1 and marks[start] in "K" else "name")
-    for match in _PLAIN_CODE.finditer(marks):
-        if not taken[match.start()]:
-            take(*match.span(), "code")
-    for match in _PHRASE.finditer(marks):
-        start, end = match.span()
-        if taken.find(1, start, end) < 0:
-            take(start, end, "phrase", " ".join((*tokens[start : end - 1], singular(tokens[end - 1]))))
+        if (
+            start < end <= start + LONGEST_NAME
+            and taken.find(1, start, end) < 0
+            and _is_name(tokens, marks, start, end)
+        ):
+            take(start, end, "name")
     spans.sort(key=lambda span: span.start)
     return spans
+
+
+def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - a table in the order of precedence
+    """Say what a token is that its form alone makes a name: (form, name), or nothing."""
+    if mark == "L":
+        return "note", " ".join(token[2:-2].split("|", maxsplit=1)[0].split("#", maxsplit=1)[0].split())
+    if mark == "G":
+        return ("tag" if token[0] == "#" else "person"), token[1:].rstrip("/-")
+    if mark == "B":
+        inside = token[1:-1].strip()
+        return ("code", inside) if inside and inside.count(" ") < 2 else None
+    if mark == "V":
+        return ("version", token) if token.count(".") > 1 or token[0] in "vV" else None
+    if mark == "K":
+        stem = token.removesuffix("'s").removesuffix("’s")
+        return None if _MEASURE.fullmatch(stem) and not stem[:1].isupper() else ("code", stem)
+    if "@" in token:
+        return "email", token
+    if host := _HOST_OF.match(token):
+        return "url", host[1]
+    return ("path" if "/" in token else "host"), token
 
 
 def title(tokens: list[str], marks: str) -> str:
@@ -119,7 +116,7 @@ def title(tokens: list[str], marks: str) -> str:
     Examples
     --------
     >>> tokens = ["Mercury", "(", "planet", ")", "\n", "It", "is", "hot", "."]
-    >>> title(tokens, letters(tokens))
+    >>> title(tokens, "U(w)¶Zsw.")
     'Mercury'
     """
     end = marks.find("¶")
@@ -135,8 +132,7 @@ def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:
     Examples
     --------
     >>> tokens = ["The", "Bank", "of", "England"]
-    >>> spans = candidates(tokens, letters(tokens))
-    >>> list(variants(tokens, letters(tokens), spans[0]))
+    >>> list(variants(tokens, "TUoU", candidates(tokens, "TUoU")[0]))
     ['The Bank of England', 'England']
     """
     start, end = span.start, span.end
@@ -145,6 +141,8 @@ def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:
         yield joined(tokens, start - 1, end)
     if len(inside) == 1:
         return
+    if inside[-1] == "N" and end - start > 1:
+        yield joined(tokens, start, end - 1)  # Debian 12 is Debian
     if inside[0] in "YN":
         yield joined(tokens, start + 1, end)
         if inside[0] == "Y":

@@ -1,4 +1,4 @@
-"""The no-model extractor: tags, keywords, names, dates, identifiers and noun phrases; facts by transparent patterns."""
+"""The no-model extractor: tags, keywords, names and identifiers; facts with their dates, by transparent patterns."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass
 
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.extract.rules.candidates import candidates, letters, title, variants
+from hopgate.extract.rules.candidates import variants
+from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.kinds import kind_of, kinds_from
-from hopgate.extract.rules.sentence_facts import facts
-from hopgate.extract.rules.tokenise import tokenise
+from hopgate.extract.rules.note_facts import note_facts
+from hopgate.extract.rules.reading import read
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "1"
+RULES = "2"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -23,28 +24,21 @@ class Phrases:
 
     Parameters
     ----------
-    phrases : int
-        At least this many ordinary noun phrases of a memory are mentions, longest first.
-    fill : int
-        More are added while a memory has fewer mentions than this: a memory without names still needs concepts.
-        Defaults chosen in docs/research/extraction.md.
     facts : bool
         Whether to look for facts.
 
     Examples
     --------
-    >>> from hopgate.extract.extraction import sources
+    >>> from hopgate.extract.context import with_context
     >>> from hopgate.memory import Memory
-    >>> memory = Memory("m1", "Immich runs on nas-2 since March 2024.", tags=("homelab",))
-    >>> [extraction] = Phrases().extract(list(sources([memory])))
+    >>> memory = Memory("m1", "immich runs on cedar since March 2024.", tags=("homelab",))
+    >>> [extraction] = Phrases().extract(with_context([memory]))
     >>> [(mention.name, mention.kind) for mention in extraction.mentions]
-    [('homelab', 'tag'), ('Immich', ''), ('nas-2', 'identifier'), ('March 2024', 'date')]
+    [('homelab', 'tag'), ('immich', 'service'), ('cedar', 'host')]
     >>> extraction.facts[0]
-    Fact(subject='Immich', relation='runs on', object='nas-2', valid_from='2024-03', valid_to=None, confidence=0.8)
+    Fact(subject='immich', relation='runs on', object='cedar', valid_from='2024-03', valid_to=None, confidence=0.9)
     """
 
-    phrases: int = 3
-    fill: int = 8
     facts: bool = True
 
     @property
@@ -52,39 +46,34 @@ class Phrases:
         """The rules' version and the settings."""
         return ExtractorIdentity("phrases", model=f"rules {RULES}", parameters=asdict(self))
 
+    @property
+    def single_valued(self) -> tuple[str, ...]:
+        """The relations of the patterns of which a concept has one object at a time."""
+        return SINGLE_VALUED
+
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
         return [self._one(source) for source in sources]
 
     def _one(self, source: Source) -> Extraction:
-        tokens = tokenise(source.text)
-        marks = letters(tokens)
-        spans = candidates(tokens, marks)
-        topic = title(tokens, marks)
-        typed = _once(facts(tokens, marks, spans, topic)) if self.facts else ()
+        reading = read(source)
+        typed = _once(note_facts(reading, source)) if self.facts else ()
         names: dict[str, str] = {}
         for given, kind in ((source.tags, "tag"), (source.keywords, "keyword")):
             for name in given:
                 names.setdefault(" ".join(name.split()), kind)
-        if topic:
-            names.setdefault(topic, kind_of(topic))
-        for span in spans:
-            if span.form == "phrase":
+        if reading.topic:
+            names.setdefault(reading.topic, kind_of(reading.topic))
+        for span in reading.spans:
+            if span.form in ("date", "amount"):
                 continue
-            before = tokens[span.start - 1] if span.start else ""
+            before = reading.tokens[span.start - 1] if span.start else ""
             before = before if before in HONORIFICS else ""  # "president Mandela"; "Dr. Hopper" is one span already
             if not names.get(span.name):
-                names[span.name] = kind_of(span.name, span.form, before)
+                names[span.name] = reading.kinds.get(span.name) or kind_of(span.name, span.form, before)
             if span.form == "name":
-                for name in variants(tokens, marks, span):
+                for name in variants(reading.tokens, reading.marks, span):
                     names.setdefault(name, kind_of(name))
-        for fact in typed:
-            for name in (fact.subject, fact.object):
-                names.setdefault(name, kind_of(name, "phrase" if name.islower() and " " in name else ""))
-        common = list(dict.fromkeys(span.name for span in spans if span.form == "phrase" and span.name not in names))
-        common.sort(key=lambda name: -name.count(" "))
-        for name in common[: max(self.phrases, self.fill - len(names))]:
-            names[name] = "phrase"
         known = kinds_from(typed)
         mentions = [Mention(name, known.get(name) or kind) for name, kind in names.items() if name]
         return found(mentions, typed)

@@ -175,15 +175,14 @@ def facts(tokens: list[str], marks: str, spans: list[Span], topic: str = "") -> 
 
     Examples
     --------
-    >>> from hopgate.extract.rules.candidates import candidates, letters
-    >>> tokens = "Immich moved from nas-1 to nas-2 in March 2024 . It depends on Redis and Postgres .".split()
-    >>> marks = letters(tokens)
-    >>> for fact in facts(tokens, marks, candidates(tokens, marks)):
-    ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from)
-    Immich | moved from | nas-1 | 2024-03
-    Immich | moved to | nas-2 | 2024-03
-    Immich | depends on | Redis | None
-    Immich | depends on | Postgres | None
+    >>> from hopgate.extract.extraction import Source
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> reading = read(Source("m1", Cleared("Our Immich depends on Redis and Postgres.")))
+    >>> for fact in facts(reading.tokens, reading.marks, reading.spans):
+    ...     print(fact.subject, "|", fact.relation, "|", fact.object)
+    Immich | depends on | Redis
+    Immich | depends on | Postgres
     """
     speaker = spans[0].name if spans and marks[spans[0].end : spans[0].end + 1] == ":" and not spans[0].start else ""
     pronouns = [at for at, token in enumerate(tokens) if token in _PRONOUNS and marks[at] in "sZI"]

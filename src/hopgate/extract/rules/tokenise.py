@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
+from hopgate.extract.rules.language_tables import language_of
 from hopgate.extract.rules.words import (
     ABBREVIATIONS,
     DETERMINERS,
@@ -22,24 +24,37 @@ from hopgate.extract.rules.words import (
 )
 
 _TOKEN = re.compile(
-    r"""[^\S\n]*(                                          # the token, without the space before it
-    [^\W\d_]{2,}(?=[\s,)]|\.\s)                          # plain words first: four tokens of five are one
+    r"""[ ]?(                                                # the token, without the space before it
+    (?:[€£$¥]|EUR\b|USD\b|GBP\b|CHF\b)[ ]?\d+(?:[.,]\d+)*[kKmM]?   # £24, EUR 11,500
+  | [^\W\d_\u0250-\uffff]{2,}+(?=[\s,)]|\.\s)             # plain words first: four tokens of five are one
   | [,()":;]
   | \.(?=\s|$)
-  | \d+(?=[\s)]|[.,]\s)
+  | \d++(?=[\s)]|[.,]\s)(?![^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b))
   | [aAI](?=\s)
-  | https?://[^\s<>"')\]]+[^\s<>"')\].,;:!?]           # a URL
-  | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)+                 # an address; RFC 5321 allows 64 before the @
-  | (?<![\w.])(?:~|\.{1,2})?(?:/[\w.@+-]*[\w@+-]){2,}/? # a path
-  | \d{4}-\d\d-\d\d(?!\d)                               # an ISO date
+  | \[\[[^\[\]\n]{1,80}\]\]                               # [[a link]]
+  | `[^`\n]{1,60}`                                       # `code`
+  | (?<![\w&])[\#@][^\W\d_][\w/-]*+                       # #tag, @person
+  | -{1,2}>|=>|→|⇒
+  | \d+(?:[.,]\d+)*+[^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b)  # 4,51 €
+  | https?://(?:[^\s<>"')\].,;:!?]|[.,;:!?](?=[^\s<>"')\].,;:!?]))++   # a URL
+  | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)++                # an address; RFC 5321 allows 64 before the @
+  | (?<![\w.])(?:~|\.{1,2})?(?:/(?:[\w@+-]|\.(?=[\w@+-]))++){2,}+/?  # a path
+  | \d{4}-(?:0[1-9]|1[0-2])(?:-\d\d)?(?![\d-])            # an ISO date
+  | \d{1,2}:\d\d(?!\d)                                   # a time of day
   | [^\W\d_]\.(?:[ ]?[^\W\d_]\.(?!\w))*(?=[\s,;:)'’-]|$)  # initials: J. R. R., U.S.
-  | [vV]?\d+(?:\.\d+)+(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?   # a version or decimal
-  | \d{1,3}(?:,\d{3})+(?:\.\d+)?                        # 1,000,000
-  | \w+(?:[-'’_/+&]\w+|\.[a-z0-9]\w*)*(?:\+\+|\#(?!\w))?   # a word, also with inner marks: e-mail, foo.bar, C++
-  | ``|''|[.!?]+|\n\s*|[^\s\w]
+  | [vV]?\d+(?:\.\d+)++(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?(?!\w)  # a version or decimal
+  | \d{1,3}(?:,\d{3})++(?:\.\d+)?                       # 1,000,000
+  | [\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff々]++          # Chinese and Japanese, which have no spaces
+  | [^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]++
+    (?:[-'’_/+&](?=\w)[^\W\u3040-\u9fff]++|\.(?=[a-z0-9])\w++)*+(?:\+\+|[\#+](?!\w))?  # a word: e-mail, foo.bar, C++
+  | ``|''|[.!?…]++|\n\s*+|[^\s\w]
     )    """,
     re.VERBOSE,
 )
+
+_SPACES = re.compile(r"[^\S\n]+")
+LONGEST = 128 * 1024
+"""What follows this many characters is not read, so that no memory takes longer than a second."""
 
 # One letter a token:
 #   U capitalised word   A acronym     K identifier   H host, URL, address, path   V version
@@ -48,13 +63,14 @@ _TOKEN = re.compile(
 #   d determiner         s stop word   w other word   c number word    e word in -ed, -ing
 #   T The                C number word with a capital      Z another closed-class word with a capital
 #   P capitalised possessive               q unit          & ampersand       I I
+#   L [[link]]           G #tag, @person               B `code`        $ amount    > arrow      J Chinese, Japanese
 #   .  sentence end      ¶ line end    and marks:  , ; : ( ) " - '
 _MARKS = {
     **dict.fromkeys(("``", "''", '"', "“", "”", "«", "»", "„"), '"'),
     **dict.fromkeys("([{", "("),
     **dict.fromkeys(")]}", ")"),
     **dict.fromkeys("–—-‒", "-"),
-    **dict.fromkeys(",;:", ","),
+    **dict.fromkeys(",;:，、；", ","),
     ":": ":",
     ";": ";",
     "&": "&",
@@ -64,7 +80,34 @@ _NUMBER = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
 _HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
 _CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
 
+_ARROWS = frozenset(("->", "-->", "=>", "→", "⇒"))
+_CURRENCIES = (
+    "EUR",
+    "USD",
+    "GBP",
+    "CHF",
+    "euro",
+    "euros",
+    "Euro",
+    "Euros",
+    "pounds",
+    "dollars",
+    "quid",
+    "Franken",
+    "Pfund",
+    "kr",
+    "zł",
+)
 _PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
+
+
+class Analysis(NamedTuple):
+    """A text's tokens, also in lower case, their letters and their language."""
+
+    tokens: list[str]
+    lower: list[str]
+    marks: str
+    code: str
 
 
 @lru_cache(maxsize=65536)
@@ -81,23 +124,45 @@ def letter(token: str) -> str:
         return _mark(token)
     if first.isdigit():
         return _digits(token)
+    if "\u3040" <= first <= "\u9fff":
+        return "J"
+    if token[-1].isdigit() and token[:3] in _CURRENCIES:
+        return "$"
     lower = token.lower().replace("’", "'")
     return _word(token, lower)
 
 
-def _mark(token: str) -> str:
-    if token[0] == "\n":
+def _mark(token: str) -> str:  # noqa: PLR0911 - a table in the order of precedence
+    first = token[0]
+    if first == "\n":
         return "¶"
-    if token[0] in ".!?":
+    if first in ".!?…。！？" and token.strip(".!?…。！？") == "":
         return "."
+    if len(token) > 1:
+        if token in _ARROWS:
+            return ">"
+        if first in "#@":
+            return "G"
+        if first in "€£$¥":
+            return "$"
+        if first == "`" and token != "``":
+            return "B"
+        if token.startswith("[["):
+            return "L"
+    if token in _ARROWS:
+        return ">"
     if len(token) > 2:
         return "H"
     return _MARKS.get(token, "'")
 
 
-def _digits(token: str) -> str:
-    if len(token) == 10 and token[4] == token[7] == "-":
+def _digits(token: str) -> str:  # noqa: PLR0911
+    if len(token) in (7, 10) and token[4] == "-":
         return "D"
+    if token[-1] in "€£$¥" or token.endswith(_CURRENCIES):
+        return "$"
+    if ":" in token:
+        return "N"
     if _YEAR.fullmatch(token):
         return "Y"
     if _NUMBER.fullmatch(token):
@@ -172,8 +237,23 @@ def tokenise(text: str) -> list[str]:
     >>> tokenise("Dr. Ada's NAS (v2.1) isn't on nas-2.local!")
     ['Dr.', "Ada's", 'NAS', '(', 'v2.1', ')', "isn't", 'on', 'nas-2.local', '!']
     """
-    tokens: list[str] = _TOKEN.findall(text)
+    # Runs of spaces become one first: a pattern that skips them would start anew at each of a million.
+    tokens: list[str] = _TOKEN.findall(_SPACES.sub(" ", text[:LONGEST]))
     for at in [at for at, token in enumerate(tokens) if token == "."][::-1]:
         if at and tokens[at - 1].lower() in ABBREVIATIONS:
             tokens[at - 1 : at + 1] = [tokens[at - 1] + "."]
     return tokens
+
+
+def analysed(text: str) -> Analysis:
+    """Tokenise a text and tell its language; the last short ones are kept, for they are read twice in a row."""
+    return _kept(text) if len(text) < 10_000 else _analysed(text)
+
+
+def _analysed(text: str) -> Analysis:
+    tokens = tokenise(text)
+    lower = [token.lower() for token in tokens]
+    return Analysis(tokens, lower, "".join(map(letter, tokens)), language_of(lower))
+
+
+_kept = lru_cache(maxsize=2048)(_analysed)

@@ -13,6 +13,7 @@ from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.revoke import revoke
+from hopgate.graph.build.store_context import carried
 from hopgate.graph.names.normal import initials, normalise
 from hopgate.store import extractions
 from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
@@ -89,6 +90,9 @@ def add(
     rows = name_rows.by_id(connection, name_ids)
     memory_ids = [one.memory_id for one in batch]
     new_ids = {row.id for row in new_names}
+    older = carried(connection, [row for row in rows if row.id in new_ids], memory_ids)
+    fact_rows.add_mentions(connection, older)
+    memory_ids += sorted({row[0] for row in older})
     follow_change(
         connection,
         concept_ids=sorted({row.concept_id for row in rows}),

@@ -43,7 +43,10 @@ class BuildOptions(ExtractOptions, total=False):
     Parameters
     ----------
     single_valued : collection of str
-        Relations of which a concept has one at a time: a later fact ends an earlier one.
+        Relations of which a concept has one at a time: a later fact ends an earlier one. They are added to those that
+        the extractor declares itself (`hopgate.extract.rules.fact_patterns.SINGLE_VALUED` for the rules).
+    several_valued : collection of str
+        Relations of which it has several after all, whoever declared them.
     rebuild : bool
         Cluster all names anew instead of resolving the new ones.
     canonicaliser : Canonicaliser
@@ -55,6 +58,7 @@ class BuildOptions(ExtractOptions, total=False):
     """
 
     single_valued: Collection[str]
+    several_valued: Collection[str]
     rebuild: bool
     canonicaliser: Canonicaliser | None
     embed_concepts: bool

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hopgate.extract.extraction import Source, sources
-from hopgate.extract.extractor import Extractor
+from hopgate.extract.extractor import ContextualExtractor, Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.extract.statements import Statement, WithStatements, read_statements
@@ -16,8 +16,9 @@ from hopgate.graph.build import backfill
 from hopgate.graph.build.follow import follow_all, follow_change
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
-from hopgate.memory import Cleared, cleared
-from hopgate.store import memories, vectors
+from hopgate.graph.build.store_context import StoreContext, surveyed_store
+from hopgate.memory import Cleared, Memory, cleared
+from hopgate.store import extractions, memories, vectors
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, statement_rows, version
 from hopgate.store.graph.statement_rows import StatementRow
@@ -84,6 +85,7 @@ class GraphBuilder:
         limit: int | None = None,
         canonicaliser: Canonicaliser | None = None,
         single_valued: Collection[str] = (),
+        several_valued: Collection[str] = (),
         rebuild: bool = False,
         embed_concepts: bool = True,
         statements: str | Path | None = None,
@@ -99,7 +101,11 @@ class GraphBuilder:
         if statements is not None:
             extractor = WithStatements(extractor, self._state(statements))
         with self._store.transaction() as connection:
-            declared = relation_rows.declare_single_valued(connection, single_valued)
+            reader = _reader(extractor)
+            shipped = reader.single_valued if isinstance(reader, ContextualExtractor) else ()
+            single = {*shipped, *single_valued} - set(several_valued)
+            declared = relation_rows.declare_single_valued(connection, single)
+            declared += relation_rows.declare_several_valued(connection, several_valued)
             whole = rebuild or not version.is_derived(connection)
             if whole:
                 version.set_derived(connection, False)
@@ -150,14 +156,16 @@ class GraphBuilder:
         deriving: bool,
         resolution: NameResolver,
     ) -> Progress:
+        context = self._context(extractor, deriving)
         if only is not None:
             with self._store.transaction() as connection:
-                stream: Iterable[Source] = list(sources(memories.fetch(connection, only).values()))
+                wanted = list(memories.fetch(connection, only).values())
+            stream: Iterable[Source] = self._read(wanted, extractor, context)
             total = len(only)
         else:
             with self._store.transaction() as connection:
                 total = memories.count(connection)
-            stream = self._sources(limit)
+            stream = (source for page in self._pages(limit) for source in self._read(page, extractor, context))
             total = min(total, limit) if limit is not None else total
         sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
         return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
@@ -195,8 +203,25 @@ class GraphBuilder:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.
         return self._embedding.embedder().documents([Cleared(text) for text in texts])
 
-    def _sources(self, limit: int | None) -> Iterator[Source]:
-        """The memories an extractor may read, a batch at a time, so that no cursor stays open for a long run."""
+    def _context(self, extractor: Extractor, deriving: bool) -> StoreContext | None:
+        """What tells sources of other memories, for an extractor that reads it: all of them before the first build."""
+        if not isinstance(_reader(extractor), ContextualExtractor):
+            return None
+        return StoreContext(self._store) if deriving else surveyed_store(self._store, self._pages(None))
+
+    def _read(self, page: Sequence[Memory], extractor: Extractor, context: StoreContext | None) -> Iterable[Source]:
+        if context is None:
+            return sources(page)
+        with self._store.transaction() as connection:
+            done = set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
+        # What is done is not read again; it passes as it is, so that it is counted.
+        fresh = {
+            source.memory_id: source for source in context.filled([one for one in page if one.external_id not in done])
+        }
+        return [fresh.get(source.memory_id, source) for source in sources(page)]
+
+    def _pages(self, limit: int | None) -> Iterator[list[Memory]]:
+        """Memories a batch at a time, so that no cursor stays open for a long run."""
         after = taken = 0
         while limit is None or taken < limit:
             size = BATCH if limit is None else min(BATCH, limit - taken)
@@ -204,5 +229,10 @@ class GraphBuilder:
                 page = memories.page(connection, after=after, limit=size)
             if not page:
                 return
-            yield from sources(page.values())
+            yield list(page.values())
             after, taken = max(page), taken + len(page)
+
+
+def _reader(extractor: Extractor) -> Extractor:
+    """The extractor that reads texts, where one that adds statements stands before it."""
+    return extractor.extractor if isinstance(extractor, WithStatements) else extractor

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names.index import LONGEST, NameIndex, name_index, words
 from hopgate.memory import cleared
-from hopgate.store import memories
+from hopgate.store import memories, memory_words
 from hopgate.store.graph import edge_rows, link_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow, of_small_groups
 
@@ -110,7 +110,7 @@ def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_o
     )
     link_names(connection, sorted(owners))
     spelt = [row.normal for row in rows] + [row.name for row in rows if row.name.casefold() != row.normal]
-    carriers = set(of_small_groups(memories.titled(connection, spelt, limit=MAX_CARRIED + 1), MAX_CARRIED))
+    carriers = set(of_small_groups(memory_words.titled(connection, spelt, limit=MAX_CARRIED + 1), MAX_CARRIED))
     link_memories(connection, sorted(carriers - set(leaving_out)))
 
 

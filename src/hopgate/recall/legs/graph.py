@@ -264,33 +264,10 @@ class GraphLeg:
         filters: Filters,
     ) -> QuerySeeds:
         """Find where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
-        from hopgate.graph.names.links import concepts_in
-        from hopgate.graph.walk.mixed_ranking import QuerySeeds
-        from hopgate.graph.walk.seeds import memory_mass
-        from hopgate.store.graph import graph_vectors, statement_rows
+        from hopgate.recall.legs.graph_seeds import find_seeds
 
         seeding = self.walk.seeding
-        facts: list[tuple[int, float]] = []
-        stated: list[tuple[int, float]] = []
-        if vector is not None:
-            dense = legs.get("dense") or ()
-            floor = dense[0][1] - seeding.fact_floor if dense else -1.0
-            among = None if filters.scope is None else matrix.edge_id.tolist()
-            near = graph_vectors.near_facts(
-                connection, vector, self._looked_at(), as_of=filters.as_of, known_at=filters.known_at, among=among
-            )
-            facts = [(edge, cosine) for edge, cosine in near if cosine >= floor]
-            condition, parameters = filters.sql()
-            if seeding.statements:
-                stated = statement_rows.near(
-                    connection, vector, seeding.near_statements, condition=condition, parameters=parameters,
-                    as_of=filters.as_of,
-                )  # fmt: skip
-        return QuerySeeds(list(concepts_in(connection, query)), facts, memory_mass(base, stated, seeding))
-
-    def _looked_at(self) -> int:
-        """How many facts near a query are looked at."""
-        return self.walk.seeding.near_facts
+        return find_seeds(connection, matrix, query, vector, base, legs, filters, seeding, near=seeding.near_facts)
 
     def _rank_by_hops(
         self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int

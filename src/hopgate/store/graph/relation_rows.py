@@ -27,6 +27,16 @@ def declare_single_valued(connection: Connection[Any], relations: Iterable[str])
     return [row[0] for row in rows] + _share_single_valued(connection)
 
 
+def declare_several_valued(connection: Connection[Any], relations: Iterable[str]) -> list[str]:
+    """Take the declaration back, with all relations that mean the same; give the raw ones that it held for."""
+    rows = connection.execute(
+        "UPDATE relations SET single_valued = false WHERE single_valued AND canonical IN "
+        "(SELECT canonical FROM relations WHERE raw = ANY(%s)) RETURNING raw",
+        (sorted(set(relations)),),
+    )
+    return [row[0] for row in rows]
+
+
 def _share_single_valued(connection: Connection[Any]) -> list[str]:
     """Relations that mean the same are single-valued together."""
     rows = connection.execute(

@@ -1,0 +1,354 @@
+"""The no-model extractor on hand-labelled notes: names, facts, moves over time, contradictions, and its speed.
+
+The notes and their labels are in `benchmarks/notes/`; RELATIONS.md says how they were labelled, before the extractor
+was written for them. Rules were tuned on one half and are reported on the other; `--half tune` shows the first. A name
+is right when it equals a labelled form; a fact when its relation and both ends do, an ended one only with its end. What
+a label calls optional is neither required nor punished. Moves, as-of answers and contradictions are asked of a store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import hopgate
+from hopgate.corpus import read_corpus
+from hopgate.extract.context import with_context
+from hopgate.extract.extraction import Extraction, Fact, Source
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.memory import Cleared, Memory
+
+DATA = Path(__file__).with_name("notes")
+RELATIONS = frozenset(
+    [
+        "runs on",
+        "located in",
+        "lives in",
+        "works at",
+        "owned by",
+        "led by",
+        "reports to",
+        "part of",
+        "replaced by",
+        "alias of",
+        "costs",
+        "due",
+        "allergic to",
+        "bought from",
+        "sold to",
+        "married to",
+        "parent of",
+        "sibling of",
+        "friend of",
+        "has address",
+    ]
+)
+EITHER_WAY = frozenset(("alias of", "married to", "sibling of", "friend of"))
+LITERAL = frozenset(("costs", "due"))
+ARTICLE = re.compile(
+    r"(?:the|a|an|my|our|der|die|das|den|dem|ein|eine|einen|le|la|les|l'|el|los|las|il|lo|de|het|een) ?\b"
+)
+Row = dict[str, Any]
+
+
+class Tally(NamedTuple):
+    """What was found and wanted: right and wrong predictions, labels found and missed."""
+
+    right: int = 0
+    wrong: int = 0
+    found: int = 0
+    missed: int = 0
+
+    def plus(self, other: Tally) -> Tally:
+        return Tally(*(one + two for one, two in zip(self, other, strict=True)))
+
+    def scores(self, what: str) -> dict[str, float]:
+        return {
+            f"{what}_precision": self.right / max(1, self.right + self.wrong),
+            f"{what}_recall": self.found / max(1, self.found + self.missed),
+        }
+
+
+def main() -> None:
+    options = parsed()
+    memories = list(read_corpus(DATA / "corpus.jsonl"))
+    labels = {row["doc_id"]: row for row in rows("labels.jsonl")}
+    began = time.process_time()
+    sources = with_context(memories)
+    extractions = Phrases().extract(sources)
+    seconds = time.process_time() - began
+    found = dict(zip((source.memory_id for source in sources), extractions, strict=True))
+    result: Row = {"half": options.half, **quality(found, labels, memories, options.half, options.errors)}
+    result |= {"memories_per_cpu_second": len(sources) / seconds} | speed(memories)
+    if not options.quick:
+        result |= over_time(memories, labels, options.half, options.errors)
+    if options.json:
+        print(json.dumps(result))
+    else:
+        for key, value in result.items():
+            print(f"{key:32} {value:.3f}" if isinstance(value, float) else f"{key:32} {value}")
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=("tune", "report"), default="report")
+    parser.add_argument("--errors", action="store_true", help="list what is wrong (of the tuning half only)")
+    parser.add_argument("--quick", action="store_true", help="without the store: no moves, as-of, contradictions")
+    parser.add_argument("--json", action="store_true")
+    options: argparse.Namespace = parser.parse_args()
+    options.errors = options.errors and options.half == "tune"
+    return options
+
+
+def rows(name: str) -> Iterator[Row]:
+    return map(json.loads, (DATA / name).read_text("utf-8").splitlines())
+
+
+def quality(
+    found: Mapping[str | int, Extraction], labels: Mapping[str, Row], memories: Sequence[Memory], half: str, show: bool
+) -> Row:
+    forms = forms_by_scope(labels, memories)
+    scopes = {memory.external_id: memory.scope or "" for memory in memories}
+    names, facts, dated, other = Tally(), Tally(), Tally(), 0
+    for key, label in labels.items():
+        if label["half"] != half:
+            continue
+        extraction = found.get(key, Extraction())
+        names = names.plus(score_names(extraction, label, show))
+        one, dates, outside = score_facts(extraction, label, forms[scopes[key]], show)
+        facts, dated, other = facts.plus(one), dated.plus(dates), other + outside
+    return {
+        **names.scores("names"),
+        **facts.scores("facts"),
+        "fact_dates_right": dated.found / max(1, dated.found + dated.missed),
+        "facts_of_other_relations": other,
+        "counts": {"names": names._asdict(), "facts": facts._asdict()},
+    }
+
+
+def score_names(extraction: Extraction, label: Row, show: bool) -> Tally:
+    wanted = [
+        {fold(form) for form in (name["name"], name["canonical"], *name.get("also", ()))} for name in label["names"]
+    ]
+    optional = {fold(name) for name in label["optional"]} | {fold(label.get("owner") or "I")}
+    named = [mention.name for mention in extraction.mentions]
+    named += [end for fact in extraction.facts for end in ends(fact)]
+    predicted = {fold(name) for name in named if name.split(" (")[0] != "I"} - {""}
+    right = {name for name in predicted if any(name in forms for forms in wanted)}
+    wrong = predicted - right - optional
+    missed = [forms for forms in wanted if forms.isdisjoint(predicted)]
+    if show and (wrong or missed):
+        print(
+            label["doc_id"],
+            label["language"],
+            "wrong:",
+            sorted(wrong),
+            "missed:",
+            [min(one, key=len) for one in missed],
+        )
+    return Tally(len(right), len(wrong), len(wanted) - len(missed), len(missed))
+
+
+def ends(fact: Fact) -> tuple[str, ...]:
+    """The ends of a fact that are names: an amount or a date is not."""
+    return (fact.subject,) if fact.relation in LITERAL else (fact.subject, fact.object)
+
+
+def score_facts(
+    extraction: Extraction, label: Row, forms: Mapping[str, set[str]], show: bool
+) -> tuple[Tally, Tally, int]:
+    predicted = [fact for fact in dict.fromkeys(extraction.facts) if fact.relation in RELATIONS]
+    matched: set[int] = set()
+    right = wrong = dates = undated = 0
+    for fact in predicted:
+        hit = next((at for at, row in enumerate(label["facts"]) if same(fact, row, label, forms)), None)
+        if hit is not None and not (fact.valid_to and "valid_to" not in label["facts"][hit]):
+            right += hit not in matched
+            matched.add(hit)
+            row = label["facts"][hit]
+            given = [(row[key], getattr(fact, key) or "") for key in ("valid_from", "valid_to") if key in row]
+            dates += all(value.startswith(date) for date, value in given) and bool(given)
+            undated += not all(value.startswith(date) for date, value in given)
+        elif any(same(fact, row, label, forms) for row in label["optional_facts"]) or (
+            any(same(fact, row, label, forms) for row in label["ends"]) and fact.valid_to
+        ):
+            continue
+        else:
+            wrong += 1
+            if show:
+                print(
+                    label["doc_id"],
+                    "wrong fact:",
+                    fact.subject,
+                    "|",
+                    fact.relation,
+                    "|",
+                    fact.object,
+                    fact.valid_to or "",
+                )
+    missed = [row for at, row in enumerate(label["facts"]) if at not in matched]
+    if show:
+        for row in missed:
+            print(label["doc_id"], "missed fact:", row["subject"], "|", row["relation"], "|", row["object"])
+    tally = Tally(right, wrong, len(matched), len(missed))
+    return tally, Tally(found=dates, missed=undated), len(set(extraction.facts)) - len(predicted)
+
+
+def same(fact: Fact, row: Row, label: Row, forms: Mapping[str, set[str]]) -> bool:
+    if fact.relation != row["relation"]:
+        return False
+    if is_same(fact.subject, row["subject"], label, forms) and is_same(fact.object, row["object"], label, forms, fact):
+        return True
+    turned = fact.relation in EITHER_WAY and is_same(fact.object, row["subject"], label, forms)
+    return turned and is_same(fact.subject, row["object"], label, forms)
+
+
+def is_same(said: str, wanted: str, label: Row, forms: Mapping[str, set[str]], fact: Fact | None = None) -> bool:
+    if fact and fact.relation == "costs":
+        return re.sub(r"\s", "", said) == re.sub(r"\s", "", wanted)
+    if fact and fact.relation == "due":
+        return said.startswith(wanted)
+    if wanted == "I":
+        return is_owner(said, label)
+    if fold(said) in forms.get(wanted, {fold(wanted)}):
+        return True
+    # A common noun is compared by its head: "the old bike" is "bike".
+    return wanted in label["optional"] and fold(said).split()[-1:] == fold(wanted).split()[-1:]
+
+
+def is_owner(name: str, label: Row) -> bool:
+    return name.split(" (", maxsplit=1)[0] in ("I", label.get("owner"))
+
+
+def forms_by_scope(labels: Mapping[str, Row], memories: Sequence[Memory]) -> dict[str, dict[str, set[str]]]:
+    """Every form of each canonical name, over all notes of a scope."""
+    forms: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for memory in memories:
+        for name in labels[memory.external_id]["names"]:
+            known = forms[memory.scope or ""][name["canonical"]]
+            known |= {fold(form) for form in (name["name"], name["canonical"], *name.get("also", ()))}
+    return forms
+
+
+def fold(name: str) -> str:
+    plain = " ".join(name.casefold().replace("’", "'").strip(" .,;:!?\"'`").lstrip("#@").split())
+    plain = plain.removesuffix("'s")
+    return ARTICLE.sub("", plain, count=1) if ARTICLE.match(plain) and " " in plain else plain
+
+
+def over_time(memories: Sequence[Memory], labels: Mapping[str, Row], half: str, show: bool) -> Row:
+    """Ask a store: each story alone, and each scope whole; then the eight notes that contradict each other."""
+    by_id = {memory.external_id: memory for memory in memories}
+    forms = forms_by_scope(labels, memories)
+    stories = [row for row in rows("moves.jsonl") if row["half"] == half]
+    moved = wrong = answers = 0
+    with tempfile.TemporaryDirectory() as folder, hopgate.open(folder) as kb:
+        kb.add(*memories)
+        kb.build()
+        whole = {row["story"]: answered(kb, row, forms[row["scope"]]) for row in stories}
+        kb.delete([memory.external_id for memory in memories])
+        for row in stories:
+            kb.add(*(by_id[key] for key in row["notes"]))
+            kb.build(rebuild=True)
+            alone = answered(kb, row, forms[row["scope"]])
+            kb.delete(row["notes"])
+            both = [a and b for a, b in zip(alone[:2], whole[row["story"]][:2], strict=True)]
+            answers += sum(both)
+            moved += row["is_move"] and all(both)
+            wrong += not all(alone[2:] + whole[row["story"]][2:])
+            if show and not all(both):
+                print(
+                    row["story"], row["subject"], row["relation"], "alone:", alone, "in its scope:", whole[row["story"]]
+                )
+        contra = list(rows("contradictions.jsonl"))
+        kb.add(*(by_id[row["_id"]] for row in contra))
+        kb.build(rebuild=True)
+        actions = {one.memory: (one.action.value, one.older) for one in kb.graph.curate()}
+    seen = sum(actions[row["_id"]][0] != "ADD" and actions[row["_id"]][1] == row["contradicts"] for row in contra)
+    return {
+        "moves": sum(row["is_move"] for row in stories),
+        "moves_superseded_rightly": moved,
+        "not_moves": sum(not row["is_move"] for row in stories),
+        "superseded_wrongly": wrong,
+        "as_of_questions": 2 * len(stories),
+        "as_of_right": answers,
+        "contradictions": sum(row["contradicts"] is not None for row in contra),
+        "contradictions_seen": seen,
+        "contradictions_wrongly_seen": sum(actions[row["_id"]][0] != "ADD" for row in contra) - seen,
+    }
+
+
+def answered(kb: hopgate.KnowledgeBase, story: Row, forms: Mapping[str, set[str]]) -> list[bool]:
+    """Whether as of before and as of after the graph has the object that it should, and no other one.
+
+    The third answer: whether nothing was superseded that was not: a story without a move keeps its object, and what
+    must never hold does not.
+    """
+    mine = forms.get(story["subject"], {fold(story["subject"])})
+    right, held = [], []
+    for side in ("before", "after"):
+        when = datetime.fromisoformat(story[side]["as_of"]).replace(tzinfo=UTC)
+        targets = {
+            fold(edge.target)
+            for edge in kb.graph.edges(as_of=when)
+            if edge.relation == story["relation"] and fold(edge.source) in mine | {fold(story["subject"]).split()[-1]}
+        }
+        wanted = story[side]["object"]
+        allowed = forms.get(wanted, set()) | {fold(wanted)} if wanted else set()
+        right.append(bool(targets) == bool(wanted) and targets <= allowed)
+        held.append(targets)
+    never = {fold(name) for name in story.get("never", ())}
+    lost = not story["is_move"] and right[0] and not right[1]
+    return [*right, not (lost or never & (held[0] | held[1]))]
+
+
+def speed(memories: Sequence[Memory]) -> Row:
+    """Memories a second of one core, warm; and the longest time that a text of a million characters takes."""
+    texts = ["\n".join(filter(None, (memory.title, memory.text))) for memory in memories]
+    slowest = 0.0
+    for text in adversarial(" ".join(texts)):
+        began = time.process_time()
+        Phrases().extract([Source("long", Cleared(text))])
+        slowest = max(slowest, time.process_time() - began)
+    began = time.process_time()
+    Phrases().extract(with_context(list(memories)))
+    return {"warm_memories_per_cpu_second": len(memories) / (time.process_time() - began), "megabyte_seconds": slowest}
+
+
+def adversarial(prose: str) -> Iterable[str]:
+    units = (
+        " ",
+        "a",
+        "(",
+        "[[",
+        "A",
+        "Aa ",
+        "http://",
+        "/a",
+        "a.b@",
+        "1.",
+        "->",
+        "é",
+        "中",
+        "\n ",
+        "#",
+        "`",
+        "x -> ",
+        "'s ",
+        "a-",
+    )
+    for unit in units:
+        yield unit * (1_000_000 // len(unit))
+    yield (prose + " ") * (1_000_000 // len(prose))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What one memory cannot show alone: names that others make known, and who the turns before it were about.
+
+`with_context` reads memories together, as a backfill does. In a store that grows, `graph/build` asks the store instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from hopgate.extract.extraction import OWNER, Source, sources
+from hopgate.extract.rules.survey import CorpusSurvey, surveyed
+from hopgate.memory import Cleared, Memory
+
+_SPEAKER = re.compile(r"([^\W\d_][\w'’-]{0,30}):\s")
+# A pronoun means somebody of these last turns, or nobody.
+TURNS = 4
+
+
+def with_context(memories: Sequence[Memory]) -> list[Source]:
+    """Turn memories into sources that know of each other; sensitive ones neither pass nor tell anything.
+
+    Examples
+    --------
+    >>> notes = [Memory("m1", "immich runs on cedar."), Memory("m2", "Rebooted cedar again.")]
+    >>> [source.known for source in with_context(notes)]
+    [(('cedar', 'host'), ('immich', 'service')), (('cedar', 'host'),)]
+    """
+    made = with_turns(memories)
+    survey = surveyed(made)
+    return [replace(source, known=known_to(survey, source)) for source in made]
+
+
+def known_to(survey: CorpusSurvey, source: Source) -> tuple[tuple[str, str], ...]:
+    """Join what a survey shows of a source's words and what is known of them already: who speaks."""
+    return tuple(sorted((dict(survey.known(source)) | dict(source.known)).items()))
+
+
+def speaker_of(turn: str) -> tuple[tuple[str, str], ...]:
+    """Give who says a turn, as `Source.known` wants it: in a thread a name and a colon start one.
+
+    Examples
+    --------
+    >>> speaker_of("Kit: I live in Leeds now")
+    (('kit', 'person'),)
+    """
+    speaker = _SPEAKER.match(turn)
+    return ((speaker[1].lower(), "person"),) if speaker else ()
+
+
+def with_turns(memories: Iterable[Memory]) -> list[Source]:
+    """Give each memory of a thread the turns before it, in the order in which they were written."""
+    threads: dict[tuple[str, str], list[Source]] = defaultdict(list)
+    made: dict[str | int, Source] = {}
+    order = []
+    for memory in memories:
+        for plain in sources([memory]):
+            source = replace(plain, title=memory.title, created_at=memory.created_at, owner=owner_of(memory))
+            order.append(source.memory_id)
+            made[source.memory_id] = source
+            if thread := thread_of(memory):
+                made[source.memory_id] = source = replace(source, known=speaker_of(source.text))
+                threads[thread].append(source)
+    for turns in threads.values():
+        turns.sort(key=lambda source: source.created_at.timestamp() if source.created_at else 0.0)
+        for at, source in enumerate(turns):
+            before: tuple[Cleared, ...] = tuple(turn.text for turn in turns[max(0, at - TURNS) : at])
+            made[source.memory_id] = replace(source, before=before)
+    return [made[key] for key in order]
+
+
+def thread_of(memory: Memory) -> tuple[str, str] | None:
+    """Give a memory's scope and thread; None where it is a note by itself.
+
+    Examples
+    --------
+    >>> thread_of(Memory("m1", "hi", scope="ada", thread="t1"))
+    ('ada', 't1')
+    """
+    return (memory.scope or "", memory.thread) if memory.thread else None
+
+
+def owner_of(memory: Memory) -> str:
+    """Give who says "I" in a memory: its metadata's `owner`, else "I", told apart by scope.
+
+    Examples
+    --------
+    >>> owner_of(Memory("m1", "x")), owner_of(Memory("m1", "x", scope="ada"))
+    ('I', 'I (ada)')
+    """
+    given = ((memory.source or {}).get("metadata") or {}).get("owner")
+    if isinstance(given, str) and given.strip():
+        return given.strip()
+    return f"{OWNER} ({memory.scope})" if memory.scope else OWNER

@@ -1,0 +1,180 @@
+"""Which capitals are grammar and which are names: the start of a sentence, German nouns, days and months."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection
+from functools import lru_cache
+
+from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, zipf
+from hopgate.extract.rules.words import words
+
+# Sentences of a short text drop their articles ("Rack would be nicer"), so that a capital at their start says little;
+# longer texts are prose.
+TERSE = 60
+# A word that is more frequent than this in its language is an ordinary one, where nothing else makes it a name: zipf,
+# chosen on the tuning half of benchmarks/notes.
+ORDINARY = 2.3
+_BEFORE_START = frozenset('.¶":(->')
+_SUFFIXES = ("ung", "ungen", "heit", "keit", "schaft", "tion", "tionen", "chen", "lein", "ität", "nis", "tum", "ling")
+_TO_PLACES = frozenset(("in", "nach", "aus", "bei", "von", "an", "mit", "für"))
+# A rarer word than this may be a name where it does what names do: zipf.
+_SUBJECT = 4.4
+_ADVERBS = frozenset(["now", "still", "also", "currently", "again", "already", "jetzt", "noch"])
+_NAME_VERBS = words(
+    """
+    replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said
+    told asked tourne habite travaille vive trabaja läuft draait woont werkt lavora abita gira wohnt arbeitet
+    wants called came went loves hates sent brought knows thinks lived worked
+    """
+)
+_NAME_PARTICIPLES = words(
+    """
+    led run owned headed managed hosted part been passé verhuisd married replaced migrated allergic moving living
+    working
+    """
+)
+_JOINING = frozenset(("am", "im", "zum", "zur"))
+
+
+@lru_cache(maxsize=16384)
+def plain(word: str) -> str:
+    """Fold case and accents, and take off a genitive's s after an apostrophe.
+
+    Examples
+    --------
+    >>> plain("Chloé's")
+    'chloe'
+    """
+    lower = word.lower().replace("’", "'").removesuffix("'s")
+    if lower.isascii():
+        return lower
+    folded = unicodedata.normalize("NFKD", lower)
+    return "".join(character for character in folded if not unicodedata.combining(character))
+
+
+def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Collection[str]) -> str:
+    """Give the letters of tokens again, with the capitals that are mere grammar as ordinary words.
+
+    Parameters
+    ----------
+    known : collection of str
+        Words, in lower case, that this or another memory shows to be names.
+
+    Examples
+    --------
+    >>> from hopgate.extract.rules.tokenise import letter
+    >>> tokens = "Loud fan . Lent Kasimir the stick .".split()
+    >>> judged(tokens, [token.lower() for token in tokens], "".join(map(letter, tokens)), "en", ())
+    'ww.wUtw.'
+    """
+    language = LANGUAGES[code]
+    changed = list(marks)
+    words = set(tokens)
+    terse = len(tokens) < TERSE
+    for at, mark in enumerate(marks):
+        if mark not in "UPMq":
+            continue
+        word = lower[at]
+        if word in language.days:
+            changed[at] = "X"
+        elif word in language.months:
+            changed[at] = "M" if mark != "q" else mark
+        elif mark == "q" and code == "de" and word in _JOINING and _between_names(changed, marks, at):
+            changed[at] = "p"
+        elif mark in "UP":
+            if len(word) > 3 and word[1] in "'’" and word[0] in "ldcjmnst" and tokens[at][2].islower():
+                changed[at] = "w"  # l'affitto: the capital is the article's
+                continue
+            starts = not at or changed[at - 1] in _BEFORE_START or (at == 1 and marks[0] == "'")
+            kept = (
+                _german(lower, changed, marks, at, known, starts)
+                if code == "de"
+                else _elsewhere(lower, marks, at, language, known, words, starts, terse)
+            )
+            if not kept:
+                changed[at] = "w"
+    if _JOINING & set(lower):
+        for at in range(1, len(changed) - 1):
+            if lower[at] in _JOINING and changed[at - 1] in "U" and changed[at + 1] == "U" and lower[at - 1] not in KIN:
+                changed[at] = "p"
+    return "".join(changed)
+
+
+def is_given(word: str) -> bool:
+    """Whether a word is a given name, also in a German genitive."""
+    name = plain(word)
+    return name in GIVEN_NAMES or (len(name) > 4 and name[-1] == "s" and name[:-1] in GIVEN_NAMES)
+
+
+def _elsewhere(  # noqa: PLR0911
+    lower: list[str],
+    marks: str,
+    at: int,
+    language: Language,
+    known: Collection[str],
+    words: set[str],
+    starts: bool,
+    terse: bool,
+) -> bool:
+    """English, French …: a capital inside a sentence is a name; at its start it needs more."""
+    word = lower[at].replace("’", "'").removesuffix("'s")
+    if not starts:
+        return word not in language.function or marks[at + 1 : at + 2] in ("U", "P")
+    if word in language.openers or word in language.function:
+        return False
+    if word in known or is_given(word) or word in KIN:
+        return True
+    if word in words:
+        return False
+    follows = marks[at + 1 : at + 2]
+    if follows and follows in "UPiKA&p":
+        return not (word.endswith(("ed", "ing")) and zipf(word, language.code) > 3)
+    if word.endswith(("ing", "ed", "ly")) and follows != "P":
+        return False
+    if marks[at] == "P" or not terse:
+        return True
+    if zipf(word, language.code) < _SUBJECT and _does_what_names_do(lower, marks, at):
+        return True
+    return max(zipf(word, language.code), zipf(word, "en")) < ORDINARY
+
+
+def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
+    """Whether what follows a word is said of people, projects and services: "is led by", "replaces", "is Bea's son"."""
+    rest = [word for word in lower[at + 1 : at + 5] if word not in _ADVERBS]
+    if not rest:
+        return False
+    if rest[0] in _NAME_VERBS:
+        return True
+    if rest[0] not in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde"):
+        return False
+    if rest[1:2] == ["the"] and "of" in lower[at + 3 : at + 6]:
+        return True
+    return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
+
+
+def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Collection[str], starts: bool) -> bool:  # noqa: PLR0911
+    """Nouns have capitals in German: a name is a given or titled one, an unknown word, or stands where names do."""
+    word, language = lower[at], LANGUAGES["de"]
+    if word in language.function or word in language.openers:
+        return False
+    before = lower[at - 1] if at else ""
+    if is_given(word) or word in known or before.rstrip(".") in language.kin:
+        return True
+    follows = marks[at + 1 : at + 2]
+    if word in language.kin:
+        return follows in ("U", "P")
+    frequency = zipf(word, "de")
+    if at and changed[at - 1] == "U" and not starts:
+        return True  # "Praxis Külper": two nouns side by side are a name
+    if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:
+        return False  # "meine Tochter Thea": the noun is what she is
+    if follows in ("U", "K") and not (frequency > 4 and before in ("den", "dem", "einen", "der", "die", "das")):
+        return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
+    if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
+        return not is_compound(word) or zipf(word, "en") > 2
+    return frequency < 1.2 and not is_compound(word) and not word.endswith(_SUFFIXES)
+
+
+def _between_names(changed: list[str], marks: str, at: int) -> bool:
+    return 0 < at < len(marks) - 1 and marks[at - 1] == "U" and marks[at + 1] == "U" and changed[at - 1] == "U"

@@ -1,0 +1,132 @@
+"""A sentence of a note as one string: words in lower case, names as ⟨n⟩, dates as ⟦n⟧, amounts as ⟪n⟫."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hopgate.extract.rules.language_tables import LANGUAGES, Language
+from hopgate.extract.rules.reading import Reading
+
+LONGEST_SENTENCE = 120
+"""A sentence of more tokens is a list or a table, and patterns are not tried on it."""
+_REFERENCE = re.compile(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
+_BRACKETS = {"date": ("⟦", "⟧"), "amount": ("⟪", "⟫")}
+_CLAUSE = re.compile(r" (?:,|;|:|but|aber|mais|pero|ma|maar|and then) ")
+_PAST = re.compile(
+    r"\b(?:no longer|not any ?more|used to|formerly|previously|nicht mehr|früher|ehemals|ne \w+ plus|avant|ya no|antes|"
+    r"non \w+ più|niet meer|vroeger)\b"
+)
+
+
+_WAS = re.compile(
+    r"\b(?:was|were|war|waren|était|era|estaba|lived|worked|belonged|reported|ran|stood|sat|wohnte|wohnten|arbeitete|gehörte|lief|"
+    r"stand|vivía|habitait|travaillait|trabajaba|lavorava|viveva|abitava|woonde|werkte)\b"
+)
+_SINCE_THEN = re.compile(r"\b(?:has|have|been|installed|deployed|set up|put|moved|migrated|born|started)\b")
+STATES = frozenset(("runs on", "lives in", "works at", "owned by", "led by", "reports to", "located in"))
+"""Relations that a verb in the past says to be over: "Rosa lived in Porto"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """An encoded sentence, with what its references mean."""
+
+    text: str
+    reading: Reading
+    question: bool
+    first: int
+
+    def spans(self, part: str) -> list[int]:
+        """The numbers of the spans that a part of the text refers to."""
+        return [int(number) for number in _REFERENCE.findall(part)]
+
+    def is_past(self, start: int, end: int) -> bool:
+        """Whether a match speaks of a state in the past, and not of one that goes on."""
+        said = self.text[start:end]
+        return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
+
+    def stance(self, start: int, end: int) -> str:
+        """Say how a match is meant: "said", "ended", or "not" for negations, plans, rumours and questions."""
+        if self.question:
+            return "not"
+        language = LANGUAGES[self.reading.code]
+        begin = max((match.end() for match in _CLAUSE.finditer(self.text, 0, start)), default=0)
+        near = self.text[begin : end + 1]
+        if _PAST.search(near):
+            return "ended"
+        found = set(near.split())
+        if (
+            found & language.negated
+            or any(word.endswith("n't") for word in found)
+            or _doubtful(self.text[:end], found, language)
+        ):
+            return "not"
+        return "said"
+
+
+def _doubtful(before: str, near: set[str], language: Language) -> bool:
+    # "if", "whether" and "thinking about" colour all that follows, other words their own clause.
+    everywhere = {
+        "if",
+        "whether",
+        "wenn",
+        "falls",
+        "ob",
+        "si",
+        "se",
+        "als",
+        "thinking",
+        "question",
+        "maybe",
+        "heard",
+        "rumour",
+    }
+    return bool(near & language.hypothetical) or bool(set(before.split()) & everywhere & language.hypothetical)
+
+
+def clauses(reading: Reading) -> Iterator[Clause]:
+    """Yield the sentences of a memory.
+
+    Examples
+    --------
+    >>> from hopgate.extract.extraction import Source
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> [clause.text for clause in clauses(read(Source("m1", Cleared("Tess moved to Leeds in May 2024. Why?"))))]
+    ['⟨0⟩ moved to ⟨1⟩ in ⟦2⟧', 'why']
+    """
+    tokens, marks, spans = reading.tokens, reading.marks, reading.spans
+    parts: list[str] = []
+    number, at, first = 0, 0, 0
+    while at <= len(tokens):
+        while number < len(spans) and spans[number].start < at:
+            number += 1
+        over = at == len(tokens)
+        if not over and number < len(spans) and spans[number].start == at:
+            span = spans[number]
+            opening, closing = _BRACKETS.get(span.form, ("⟨", "⟩"))
+            team = "team " if span.form == "name" and span.name.startswith("Team ") else ""
+            parts.append(f"{opening}{team}{number}{closing}")
+            if tokens[span.end - 1].endswith(("'s", "’s")) and span.form not in _BRACKETS:
+                parts.append("'s")
+            while number + 1 < len(spans) and spans[number + 1].start < span.end:
+                number += 1
+                parts.append(f"⟨{number}⟩")
+            at = span.end
+            continue
+        if over or marks[at] in ".¶" or tokens[at] == ";":
+            if parts and len(parts) <= LONGEST_SENTENCE:
+                yield Clause(" ".join(parts), reading, not over and "?" in tokens[at], first)
+            parts, first = [], number
+        else:
+            parts.extend(_words(reading.lower[at]))
+        at += 1
+
+
+def _words(word: str) -> tuple[str, ...]:
+    """A token's words: "she's" is two."""
+    if word.endswith(("'s", "’s", "'m", "’m")) and word[:-2] in ("he", "she", "it", "that", "i", "there"):
+        return word[:-2], "'" + word[-1]
+    return (word,)

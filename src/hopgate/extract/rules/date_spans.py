@@ -1,0 +1,170 @@
+"""Dates in a note, as people write them: absolute, without a year, relative to the day of the note."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
+
+from hopgate.extract.dates import checked
+from hopgate.extract.rules.language_tables import LANGUAGES, Language
+from hopgate.extract.rules.words import words
+
+_BETWEEN = frozenset(("de", "of", "."))
+# After these a date without a year lies ahead, give or take some days.
+_AHEAD = words(
+    """
+    due until till by deadline bis fällig zum expires abgabe avant hasta fino tot voor antes jusqu'au jusqu'en
+    """
+)
+_GRACE = 14
+_ENDS = frozenset(("end", "ende", "fin", "fine", "eind", "final", "finales"))
+_ORDINALS = ("st", "nd", "rd", "th", "er", "º")
+
+
+class DateSpan(NamedTuple):
+    """Tokens ``start`` to ``end`` are a date, in ISO form as precise as it was written."""
+
+    start: int
+    end: int
+    iso: str
+
+
+def date_spans(tokens: list[str], lower: list[str], code: str, written: datetime | None) -> list[DateSpan]:
+    """Find the dates of a text, left to right.
+
+    Examples
+    --------
+    >>> tokens = "Moved on 3 May 2024 , not last June , and since March .".split()
+    >>> [span.iso for span in date_spans(tokens, [token.lower() for token in tokens], "en", datetime(2024, 9, 1))]
+    ['2024-05-03', '2024-06', '2024-03']
+    """
+    language = LANGUAGES[code]
+    day = written.date() if written else None
+    found: list[DateSpan] = []
+    end = 0
+    for at, word in enumerate(lower):
+        if at < end or not (word in language.of_dates or word[0].isdigit()):
+            continue
+        if span := _date_at(tokens, lower, at, language, day):
+            found.append(span)
+            end = span.end
+    return found
+
+
+def _date_at(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:
+    word = lower[at]
+    first = word[0]
+    if first.isdigit():
+        return _from_number(tokens, lower, at, language, day)
+    if word in language.months and (tokens[at][0].isupper() or language.code not in ("en", "de")):
+        return _from_month(tokens, lower, at, language, day)
+    if day is None:
+        return None
+    if word in language.shifts:
+        return DateSpan(at, at + 1, (day + timedelta(language.shifts[word])).isoformat())
+    if word in language.last or word in language.next:
+        return _relative(tokens, lower, at, language, day, -1 if word in language.last else 1)
+    return None
+
+
+def _from_number(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:  # noqa: PLR0911
+    word = lower[at]
+    if len(word) in (7, 10) and word[4:5] == "-":
+        iso = checked(*word.split("-"))
+        return DateSpan(at, at + 1, iso) if iso else None
+    if word.count(".") == 2 and len(word) <= 10 and word.replace(".", "").isdigit():
+        parts = word.split(".")
+        if len(parts[2]) == 4:
+            iso = checked(parts[2], parts[1].zfill(2), parts[0].zfill(2))
+            return DateSpan(at, at + 1, iso) if iso else None
+        return None
+    if _is_year(lower, at):
+        return DateSpan(at, at + 1, word)
+    number = word
+    for ending in _ORDINALS:
+        number = number.removesuffix(ending)
+    if not (number.isdigit() and len(number) <= 2):
+        return None
+    after = at + 1
+    while after < len(tokens) and after < at + 3 and lower[after] in _BETWEEN:
+        after += 1
+    if (
+        after >= len(tokens)
+        or lower[after] not in language.months
+        or (tokens[after].islower() and language.code == "en")
+    ):
+        return None
+    month, end, year = language.months[lower[after]], after + 1, ""
+    if end < len(tokens) and lower[end] in _BETWEEN | {","} and _is_year(lower, end + 1):
+        end += 1
+    if _is_year(lower, end):
+        year, end = lower[end], end + 1
+    return _dated(at, end, year, month, number, day, lower)
+
+
+def _from_month(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:
+    month, end, number, year = language.months[lower[at]], at + 1, "", ""
+    if end < len(tokens) and lower[end] == "." and _is_year(lower, end + 1):
+        end += 1
+    following = lower[end].rstrip("stndrh") if end < len(tokens) else ""
+    if language.code == "en" and following.isdigit() and len(following) <= 2:
+        number, end = following, end + 1
+    if end < len(tokens) and lower[end] in (",", "de") and _is_year(lower, end + 1):
+        end += 1
+    if _is_year(lower, end):
+        year, end = lower[end], end + 1
+    elif not number and lower[at] in ("may", "mar", "mars", "mai") and not _introduced(lower, at, language):
+        return None
+    return _dated(at, end, year, month, number, day, lower)
+
+
+def _introduced(lower: list[str], at: int, language: Language) -> bool:
+    before = lower[at - 1] if at else ""
+    return before in language.since | language.until | language.at | language.last | language.next
+
+
+def _is_year(lower: list[str], at: int) -> bool:
+    return at < len(lower) and len(lower[at]) == 4 and lower[at].isdigit() and "1000" <= lower[at] <= "2100"
+
+
+def _dated(
+    start: int, end: int, year: str, month: int, number: str, day: date | None, lower: list[str]
+) -> DateSpan | None:
+    if not year:
+        if day is None:
+            return None
+        ahead = not _AHEAD.isdisjoint(lower[max(0, start - 3) : start])
+        year = str(_nearest_year(month, int(number or 15), day, ahead=ahead))
+    if not number and start >= 2 and (lower[start - 2] in _ENDS or lower[start - 1] in _ENDS):
+        # "the end of September" is its last day.
+        last = date(int(year) + month // 12, month % 12 + 1, 1) - timedelta(1)
+        return DateSpan(start, end, last.isoformat())
+    iso = checked(year, f"{month:02}", *((number.zfill(2),) if number else ()))
+    return DateSpan(start, end, iso) if iso else None
+
+
+def _nearest_year(month: int, number: int, day: date, *, ahead: bool) -> int:
+    """The year in which a date without one lies nearest to the day of the note, or nearest after it."""
+
+    def away(year: int) -> int:
+        days = (date(year, month, min(number, 28)) - day).days
+        return days if days >= -_GRACE or not ahead else 10_000
+
+    return min((day.year - 1, day.year, day.year + 1), key=lambda year: abs(away(year)))
+
+
+def _relative(tokens: list[str], lower: list[str], at: int, language: Language, day: date, way: int) -> DateSpan | None:
+    """Read "last May", "next Tuesday"; also "samedi prochain", where the word comes after."""
+    beside = lower[at + 1] if at + 1 < len(tokens) else ""
+    start, end = at, at + 2
+    if beside not in language.days and beside not in language.months and at:
+        beside, start, end = lower[at - 1], at - 1, at + 1
+    if beside in language.days:
+        days = (language.days[beside] - day.weekday()) % 7
+        days = (days or 7) if way > 0 else (days or 7) - 7
+        return DateSpan(start, end, (day + timedelta(days)).isoformat())
+    if beside in language.months:
+        month = language.months[beside]
+        year = day.year + (way if (month - day.month) * way <= 0 else 0) if way > 0 else day.year - (month >= day.month)
+        return DateSpan(start, end, f"{year}-{month:02}")
+    return None

@@ -1,0 +1,78 @@
+"""Since when and until when a fact holds: the dates beside it in its sentence."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.language_tables import LANGUAGES
+
+_DATE = re.compile(r"⟦(\d+)⟧")
+# From a fact to its date there are at most so many words, and no further verb or comma.
+_NEAR = 5
+_BREAK = re.compile(r"[,;:]| (?:and|und|but|aber|et|y|is|was|are|runs|costs|contract) ")
+_SINCE = re.compile(
+    r"(?:since|as of|from|starting|seit|ab|depuis|dès|desde|dal|da|sinds|vanaf|"
+    r"a partir de)(?: (?:dem|den|der|the|le|el|il|early|late|mid|about))*$"
+)
+_UNTIL = re.compile(
+    r"(?:until|till|through|up to|bis|jusqu'en|jusqu'à|jusqu'au|hasta|fino a|"
+    r"fino al|tot|até)(?: (?:zum|den|dem|the|end|of|le|el|il|early|late))*$"
+)
+_RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
+
+
+def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[str | None, str | None]:  # noqa: PLR0911
+    """Read the dates of a match: inside it, right after it, or at the start of its sentence.
+
+    Returns
+    -------
+    tuple of (str or None, str or None)
+        Valid from and valid to.
+    """
+    text, spans = clause.text, clause.reading.spans
+    found = [(one.start(), one.end(), spans[int(one[1])].name) for one in _DATE.finditer(text)]
+    if not found:
+        return None, None
+    if (
+        inside
+        and match.re.pattern.find("due") < 0
+        and "fällig" not in match.re.pattern
+        and "deadline" not in match.re.pattern
+    ):
+        return spans[clause.spans(inside)[0]].name, None
+    start, end = match.span()
+    after = [one for one in found if one[0] >= end - 1]
+    if after:
+        date_start, date_end, iso = after[0]
+        between = text[end:date_start].strip()
+        open_ended = between.lstrip("( ,").strip()
+        if len(between.split()) <= _NEAR and not _BREAK.search(" " + open_ended + " "):
+            if len(after) > 1 and text[date_end : after[1][0]].strip() in _RANGE:
+                return iso, after[1][2]
+            if _UNTIL.search(open_ended) or (not open_ended and _UNTIL.search(text[start:end].strip())):
+                return None, iso
+            if between[:1] in ("", "(") or _is_at(clause, open_ended) or _SINCE.search(open_ended):
+                return iso, None
+    before = [one for one in found if one[1] <= start + 1]
+    if before:
+        date_start, date_end, iso = before[-1]
+        lead, gap = text[:date_start].strip(), text[date_end:start].strip(" ,")
+        if len(lead.split()) <= 4 and len(gap.split()) <= 2:
+            if _UNTIL.search(lead):
+                return None, iso
+            return iso, None
+        if lead.endswith(":") and not gap:
+            return iso, None
+    inner = [one for one in found if start <= one[0] < end]
+    if inner and "⟦" in match[0] and match.re.pattern.find("?P<d>") < 0:
+        return inner[0][2], None
+    return None, None
+
+
+def _is_at(clause: Clause, between: str) -> bool:
+    words = between.split()
+    language = LANGUAGES[clause.reading.code]
+    return (
+        not words or words[-1] in language.at | language.since or any(word in ("today", "yesterday") for word in words)
+    )

@@ -1,0 +1,264 @@
+"""Names written in lower case: introduced by what a note says of them, or rare in the language and met again."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hopgate.extract.rules.capitals import is_given
+from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, zipf
+from hopgate.extract.rules.tokenise import letter
+from hopgate.extract.rules.words import words
+
+# Words of every language that are never a name by themselves.
+_SMALL = frozenset().union(
+    *(language.function | language.openers | language.hypothetical for language in LANGUAGES.values())
+)
+_CALENDAR = frozenset(
+    word for language in LANGUAGES.values() for word in (*language.months, *language.days, *language.shifts)
+)
+_WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
+_RUNS = frozenset(["runs", "run", "running", "läuft", "laufen", "draait", "loopt", "tourne", "corre", "gira"])
+_ON = frozenset(["on", "auf", "op", "sur", "en", "su"])
+_HOSTED = frozenset(["hosted", "deployed", "installed", "running", "hosting", "gehostet", "installiert"])
+_VERBS = _RUNS | _HOSTED
+_ADVERBS = words(
+    """
+    now still currently also again jetzt noch wieder nu weer now again maintenant ahora ora is are was
+    """
+)
+_PREPOSITIONS = frozenset(["on", "to", "from", "onto", "off", "auf", "von", "nach", "op", "naar", "van", "sur"])
+_DETERMINERS = words(
+    """
+    the a an my our your his her its their this that some any every no der die das den dem ein eine einen de het
+    een le la les un une el los las il lo gli
+    """
+)  # fmt: skip
+_NAMING = words(
+    """
+    called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata
+    """
+)
+_NAME = (
+    "(?<!the )(?<!my )(?<!our )(?<!der )(?<!die )(?<!das )(?<!het "
+    ")(?<!his )(?<!her )(?<! a )[^\\W\\d_][^\\W_]*(?:-[^\\W_]+)*"
+)
+_X, _A, _B = (f"(?P<{key}>{_NAME})" for key in "xab")
+_MOVED = "(?:moved|migrated|shifted|switched|transferred|relocated|moving|migrating|took)"
+_NOW = "(?: now| still| currently| also| jetzt| noch| nu)*"
+# Where names of services (x) and hosts (a, b) stand without an article, in notes of things that move and run.
+_TEMPLATES = tuple(
+    re.compile(rf"(?:(?<=^)|(?<=[ \n])){template}(?= |$)")
+    for template in (
+        f"{_MOVED} {_X} (?:over )?from {_A} (?:over )?to {_B}",
+        f"{_MOVED} [^ ]+ (?:over )?from {_A} (?:over )?to {_B}",
+        f"{_MOVED} {_X} (?:over |back )?to {_B}",
+        f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|"
+        f"moves|relocated|transferred)(?: over)? from {_A} to {_B}",
+        f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|moves|relocated)(?: over| back)? to {_B}",
+        f"{_X}(?: is| lives| sits| stays)?{_NOW} (?:lives|is|stays|sits|runs|on){_NOW} on {_B}",
+        f"{_X} (?:is|lives|stays){_NOW} on {_B}",
+        f"{_A}{_NOW} hosts {_X}(?: and [^ ]+)?",
+        f"{_A}{_NOW} hosts [^ ]+ and {_X}",
+        f"{_X} (?:ist |wurde )?(?:von {_A} )?(?:auf|nach) {_B} (?:umgezogen|migriert|verschoben|gewandert)",
+        f"{_X} (?:draait|loopt|läuft|tourne|gira|corre){_NOW}(?: (?:seit|"
+        f"sinds|depuis|dal|desde) [^ ]+)? (?:auf|op|sur|su|en) {_B}",
+        f"(?:läuft|draait) {_X}{_NOW} (?:auf|op) {_B}",
+        f"(?:läuft|draait)(?: (?:seit|sinds) [^ ]+)? (?:auf|op) {_B}",
+        f"(?:instead of|statt|in plaats van|rather than)(?: on| auf| op)? {_B}",
+        f"(?:rebooted|restarted|reinstalled|reimaged|ssh into|logged into|onto) {_B}",
+        f"{_A} (?:sits|stands|hums|crashed|died|rebooted|froze|stürzte|steht)",
+    )
+)
+_TEMPLATE_WORDS = words(
+    """
+    moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert
+    verschoben gewandert draait loopt läuft tourne gira corre instead statt plaats rather rebooted restarted
+    reinstalled reimaged ssh logged onto sits stands hums crashed died froze stürzte steht lives stays
+    """
+)
+_KINDS = {"x": "service", "a": "host", "b": "host"}
+LONGEST_TEXT = 2000
+"""Of a longer text only so many tokens are searched for the templates."""
+# Zipf: what is rarer is a name when it is met in two memories; what is unknown to every language, in one.
+RARE, BARE = 2.5, 4.1
+
+
+@dataclass(slots=True)
+class Survey:
+    """What memories show of their words: counted over all of them, asked for one.
+
+    Examples
+    --------
+    >>> survey = Survey()
+    >>> for text in ("immich runs on cedar .", "rebooted cedar", "a cedar table"):
+    ...     survey.add(text.split(), "en", "")
+    >>> survey.names("cedar is slow".split(), "en")
+    {'cedar': 'host'}
+    """
+
+    introduced: dict[str, str] = field(default_factory=dict)
+    capitals: Counter[str] = field(default_factory=Counter)
+    lower: Counter[str] = field(default_factory=Counter)
+    bare: Counter[str] = field(default_factory=Counter)
+    starts: set[str] = field(default_factory=set)
+    speakers: Counter[str] = field(default_factory=Counter)
+
+    def add(self, tokens: list[str], code: str, marks: str, tags: Iterable[str] = ()) -> None:
+        """Count one memory."""
+        lower = [token.lower() for token in tokens]
+        self.introduced |= introduced(tokens, lower, tags)
+        self.lower.update({token for token in tokens if token.islower() and _WORD.fullmatch(token)})
+        for at, token in enumerate(lower):
+            if token in _PREPOSITIONS and at + 1 < len(lower) and tokens[at + 1].islower():
+                self.bare[lower[at + 1]] += 1
+        if len(tokens) > 2 and tokens[1] == ":" and tokens[0][0].isupper() and lower[0] not in _SMALL:
+            self.speakers[lower[0]] += 1
+        self.starts.update(word for word, token in zip(lower, tokens, strict=True) if token[0].isupper())
+        if code != "de":
+            self.capitals.update(
+                {lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'}
+            )
+
+    def names(self, tokens: Iterable[str], code: str) -> dict[str, str]:
+        """Give those of a memory's words that all memories show to be names, in lower case, with their kinds."""
+        found: dict[str, str] = {}
+        for token in tokens:
+            word = token.lower().replace("’", "'").removesuffix("'s")
+            if word in found:
+                continue
+            if word in self.introduced:
+                found[word] = self.introduced[word]
+            elif token[:1].isupper():
+                if self.speakers[word] > 1:
+                    found[word] = "person"
+                elif self.capitals[word] > self.lower[word]:
+                    found[word] = ""
+            elif (self.lower[word] > 1 and is_rare(word, code, RARE)) or (
+                self.bare[word] > 1 and self.lower[word] > 1 and is_rare(word, code, BARE)
+            ):
+                found[word] = ""
+        return found
+
+
+def is_rare(word: str, code: str, limit: float) -> bool:
+    """Whether a word in lower case is rare enough, in its note's language and in English, to be a name.
+
+    Examples
+    --------
+    >>> is_rare("vaultwarden", "en", 1), is_rare("running", "en", 3), is_rare("follow-up", "en", 2.5)
+    (True, False, False)
+    """
+    if len(word) < 3 or word in _SMALL or word in _CALENDAR or not _WORD.fullmatch(word):
+        return False
+    if "-" in word and all(zipf(part, code) > 3 or zipf(part, "en") > 3 or len(part) < 3 for part in word.split("-")):
+        return False
+    stem = word.removesuffix("s") if word.endswith("s") else word
+    return all(max(zipf(word, one), zipf(stem, one)) < limit for one in {code, "en"})
+
+
+def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) -> dict[str, str]:  # noqa: PLR0912
+    """Give the words in lower case that this text makes names: "X runs on Y", "X: A -> B", "called X", "X = Y".
+
+    Examples
+    --------
+    >>> tokens = "uptime-kuma : hazel -> willow".split()
+    >>> introduced(tokens, tokens)
+    {'hazel': 'host', 'willow': 'host', 'uptime-kuma': 'service'}
+    """
+    found: dict[str, str] = {}
+    for at, word in enumerate(lower):
+        if (
+            word in _ON
+            and (verb := next((back for back in range(at - 1, max(-1, at - 5), -1) if lower[back] in _VERBS), -1)) >= 0
+        ):
+            host = _name_at(tokens, at + 1)
+            between = lower[verb + 1 : at]
+            if host and all(
+                one in _ADVERBS or one == "by" or not tokens[verb + 1 + k].islower() for k, one in enumerate(between)
+            ):
+                subject = next((back for back in range(verb - 1, max(-1, verb - 4), -1)
+                                if lower[back] not in _VERBS | _ADVERBS), -1)  # fmt: skip
+                found[host] = "host"
+                if service := _name_at(tokens, subject):
+                    found.setdefault(service, "service")
+        elif word == "name" and at > 2 and lower[at - 2 : at] == ["is", "the"]:
+            if name := _name_at(tokens, at - 3):
+                found.setdefault(name, "")
+        elif tokens[at] in ("->", "→", "=>", "-->"):
+            ends = _name_at(tokens, at - 1), _name_at(tokens, at + 1)
+            if all(ends):
+                found |= dict.fromkeys(ends, "host")
+                if at > 2 and tokens[at - 2] == ":" and (service := _name_at(tokens, at - 3)):
+                    found[service] = "service"
+        elif word in _NAMING:
+            if (name := _name_at(tokens, at + 1)) and is_rare(name, "en", 3):
+                found.setdefault(name, "")
+        elif word == "=" and (name := _name_at(tokens, at - 1)) and (at < 2 or tokens[at - 2][0] == "\n"):
+            found.setdefault(name, "")
+    words = set(lower)
+    text = " ".join(lower[:LONGEST_TEXT])
+    worth = not _TEMPLATE_WORDS.isdisjoint(words) or " is on " in text or " now on " in text
+    for pattern in _TEMPLATES if worth else ():
+        for match in pattern.finditer(text):
+            names = {key: name for key, name in match.groupdict().items() if name and _can_name(name, tokens, key)}
+            if len(names) == sum(value is not None for value in match.groupdict().values()):
+                for key, name in names.items():
+                    found.setdefault(name, _KINDS[key])
+    wanted = {tag.lower() for tag in tags}
+    for token in words & wanted:
+        if token in tokens and is_rare(token, "en", 3.2):
+            found.setdefault(token, "")
+    return found
+
+
+def _can_name(word: str, tokens: list[str], key: str) -> bool:
+    """Whether a word that a template found is in lower case in the text and rare enough for its place."""
+    return word in tokens and is_rare(word, "en", 4.2 if key in ("a", "b") else 4.0) and not is_given(word)
+
+
+def _name_at(tokens: list[str], at: int) -> str:
+    """The word in lower case at a place where a name stands, if it can be one; else an empty text."""
+    if not 0 <= at < len(tokens):
+        return ""
+    token = tokens[at]
+    if not token.islower() or token in _SMALL or token in _DETERMINERS or token in KIN or not _WORD.fullmatch(token):
+        return ""
+    for back in range(at - 1, max(-1, at - 4), -1):
+        if tokens[back].lower() in _DETERMINERS:
+            return ""  # "the backup job"
+        if not tokens[back].isalpha():
+            break
+    return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
+
+
+def lower_spans(tokens: list[str], known: Iterable[str], code: str) -> Iterator[int]:
+    """Yield where names in lower case stand: known ones, and words that no language has."""
+    wanted = set(known)
+    for at, token in enumerate(tokens):
+        if not token[0].isalpha() or not token.islower():
+            continue
+        word = token.replace("’", "'").removesuffix("'s")
+        if word in wanted or (len(word) > 4 and letter(token) in "we" and is_unknown(word, code)):
+            yield at
+
+
+def is_unknown(word: str, code: str) -> bool:
+    """Whether no language knows a word, nor what it is derived from: then it is a name even where it stands once."""
+    if (
+        not is_rare(word, code, 2.0)
+        or is_common_anywhere(word)
+        or re.search(r"(.)\1\1", word)
+        or ("-" in word and code == "en")
+    ):
+        return False
+    endings = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es")
+    stems = [word.removesuffix(ending) for ending in endings if word.endswith(ending)]
+    if any(zipf(stem, "en") > 2.5 or zipf(stem + "e", "en") > 2.5 for stem in stems):
+        return False
+    if code in ("de", "nl"):
+        return False
+    # Two known words written together ("doorbell") are a word; the service names of that form recur or are introduced.
+    return not any(zipf(word[:at], "en") > 3.3 and zipf(word[at:], "en") > 3.3 for at in range(3, len(word) - 2))

@@ -1,0 +1,269 @@
+"""Facts as people note them: each sentence against the table of patterns, with its dates, moves and pronouns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.rules.clauses import STATES, Clause, clauses
+from hopgate.extract.rules.fact_dates import validity
+from hopgate.extract.rules.fact_patterns import FACTS
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.referents import Referents
+from hopgate.extract.rules.sentence_facts import facts as prose_facts
+
+# How far a pattern may be trusted: the share right on the tuning half of benchmarks/notes, rounded down.
+STATED, COMMON = 0.9, 0.7
+_PERSONAL = frozenset(("lives in", "works at", "reports to", "allergic to", "married to", "parent of", "sibling of"))
+_OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
+_OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
+_ARTICLE = re.compile(
+    r"^(?:the|a|an|my|our|your|his|"
+    r"her|its|their|this|that|der|"
+    r"die|das|den|dem|des|ein|eine|"
+    r"einen|einem|einer|mein|"
+    r"meine|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a pattern said in one sentence: names, the relation, and whether it is over."""
+
+    subjects: tuple[str, ...]
+    relation: str
+    objects: tuple[str, ...]
+    ended: bool
+    common: bool
+
+
+def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
+    """Yield the facts of a memory: those of the patterns for notes, then those of encyclopaedic prose.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> source = Source("m1", Cleared("Moved immich from cedar to alder yesterday."), created_at=datetime(2024, 5, 4))
+    >>> for fact in note_facts(read(source), source):
+    ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from, "|", fact.valid_to)
+    immich | runs on | alder | 2024-05-03 | None
+    immich | runs on | cedar | None | 2024-05-03
+    """
+    who = Referents(reading, source)
+    for clause in clauses(reading):
+        words = set(clause.text.split())
+        seen: list[tuple[int, int]] = []
+        for pattern in FACTS.worth_trying(words):
+            for match in pattern.regex.finditer(clause.text):
+                start, end = match.span()
+                if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
+                    continue
+                stance = clause.stance(start, end)
+                if stance == "not" and pattern.relation != "before":
+                    continue
+                if pattern.relation in STATES and clause.is_past(start, end):
+                    stance = "ended"
+                made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
+                if made:
+                    seen.append((start, end))
+                    who.note(made[0])
+                yield from made
+        who.leave(clause)
+    yield from _prose(reading)
+
+
+_QUIET = frozenset(("move", "located in", "runs on", "part of"))
+
+
+def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:  # noqa: PLR0912
+    groups = match.groupdict()
+    begin, until = validity(clause, match, groups.get("d"))
+    over = begin or who.written
+    if relation == "before":
+        yield from _before(groups, who, over, clause.text[match.end() :])
+        return
+    if relation in _OF_THINGS and ("first" in groups or "near" in groups or groups.get("s") == ""):
+        subjects, common = who.thing_left_out(clause, match.start()), False
+    elif "first" in groups or "near" in groups:
+        subjects, common = who.left_out(clause, match.start(), near="near" in groups), False
+    else:
+        subjects, common = _ends(groups.get("s"), clause, who, match.start())
+    if relation == "move":
+        yield from _moved(groups, subjects, clause, who, begin)
+        return
+    objects, plain = _objects(relation, groups, clause, who)
+    for subject in subjects:
+        for target in objects:
+            kind = _relation(relation, subject, target, clause, who, plain)
+            if not kind or subject == target or (common and plain):
+                continue
+            trust = COMMON if common or plain else STATED
+            if ended:
+                # "No longer since May": the date is its end.
+                if end := until or begin or who.written:
+                    yield Fact(subject, kind, target, begin if until else None, end, trust)
+            else:
+                yield Fact(subject, kind, target, begin, until, trust)
+    gone = _gone_amount(groups, clause, match.end()) if relation == "costs" else groups.get("ac")
+    if gone and subjects and over:
+        yield Fact(subjects[0], relation, gone, None, over, COMMON)
+    if groups.get("a") and subjects and relation in ("led by", "sold to"):
+        gone = clause.reading.spans[clause.spans(groups["a"])[0]].name
+        if over:
+            yield Fact(subjects[0], "owned by" if relation == "sold to" else relation, gone, None, over, STATED)
+
+
+def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str | None:
+    """What something cost before: "… instead of £24", "(was £24)", "went up from £24 to …"."""
+    part = groups.get("x")
+    if not part:
+        after = re.match(
+            r"(?: [\w/]+){0,4} (?:instead of|statt|, was|\( was|, before|"
+            r", not|rather than|anstatt|au lieu de|en vez de) (⟪\d+⟫)",
+            clause.text[end:],
+        )
+        part = after[1] if after else None
+    return clause.reading.spans[clause.spans(part)[0]].name if part else None
+
+
+def _moved(
+    groups: dict[str, str | None], subjects: tuple[str, ...], clause: Clause, who: Referents, begin: str | None
+) -> Iterator[Fact]:
+    spans = clause.reading.spans
+    new = spans[clause.spans(groups["b"] or "")[0]].name
+    old = [spans[number].name for number in clause.spans(groups.get("a") or "")]
+    for subject in subjects:
+        by_word = [
+            kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)
+        ]
+        relation = by_word[0] if by_word else _of_move(subject, new, clause, who)
+        if not relation or subject == new:
+            continue
+        yield Fact(subject, relation, new, begin, None, STATED)
+        over = begin or who.written
+        for name in old:
+            if over and name not in (subject, new):
+                yield Fact(subject, relation, name, None, over, STATED)
+
+
+def _of_move(subject: str, target: str, clause: Clause, who: Referents) -> str:
+    text = clause.text
+    if who.is_person(subject) or subject == who.first_person:
+        return "works at" if re.search(r"works? at", text) else "" if who.is_host(target) else "lives in"
+    if who.is_person(target):
+        return ""
+    if who.is_host(target) or who.is_service(subject) or subject.islower():
+        return "runs on"
+    return "located in" if target[:1].isupper() else ""
+
+
+def _before(groups: dict[str, str | None], who: Referents, over: str | None, rest: str) -> Iterator[Fact]:
+    name = who.names_of(groups.get("a") or "")
+    last = who.last_fact
+    # "the Aberdeen port authority" is not Aberdeen.
+    if (
+        not name
+        or not over
+        or re.match(r" (?!and|und|in|on|at|by|but|for|to|then|as|or|until|till|before)[^\W\d_]{3,} [^\W\d_]{3,}", rest)
+    ):
+        return
+    if "work" in groups:
+        if who.topic and who.is_person(who.topic):
+            yield Fact(
+                who.topic, "works at", name[0], None, last.valid_from if last and last.valid_from else over, STATED
+            )
+        return
+    subjects = who.people_of(groups["s"]) if groups.get("s") else ()
+    if last and "s" not in groups and last.relation in FACTS.single_valued and last.object != name[0]:
+        yield Fact(last.subject, last.relation, name[0], None, last.valid_from or over, STATED)
+    elif subjects:
+        end = last.valid_from if last and last.relation == "works at" and last.subject in subjects else None
+        yield Fact(subjects[0], "works at", name[0], None, end or over, STATED)
+
+
+def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tuple[str, ...], bool]:
+    """The names a subject slot means, and whether it is a common noun; a slot left empty means the topic."""
+    if part is None or part == "":
+        return ((who.topic,) if who.topic else ()), False
+    names = who.names_of(part)
+    if names:
+        return names, False
+    if people := who.people_of(part, clause, at):
+        return people, False
+    noun = _ARTICLE.sub("", part).strip()
+    if part in who.pronouns or not noun or noun in who.pronouns:
+        return (), False
+    return (noun,), True
+
+
+def _objects(
+    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents
+) -> tuple[tuple[str, ...], bool]:
+    if relation == "costs":
+        return tuple(clause.reading.spans[number].name for number in clause.spans(groups["m"] or "")), False
+    if relation == "due":
+        return tuple(clause.reading.spans[number].name for number in clause.spans(groups["d"] or "")), False
+    part = groups.get("o") or groups.get("o2") or ""
+    names = who.names_of(part) or who.people_of(part)
+    if names:
+        return names, False
+    noun = _ARTICLE.sub("", part).strip()
+    return ((noun,) if noun and noun not in who.pronouns else ()), True
+
+
+def _relation(relation: str, subject: str, target: str, clause: Clause, who: Referents, plain: bool) -> str:  # noqa: PLR0911, PLR0912
+    """The relation that words mean between these two: a person does not run on a host; empty where they fit nothing."""
+    person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
+    if relation == "runs on":
+        return "" if person or other or plain else relation
+    if relation == "works at" and other:
+        return ""
+    if relation == "lives in" and not person and subject.islower():
+        return ""
+    if (
+        relation == "works at"
+        and plain
+        and not re.search(rf"(?:at|for|bei) (?:the|a|an) {re.escape(target)}", clause.text)
+    ):
+        return ""
+    if relation == "located in":
+        if person or other or who.is_host(target):
+            return ""
+        return relation if not (plain and subject.islower() and not who.is_named(subject)) else ""
+    if relation == "owned by" and not other and not target.startswith("Team ") and not who.is_owner(target):
+        return (
+            "part of"
+            if re.search("belong|gehört|pertenece|appartien", clause.text) and target[:1].isupper()
+            else (relation if re.search("own", clause.text) and target[:1].isupper() else "")
+        )
+    if relation in _OF_PERSONS and target.islower():
+        return ""
+    if relation == "reports to" and not target[:1].isupper():
+        return ""
+    if relation == "replaced by" and other:
+        return ""
+    if relation == "led by" and subject.islower() and not who.is_named(subject):
+        return ""
+    if relation == "led by" and person:
+        return "reports to"
+    if relation == "allergic to" and target in ("anything", "nothing", "everything"):
+        return ""
+    return relation
+
+
+def _prose(reading: Reading) -> Iterator[Fact]:
+    """The relations of encyclopaedic prose that notes have no pattern for, between names alone."""
+    spans = [span for span in reading.spans if span.form not in ("amount", "han")]
+    for fact in prose_facts(reading.tokens, reading.marks, spans, reading.topic):
+        if fact.relation.removeprefix("formerly ") not in _COVERED and _ROLES.isdisjoint(fact.relation.split()):
+            yield fact
+
+
+_ROLES = frozenset(
+    ("sister", "brother", "boss", "manager", "head", "son", "daughter", "wife", "husband", "employer", "lead")
+)
+_COVERED = FACTS.relations | {"works for", "owns", "manages", "child of", "moved from", "moved to", "also known as"}

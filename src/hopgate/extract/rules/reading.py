@@ -1,0 +1,93 @@
+"""A memory as the rules read it: tokens, letters, language, and the spans that are names, dates and amounts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hopgate.extract.extraction import Source
+from hopgate.extract.rules.candidates import Span, candidates, title
+from hopgate.extract.rules.capitals import is_given, judged, plain
+from hopgate.extract.rules.date_spans import date_spans
+from hopgate.extract.rules.han_names import han_names
+from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN
+from hopgate.extract.rules.lower_names import introduced, lower_spans
+from hopgate.extract.rules.tokenise import analysed
+
+# "Note:" and "Reason:" start lines too; a speaker's name is short, and its line a turn.
+_SPEAKER_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the rules know of one memory before they look for facts."""
+
+    tokens: list[str]
+    lower: list[str]
+    marks: str
+    code: str
+    spans: list[Span]
+    kinds: dict[str, str]
+    topic: str
+    speaker: str
+
+
+def read(source: Source) -> Reading:
+    """Read one memory.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Cleared
+    >>> reading = read(Source("m1", Cleared("immich runs on cedar since March 2024. Ask Bea.")))
+    >>> [(span.name, span.form) for span in reading.spans]
+    [('immich', 'service'), ('cedar', 'host'), ('2024-03', 'date'), ('Bea', 'name')]
+    """
+    tokens, lower, raw, code = analysed(source.text)
+    known = dict(source.known)
+    if source.title is None:  # without context; with it the survey has seen this text too
+        known |= {name: kind for name, kind in introduced(tokens, lower, source.tags).items() if not known.get(name)}
+    speaker = _speaker(tokens, raw, known)
+    if speaker:
+        known.setdefault(lower[0], "person")
+    marks = judged(tokens, lower, raw, code, known)
+    spans = candidates(tokens, marks, date_spans(tokens, lower, code, source.created_at))
+    taken = bytearray(len(tokens))
+    for span in spans:
+        taken[span.start : span.end] = b"\1" * (span.end - span.start)
+    for at in lower_spans(tokens, known, code):
+        if not taken[at]:
+            name = tokens[at].removesuffix("'s").removesuffix("’s")
+            spans.append(Span(at, at + 1, name, known.get(name) or "name"))
+    for at, mark in enumerate(marks):
+        if mark == "$":
+            spans.append(Span(at, at + 1, tokens[at], "amount"))
+        elif mark == "J":
+            spans += [Span(at, at + 1, name, "han") for name in han_names(tokens[at])]
+    spans.sort(key=lambda span: span.start)
+    topic = source.title if source.title is not None else title(tokens, raw)
+    kinds = {span.name: kind for span in spans if (kind := person_kind(span.name) or known.get(span.name.lower(), ""))}
+    return Reading(tokens, lower, marks, code, spans, kinds, " ".join(topic.split()), speaker)
+
+
+def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
+    """The name before the colon that starts a turn: "Caroline: …"."""
+    end = marks.find(":", 0, _SPEAKER_WORDS + 1)
+    if end < 1 or end == len(marks) - 1 or any(mark not in "UAiKMZC" for mark in marks[:end]) or marks[end + 1] == "¶":
+        return ""
+    name = " ".join(tokens[:end])
+    first = tokens[0].lower()
+    return name if is_given(first) or known.get(first) == "person" or end > 1 else ""
+
+
+def person_kind(name: str) -> str:
+    """Say "person" where a name has a given name or a title in front.
+
+    Examples
+    --------
+    >>> [person_kind(name) for name in ("Tomasz Wilk", "Aunt Shirin", "Frau Dirks", "Team Atlas")]
+    ['person', 'person', 'person', '']
+    """
+    first, _, rest = name.partition(" ")
+    word = plain(first).rstrip(".")
+    if rest:
+        return "person" if (word in KIN and rest[0].isupper()) or word in GIVEN_NAMES else ""
+    return "person" if is_given(first) and first[0].isupper() else ""

@@ -1,0 +1,177 @@
+"""Whom a pronoun means, who says "I", and which names are persons, hosts and services."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.rules.candidates import Span
+from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.reading import Reading, person_kind, read
+from hopgate.extract.rules.words import words
+
+_FIRST = words("i my me ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
+_PERSON = words("he she him her his er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
+_THING = words("it es its")
+_BOTH = words("both beide they them ils elles")
+_TO_US = (
+    _FIRST | _PERSON | _THING | _BOTH | words("we us wir uns nous nosotros noi wij this that one which who there here")
+)
+_OF_GOODS = frozenset(("bought from", "replaced by", "sold to", "costs"))
+_AFTER_PREPOSITION = re.compile(
+    r"\b(?:at|in|from|for|of|with|near|to|on|bei|im|in|von|mit|aus|für|à|"
+    r"chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
+)
+_POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
+_NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
+
+
+class Referents:
+    """Keeps, sentence by sentence, who and what was talked about last."""
+
+    pronouns = _TO_US
+
+    def __init__(self, reading: Reading, source: Source) -> None:
+        self.reading, self.source = reading, source
+        self.first_person = reading.speaker or source.owner
+        self.written = source.created_at.date().isoformat() if source.created_at else None
+        self.last_fact: Fact | None = None
+        self._people: list[str] = []
+        self._subjects: tuple[str, ...] = ()
+        self._thing = reading.topic
+        self._earlier: str | None = None
+        self._kinds = reading.kinds
+        self._names = {span.name for span in reading.spans if span.form in _NAMED}
+
+    @property
+    def topic(self) -> str:
+        """What a sentence without a subject is about: what the last one was about, or the title."""
+        return self._subjects[0] if self._subjects else self.reading.topic
+
+    def left_out(self, clause: Clause, at: int, *, near: bool) -> tuple[str, ...]:
+        """Whom a verb without a subject is about: who opens the sentence, or for a participle the name before it."""
+        numbers = clause.spans(clause.text[:at])
+        names = [name for number in numbers if (name := self._named(number)) and name != self.reading.speaker]
+        names = self._subjects_of(clause, names) or names
+        if not names:
+            return (self.topic,) if self.topic else ()
+        opens = clause.text.split(": ", 1)[-1].startswith("⟨")
+        return (names[-1] if near or not opens else names[0],)
+
+    def thing_left_out(self, clause: Clause, at: int) -> tuple[str, ...]:
+        """What "costs £5" is about: what the last fact bought or replaced, the only thing named, or nothing."""
+        last = self.last_fact
+        if last and last.relation in _OF_GOODS:
+            return (last.object if last.relation == "replaced by" else last.subject,)
+        named = [self._named(number) for number in clause.spans(clause.text[:at])]
+        names = [name for name in named if name and not self.is_person(name)]
+        names = self._subjects_of(clause, names) or names
+        if names:
+            return (names[0],) if len(names) == 1 or clause.text.startswith("⟨") else ()
+        return (self.topic,) if self.topic and not self.is_person(self.topic) else ()
+
+    def _subjects_of(self, clause: Clause, names: list[str]) -> list[str]:
+        """Those of a sentence's names that no preposition stands before: "the choir at St Mary's, led by …"."""
+        numbers = _AFTER_PREPOSITION.findall(clause.text)
+        beside = {self._span(int(number)).name for number in numbers}
+        return [name for name in names if name not in beside]
+
+    def leave(self, clause: Clause) -> None:
+        """Note who and what a sentence named."""
+        named = [self._span(number) for number in clause.spans(clause.text)]
+        people = [span.name for span in named if self.is_person(span.name) and span.name != self.reading.speaker]
+        if people:
+            # Who is only an owner ("Moira's assistant") or stands after a preposition is not who the next "she" means.
+            owners = {self._span(int(number)).name for number in _POSSESSIVE.findall(clause.text)}
+            likely = [name for name in self._subjects_of(clause, people) if name not in owners]
+            self._people = likely or people
+        subjects = [span.name for span in named if span.form in _NAMED and span.name != self.reading.speaker]
+        if subjects:
+            opening = clause.text.split(" , ")[0]
+            listed = [self._span(number).name for number in clause.spans(opening)]
+            joined = " and " in opening.split(" are ")[0] and len(listed) > 1
+            self._subjects = tuple(name for name in listed[:2] if name in subjects) if joined else (subjects[0],)
+            self._thing = next((name for name in subjects if not self.is_person(name)), self._thing)
+
+    def note(self, fact: Fact) -> None:
+        """Remember the last fact: "before that" refers to it, and a sentence without a subject to its subject."""
+        self.last_fact = fact
+        if self.is_person(fact.subject):
+            self._people = [fact.subject]
+        self._subjects = (fact.subject,)
+
+    def names_of(self, part: str) -> tuple[str, ...]:
+        """The names that a part of an encoded sentence refers to."""
+        numbers = [
+            int(piece.strip("⟨⟩").removeprefix("team "))
+            for piece in part.replace("⟨team ", "⟨").split()
+            if piece[:1] == "⟨"
+        ]
+        return tuple(self._span(number).name for number in numbers if self._span(number).form in _NAMED)
+
+    def people_of(self, part: str | None, clause: Clause | None = None, at: int = 0) -> tuple[str, ...]:  # noqa: PLR0911
+        """Whom a pronoun means, or nobody: somebody named in its sentence, in one before, or in the thread."""
+        word = (part or "").strip()
+        if word in _FIRST:
+            return (self.first_person,)
+        if word == "their":
+            last = self.last_fact
+            return (last.subject, last.object) if last and last.relation == "married to" else ()
+        numbers = clause.spans(clause.text[:at]) if clause else []
+        here = [
+            name
+            for number in numbers
+            if (name := self._named(number)) and self.is_person(name) and name != self.reading.speaker
+        ]
+        if here and word in _PERSON:
+            return (here[-1],)
+        if len(here) > 1 and word in _BOTH:
+            return tuple(here[-2:])
+        if word in _PERSON:
+            person = self._people[0] if self._people else self._from_thread()
+            return (person,) if person else ()
+        if word in _THING:
+            return (self._thing,) if self._thing else ()
+        if word in _BOTH:
+            return self._subjects if len(self._subjects) > 1 else tuple(self._people) if len(self._people) > 1 else ()
+        return ()
+
+    def is_person(self, name: str) -> bool:
+        """Whether a name is known to be a person's."""
+        return self._kinds.get(name) == "person" or name == self.first_person or bool(person_kind(name))
+
+    def is_owner(self, name: str) -> bool:
+        """Whether a name is that of who says "I"."""
+        return name == self.first_person
+
+    def is_host(self, name: str) -> bool:
+        """Whether a name was introduced as a host, or has the form of one."""
+        return self._kinds.get(name) == "host" or (name.islower() and name in self._names)
+
+    def is_service(self, name: str) -> bool:
+        """Whether a name was introduced as something that runs on hosts."""
+        return self._kinds.get(name) == "service"
+
+    def is_named(self, name: str) -> bool:
+        """Whether a text is a name of this memory, and not a common noun."""
+        return name in self._names
+
+    def _named(self, number: int) -> str:
+        span = self._span(number)
+        return span.name if span.form in _NAMED else ""
+
+    def _span(self, number: int) -> Span:
+        return self.reading.spans[number]
+
+    def _from_thread(self) -> str:
+        """The last person of the turns before, but not who speaks now."""
+        if self._earlier is None:
+            self._earlier = ""
+            for text in reversed(self.source.before):
+                turn = read(Source("before", text, known=self.source.known))
+                people = [span.name for span in turn.spans if span.name not in (turn.speaker, self.reading.speaker)
+                          and (turn.kinds.get(span.name) == "person" or person_kind(span.name))]  # fmt: skip
+                if people:
+                    self._earlier = people[-1]
+                    break
+        return self._earlier

@@ -1,0 +1,37 @@
+"""Memories by the words they hold: names in their text, names as their title."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+# A title may have a short addition to the name, in brackets: "(road)", "(1954 film)".
+MAX_ADDITION = 60
+
+
+def with_word(connection: Connection[Any], words: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
+    """Memories that hold one of some words in lower case, as (memory, number of the word), at most `limit` a word."""
+    if not words:
+        return []
+    return connection.execute(
+        "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (word, number) "
+        "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
+        "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.word) "
+        "AND NOT m.is_sensitive AND m.content ~ ('(^|[^[:alnum:]_-])' || t.word || '($|[^[:alnum:]_-])') "
+        "LIMIT %s) AS h",
+        (list(words), limit),
+    ).fetchall()
+
+
+def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
+    """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name."""
+    return connection.execute(
+        "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (name, number) "
+        "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
+        "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
+        "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
+        (list(names), MAX_ADDITION, limit),
+    ).fetchall()
