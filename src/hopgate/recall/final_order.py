@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 
+from hopgate.memory import DEFAULT_IMPORTANCE
 from hopgate.recall.fuse import AnyFuser, ExactMatch, Fused, Id, Importance, SortBy, lifted, order
 from hopgate.recall.fuse.lift import BASE_PLACE
 
@@ -81,8 +82,12 @@ def near_of(
 
     So a memory that is not linked, or sensitive, is not lost by the graph where the base has it among its first three.
     """
-    hits = [Fused(key, score, {}, {"base": place}) for place, (key, score) in enumerate(base) if key in there]
-    first = [hit.id for hit in order(hits, importance=importance, prior=prior)[:BASE_PLACE]]
+    scored = [
+        (-score * (prior.factor(importance.get(key, DEFAULT_IMPORTANCE)) if prior else 1.0), place, key)
+        for place, (key, score) in enumerate(base)
+        if key in there
+    ]
+    first = [key for _, _, key in sorted(scored)[:BASE_PLACE]]
     return first[:1] + [key for key in first[1:] if key in blind]
 
 

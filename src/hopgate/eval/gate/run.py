@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.eval.arms.collect import collect
 from hopgate.eval.data.dataset import Dataset
-from hopgate.eval.gate.assemble import assemble, graph_source
+from hopgate.eval.gate.assemble import assemble, graph_source, statements_path
 from hopgate.eval.gate.evidence import Evidence
 from hopgate.eval.gate.judge import Judgement, judge
 from hopgate.eval.gate.ledger import Ledger
@@ -154,7 +154,7 @@ def look(
     with _result_folder(out) as kept:
         fingerprint = save_gate(kept, evidence, about)
         stage("judging", None)
-        judgement = judge(replace(evidence, saved=recomputed(kept)))
+        judgement = replace(judge(replace(evidence, saved=recomputed(kept))), fingerprint=fingerprint)
     ledger.record(
         evidence.qrels,
         split=split,
@@ -178,7 +178,7 @@ def throwaway_store(
         kb.add(*dataset.memories)
         kb.embed(options.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)
-        kb.build(_extractor(dataset, options), embed_concepts=False)
+        kb.build(_extractor(dataset, options), embed_concepts=False, statements=statements_path(dataset, options))
         yield kb
 
 
