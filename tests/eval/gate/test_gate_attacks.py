@@ -192,6 +192,10 @@ def test_the_exit_status_says_the_verdict(tmp_path, capsys):
     words = ["gate", "--runs", str(tmp_path / "lexical+dense.run"), str(tmp_path / "lexical+dense+graph.run")]
     assert status_of(*words, "--qrels", str(tmp_path / "qrels.txt"), "--exit-code") == 11
     assert "what to do now" in capsys.readouterr().out
+    assert status_of(*words, "--qrels", str(tmp_path / "qrels.txt"), "--apply") == 0
+    assert "nothing was applied: the gate is not OPEN" in capsys.readouterr().out
+    assert status_of(*words, "--qrels", str(tmp_path / "qrels.txt"), "--force") == 2
+    assert "--force belongs to --apply" in capsys.readouterr().err
 
 
 # 7. What is compared is what is said to be compared.

@@ -26,6 +26,7 @@ from hopgate.eval.gate.evidence import Evidence, Tuning
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.plan import GateOptions
 from hopgate.eval.gate.run import gate_store, run_gate, throwaway_store
+from hopgate.eval.gate.saved import saved_fingerprint
 from hopgate.eval.gate.verdict import Verdict
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.settings import Settings
@@ -201,10 +202,18 @@ def test_the_whole_gate_from_the_command_line(
     kept = {query for qrels in dataset.splits.values() for query in list(qrels)[:15]}
     lines = (folder / "queries.jsonl").read_text().splitlines()
     (folder / "queries.jsonl").write_text("\n".join(line for line in lines if json.loads(line)["_id"] in kept) + "\n")
-    out = tmp_path / "report"
-    _run("gate", str(folder), "--arms", "quick", "--out", str(out), "--json")
+    about = {"doc_id": dataset.memories[0].external_id, "statement": "It is about a host."}
+    (folder / "statements.jsonl").write_text(json.dumps(about) + "\n")
+    out, store = tmp_path / "report", ("--data", str(tmp_path / "store"))
+    words = ["gate", str(folder), "--arms", "quick", "--statements", "--out", str(out), "--apply", "--force", "--json"]
+    _run(*words, *store)
     told = json.loads(capsys.readouterr().out)
     assert told["verdict"] in {"OPEN", "CLOSED", "INCONCLUSIVE"}
+    assert load_gate(out)[1]["graph"] == "triples.jsonl and statements.jsonl"
+    _run("settings", "--json", *store)
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["settings"]}
+    assert rows["fuser"]["value"] == told["applied"]["fuser"]
+    assert rows["fuser"]["source"] == rows["walk"]["source"] == f"gate {saved_fingerprint(out)}"
     assert all((out / name).is_file() for name in ("report.html", "report.md", "report.json", "gate.json"))
     _run("report", str(out), "--json")
     again = json.loads(capsys.readouterr().out)

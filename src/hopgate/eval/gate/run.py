@@ -21,7 +21,7 @@ from hopgate.eval.gate.plan_file import FILE, plan_hash, plan_text
 from hopgate.eval.gate.saved import recomputed, save_gate
 from hopgate.eval.report import Notes, write_report
 from hopgate.eval.report.page import detailed_queries
-from hopgate.recall.settings import Settings
+from hopgate.recall.settings import DEFAULT_FUSER, Settings
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -63,7 +63,7 @@ def run_gate(
     """
     options, policy = _planned(dataset, options, policy, plan, out)
     with throwaway_store(dataset, stage, options) as kb:
-        return _gate(kb, dataset, options, policy, plan, out, stage, graph_source(dataset, options))
+        return _gate(kb, Settings(), dataset, options, policy, plan, out, stage, graph_source(dataset, options))
 
 
 def gate_store(
@@ -78,6 +78,8 @@ def gate_store(
 ) -> Judgement:
     """Judge a store's graph, vectors and merges as they are: read-only, in one snapshot.
 
+    Its walk, its prior and its lexical ranker are the store's own; legs and weights are what is judged.
+
     Parameters
     ----------
     kb : KnowledgeBase
@@ -89,8 +91,10 @@ def gate_store(
     from hopgate.store.frozen import FrozenStore
 
     options, policy = _planned(dataset, options, policy, plan, out)
+    settings = kb.settings()
     with KnowledgeBase(FrozenStore(kb.store)) as frozen:
-        return _gate(frozen, dataset, options, policy, plan, out, stage, "the store's graph")
+        frozen.graph_leg.configure(settings.walk)
+        return _gate(frozen, settings, dataset, options, policy, plan, out, stage, "the store's graph")
 
 
 def _planned(
@@ -109,6 +113,7 @@ def _planned(
 
 def _gate(
     kb: KnowledgeBase,
+    settings: Settings,
     dataset: Dataset,
     options: GateOptions,
     policy: Policy,
@@ -126,7 +131,7 @@ def _gate(
 
         graphs["hops"] = kb.graph_leg.variant(hops=Hops())
     progress = stage("asking", len(queries))
-    settings = Settings(k=options.k, depth=options.depth)
+    settings = replace(settings, fuser=DEFAULT_FUSER, k=options.k, depth=options.depth)
     collected = collect(
         kb, queries, settings=settings, graphs=graphs, shuffles=options.shuffle_seeds, progress=progress
     )
