@@ -130,6 +130,8 @@ def ranked(hits: Iterable[Fused[Id]]) -> list[Fused[Id]]:
     legs: set[str] = set()
     for hit in pool:
         legs.update(hit.ranks)
+        if len(legs) > 1:
+            break
     if len(legs) == 1:
         (alone,) = legs
         return sorted(pool, key=lambda hit: (-hit.score, hit.ranks[alone]))

@@ -51,8 +51,11 @@ class Importance:
         A memory without an importance has the default, 0.5.
         """
         result = []
+        factors: dict[float, float] = {}
         for hit in hits:
-            factor = self.factor(importance.get(hit.id, DEFAULT_IMPORTANCE))
+            weight = importance.get(hit.id, DEFAULT_IMPORTANCE)
+            if (factor := factors.get(weight)) is None:
+                factor = factors[weight] = self.factor(weight)
             id, score, contributions, ranks, bonus, before, granted = hit
             result.append(Fused(id, score * factor, contributions, ranks, bonus, before * factor, granted))
         return ranked(result)
