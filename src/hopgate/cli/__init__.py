@@ -44,6 +44,9 @@ COMMANDS = {
     "db": ("db", "Upgrade, inspect, start or stop the database."),
 }
 
+# command -> options that may stand alone, and what they then mean
+ALONE = {"gate": {"--statements": "own"}}
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; a `HopgateError` is one line on standard error and exit status 2."""
@@ -74,7 +77,16 @@ def application(arguments: list[str]) -> None:
     """Build only the command that was called, so that nothing else is imported; all of them for the list."""
     called = next((word for word in arguments if not word.startswith("-")), None)
     app = typer_app([called] if called in COMMANDS else list(COMMANDS))
-    app(args=arguments, prog_name="hopgate", standalone_mode=True)
+    app(args=_with_values(arguments, ALONE.get(called or "", {})), prog_name="hopgate", standalone_mode=True)
+
+
+def _with_values(words: list[str], alone: dict[str, str]) -> list[str]:
+    """Give options that stand alone their value: typer knows options with a value and options without, none of both."""
+    following = [*words[1:], "-"]
+    return [
+        f"{word}={alone[word]}" if word in alone and after.startswith("-") else word
+        for word, after in zip(words, following, strict=True)
+    ]
 
 
 def typer_app(names: list[str]) -> Any:
