@@ -11,11 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from hopgate.errors import HopgateError
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
-from hopgate.memory_writer import MemoryWriter
+from hopgate.memory_writer import MemoryWriter, once_each, with_progress
 from hopgate.recall.completion import pool_of
 from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.hit import Hit
@@ -86,17 +85,8 @@ class KnowledgeBase:
 
     def add(self, *new: Memory) -> Written:
         """Add memories, or bring those with the same external id up to date; an id given twice is refused."""
-        seen = set[str]()
-        for memory in new:
-            if not isinstance(memory, Memory):
-                raise HopgateError(
-                    f"add takes memories, not {type(memory).__name__}: write hopgate.Memory('an id', 'the text')"
-                )
-            if memory.external_id in seen:
-                raise HopgateError(f"memory {memory.external_id[:80]!r} is given twice: keep one of them")
-            seen.add(memory.external_id)
         self._waiting.count_again()
-        return self._writer.write(new)
+        return self._writer.write(once_each(new))
 
     def ingest(
         self,
@@ -127,7 +117,7 @@ class KnowledgeBase:
     def load(self, new: Iterable[Memory], *, progress: Advance | None = None) -> Written:
         """Write a stream of memories, all or nothing, and tidy up after a large one."""
         self._waiting.count_again()
-        return self._writer.load(_with_progress(new, progress))
+        return self._writer.load(with_progress(new, progress))
 
     def sensitivity(self) -> SensitivityRules:
         """The rules by which this store's memories are sensitive whatever their own flag says."""
@@ -353,11 +343,3 @@ def _extractor(extractor: str | Extractor) -> Extractor:
     from hopgate.extract.spec import extractor_from
 
     return extractor_from(extractor)
-
-
-def _with_progress(stream: Iterable[Memory], progress: Advance | None) -> Iterator[Memory]:
-    """Pass memories on, reporting progress every 500."""
-    for number, memory in enumerate(stream, start=1):
-        yield memory
-        if progress and number % 500 == 0:
-            progress(500)

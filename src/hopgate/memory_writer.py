@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import HopgateError
+from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
 from hopgate.store import memories, setting_rows, tombstones, vectors
 from hopgate.store.graph import statement_rows, version
@@ -13,7 +15,6 @@ from hopgate.store.graph import statement_rows, version
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.memory import Memory
     from hopgate.store.fill import Embedding
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
@@ -140,3 +141,25 @@ def _noting(new: Iterable[Memory], gone: list[tuple[str, str, datetime | None]])
 
 def _newly(rules: SensitivityRules, memory: Memory) -> bool:
     return not memory.is_sensitive and rules.meets(memory)
+
+
+def once_each(new: Sequence[Memory]) -> Sequence[Memory]:
+    """Pass on what is to be written; anything but memories, and an id that stands twice, is refused."""
+    seen = set[str]()
+    for memory in new:
+        if not isinstance(memory, Memory):
+            raise HopgateError(
+                f"add takes memories, not {type(memory).__name__}: write hopgate.Memory('an id', 'the text')"
+            )
+        if memory.external_id in seen:
+            raise HopgateError(f"memory {memory.external_id[:80]!r} is given twice: keep one of them")
+        seen.add(memory.external_id)
+    return new
+
+
+def with_progress(stream: Iterable[Memory], progress: Callable[[int], None] | None) -> Iterator[Memory]:
+    """Pass memories on, reporting progress every 500."""
+    for number, memory in enumerate(stream, start=1):
+        yield memory
+        if progress and number % 500 == 0:
+            progress(500)

@@ -107,6 +107,9 @@ class Upkeep:
         """Write the whole store, as it is at one moment, into a new file, and read it back."""
         from hopgate.store.backup import write_backup
 
+        # Counts of words that wait to be added up are, so that a restored store, which is tidied, has the same rows.
+        with self._store.transaction() as connection:
+            memories.tidy(connection)
         return write_backup(self._store, Path(path))
 
     def restore(self, path: str | Path) -> Manifest:

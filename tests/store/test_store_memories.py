@@ -160,7 +160,7 @@ _metadata = st.fixed_dictionaries(
         "created_at": st.sampled_from(["2024-05-01", "2023-05-08T13:56:00+00:00", "2023-05-08T13:56:00Z", None]),
         "thread": st.none() | _text,
         "reply_to": st.none() | _text,
-        "language": st.none() | _text,
+        "language": st.sampled_from([None, "german", "de", "simple"]),
         "extra": st.none() | st.dictionaries(_text, _json, max_size=3),
     },
 )

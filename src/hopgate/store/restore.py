@@ -54,6 +54,9 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
     there = [table for table in own_tables() if columns_of(connection, table)]
     if unknown := sorted(manifest.tables.keys() - set(there)):
         raise HopgateError(f"the backup has a table {unknown[0]} that this schema lacks: update hopgate")
+    # What triggers would write beside these rows is in the backup already.
+    for table in there:
+        connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
     connection.execute(f"TRUNCATE {', '.join(there)}")
     for table in _in_order(connection, list(manifest.tables)):
         copy = manifest.tables[table]
@@ -63,18 +66,17 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
             if name not in has:
                 connection.execute(f'ALTER TABLE {table} ADD COLUMN "{name}" {kind}')
         names = ", ".join(f'"{name}"' for name in copy.columns)
-        # What triggers would write beside these rows is in the backup already.
-        connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
         with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as out:
             for chunk in table_bytes(archive, table):
                 out.write(chunk)
-        connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
         digest = hashlib.sha256()
         for chunk in copied(connection, table, copy.columns):
             digest.update(chunk)
         if digest.hexdigest() != copy.sha256:
             raise HopgateError(f"the table {table} is not what the backup holds: nothing was restored")
         _continue_numbers(connection, table)
+    for table in there:
+        connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
 
 def _in_order(connection: Connection[Any], tables: Sequence[str]) -> list[str]:
