@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,16 +31,9 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
 
 
 def fill(kb: KnowledgeBase) -> None:
-    """Put the synthetic corpus into a store: memories, vectors, and the graph of the facts it was written around."""
+    """Put the synthetic corpus into a store, as `hopgate demo` does: memories, vectors, and the graph read by rules."""
     from hopgate.demo import corpus
-    from hopgate.demo.generate import files
-    from hopgate.extract.replay import Replay
 
-    synthetic = corpus()
-    kb.add(*synthetic.memories)
+    kb.add(*corpus().memories)
     kb.embed()
-    with tempfile.TemporaryDirectory() as folder:
-        triples = Path(folder) / "triples.jsonl"
-        triples.write_text(files(synthetic)["triples.jsonl"], encoding="utf-8")
-        known = {memory.external_id for memory in synthetic.memories}
-        kb.build(Replay(str(triples), known), single_valued=synthetic.single_valued)
+    kb.build()
