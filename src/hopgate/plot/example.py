@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
 
+# Another name whenever the corpus or its graph changes: what an earlier version kept is not what is shown now.
+KEPT = "example-2"
+
 
 def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
     """Open a store; without one, the synthetic corpus with its graph, made on first use and kept in the user's cache.
@@ -24,7 +27,7 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
 
     if where is not None or os.environ.get(ENVIRONMENT):
         return hopgate.open(where)
-    kb = hopgate.open(default_directory() / "example")
+    kb = hopgate.open(default_directory() / KEPT)
     if not len(kb):
         fill(kb)
     return kb
