@@ -13,7 +13,7 @@ COVERED := 93
 # Whole files to a worker, in the order of tests/conftest.py, so that what a file's tests share is made once.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test install lint types unit coverage docs screenshots clean help
+.PHONY: demo test install lint types unit extras coverage docs screenshots clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -38,6 +38,13 @@ types: $(STAMPS)/dev
 
 unit: $(STAMPS)/dev $(STAMPS)/llama
 	$(BIN)/pytest $(PARALLEL) --cov --cov-report= --cov-fail-under=$(COVERED)
+
+# In an environment of their own, which sees the other one's packages: the frameworks bring many of their own.
+extras: $(STAMPS)/dev ## the extras langchain, llama-index and parquet against the real packages
+	$(PYTHON) -m venv $(VENV)/extras
+	$(VENV)/extras/bin/python -m pip install --quiet langchain-core langchain-tests llama-index-core pyarrow
+	PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+		$(VENV)/extras/bin/python -m pytest -o addopts= -o asyncio_mode=auto -q tests/extras
 
 coverage: $(STAMPS)/dev ## which lines the last `make unit` did not run
 	$(BIN)/coverage report

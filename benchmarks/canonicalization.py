@@ -1,6 +1,6 @@
 """Canonicalisation against labelled mentions, scored as CESI defines it; and its time on a synthetic input.
 
-    python benchmarks/canonicalization.py FILE.jsonl [--json] [--no-embed] [--errors]
+    python benchmarks/canonicalization.py FILE.jsonl [--json] [--later] [--errors]
     python benchmarks/canonicalization.py --scale 35000 [--json]
 
 A row of FILE is a mention: `phrase`, `relation`, `object` and the gold `cluster`, which is used for scoring only.
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", type=Path)
     parser.add_argument("--scale", type=int, metavar="N", help="time a synthetic input of N mentions instead")
-    parser.add_argument("--no-embed", action="store_true", help="compare names as strings only")
+    parser.add_argument("--later", action="store_true", help="compare names as strings only")
     parser.add_argument("--errors", action="store_true", help="list clusters that mix gold clusters")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)

@@ -85,6 +85,12 @@ def dsn(server: EmbeddedServer, template: str) -> Iterator[str]:
 
 
 @pytest.fixture
+def other(server: EmbeddedServer, template: str) -> Iterator[str]:
+    """A second database like `dsn`."""
+    yield from _fresh(server, template)
+
+
+@pytest.fixture
 def kb(dsn: str) -> Iterator[KnowledgeBase]:
     with hopgate.open(dsn) as opened:
         yield opened

@@ -18,7 +18,10 @@ from hopgate.extract.triples import read_triples
 from hopgate.jsonl import MAX_LINE_BYTES, json_lines, text_lines
 
 ROWS: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "corpus.jsonl": (lambda path: list(read_corpus(path)), '{"_id": "a", "text": "x", "metadata": {}, "note": NOTE}'),
+    "corpus.jsonl": (
+        lambda path: list(read_corpus(path)),
+        '{"_id": "a", "text": "x", "metadata": {}, "extra": {"note": NOTE}}',
+    ),
     "queries.jsonl": (read_queries, '{"_id": "a", "text": "x", "note": NOTE}'),
     "triples.jsonl": (read_triples, '{"doc_id": "a", "entity": "x", "note": NOTE}'),
 }

@@ -14,6 +14,8 @@ from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 
 if TYPE_CHECKING:
+    from psycopg_pool import ConnectionPool
+
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate.run import run_gate
     from hopgate.kb import KnowledgeBase
@@ -59,7 +61,12 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_MODULES})
 
 
-def open(where: str | Path | None = None, *, upgrade: bool | None = None) -> KnowledgeBase:
+def open(
+    where: str | Path | None = None,
+    *,
+    upgrade: bool | None = None,
+    pool: ConnectionPool[Any] | None = None,
+) -> KnowledgeBase:
     """Open a knowledge base.
 
     Parameters
@@ -70,6 +77,8 @@ def open(where: str | Path | None = None, *, upgrade: bool | None = None) -> Kno
     upgrade : bool, optional
         Whether to migrate a database whose schema is behind. By default an embedded store and an empty database are
         migrated; a server's database that holds memories waits for `hopgate db upgrade`.
+    pool : psycopg_pool.ConnectionPool, optional
+        The program's own pool of connections, instead of `where`; it stays open when the knowledge base is closed.
 
     Examples
     --------
@@ -82,4 +91,4 @@ def open(where: str | Path | None = None, *, upgrade: bool | None = None) -> Kno
     from hopgate.kb import KnowledgeBase
     from hopgate.store.store import open_store
 
-    return KnowledgeBase(open_store(where, upgrade=upgrade))
+    return KnowledgeBase(open_store(where, upgrade=upgrade, pool=pool))

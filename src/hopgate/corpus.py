@@ -8,15 +8,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from hopgate import fields as fields_of
 from hopgate.errors import HopgateError
 from hopgate.jsonl import json_lines, parse_json_lines, refuse
-from hopgate.memory import DEFAULT_IMPORTANCE, Memory
+from hopgate.memory import Memory
+from hopgate.times import utc
 
 STANDARD_INPUT = "-"
 
 
-def read_corpus(path: str | Path) -> Iterator[Memory]:
+def read_corpus(path: str | Path, *, keep_unknown: bool = False) -> Iterator[Memory]:
     """Read the memories of a file, or of standard input for `-`.
+
+    Parameters
+    ----------
+    keep_unknown : bool
+        Whether fields that are not a memory's are kept in `extra` instead of being refused.
 
     Raises
     ------
@@ -27,7 +34,8 @@ def read_corpus(path: str | Path) -> Iterator[Memory]:
         # A parent that closed our standard input leaves none at all.
         if sys.stdin is None:
             raise HopgateError("standard input is closed: give a file, or pipe memories into it")
-        yield from _memories(parse_json_lines(sys.stdin.buffer, "standard input"), "standard input")
+        lines = parse_json_lines(sys.stdin.buffer, "standard input")
+        yield from _memories(lines, "standard input", keep_unknown)
         return
     try:
         is_folder = Path(path).is_dir()
@@ -35,91 +43,119 @@ def read_corpus(path: str | Path) -> Iterator[Memory]:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
     if is_folder:
         raise HopgateError(f"{path} is a directory: give the corpus.jsonl inside it")
-    yield from _memories(json_lines(path), str(path))
+    yield from _memories(json_lines(path), str(path), keep_unknown)
 
 
-def parse_memory(record: object) -> Memory:
-    """Make a memory of a parsed line.
+def parse_memory(record: object, *, keep_unknown: bool = False) -> Memory:
+    """Make a memory of a parsed line; a field that is not a memory's is refused, or kept in `extra`.
+
+    Well-known fields lie in `metadata` or at the top level; an export writes them into `metadata`.
 
     Examples
     --------
     >>> parse_memory({"_id": "m1", "title": "NAS", "text": "It hums.", "metadata": {"tags": ["homelab"]}}).tags
     ('homelab',)
+    >>> parse_memory({"_id": "m1", "text": "It hums.", "isSensitive": True})
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: 'isSensitive' is not a field of a memory: did you mean 'is_sensitive'?
     """
     if not isinstance(record, dict):
         raise HopgateError("a memory is a JSON object")
-    external_id, text = _string(record, "_id", None), _string(record, "text", None)
     metadata = record.get("metadata")
     if not isinstance(metadata, dict | None):
         raise HopgateError("metadata must be an object")
-    fields: dict[str, Any] = metadata or {}
-    source = {key: value for key, value in record.items() if key not in ("_id", "text")}
-    if source.get("title"):
-        del source["title"]
+    top, inside = _top(record), metadata or {}
+    for name in top.keys() & inside.keys() if top else ():
+        raise HopgateError(f"{name!r} is given twice, at the top level and in metadata: keep one of them")
+    known: dict[str, Any] = {}
+    for place, fields, names in (("", top, fields_of.TOP), ("metadata", inside, fields_of.INSIDE)):
+        if unknown := [name for name in fields if name not in names]:
+            fields_of.check_unknown(unknown, place, kept=keep_unknown)
+        known.update(fields)
+    for name in fields_of.REQUIRED:
+        if record.get(name) is None:
+            raise HopgateError(f"the field {name!r} is missing" if name not in record else f"{name} must be a string")
+    if not isinstance(extra := known.get(fields_of.EXTRA), dict | None):
+        raise HopgateError(f"{fields_of.EXTRA} must be an object, not {fields_of.kind(extra)}")
+    for name in fields_of.NOTED:
+        fields_of.read_key(known.get(name), name)
+    values = {name: fields_of.READERS[name](value, name) for name, value in known.items() if name in fields_of.READERS}
     return Memory(
-        external_id,
-        text,
-        title=_string(record, "title", ""),
-        tags=_strings(fields, "tags"),
-        category=_optional(fields, "category"),
-        expanded_keywords=_strings(fields, "expanded_keywords"),
-        importance=_importance(fields),
-        is_sensitive=_flag(fields),
-        scope=_optional(fields, "scope"),
-        created_at=_instant(fields),
-        thread=_optional(fields, "thread") or _optional(fields, "session"),
-        reply_to=_optional(fields, "reply_to"),
-        source=source,
-        language=_optional(fields, "language"),
+        fields_of.read_text(record["_id"], "_id"),
+        fields_of.read_text(record["text"], "text"),
+        title=fields_of.read_text(record.get("title"), "title"),
+        **{**values, "thread": values.get("thread") or known.get("session")},
+        source=_source(record, known),
     )
 
 
-def to_record(memory: Memory) -> dict[str, Any]:
+def to_record(memory: Memory, *, dated: bool = False) -> dict[str, Any]:
     """Give a memory back as it came in; only fields that changed since are written anew.
+
+    Parameters
+    ----------
+    dated : bool
+        Whether the date of arrival is written for a memory that came without one, so that another store has it too.
 
     Examples
     --------
     >>> to_record(parse_memory({"_id": "m1", "text": "It hums."}))
     {'_id': 'm1', 'text': 'It hums.'}
     """
-    source = memory.source or {}
+    kept = memory.source or {}
+    source = _source(kept, {**(kept.get("metadata") or {}), **_top(kept)})
     metadata = dict(source.get("metadata") or {})
     # The metadata as they were read: a field that is the same now is not written anew.
-    before = parse_memory({"_id": "-", "text": "", "metadata": metadata})
-    now: dict[str, Any] = {
-        "tags": list(memory.tags),
-        "category": memory.category,
-        "expanded_keywords": list(memory.expanded_keywords),
-        "importance": memory.importance,
-        "is_sensitive": memory.is_sensitive,
-        "scope": memory.scope,
-        "thread": memory.thread,
-        "reply_to": memory.reply_to,
-        "language": memory.language,
-    }
-    was = {name: getattr(before, name) for name in now} | {
-        "tags": list(before.tags),
-        "expanded_keywords": list(before.expanded_keywords),
-    }
-    metadata |= {name: value for name, value in now.items() if value != was[name]}
-    # A memory that came without a date has the date of its arrival, which was not in the file.
-    dated = before.created_at is not None or memory.source is None
-    if dated and memory.created_at is not None and memory.created_at != before.created_at:
-        metadata["created_at"] = memory.created_at.isoformat()
+    before = {name: read(metadata.get(name), name) for name, read in fields_of.READERS.items()}
+    before["thread"] = before["thread"] or metadata.get("session")
+    for name in fields_of.READERS:
+        now = getattr(memory, name)
+        # A memory that came without a date has the date of its arrival, which was not in the file.
+        arrived = name == "created_at" and memory.source is not None and before[name] is None and not dated
+        if now == _zoned(before[name]) or arrived:
+            continue
+        metadata[name] = now.isoformat() if isinstance(now, datetime) else list(now) if isinstance(now, tuple) else now
     record: dict[str, Any] = {"_id": memory.external_id}
     if memory.title or "title" in source:
         record["title"] = memory.title or source["title"]
     record["text"] = memory.text
     if metadata or "metadata" in source:
         record["metadata"] = metadata or source.get("metadata")
-    return record | {key: value for key, value in source.items() if key not in record}
+    return record
 
 
-def _memories(records: Iterable[tuple[int, dict[str, Any]]], name: str) -> Iterator[Memory]:
+def _top(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in ("_id", "text", "title", "metadata")}
+
+
+def _source(record: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of a record beside its id, title and text: all in `metadata`, and in its `extra` what is unknown."""
+    unknown = {name: value for name, value in known.items() if name not in fields_of.INSIDE}
+    metadata = {name: value for name, value in known.items() if name in fields_of.INSIDE}
+    extra = metadata.get(fields_of.EXTRA)
+    # Stores of hopgate 0.1 hold whatever a file had under this name.
+    if not isinstance(extra, dict | None):
+        unknown[fields_of.EXTRA], extra = extra, None
+    if unknown:
+        metadata[fields_of.EXTRA] = {**(extra or {}), **unknown}
+    source: dict[str, Any] = {}
+    # An empty title or metadata is no field of a memory, and yet it was there.
+    if "title" in record and not record["title"]:
+        source["title"] = record["title"]
+    if metadata or "metadata" in record:
+        source["metadata"] = metadata or record.get("metadata")
+    return source
+
+
+def _zoned(value: Any) -> Any:
+    return utc(value) if isinstance(value, datetime) else value
+
+
+def _memories(records: Iterable[tuple[int, dict[str, Any]]], name: str, keep_unknown: bool) -> Iterator[Memory]:
     seen: dict[str, int] = {}
     for number, record in records:
         try:
-            memory = parse_memory(record)
+            memory = parse_memory(record, keep_unknown=keep_unknown)
         except HopgateError as error:
             refuse(name, number, str(error))
         if memory.external_id in seen:
@@ -128,63 +164,3 @@ def _memories(records: Iterable[tuple[int, dict[str, Any]]], name: str) -> Itera
         yield memory
     if not seen:
         raise HopgateError(f"{name} holds no memories")
-
-
-def _string(record: dict[str, Any], name: str, default: str | None) -> str:
-    value = record.get(name, default)
-    if value is None:
-        if default is not None:
-            return default
-        raise HopgateError(f"the field {name!r} is missing" if name not in record else f"{name} must be a string")
-    if not isinstance(value, str):
-        raise HopgateError(f"{name} must be a string, not {_kind(value)}")
-    return value
-
-
-def _optional(record: dict[str, Any], name: str) -> str | None:
-    return None if record.get(name) is None else _string(record, name, None)
-
-
-def _strings(record: dict[str, Any], name: str) -> tuple[str, ...]:
-    value = record.get(name)
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        return (value,)
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise HopgateError(f"{name} must be a list of strings")
-    return tuple(value)
-
-
-def _importance(record: dict[str, Any]) -> float:
-    value = record.get("importance")
-    if value is None:
-        return DEFAULT_IMPORTANCE
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise HopgateError(f"importance must be a number between 0 and 1, not {_kind(value)}")
-    if not 0 <= value <= 1:
-        raise HopgateError(f"importance must be between 0 and 1, not {value}")
-    return float(value)
-
-
-def _flag(record: dict[str, Any]) -> bool:
-    value = record.get("is_sensitive")
-    if not isinstance(value, bool | None):
-        raise HopgateError(f"is_sensitive must be true or false, not {_kind(value)}")
-    return bool(value)
-
-
-def _instant(record: dict[str, Any]) -> datetime | None:
-    value = _optional(record, "created_at")
-    if value is None:
-        return None
-    try:
-        return datetime.fromisoformat(value)
-    except ValueError:
-        raise HopgateError(f"created_at must be an ISO 8601 date or time, not {value[:40]!r}") from None
-
-
-def _kind(value: object) -> str:
-    return {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list"}.get(
-        type(value), "an object"
-    )

@@ -1,4 +1,4 @@
-"""The one error a user can meet."""
+"""The one error a user can meet, and the kind of it that is a server's."""
 
 from __future__ import annotations
 
@@ -13,3 +13,7 @@ class HopgateError(Exception):
     >>> str(HopgateError("the store is empty: run hopgate ingest first"))
     'the store is empty: run hopgate ingest first'
     """
+
+
+class UnreachableError(HopgateError):
+    """A server that nobody can connect to: every further request would end the same."""

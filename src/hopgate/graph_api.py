@@ -14,16 +14,23 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hopgate.exports.vault import ConceptPage
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.manual import Change
+    from hopgate.graph.build.second_opinion import SecondOpinion
     from hopgate.graph.inspect.concept_detail import ConceptDetail
     from hopgate.graph.inspect.edges import Edge
+    from hopgate.graph.inspect.memory_detail import MemoryDetail
     from hopgate.graph.inspect.query_walk import QueryWalk
     from hopgate.graph.inspect.stats import GraphStats
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.store.fill import Embedding
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
     from hopgate.store.store import Store
+
+
+# Who decided a merge that a model was asked about, in the record of merges.
+ASKED = "a model, asked"
 
 
 class ConceptGraph:
@@ -80,6 +87,13 @@ class ConceptGraph:
 
         with self._store.transaction() as connection:
             return concept_detail(connection, name, as_of=as_of, known_at=known_at, limit=limit)
+
+    def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
+        """Give one memory: what was extracted from it, its edges, its neighbours, and what it superseded."""
+        from hopgate.graph.inspect.memory_detail import memory_detail
+
+        with self._store.transaction() as connection:
+            return memory_detail(connection, external_id, limit=limit)
 
     def concept_vectors(self, concepts: Sequence[Concept]) -> NDArray[np.float32]:
         """Embed concepts' names with the store's embedder: one unit vector each, to draw or to cluster."""
@@ -171,6 +185,33 @@ class ConceptGraph:
         with snapshot(self._store) as connection:
             return to_networkx(connection, as_of=as_of, known_at=known_at, memories=memories)
 
+    def triples(self) -> list[dict[str, Any]]:
+        """Give every fact and mention as a row of triples.jsonl, which `replay` makes the same graph of."""
+        from hopgate.graph.inspect.triple_rows import triple_rows
+        from hopgate.store.graph.arrays import snapshot
+
+        with snapshot(self._store) as connection:
+            return triple_rows(connection)
+
+    def pages(self) -> list[ConceptPage]:
+        """Give every concept with its edges, for a page of its own."""
+        from hopgate.graph.inspect.concept_pages import concept_pages
+        from hopgate.store.graph.arrays import snapshot
+
+        with snapshot(self._store) as connection:
+            return concept_pages(connection)
+
+    def mentions(self) -> dict[str, list[str]]:
+        """Give the names of the concepts that each memory talks about, by its external id; no sensitive one has any."""
+        from hopgate.store.graph import overview
+
+        with self._store.transaction() as connection:
+            names = {row[0]: row[1] for row in overview.concepts(connection)}
+            found: dict[str, list[str]] = {}
+            for memory, concept, *_ in overview.mentions(connection, known_at=None):
+                found.setdefault(memory, []).append(names[concept])
+        return found
+
     def merge(self, kept: str, merged: str, *, dry_run: bool = False) -> Change:
         """Make two concepts one; `split` takes it back. With `dry_run` only say what would change."""
         from hopgate.graph.build import manual
@@ -181,6 +222,26 @@ class ConceptGraph:
             if dry_run:
                 connection.rollback()
         return change
+
+    def tie_break(self, opinion: SecondOpinion, *, limit: int = 1000) -> tuple[int, int]:
+        """Ask a model about the names that were left undecided; give how many were merged and how many kept apart."""
+        from hopgate.graph.build import manual
+        from hopgate.store.graph import concept_rows
+
+        merged = apart = 0
+        for pair in self.ambiguous(limit=limit):
+            same = opinion.same(pair.name, None, (pair.near,))
+            if same is None:
+                continue
+            with self._store.transaction() as connection:
+                first, second = (manual.named(connection, name) for name in (pair.near, pair.name))
+                if same and first != second:
+                    manual.merge(connection, first, second, method=ASKED)
+                    merged += 1
+                elif not same:
+                    concept_rows.settle(connection, second)
+                    apart += 1
+        return merged, apart
 
     def split(self, name: str, *, dry_run: bool = False) -> list[Change]:
         """Undo every merge into a concept, the last one first. With `dry_run` only say what would change."""

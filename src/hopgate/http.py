@@ -88,6 +88,7 @@ class Reply:
     message: str = ""
     attempts: int = 1
     retry_after: float = 0.0
+    unreachable: bool = False  # no connection could be made at all
 
     @property
     def ok(self) -> bool:
@@ -129,13 +130,21 @@ class JsonClient:
     def __repr__(self) -> str:
         return f"JsonClient({self.base_url!r})"
 
-    def post(self, path: str, body: dict[str, Any]) -> Reply:
-        """Send a request until it is answered, is refused for good, or has been sent often enough."""
+    def post(self, path: str, body: dict[str, Any], *, reconnects: int | None = None) -> Reply:
+        """Send a request until it is answered, is refused for good, or has been sent often enough.
+
+        Parameters
+        ----------
+        reconnects : int, optional
+            How often to try again where no connection can be made; by default as often as for any other reason.
+        """
         content = json.dumps(body).encode()
         attempt = 0
         while True:
             reply = replace(self._attempt(path, content), attempts=attempt + 1)
             if not reply.transient or attempt == self.retry.retries:
+                return reply
+            if reply.unreachable and attempt == reconnects:
                 return reply
             if reply.retry_after > self.retry.longest_wait:
                 return replace(reply, reason=f"{reply.reason} and asks to wait {reply.retry_after:.0f} s")
@@ -159,7 +168,8 @@ class JsonClient:
         except httpx.TimeoutException:
             return Reply(reason=f"did not answer within {self.retry.timeout:g} s")
         except (httpx.HTTPError, httpx.StreamError) as error:
-            return Reply(reason=f"cannot be reached ({self._without_key(str(error)) or type(error).__name__})")
+            reason = f"cannot be reached ({self._without_key(str(error)) or type(error).__name__})"
+            return Reply(reason=reason, unreachable=isinstance(error, httpx.ConnectError))
         except httpx.InvalidURL as error:
             raise HopgateError(f"{self.base_url} is not a URL that can be used ({error})") from None
         return self._read(response, raw.decode("utf-8", "replace"))

@@ -86,7 +86,7 @@ def _decoded(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, str]]:
 
 def _parsed(line: str, name: Path | str, number: int) -> dict[str, Any]:
     try:
-        row = json.loads(line, parse_constant=_no_constant, parse_float=_finite)
+        row = parse_json(line)
         if _ESCAPED_SURROGATE in line.lower():
             json.dumps(row, ensure_ascii=False).encode()
     except HopgateError as error:
@@ -105,6 +105,27 @@ def _parsed(line: str, name: Path | str, number: int) -> dict[str, Any]:
     return row
 
 
+def parse_json(text: str) -> Any:
+    """Parse JSON and refuse what would be lost on the way: NaN, an infinity, a name that one object has twice.
+
+    Examples
+    --------
+    >>> parse_json('{"is_sensitive": true, "is_sensitive": false}')
+    Traceback (most recent call last):
+    hopgate.errors.HopgateError: 'is_sensitive' is given twice in one object: keep one of them
+    """
+    return _DECODER.decode(text)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise HopgateError(f"{twice!r} is given twice in one object: keep one of them")
+    return made
+
+
 def _finite(digits: str) -> float:
     """Return a number that a float holds: 1e999 would become an infinity, which no JSON can give back."""
     value = float(digits)
@@ -115,3 +136,6 @@ def _finite(digits: str) -> float:
 
 def _no_constant(constant: str) -> NoReturn:
     raise HopgateError(f"{constant} is not a number that JSON knows")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_once)

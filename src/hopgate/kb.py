@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from hopgate.errors import HopgateError
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
-from hopgate.memory_writer import MemoryWriter
+from hopgate.memory_writer import MemoryWriter, once_each, with_progress
 from hopgate.recall.completion import pool_of
 from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.hit import Hit
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
+    from hopgate.sensitivity import SensitivityRules
+    from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
+    from hopgate.upkeep import Upkeep
 
 __all__ = ["BarredLegWarning", "KnowledgeBase"]
 
@@ -82,24 +85,47 @@ class KnowledgeBase:
 
     def add(self, *new: Memory) -> Written:
         """Add memories, or bring those with the same external id up to date; an id given twice is refused."""
-        seen = set[str]()
-        for memory in new:
-            if not isinstance(memory, Memory):
-                raise HopgateError(
-                    f"add takes memories, not {type(memory).__name__}: write hopgate.Memory('an id', 'the text')"
-                )
-            if memory.external_id in seen:
-                raise HopgateError(f"memory {memory.external_id[:80]!r} is given twice: keep one of them")
-            seen.add(memory.external_id)
         self._waiting.count_again()
-        return self._writer.write(new)
+        return self._writer.write(once_each(new))
 
-    def ingest(self, path: str | Path, *, limit: int | None = None, progress: Advance | None = None) -> Written:
-        """Read a `corpus.jsonl` into the store, all or nothing; `-` is standard input."""
-        from hopgate.corpus import read_corpus
+    def ingest(
+        self,
+        path: str | Path,
+        *,
+        form: str | None = None,
+        options: ReadOptions | None = None,
+        limit: int | None = None,
+        progress: Advance | None = None,
+    ) -> Written:
+        """Read a file, a folder or a query's rows into the store, all or nothing; `-` is standard input.
 
+        Parameters
+        ----------
+        path : str or Path
+            A `corpus.jsonl`, or another source: notes, a table, a chat's export, mail, a database.
+        form : str, optional
+            The source's name, such as "markdown", where it is not to be recognised.
+        options : ReadOptions, optional
+            A field map, a query, and how else the source is read.
+        limit : int, optional
+            Only the first so many memories.
+        """
+        from hopgate.sources.read import read_source
+
+        return self.load(itertools.islice(read_source(path, form, options).memories, limit), progress=progress)
+
+    def load(self, new: Iterable[Memory], *, progress: Advance | None = None) -> Written:
+        """Write a stream of memories, all or nothing, and tidy up after a large one."""
         self._waiting.count_again()
-        return self._writer.load(_with_progress(itertools.islice(read_corpus(path), limit), progress))
+        return self._writer.load(with_progress(new, progress))
+
+    def sensitivity(self) -> SensitivityRules:
+        """The rules by which this store's memories are sensitive whatever their own flag says."""
+        return self._writer.rules()
+
+    def add_sensitivity(self, rules: SensitivityRules, *, source: str = "kb.add_sensitivity") -> int:
+        """Keep further rules in the store, and mark the memories that meet them; give how many that were."""
+        return self._writer.add_rules(rules, source)
 
     def get(self, external_id: str) -> Memory | None:
         """Read one memory, or none."""
@@ -188,6 +214,14 @@ class KnowledgeBase:
             note_unknown_scopes(self.store, filters)
         return hits
 
+    async def arecall(self, query: str, **options: Any) -> list[Hit]:
+        """As `recall`, in a thread of its own: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self.recall, query, **options)
+
+    async def aadd(self, *new: Memory) -> Written:
+        """As `add`, in a thread of its own: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self.add, *new)
+
     def legs(
         self,
         query: str,
@@ -236,10 +270,12 @@ class KnowledgeBase:
             A store refuses another than its own: see `reembed`.
         """
         self._waiting.count_again()
+        self._writer.mark_by_rules()
         return self._embedding.fill(embedder, progress)
 
     def reembed(self, embedder: str, *, progress: Advance | None = None) -> int:
         """Change the store to another embedder; recall goes on with the old vectors until the last one is made."""
+        self._writer.mark_by_rules()
         return self._embedding.change(embedder, progress)
 
     def embedder_name(self) -> str:
@@ -260,11 +296,13 @@ class KnowledgeBase:
 
     def extract(self, extractor: str | Extractor = "phrases", **options: Unpack[ExtractOptions]) -> Progress:
         """Extract mentions and facts from the memories that the extractor has not dealt with."""
+        self._writer.mark_by_rules()
         return self._builder.extract(_extractor(extractor), **options)
 
     def build(self, extractor: str | Extractor = "phrases", **options: Unpack[BuildOptions]) -> Built:
         """Build the graph, or bring it up to date with the memories that are new."""
         self._waiting.count_again()
+        self._writer.mark_by_rules()
         return self._builder.build(_extractor(extractor), **options)
 
     def extraction_states(self) -> dict[str, int]:
@@ -286,6 +324,13 @@ class KnowledgeBase:
         self.close()
 
     @cached_property
+    def upkeep(self) -> Upkeep:
+        """What keeps a store in order: `catch_up()`, `watch()`, `status()`, `backup()`, `restore()`."""
+        from hopgate.upkeep import Upkeep
+
+        return Upkeep(self.store, self._embedding, self._writer, self._builder)
+
+    @cached_property
     def _builder(self) -> GraphBuilder:
         from hopgate.graph.build.pipeline import GraphBuilder
 
@@ -298,11 +343,3 @@ def _extractor(extractor: str | Extractor) -> Extractor:
     from hopgate.extract.spec import extractor_from
 
     return extractor_from(extractor)
-
-
-def _with_progress(stream: Iterable[Memory], progress: Advance | None) -> Iterator[Memory]:
-    """Pass memories on, reporting progress every 500."""
-    for number, memory in enumerate(stream, start=1):
-        yield memory
-        if progress and number % 500 == 0:
-            progress(500)

@@ -57,6 +57,8 @@ class Memory:
         graph. Without one, memories of one category are neighbours where they were written within a few hours.
     reply_to : str, optional
         The external id of the memory that it answers: a neighbour too, whatever lies between them.
+    superseded_by, superseded_at : str and datetime, optional
+        The external id of the memory that took its place, and since when; recall leaves it out by default.
     source : dict, optional
         The record as it came in, less its id, title and text; kept so that an export gives back what went in.
 
@@ -79,12 +81,15 @@ class Memory:
     created_at: datetime | None = None
     thread: str | None = None
     reply_to: str | None = None
-    source: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     language: str | None = None
+    superseded_by: str | None = None
+    superseded_at: datetime | None = None
+    source: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "created_at", utc(self.created_at))
         object.__setattr__(self, "language", configuration(self.language))
+        object.__setattr__(self, "superseded_at", utc(self.superseded_at))
         for reason in _reasons_to_refuse(self):
             raise HopgateError(f"memory {self.external_id[:80]!r}: {reason}")
 
@@ -119,15 +124,19 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
     """Say why a memory cannot be stored, in the words the user sees after file and line."""
     if not memory.external_id:
         yield "its id is empty"
-    for name, key in _keys(memory):
+    keys = [(name, key) for name, key in _keys(memory) if key]
+    for name, key in keys:
         if len(key.encode("utf-8", "replace")) > MAX_KEY_BYTES:
             yield f"its {name} is longer than {MAX_KEY_BYTES} bytes"
     if math.isnan(memory.importance) or not 0 <= memory.importance <= 1:
         yield f"importance must be between 0 and 1, not {memory.importance}"
-    if memory.created_at is not None and memory.created_at.year not in YEARS:
-        yield f"created_at must be between the years {YEARS[0]} and {YEARS[-1]}, not {memory.created_at.isoformat()}"
+    for name, moment in (("created_at", memory.created_at), ("superseded_at", memory.superseded_at)):
+        if moment is not None and moment.year not in YEARS:
+            yield f"{name} must be between the years {YEARS[0]} and {YEARS[-1]}, not {moment.isoformat()}"
+    if memory.superseded_by is not None and memory.superseded_by == memory.external_id:
+        yield "it cannot be superseded by itself"
     searchable = (memory.content, *memory.tags, *memory.expanded_keywords)
-    texts = (*(key for _, key in _keys(memory)), *searchable)
+    texts = (*(key for _, key in keys), *searchable)
     if any("\0" in text for text in texts):
         yield "it holds a NUL character, which PostgreSQL cannot store"
     try:
@@ -143,5 +152,5 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
 def _keys(memory: Memory) -> Iterator[tuple[str, str]]:
     """What a memory is found or grouped by, each with its name."""
     yield "id", memory.external_id
-    for name in ("scope", "category", "thread", "reply_to"):
+    for name in ("scope", "category", "thread", "reply_to", "language", "superseded_by"):
         yield name, getattr(memory, name) or ""

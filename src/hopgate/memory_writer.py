@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store import memories, vectors
+from hopgate.errors import HopgateError
+from hopgate.memory import Memory
+from hopgate.sensitivity import SensitivityRules
+from hopgate.store import memories, setting_rows, tombstones, vectors
 from hopgate.store.graph import statement_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.memory import Memory
     from hopgate.store.fill import Embedding
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
@@ -30,12 +33,15 @@ class MemoryWriter:
     def write(self, new: Iterable[Memory]) -> Written:
         """Add memories, or bring those with the same external id up to date, all or none.
 
-        Where a text changed, its vector, mentions and facts go, and are made anew by the next `embed` and `build`.
+        What meets one of the store's rules of sensitivity is sensitive, whatever its own flag says. Where a text
+        changed, its vector, mentions and facts go, and are made anew by the next `embed` and `build`.
         """
         from hopgate.graph.build.revoke import revoke
 
         with self._store.transaction() as connection:
-            written = memories.upsert(connection, new)
+            gone: list[tuple[str, str, datetime | None]] = []
+            written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone))
+            tombstones.record(connection, gone)
             # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
             self._embedding.forget(written.replaced)
             if written.changed:
@@ -65,6 +71,7 @@ class MemoryWriter:
         with self._store.transaction() as connection:
             ids = memories.require(connection, external_ids)
             revoke(connection, ids)
+            tombstones.forget_reasons(connection, ids)
             memories.remove(connection, ids)
         return len(ids)
 
@@ -75,6 +82,38 @@ class MemoryWriter:
             memories.set_sensitive(connection, ids)
             self._forget(connection, ids)
         return len(ids)
+
+    def rules(self) -> SensitivityRules:
+        """The store's rules of sensitivity."""
+        with self._store.transaction() as connection:
+            return self._rules(connection)
+
+    def add_rules(self, rules: SensitivityRules, source: str) -> int:
+        """Keep further rules of sensitivity, and mark the memories that meet them; give how many that were."""
+        with self._store.transaction() as connection:
+            together = self._rules(connection) | rules
+            setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, source)
+            found = [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]
+        return self.mark_sensitive(found) if found else 0
+
+    def mark_by_rules(self) -> int:
+        """Mark what meets a rule among the memories that wait for a vector or a link; give how many.
+
+        Another program that writes into the table does not know the rules: this comes before every model.
+        """
+        from hopgate.store import extractions
+
+        with self._store.transaction() as connection:
+            rules = self._rules(connection)
+            if not rules:
+                return 0
+            waiting = {*extractions.pending(connection), *vectors.pending_names(connection)}
+            known = memories.fetch(connection, sorted(waiting)).values()
+        found = [memory.external_id for memory in known if _newly(rules, memory)]
+        return self.mark_sensitive(found) if found else 0
+
+    def _rules(self, connection: Connection[Any]) -> SensitivityRules:
+        return SensitivityRules.of(setting_rows.sensitivity(connection))
 
     def _forget(self, connection: Connection[Any], ids: Sequence[int]) -> None:
         """Remove all that was made of memories' texts; the caches on disk first, so that no failure can leave them."""
@@ -89,3 +128,38 @@ class MemoryWriter:
         revoke(connection, ids)
         vectors.drop(connection, ids)
         extractions.forget(connection, ids)
+        tombstones.forget_reasons(connection, ids)
+
+
+def _noting(new: Iterable[Memory], gone: list[tuple[str, str, datetime | None]]) -> Iterator[Memory]:
+    """Pass memories on, and note those that a file says are superseded."""
+    for memory in new:
+        if memory.superseded_by is not None:
+            gone.append((memory.external_id, memory.superseded_by, memory.superseded_at))
+        yield memory
+
+
+def _newly(rules: SensitivityRules, memory: Memory) -> bool:
+    return not memory.is_sensitive and rules.meets(memory)
+
+
+def once_each(new: Sequence[Memory]) -> Sequence[Memory]:
+    """Pass on what is to be written; anything but memories, and an id that stands twice, is refused."""
+    seen = set[str]()
+    for memory in new:
+        if not isinstance(memory, Memory):
+            raise HopgateError(
+                f"add takes memories, not {type(memory).__name__}: write hopgate.Memory('an id', 'the text')"
+            )
+        if memory.external_id in seen:
+            raise HopgateError(f"memory {memory.external_id[:80]!r} is given twice: keep one of them")
+        seen.add(memory.external_id)
+    return new
+
+
+def with_progress(stream: Iterable[Memory], progress: Callable[[int], None] | None) -> Iterator[Memory]:
+    """Pass memories on, reporting progress every 500."""
+    for number, memory in enumerate(stream, start=1):
+        yield memory
+        if progress and number % 500 == 0:
+            progress(500)

@@ -19,7 +19,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def filled(run: Runner, corpus: Writer) -> None:
-    run("ingest", corpus(*({"_id": f"m{n}", "text": f"text {n}"} for n in range(5))), "--no-embed")
+    run("ingest", corpus(*({"_id": f"m{n}", "text": f"text {n}"} for n in range(5))), "--later")
 
 
 def test_embed_then_reembed(run: Runner, bare: Runner, filled: None, endpoint: WordEndpoint) -> None:

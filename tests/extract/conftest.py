@@ -61,6 +61,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         text = body["messages"][-1]["content"]
+        if text.startswith('[{"id"'):
+            self.several(json.loads(text), body)
+            return
         found = re.search(r"case:([\w-]+)", text)
         case = found[1] if found else "good"
         wanted = body.get("response_format", {"type": "none"})["type"]
@@ -93,6 +96,37 @@ class _Handler(BaseHTTPRequestHandler):
             if case == "busy":
                 self.server.waits.append(time.monotonic())
             self.reply(200, self.completion(ANSWERS.get(case, GOOD_TEXT)))
+
+    def several(self, rows: list[dict[str, str]], body: dict[str, Any]) -> None:
+        """Answer about several memories at once, each as its text asks."""
+        entries = []
+        for row in rows:
+            case = (re.search(r"case:([\w-]+)", row["text"]) or ["", "good"])[1]
+            with self.server.lock:
+                self.server.asked["several"] += 1
+            if case in ANSWERS and case not in ("blank", "prose", "cut", "schema", "thought", "only-thought"):
+                entries += [{"id": row["id"], **json.loads(ANSWERS[case])}] * (2 if "twice" in row["text"] else 1)
+        with self.server.lock:
+            self.server.requests.append(body)
+        whole = json.dumps({"memories": entries})
+        if "too large" in rows[0]["text"]:
+            self.reply(413, {"error": "too large"})
+        elif "out of order" in rows[0]["text"]:
+            self.reply(500, {"error": "out of order"})
+        elif "breaks off" in rows[0]["text"]:
+            self.reply(200, self.completion(whole[:-40], "length"))
+        elif "in pieces" in rows[0]["text"]:
+            self.pieces(json.dumps(self.completion(whole)).encode())
+        else:
+            self.reply(200, self.completion(whole))
+
+    def pieces(self, raw: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        for at in range(0, len(raw), 50):
+            self.wfile.write(raw[at : at + 50])
+            self.wfile.flush()
 
     def completion(self, text: str, finish: str = "stop") -> dict[str, Any]:
         return {

@@ -12,6 +12,8 @@ from house_source import PUBLIC, ROOT, is_empty, modules, place, reachable, tree
 LONGEST = 350
 # `python -m hopgate` and `python -m hopgate.cli`; the command `hopgate` is hopgate.cli.
 ENTRIES = {"hopgate.__main__", "hopgate.cli.__main__", "hopgate.cli", *PUBLIC}
+# What programs import from a framework's side.
+ENTRIES |= {"hopgate.integrations.langchain", "hopgate.integrations.llama_index"}
 
 # A command and a picture are called after the thing they show, and so are files in these rooms.
 NAMED_AFTER_WHAT_THEY_SHOW = ("cli/", "plot/")

@@ -6,6 +6,18 @@ _.intra_op_num_threads  # an option of onnxruntime's session
 _.enable_mem_pattern  # an option of onnxruntime's session
 _.log_severity_level  # an option of onnxruntime's session
 _.autocommit  # an attribute of psycopg's connection
+_.read_only  # an attribute of psycopg's connection
+_.ingest  # the library's way in; the command takes the source and the load apart
+_.aadd  # called by programs with an event loop
+_.handle_starttag  # called by Python's HTML parser
+_.handle_endtag  # called by Python's HTML parser
+_.handle_data  # called by Python's HTML parser
+model_config  # read by pydantic
+_._get_relevant_documents  # called by LangChain
+_._aget_relevant_documents  # called by LangChain
+_._retrieve  # called by LlamaIndex
+_._aretrieve  # called by LlamaIndex
+HopgateRetriever  # the name by which programs import a framework's retriever
 _.itersize  # an attribute of psycopg's server-side cursor
 _._repr_html_  # called by a notebook to show the value
 down_revision  # read by Alembic in a migration

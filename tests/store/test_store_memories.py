@@ -158,12 +158,15 @@ _metadata = st.fixed_dictionaries(
         "is_sensitive": st.none() | st.booleans(),
         "scope": st.none() | _text,
         "created_at": st.sampled_from(["2024-05-01", "2023-05-08T13:56:00+00:00", "2023-05-08T13:56:00Z", None]),
-        "of_my_own": _json,
+        "thread": st.none() | _text,
+        "reply_to": st.none() | _text,
+        "language": st.sampled_from([None, "german", "de", "simple"]),
+        "extra": st.none() | st.dictionaries(_text, _json, max_size=3),
     },
 )
 _record = st.fixed_dictionaries(
     {"text": _text},
-    optional={"title": st.none() | _text, "metadata": st.none() | _metadata, "url": _json},
+    optional={"title": st.none() | _text, "metadata": st.none() | _metadata},
 )
 
 
@@ -178,10 +181,10 @@ def test_an_export_gives_back_what_went_in(kb: KnowledgeBase, records: list[dict
 
 
 def test_marking_is_exported(kb: KnowledgeBase) -> None:
-    kb.add(parse_memory({"_id": "a", "text": "b", "metadata": {"mine": 1}}))
+    kb.add(parse_memory({"_id": "a", "text": "b", "metadata": {"extra": {"mine": 1}}}))
     assert kb.mark_sensitive(["a"]) == 1
     assert [to_record(m) for m in kb.export()] == [
-        {"_id": "a", "text": "b", "metadata": {"mine": 1, "is_sensitive": True}}
+        {"_id": "a", "text": "b", "metadata": {"extra": {"mine": 1}, "is_sensitive": True}}
     ]
     with pytest.raises(HopgateError, match="there is no memory 'b'"):
         kb.mark_sensitive(["a", "b"])

@@ -14,8 +14,15 @@ from hopgate.errors import HopgateError
 # command -> (module below hopgate.cli, one line for the list of commands)
 COMMANDS = {
     "demo": ("demo", "See it work on a synthetic corpus."),
-    "ingest": ("ingest", "Read memories from corpus.jsonl files."),
-    "export": ("export", "Write every memory back as corpus.jsonl."),
+    "add": ("add", "Remember one text."),
+    "ingest": ("ingest", "Read memories from files, folders, exports or a query."),
+    "show": ("show", "Show a memory and what was made of it."),
+    "edges": ("edges", "List the edges of a concept."),
+    "status": ("status", "Say what the store holds and what waits."),
+    "watch": ("watch", "Embed and link what other programs write."),
+    "export": ("export", "Write every memory, or the graph, for other programs."),
+    "backup": ("backup", "Write the whole store into one file."),
+    "restore": ("restore", "Load a backup into an empty store."),
     "recall": ("recall", "Recall memories for a query."),
     "settings": ("settings", "Show, set and explain how recall is set."),
     "audit": ("audit", "Prove which legs can reach the top k."),
@@ -36,6 +43,9 @@ COMMANDS = {
     "sensitive": ("sensitive", "Mark memories as sensitive and purge what was made of them."),
     "db": ("db", "Upgrade, inspect, start or stop the database."),
 }
+
+# command -> options that may stand alone, and what they then mean
+ALONE = {"gate": {"--statements": "own"}}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -67,7 +77,16 @@ def application(arguments: list[str]) -> None:
     """Build only the command that was called, so that nothing else is imported; all of them for the list."""
     called = next((word for word in arguments if not word.startswith("-")), None)
     app = typer_app([called] if called in COMMANDS else list(COMMANDS))
-    app(args=arguments, prog_name="hopgate", standalone_mode=True)
+    app(args=_with_values(arguments, ALONE.get(called or "", {})), prog_name="hopgate", standalone_mode=True)
+
+
+def _with_values(words: list[str], alone: dict[str, str]) -> list[str]:
+    """Give options that stand alone their value: typer knows options with a value and options without, none of both."""
+    following = [*words[1:], "-"]
+    return [
+        f"{word}={alone[word]}" if word in alone and after.startswith("-") else word
+        for word, after in zip(words, following, strict=True)
+    ]
 
 
 def typer_app(names: list[str]) -> Any:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hopgate.cli import extractor_options as options
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+from hopgate.extract.spec import TOGETHER
+
+if TYPE_CHECKING:
+    from hopgate.extract.extractor import Extractor
+    from hopgate.graph.build.second_opinion import SecondOpinion
 
 
 def command(
@@ -25,6 +30,11 @@ def command(
     statements: Annotated[
         Path | None, typer.Option(help="A statements.jsonl: sentences about memories, which recall starts from too.")
     ] = None,
+    types: options.Types = None,
+    together: options.Together = TOGETHER,
+    tie_break: Annotated[
+        bool, typer.Option("--tie-break", help="Ask the same model about names that stay undecided.")
+    ] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Bring all names together anew.")] = False,
     limit: options.Limit = None,
     max_tokens: options.MaxTokens = None,
@@ -38,33 +48,53 @@ def command(
 
     Extracts, brings the names of one concept together, derives edges and embeds them where memories are embedded. The
     first time all names are clustered; afterwards new names are resolved against the concepts that are there, and what
-    stays undecided is listed by `hopgate concepts --ambiguous`. What people merged or split stays so.
+    stays undecided is listed by `hopgate concepts --ambiguous`. A graph that another extractor made is made anew. What
+    people merged or split stays so.
 
     Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
     """
+    from hopgate.extract.model.type_table import read_type_table
+
     with opened(data, dsn) as kb, options.progress_line() as show:
+        made = options.make_extractor(kb, extractor, model, url, types, together)
+        opinion = _second_opinion(made) if tie_break else None
+        # Names that another extractor found are no ground to resolve these against one by one.
+        another = limit is None and kb.upkeep.made_by() not in ("", made.identity.extractor)
         built = kb.build(
-            options.make_extractor(kb, extractor, model, url),
+            made,
+            ask=opinion.same if opinion else None,
             run=options.run_settings(max_tokens, concurrency, batch),
             limit=limit,
-            single_valued=single_valued or (),
             several_valued=several_valued or (),
-            rebuild=rebuild,
             statements=statements,
+            single_valued=[*(single_valued or ()), *(read_type_table(types).single_valued if types else ())],
+            rebuild=rebuild or another,
             show=show,
         )
+        merged, apart = kb.graph.tie_break(opinion) if opinion else (0, 0)
         counts = kb.graph.counts()
     if as_json:
         resolution = asdict(built.resolution) if built.incremental else None
         values = {"incremental": built.incremental, "resolution": resolution, "graph": counts}
         print_json({"extraction": options.run_counts(built.extraction), **values})
+        options.end_if_nothing(built.extraction)
         return
     options.show_run(built.extraction)
     if built.incremental:
         done = built.resolution
         say(f"new names: {done.merged:,} joined concepts, {done.ambiguous:,} are undecided, {done.new:,} are new")
+    if opinion:
+        asked = f"{opinion.asked:,} questions, {opinion.answered:,} answered"
+        say(f"the model was asked about names: {asked}; {merged:,} undecided ones merged, {apart:,} kept apart")
     say(
         f"the graph has {counts['concepts']:,} concepts by {counts['names']:,} names, {counts['mentions']:,} mentions "
         f"and {counts['edges']:,} edges of {counts['relations']:,} relations; "
         f"{counts['invalidation_rate']:.1%} of the facts were invalidated"
     )
+    options.end_if_nothing(built.extraction)
+
+
+def _second_opinion(extractor: Extractor) -> SecondOpinion:
+    from hopgate.graph.build.second_opinion import SecondOpinion
+
+    return SecondOpinion(extractor)

@@ -15,6 +15,11 @@ def command(
     apply: Annotated[bool, typer.Option("--apply", help="Carry the proposals out.")] = False,
     since: Annotated[datetime | None, typer.Option(help="Only memories made since this date are new.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Also list memories that are simply kept.")] = False,
+    extractor: Annotated[
+        str | None, typer.Option(help="llama or openai: a model decides, and the rules where it does not.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="A GGUF file for llama, a model's name for openai.")] = None,
+    url: Annotated[str | None, typer.Option(help="The endpoint for openai; its key comes from OPENAI_API_KEY.")] = None,
     restore: Annotated[
         list[str] | None, typer.Option(help="Take back that this _id was superseded; may be given again.")
     ] = None,
@@ -25,7 +30,7 @@ def command(
     """Propose what each new memory means for older ones: ADD, UPDATE, DELETE or NOOP. Nothing changes without --apply.
 
     A memory that gives way is never deleted: it keeps a tombstone and is left out of recall. Contradictions are seen in
-    the graph, so run hopgate build first.
+    the graph, so run hopgate build first. With --model a model is asked first, never about sensitive memories.
 
     Example: hopgate curate --since 2024-06-01 --apply
     """
@@ -34,7 +39,13 @@ def command(
             done = kb.graph.restore(restore)
             print_json({"restored": done}) if as_json else say(f"{done:,} memories are no longer superseded")
             return
-        proposals = kb.graph.curate(since=since, apply=apply)
+        decide = None
+        if extractor or model:
+            from hopgate.extract.spec import extractor_from
+            from hopgate.graph.build.second_opinion import SecondOpinion
+
+            decide = SecondOpinion(extractor_from(extractor or "openai", model=model, url=url)).decide
+        proposals = kb.graph.curate(since=since, apply=apply, decide=decide)
     shown = [proposal for proposal in proposals if every or proposal.gives_way]
     if as_json:
         print_json({"applied": apply, "proposals": [asdict(proposal) for proposal in shown]})

@@ -24,10 +24,13 @@ LISTED = 50
 @app.command("import")
 def import_(
     layout: Annotated[
-        str, typer.Argument(help="musique, 2wikimultihopqa, hotpotqa, locomo or trec.", metavar="LAYOUT")
+        str, typer.Argument(help="beir, trec, hotpotqa, musique, 2wiki, locomo or longmemeval.", metavar="LAYOUT")
     ],
     file: Annotated[
-        Path, typer.Argument(help="The questions, as JSON or JSON lines; for trec the judgements.", metavar="FILE")
+        Path,
+        typer.Argument(
+            help="The questions, as JSON or lines of it; for beir the folder, for trec judgements.", metavar="FILE"
+        ),
     ],
     folder: Annotated[Path, typer.Argument(help="The folder to write: new or empty.", metavar="DIR")],
     corpus: Annotated[
@@ -52,6 +55,25 @@ def import_(
     with progress("reading"):
         made = import_dataset(layout, file, folder, corpus=corpus, queries=queries, triples=triples, dev=dev)
     show_counts(made, as_json)
+
+
+@app.command()
+def split(
+    folder: Folder,
+    out: Annotated[Path, typer.Argument(help="The folder to write: new or empty.", metavar="OUT")],
+    dev: Annotated[float, typer.Option(help="Share of the queries that go to the split dev.")] = 0.5,
+    by_scope: Annotated[
+        bool, typer.Option("--by-scope", help="Keep the queries of one scope together in a split.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy a data set with its queries divided anew into dev and test, by a hash of their ids.
+
+    Example: hopgate dataset split my-dataset my-split --dev 0.3
+    """
+    from hopgate.eval.data.split import split_dataset
+
+    show_counts(split_dataset(folder, out, dev=dev, by_scope=by_scope), as_json)
 
 
 @app.command()

@@ -1,21 +1,102 @@
-"""`hopgate export`: memories out, as they came in."""
+"""`hopgate export`: memories and graph out, for people and for other programs."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
 
-from hopgate.cli.common import Data, Dsn, opened
-from hopgate.corpus import to_record
+import typer
+
+from hopgate.cli.common import Data, Dsn, opened, say
+from hopgate.errors import HopgateError
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
+
+TEXTS = ("jsonl", "csv", "triples", "graphml", "node-link")
+FILES = ("parquet", "sqlite", "obsidian")
+
+Form = Annotated[
+    str,
+    typer.Option("--format", help="jsonl, csv, parquet, sqlite, triples, graphml, node-link or obsidian."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="The file to write, or the folder for obsidian.", show_default="standard output"),
+]
 
 
-def command(data: Data = None, dsn: Dsn = None) -> None:
-    """Write every memory to standard output as corpus.jsonl, its fields as they came in.
+def command(form: Form = "jsonl", out: Out = None, data: Data = None, dsn: Dsn = None) -> None:
+    """Write every memory, or the graph, in a format that hopgate or another program reads.
 
-    Sensitive memories are among them: treat the file accordingly.
+    jsonl, csv, parquet and sqlite hold every memory, sensitive ones among them: treat the file accordingly. triples are
+    facts and mentions for hopgate build --extractor replay. graphml, node-link and obsidian hold nothing sensitive.
 
-    Example: hopgate export > backup.jsonl
+    Example: hopgate export --format obsidian --out vault
     """
+    if form not in TEXTS + FILES:
+        raise HopgateError(f"there is no format {form!r}: use one of {', '.join(TEXTS + FILES)}")
+    if form in FILES and out is None:
+        raise HopgateError(f"{form} is not written to standard output: give --out")
     with opened(data, dsn) as kb:
-        for memory in kb.export():
-            sys.stdout.write(json.dumps(to_record(memory), ensure_ascii=False) + "\n")
+        if form in TEXTS:
+            with _stream(out) as stream:
+                made = _write_text(kb, form, stream)
+        else:
+            assert out is not None
+            made = _write_file(kb, form, out)
+    if out is not None:
+        say(f"wrote {made} to {out}")
+
+
+@contextlib.contextmanager
+def _stream(out: Path | None) -> Iterator[IO[str]]:
+    if out is None:
+        yield sys.stdout
+        return
+    try:
+        with out.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+    except OSError as error:
+        raise HopgateError(f"{out} cannot be written: {error.strerror or error}") from None
+
+
+def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
+    from hopgate.corpus import to_record
+    from hopgate.exports.flat_rows import write_csv
+    from hopgate.graph.inspect import networkx_export
+
+    if form == "jsonl":
+        count = 0
+        for count, memory in enumerate(kb.export(), start=1):  # noqa: B007
+            stream.write(json.dumps(to_record(memory, dated=True), ensure_ascii=False) + "\n")
+        return f"{count:,} memories"
+    if form == "csv":
+        return f"{write_csv(kb.export(), stream):,} memories"
+    if form == "triples":
+        rows = list(kb.graph.triples())
+        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        return f"{len(rows):,} facts and mentions"
+    graph = kb.graph.to_networkx()
+    if form == "graphml":
+        stream.write(networkx_export.graphml(graph))
+    else:
+        stream.write(json.dumps(networkx_export.node_link(graph), ensure_ascii=False) + "\n")
+    return f"{graph.number_of_nodes():,} concepts and {graph.number_of_edges():,} edges"
+
+
+def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
+    from hopgate.exports.flat_rows import write_parquet
+    from hopgate.exports.vault import write_vault
+    from hopgate.store.sqlite.fts5 import create
+
+    if form == "parquet":
+        return f"{write_parquet(kb.export(), out):,} memories"
+    if form == "sqlite":
+        return f"{create(out, kb.export()):,} memories"
+    concepts, count = write_vault(out, kb.export(), kb.graph.pages(), kb.graph.mentions())
+    return f"{concepts:,} concepts and {count:,} memories"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hopgate.cli.common import say
+from hopgate.extract.spec import TOGETHER
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -22,17 +24,30 @@ Model = Annotated[
     str | None, typer.Option(help="A GGUF file for llama, a model's name for openai, a triples.jsonl for replay.")
 ]
 Url = Annotated[str | None, typer.Option(help="The endpoint for openai; its key comes from OPENAI_API_KEY.")]
+Types = Annotated[
+    Path | None,
+    typer.Option("--types", help="A types.toml with the kinds and relations that a model should prefer."),
+]
+Together = Annotated[int, typer.Option(help="Memories sent to an endpoint in one call.", min=1, max=25)]
 Limit = Annotated[int | None, typer.Option(help="Only the first so many memories.", min=1)]
 MaxTokens = Annotated[int | None, typer.Option(help="Begin no memory once so many tokens are spent.", min=1)]
 Concurrency = Annotated[int, typer.Option(help="Memories extracted from at once.", min=1)]
 Batch = Annotated[int, typer.Option(help="Memories written in one transaction.", min=1)]
 
 
-def make_extractor(kb: KnowledgeBase, name: str, model: str | None, url: str | None) -> Extractor:
+def make_extractor(
+    kb: KnowledgeBase,
+    name: str,
+    model: str | None,
+    url: str | None,
+    types: Path | None = None,
+    together: int = TOGETHER,
+) -> Extractor:
     """Make the extractor that the options name; a replay may only name memories that the store has."""
     from hopgate.extract.spec import extractor_from
 
-    return extractor_from(name, model=model, url=url, known=set(kb.id_map().values()) if name == "replay" else None)
+    known = set(kb.id_map().values()) if name == "replay" else None
+    return extractor_from(name, model=model, url=url, known=known, types=types, together=together)
 
 
 def run_settings(max_tokens: int | None, concurrency: int, batch: int) -> Run:
@@ -50,6 +65,13 @@ def progress_line() -> Iterator[Callable[[Progress], object]]:
         return
     yield lambda progress: sys.stderr.write(f"\r\x1b[K{progress}")
     sys.stderr.write("\r\x1b[K")
+
+
+def end_if_nothing(progress: Progress) -> None:
+    """End with status 1 where a run asked for extractions and got none."""
+    got = progress.memories - progress.failed - progress.truncated
+    if got == 0 and (progress.failed or progress.truncated or progress.stopped):
+        raise typer.Exit(1)
 
 
 def run_counts(progress: Progress) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -49,6 +49,12 @@ def command(
     ] = None,
     model: Annotated[str | None, typer.Option(help="The extractor's model, as for hopgate build.")] = None,
     url: Annotated[str | None, typer.Option(help="The endpoint for openai.")] = None,
+    statements: Annotated[
+        str | None,
+        typer.Option(
+            help="Build with statements too: this file, or alone the data set's statements.jsonl.", metavar="[FILE]"
+        ),
+    ] = None,
     embedder: Annotated[str | None, typer.Option(help="The embedder, as for hopgate embed.")] = None,
     alpha: Annotated[
         float | None, typer.Option(help="The chance of any wrong decision that is put up with.", show_default="0.05")
@@ -73,6 +79,10 @@ def command(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 0 OPEN, 10 CLOSED, 11 INCONCLUSIVE, 12 INVALID.")
     ] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Where it opens, make the configuration that of the store (--data, --dsn).")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="For --apply: also where it does not open.")] = False,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -88,21 +98,29 @@ def command(
 
     given = {
         "tune": "" if tune == "none" else tune, "split": split, "k": k, "arms": arms, "shuffles": shuffles,
-        "rerank": rerank, "extractor": extractor, "model": model, "url": url, "embedder": embedder, "alpha": alpha,
+        "rerank": rerank, "extractor": extractor, "model": model, "url": url, "statements": statements,
+        "embedder": embedder, "alpha": alpha,
         "worthwhile": worthwhile, "margin": margin, "measure": measure, "slices": tuple(slices) if slices else None,
         "seed": seed,
     }  # fmt: skip
     options, policy, text = declared(plan, given)
+    if force and not apply:
+        raise HopgateError("--force belongs to --apply: add it, or leave --force out")
     if runs:
         judgement = _judge_runs(runs, qrels, queries, dataset, options, policy, text, out)
     elif dataset is None:
         raise HopgateError("name a data set, or runs with --runs and --qrels")
     else:
-        judgement = _judge_data(dataset, store, options, policy, text, out, data, dsn)
+        judgement = _judge_data(dataset, store, options, policy, text, out, data, dsn, apply=apply)
+    applied = _apply(judgement, data, dsn, force=force) if apply else None
     if as_json:
-        print_json(judgement.to_dict())
+        print_json({**judgement.to_dict(), **({"applied": applied} if apply else {})})
     else:
         show(judgement, options.k)
+        if applied is not None:
+            say(f"\napplied to the store: {applied['fuser']} (gate {judgement.fingerprint})")
+        elif apply:
+            say("\nnothing was applied: the gate is not OPEN (--force applies the challenger all the same)")
         if out is not None:
             say(f"\nreport: {out / 'report.html'}")
     if exit_code:
@@ -118,21 +136,33 @@ def _judge_data(
     out: Path | None,
     data: Path | None,
     dsn: str | None,
+    *,
+    apply: bool,
 ) -> Judgement:
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate.run import gate_store, run_gate
 
     if not store:
-        if data is not None or dsn is not None:
+        if not apply and (data is not None or dsn is not None):
             raise HopgateError("--data and --dsn name a store: add --store to judge its graph, or leave them out")
         with stages() as stage:
             return run_gate(read_dataset(folder), options, policy=policy, plan=plan, out=out, stage=stage)
-    for name in ("extractor", "embedder"):
+    for name in ("extractor", "statements", "embedder"):
         if getattr(options, name):
             raise HopgateError(f"a store is judged as it is: leave --{name} out, or leave --store out")
     with opened(data, dsn) as kb, stages() as stage:
         read = read_dataset(folder, kb.export())
         return gate_store(kb, read, options, policy=policy, plan=plan, out=out, stage=stage)
+
+
+def _apply(judgement: Judgement, data: Path | None, dsn: str | None, *, force: bool) -> dict[str, Any] | None:
+    """Make what was chosen the store's own; where the gate does not open, say so and leave the store alone."""
+    from hopgate.eval.gate.chosen import apply_gate
+
+    if judgement.decision.verdict.value != "OPEN" and not force:
+        return None
+    with opened(data, dsn) as kb:
+        return apply_gate(judgement, kb)
 
 
 def _judge_runs(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple, Protocol
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, UnreachableError
 from hopgate.extract.cache import ExtractionCache, cache_key
 from hopgate.extract.extraction import Extraction, Source, failed
 from hopgate.extract.extractor import Extractor, ExtractorIdentity
@@ -136,7 +136,7 @@ class _Work:
                 yield whole, None
                 return
         if asked and not self.halted:
-            yield from self._one_by_one(asked)
+            yield from self._in_calls(asked)
 
     def _at_once(self, sources: list[Source]) -> list[Extracted] | None:
         """Hand over the whole batch; None where that fails, so that the bad memory is found one by one."""
@@ -149,13 +149,15 @@ class _Work:
         self._keep(sources, extractions)
         return [Extracted(source, one, False) for source, one in zip(sources, extractions, strict=True)]
 
-    def _one_by_one(self, sources: list[Source]) -> Iterator[tuple[list[Extracted], BaseException | None]]:
-        """Ask in threads; yield whatever is ready about once a second."""
+    def _in_calls(self, sources: list[Source]) -> Iterator[tuple[list[Extracted], BaseException | None]]:
+        """Ask in threads, as many memories in a call as the extractor wants; yield what is ready each second."""
         ready: list[Extracted] = []
-        yielded = time.monotonic()
+        # Due at once: the first memory is shown, and then what a second brings.
+        yielded = time.monotonic() - _FLUSH
         pool = ThreadPoolExecutor(self.settings.concurrency)
-        futures: dict[Future[Extraction | None], Source] = {
-            pool.submit(self._one, source): source for source in sources
+        together = int(self.identity.parameters.get("together") or 1)
+        futures: dict[Future[list[Extraction]], list[Source]] = {
+            pool.submit(self._call, call): call for call in _batches(sources, together)
         }
         waiting = set(futures)
         error: BaseException | None = None
@@ -167,12 +169,16 @@ class _Work:
                     error, self.halted = stop, "interrupted"
                     pool.shutdown(wait=True, cancel_futures=True)
                     over = {future for future in waiting if not future.cancelled()}
-                for future in sorted(over, key=lambda future: str(futures[future].memory_id)):
+                for future in sorted(over, key=lambda future: str(futures[future][0].memory_id)):
                     failure = future.exception()
-                    if isinstance(failure, HopgateError):
+                    if isinstance(failure, UnreachableError):
+                        # Nobody can connect: what is left is left for another run, and nothing is wrong with it.
+                        self.halted = str(failure)
+                    elif isinstance(failure, HopgateError):
                         error, self.halted = failure, str(failure)
-                    elif (extraction := future.result()) is not None:
-                        ready.append(Extracted(futures[future], extraction, False))
+                    else:
+                        pairs = zip(futures[future], future.result(), strict=False)
+                        ready += [Extracted(source, extraction, False) for source, extraction in pairs]
                 if ready and (error or not waiting or time.monotonic() - yielded >= _FLUSH):
                     yield ready, None
                     ready, yielded = [], time.monotonic()
@@ -187,27 +193,35 @@ class _Work:
             pairs = zip(sources, extractions, strict=True)
             self.cache.put_many({cache_key(source, self.identity): one for source, one in pairs if one.state.done})
 
-    def _one(self, source: Source) -> Extraction | None:
-        """Ask about one source; None where the run has ended before its turn."""
+    def _call(self, sources: list[Source]) -> list[Extraction]:
+        """Ask about some sources; nothing where the run has ended before their turn."""
         cap = self.settings.max_tokens
         with self.lock:
             if not self.halted and cap is not None and self.spent >= cap:
                 self.halted = f"the cap of {cap} tokens is reached"
             if self.halted:
-                return None
+                return []
         try:
-            extraction = self.extractor.extract([source])[0]
+            extractions = self.extractor.extract(sources)
+        except UnreachableError as error:
+            # At once, so that the calls that wait do not try it too.
+            with self.lock:
+                self.halted = str(error)
+            raise
         except HopgateError:
             raise
         except Exception as error:  # one bad memory does not stop the run; its reason is written with it
-            extraction = failed(f"{type(error).__name__}: {str(error)[:200]}")
-        self._keep([source], [extraction])
+            if len(sources) > 1:
+                return [one for source in sources for one in self._call([source])]
+            extractions = [failed(f"{type(error).__name__}: {str(error)[:200]}")]
+        self._keep(sources, extractions)
         with self.lock:
-            self.spent += extraction.tokens
-            self.failures = self.failures + 1 if extraction.state == "failed" else 0
-            if self.failures >= self.settings.patience:
-                self.halted = f"{self.failures} memories in a row failed, the last because: {extraction.reason}"
-        return extraction
+            for extraction in extractions:
+                self.spent += extraction.tokens
+                self.failures = self.failures + 1 if extraction.state == "failed" else 0
+                if self.failures >= self.settings.patience:
+                    self.halted = f"{self.failures} memories in a row failed, the last because: {extraction.reason}"
+        return extractions
 
 
 def _batches(sources: Iterable[Source], size: int) -> Iterator[list[Source]]:

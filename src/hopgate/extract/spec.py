@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extractor import Extractor
 
+if TYPE_CHECKING:
+    from hopgate.extract.model.type_table import TypeTable
+
 NAMES = ("phrases", "llama", "openai", "replay")
+# Memories in one call to an endpoint: between ten and twenty-five, so that the prompt is paid for once and an answer
+# still has room.
+TOGETHER = 16
 
 
 def extractor_from(
-    name: str = "phrases", *, model: str | None = None, url: str | None = None, known: Collection[str] | None = None
+    name: str = "phrases",
+    *,
+    model: str | None = None,
+    url: str | None = None,
+    known: Collection[str] | None = None,
+    types: str | Path | None = None,
+    together: int = TOGETHER,
 ) -> Extractor:
     """Make an extractor.
 
@@ -25,12 +40,18 @@ def extractor_from(
         The endpoint for `openai`, ending in `/v1`; its key comes from `OPENAI_API_KEY`.
     known : collection of str, optional
         For `replay`: the ids that exist, so that a row about another is refused.
+    types : path, optional
+        For `llama` and `openai`: a `types.toml` with the kinds and relations that are wanted.
+    together : int
+        For `openai`: how many memories go into one call.
 
     Examples
     --------
     >>> extractor_from("phrases")
     Phrases(facts=True)
     """
+    if types is not None and name not in ("llama", "openai"):
+        raise HopgateError(f"the extractor {name} asks no model: --types is for llama and openai")
     if name == "phrases":
         from hopgate.extract.rules.phrases import Phrases
 
@@ -43,13 +64,20 @@ def extractor_from(
     if name == "llama":
         from hopgate.extract.model.llama import Llama
 
-        return Llama(model)
+        return Llama(model, types=_table(types))
     if name == "openai":
         from hopgate.extract.model.openai import OpenAI
         from hopgate.http import KEY_VARIABLE
 
         key = os.environ.get(KEY_VARIABLE, "")
-        return OpenAI(model, url, api_key=key) if url else OpenAI(model, api_key=key)
+        made = OpenAI(model, api_key=key, together=together, types=_table(types))
+        return replace(made, base_url=url) if url else made
     from hopgate.extract.replay import Replay
 
     return Replay(model, known)
+
+
+def _table(path: str | Path | None) -> TypeTable:
+    from hopgate.extract.model.type_table import TypeTable, read_type_table
+
+    return TypeTable() if path is None else read_type_table(path)

@@ -7,12 +7,12 @@ worse (docs/research/fusion.md).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.filters import Filters
-from hopgate.recall.fuse import Fused, MinMax
+from hopgate.recall.fuse import Fused, Id, MinMax
 from hopgate.recall.legs.dense import dense_scores
 from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker, lexical_scores
 
@@ -27,7 +27,7 @@ Leg = list[tuple[int, float]]
 BASE_FUSER = MinMax(lexical=0.3, dense=0.7, graph=0)
 
 
-def pool_of(lists: Mapping[str, Leg]) -> set[int]:
+def pool_of(lists: Mapping[str, Sequence[tuple[Id, float]]]) -> set[Id]:
     """Give the union of the legs' candidates.
 
     Examples
@@ -81,7 +81,7 @@ def complete(
     return result
 
 
-def unseen_by(lists: Mapping[str, Leg], pool: AbstractSet[int]) -> dict[str, AbstractSet[int]]:
+def unseen_by(lists: Mapping[str, Sequence[tuple[Id, float]]], pool: AbstractSet[Id]) -> dict[str, AbstractSet[Id]]:
     """Give, leg by leg, what completed lists lack of the pool: what the leg could not have seen.
 
     Examples
@@ -93,8 +93,10 @@ def unseen_by(lists: Mapping[str, Leg], pool: AbstractSet[int]) -> dict[str, Abs
 
 
 def pooled(
-    found: Mapping[str, Leg], scores: Mapping[str, Leg], names: Collection[str]
-) -> tuple[dict[str, Leg], dict[str, AbstractSet[int]]]:
+    found: Mapping[str, Sequence[tuple[Id, float]]],
+    scores: Mapping[str, Sequence[tuple[Id, float]]],
+    names: Collection[str],
+) -> tuple[dict[str, list[tuple[Id, float]]], dict[str, AbstractSet[Id]]]:
     """Give what fusion takes: the named legs' scores of all that they found, and what each could not see.
 
     Recall and the gate both fuse what this gives, so that what is measured is what is shipped.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from hopgate.memory import Memory
 from hopgate.recall.completion import Leg, pooled
 from hopgate.recall.filters import Filters
-from hopgate.recall.fuse import ExactMatch, Fused, Importance, active, exact_matches, lifted, order
-from hopgate.recall.fuse.lift import BASE_PLACE
+from hopgate.recall.final_order import final_order
+from hopgate.recall.fuse import ExactMatch, Fused, Importance, active, exact_matches
 from hopgate.recall.hit import Hit, LegPart
 from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.run_stages import run_stages
@@ -80,24 +80,21 @@ def rank_pool(
     """
     weights = memories.weights(connection, [hit.id for hit in pool])
     pool = [hit for hit in pool if hit.id in weights]
-    if settings.exact_match:
-        matched = exact_matches(connection, query, [hit.id for hit in pool])
-        pool = ExactMatch(settings.exact_match).apply(pool, matched, settings.fuser)
-    importance = {key: weight for key, (weight, _) in weights.items()}
-    ranking = order(
+    bonus = ExactMatch(settings.exact_match) if settings.exact_match else None
+    ranking, up = final_order(
         pool,
-        sort_by=settings.sort_by,
-        importance=importance,
-        created_at={key: created_at for key, (_, created_at) in weights.items()},
+        lists,
+        settings.fuser,
+        settings.k,
+        importance={key: weight for key, (weight, _) in weights.items()},
         prior=Importance(settings.prior),
+        bonus=bonus,
+        matched=exact_matches(connection, query, [hit.id for hit in pool]) if bonus else frozenset(),
+        base=[(hit.id, hit.score) for hit in legs.base],
+        blind=legs.blind,
+        sort_by=settings.sort_by,
+        created_at={key: created_at for key, (_, created_at) in weights.items()},
     )
-    up: AbstractSet[int] = frozenset()
-    if settings.sort_by == "relevance" and len(lists) > 1:
-        # One leg alone is hidden by no other: there the prior decides, as it is meant to.
-        places = {hit.id: place for place, hit in enumerate(ranking)}
-        firsts = [first for leg in lists.values() if (first := _first(leg, places)) is not None]
-        near = _near(legs, importance, places, settings) if "graph" in lists else []
-        ranking, up = lifted(ranking, firsts, settings.k, near=near)
     # A walk after the cross-encoder may bring any of them up.
     ranking = ranking[: None if settings.pipeline.walks else max(settings.k, settings.pipeline.deepest)]
     if settings.min_score is not None:
@@ -108,22 +105,3 @@ def rank_pool(
 
 def _leg_parts(hit: Fused[int], legs: Mapping[str, Leg]) -> dict[str, LegPart]:
     return {name: LegPart(rank, legs[name][rank - 1][1], hit.contributions[name]) for name, rank in hit.ranks.items()}
-
-
-def _near(legs: Legs, importance: Mapping[int, float], places: Mapping[int, int], settings: Settings) -> list[int]:
-    """What stays within the first three though the graph has a say: the base's first, and what the graph is blind to.
-
-    So a memory that is not linked, or sensitive, is not lost by the graph where the base has it among its first three.
-    """
-    base = order(
-        (hit for hit in legs.base if hit.id in places), importance=importance, prior=Importance(settings.prior)
-    )
-    first = [hit.id for hit in base[:BASE_PLACE]]
-    return first[:1] + [key for key in first[1:] if key in legs.blind]
-
-
-def _first(leg: Leg, places: Mapping[int, int]) -> int | None:
-    """The first of a leg's memories that still exists; of those that tie for it, the one that fusion ranks best."""
-    there = [(key, score) for key, score in leg if key in places]
-    tied = [key for key, score in there if score == there[0][1]]
-    return min(tied, key=places.__getitem__, default=None)

@@ -43,6 +43,24 @@ def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
     )
 
 
+@contextlib.contextmanager
+def as_ours(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Use a connection of somebody else's pool for one transaction as if it were ours, and leave it as it was."""
+    threshold, rows, autocommit = connection.prepare_threshold, connection.row_factory, connection.autocommit
+    connection.autocommit = False
+    connection.prepare_threshold, connection.row_factory = None, psycopg.rows.tuple_row
+    try:
+        yield
+        connection.commit()
+    except BaseException:
+        connection.rollback()
+        raise
+    finally:
+        if not connection.closed:
+            connection.prepare_threshold, connection.row_factory = threshold, rows
+            connection.autocommit = autocommit
+
+
 def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None:
     """Run a distance operator of pgvector: that the extension is installed does not mean that it runs on this CPU."""
     try:

@@ -106,6 +106,23 @@ def record(
     )
 
 
+def pending(connection: Connection[Any]) -> list[str]:
+    """The external ids of the memories that no extractor has dealt with, in the order of arrival."""
+    rows = connection.execute(
+        f"SELECT {KEY} FROM memories m WHERE NOT is_sensitive "
+        "AND NOT EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id) ORDER BY id"
+    )
+    return [row[0] for row in rows]
+
+
+def made_by(connection: Connection[Any]) -> str:
+    """The extractor that made most of the graph, or nothing."""
+    row = connection.execute(
+        "SELECT extractor FROM extractions GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
 def states(connection: Connection[Any]) -> dict[str, int]:
     """How many memories are in each state, with `pending` for those that were not extracted yet."""
     rows = connection.execute(

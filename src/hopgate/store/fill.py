@@ -67,7 +67,7 @@ class Embedding:
                 return 0
         embedder = self.embedder(spec)
         made = self._run(embedder, "embedding", progress)
-        self._index()
+        self.index()
         return made
 
     def change(self, spec: str, progress: Progress | None = None) -> int:
@@ -85,7 +85,7 @@ class Embedding:
             vectors.finish_next(connection, embedder.identity)
         with self._making:
             self._embedder = embedder
-        self._index()
+        self.index()
         return made
 
     def forget(self, texts: Sequence[str]) -> None:
@@ -124,7 +124,7 @@ class Embedding:
             if progress:
                 progress(len(ids))
 
-    def _index(self) -> None:
+    def index(self) -> None:
         """Build the HNSW index once the table is large enough to need it."""
         with self._store.transaction() as connection:
             found = vectors.space(connection)

@@ -32,7 +32,8 @@ _ROW = (
     f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
     "coalesce(importance::text::float8, 0.5), "
     "coalesce(is_sensitive, true), scope, created_at, title_length, thread::text, reply_to::text, source, "
-    "search_language"
+    "search_language, "
+    "(SELECT coalesce(b.external_id, b.id::text) FROM memories b WHERE b.id = memories.superseded_by), superseded_at"
 )
 # How the store's own ids are written, up to the digits that a bigint always holds.
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
@@ -182,6 +183,16 @@ def count(connection: Connection[Any]) -> int:
     return int(row[0])
 
 
+def tally(connection: Connection[Any]) -> dict[str, int]:
+    """How many memories there are, and how many of them are sensitive or superseded."""
+    row = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE coalesce(is_sensitive, true)), "
+        "count(*) FILTER (WHERE superseded_at IS NOT NULL) FROM memories"
+    ).fetchone()
+    assert row is not None
+    return dict(zip(("memories", "sensitive", "superseded"), row, strict=True))
+
+
 def named(external_ids: Sequence[str]) -> dict[str, Any]:
     """The parameters of `NAMED`.
 
@@ -243,7 +254,7 @@ def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
 
 def _memory(row: Sequence[Any]) -> Memory:
     external_id, content, category, tags, keywords, importance, sensitive, scope, created, title_length = row[:10]
-    thread, reply_to, source, language = row[10:14]
+    thread, reply_to, source, language, superseded_by, superseded_at = row[10:16]
     return Memory(
         external_id,
         content[title_length + 1 :] if title_length else content,
@@ -259,6 +270,8 @@ def _memory(row: Sequence[Any]) -> Memory:
         reply_to=reply_to,
         source=source,
         language=language,
+        superseded_by=superseded_by,
+        superseded_at=superseded_at,
     )
 
 

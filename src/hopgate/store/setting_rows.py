@@ -13,12 +13,22 @@ if TYPE_CHECKING:
 
 GRAPH_VERSION = "graph_version"
 """The row that is no setting: the graph's version at the gate that wrote the others."""
+SENSITIVITY = "sensitivity"
+"""The row that is no setting of recall: the rules by which memories are sensitive."""
 
 
 def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
     """Every setting of the store by its name: value and source."""
-    rows = connection.execute("SELECT name, value, source FROM store_settings WHERE name <> %s", (GRAPH_VERSION,))
+    rows = connection.execute(
+        "SELECT name, value, source FROM store_settings WHERE name <> ALL(%s)", ([GRAPH_VERSION, SENSITIVITY],)
+    )
     return {name: (value, source) for name, value, source in rows}
+
+
+def sensitivity(connection: Connection[Any]) -> dict[str, Any] | None:
+    """The rules by which memories are sensitive as they were written, or none."""
+    row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (SENSITIVITY,)).fetchone()
+    return None if row is None else dict(row[0])
 
 
 def write(connection: Connection[Any], values: Mapping[str, Any], source: str) -> None:

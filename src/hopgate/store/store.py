@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +29,16 @@ class Store:
     Made by `open_store`; `with` closes it.
     """
 
-    def __init__(self, dsn: str, server: EmbeddedServer | None = None) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        server: EmbeddedServer | None = None,
+        pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
+    ) -> None:
         self.dsn = dsn
         self._server = server
-        self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        self._pool = pool
+        self._lent = pool is not None
         self._making_pool = threading.Lock()
         self._closed = False
 
@@ -45,7 +51,19 @@ class Store:
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
         """Borrow a connection for one transaction: committed at the end, rolled back on an error."""
         with connect.explained(), self._connections().connection() as connection:
-            yield connection
+            if not self._lent:
+                yield connection
+                return
+            with connect.as_ours(connection):
+                yield connection
+
+    @contextlib.contextmanager
+    def listening(self, channel: str) -> Iterator[Callable[[float], bool]]:
+        """Listen to a channel; what is given waits so many seconds at most, and says whether something was notified."""
+        with connect.explained(), contextlib.closing(connect.connect(self.dsn)) as connection:
+            connection.autocommit = True
+            connection.execute(f"LISTEN {channel}")
+            yield lambda seconds: next(connection.notifies(timeout=seconds, stop_after=1), None) is not None
 
     def pin(self, connection: psycopg.Connection[Any]) -> None:
         """Let a transaction that has just begun see what this store's others see; by default what is committed."""
@@ -53,7 +71,7 @@ class Store:
     def close(self) -> None:
         """Give the connections back and let go of the embedded server; a transaction begun later is refused."""
         self._closed = True
-        if self._pool is not None:
+        if self._pool is not None and not self._lent:
             self._pool.close()
             self._pool = None
         if self._server is not None:
@@ -74,7 +92,12 @@ class Store:
             return self._pool
 
 
-def open_store(where: str | Path | None = None, *, upgrade: bool | None = None) -> Store:
+def open_store(
+    where: str | Path | None = None,
+    *,
+    upgrade: bool | None = None,
+    pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
+) -> Store:
     """Open a store: embedded in a directory, or on a server by its address.
 
     Parameters
@@ -85,7 +108,13 @@ def open_store(where: str | Path | None = None, *, upgrade: bool | None = None) 
     upgrade : bool, optional
         Whether to migrate a database that is behind. By default an embedded store and an empty database are; a
         server's database with memories in it waits for `hopgate db upgrade`.
+    pool : ConnectionPool, optional
+        The caller's own pool, instead of `where`: it is used as it is and stays open.
     """
+    if pool is not None:
+        if where is not None:
+            raise HopgateError("a pool knows its server: leave the address out")
+        return _ready(Store(str(pool.conninfo), pool=pool), upgrade)
     place = str(where) if where is not None else os.environ.get(ENVIRONMENT) or None
     if place is not None and is_address(place):
         return _ready(Store(place), upgrade)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import HopgateError
 from hopgate.store import vectors
 
 if TYPE_CHECKING:
@@ -63,22 +64,55 @@ def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> li
     return [(row[0], bool(row[1])) for row in rows]
 
 
-def supersede(connection: Connection[Any], pairs: Sequence[tuple[str, str]]) -> int:
-    """Mark memories as superseded by others, since the later of the two became known."""
+def supersede(connection: Connection[Any], rows: Sequence[tuple[str, str, str]]) -> int:
+    """Mark memories as superseded by others, since the later of the two became known; rows are (gone, by, why)."""
     done = connection.execute(
-        "UPDATE memories m SET superseded_by = b.id, superseded_at = greatest(m.created_at, b.created_at) "
-        "FROM unnest(%s::text[], %s::text[]) AS p (gone, by) JOIN memories b ON b.external_id = p.by "
-        "WHERE m.external_id = p.gone AND m.superseded_at IS NULL",
-        ([gone for gone, _ in pairs], [by for _, by in pairs]),
+        "UPDATE memories m SET superseded_by = b.id, superseded_at = greatest(m.created_at, b.created_at), "
+        "superseded_reason = p.reason FROM unnest(%s::text[], %s::text[], %s::text[]) AS p (gone, by, reason) "
+        "JOIN memories b ON b.external_id = p.by WHERE m.external_id = p.gone AND m.superseded_at IS NULL",
+        ([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
     )
     return done.rowcount
+
+
+def record(connection: Connection[Any], rows: Sequence[tuple[str, str, datetime | None]]) -> None:
+    """Mark memories as superseded by others since a time, as a file says; both must be there."""
+    if not rows:
+        return
+    done = connection.execute(
+        "UPDATE memories m SET superseded_by = b.id, "
+        "superseded_at = coalesce(p.since, greatest(m.created_at, b.created_at)) "
+        "FROM unnest(%s::text[], %s::text[], %s::timestamptz[]) AS p (gone, by, since) "
+        "JOIN memories b ON coalesce(b.external_id, b.id::text) = p.by WHERE m.external_id = p.gone "
+        "RETURNING m.external_id",
+        ([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
+    )
+    marked = {row[0] for row in done}
+    for gone, by, _ in rows:
+        if gone not in marked:
+            raise HopgateError(f"memory {gone[:80]!r} is superseded by {by[:80]!r}, which is not there: give both")
 
 
 def restore(connection: Connection[Any], ids: Sequence[int]) -> int:
     """Take the tombstones of memories away."""
     done = connection.execute(
-        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL "
+        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, superseded_reason = NULL "
         "WHERE id = ANY(%s) AND superseded_at IS NOT NULL",
         (list(ids),),
     )
     return done.rowcount
+
+
+def reason(connection: Connection[Any], memory_id: int) -> str:
+    """Why a memory gave way, in the words of whoever decided; nothing where nobody said."""
+    row = connection.execute("SELECT superseded_reason FROM memories WHERE id = %s", (memory_id,)).fetchone()
+    return str(row[0]) if row and row[0] else ""
+
+
+def forget_reasons(connection: Connection[Any], ids: Sequence[int]) -> None:
+    """Remove what was written about why these memories gave way, or others to them: a model may have quoted them."""
+    connection.execute(
+        "UPDATE memories SET superseded_reason = NULL "
+        "WHERE superseded_reason IS NOT NULL AND (id = ANY(%(ids)s) OR superseded_by = ANY(%(ids)s))",
+        {"ids": list(ids)},
+    )

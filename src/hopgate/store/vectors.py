@@ -111,6 +111,15 @@ def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: 
     return [row[0] for row in rows]
 
 
+def pending_names(connection: Connection[Any]) -> list[str]:
+    """The external ids of the memories that still need a vector."""
+    rows = connection.execute(
+        f"SELECT coalesce(external_id, id::text) FROM memories WHERE {_missing(connection, 'embedding')} "
+        "AND NOT is_sensitive ORDER BY id"
+    )
+    return [row[0] for row in rows]
+
+
 def count_pending(connection: Connection[Any], *, column: str = "embedding") -> int:
     """How many memories still need a vector."""
     row = connection.execute(

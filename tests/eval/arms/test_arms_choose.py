@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from eval_world import lists
@@ -10,6 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.arms.choose import choose, reachable_fusers
 from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.arms.grid import base_grid, challenger_grid
+from hopgate.eval.arms.leg_lists import LegLists
 from hopgate.eval.arms.score_table import run_values, score_table
 from hopgate.eval.measures import Recall
 from hopgate.recall.fuse import RRF, TM2C2, Importance, StretchedRRF
@@ -17,7 +20,8 @@ from hopgate.recall.fuse import RRF, TM2C2, Importance, StretchedRRF
 
 @pytest.fixture(scope="module")
 def world():
-    return lists(30, helps=0.7, seed=4)
+    legs, qrels = lists(30, helps=0.7, seed=4)
+    return LegLists(legs), qrels
 
 
 def per_query(fuser, legs, qrels):
@@ -85,6 +89,6 @@ def test_grids_begin_with_the_default_and_are_alike_in_size(default):
 
 def test_a_leg_of_weight_zero_lets_nothing_in(world):
     legs, qrels = world
-    run = fused_run(RRF(graph=0), legs, qrels, prior=Importance(), importance={})
-    base = {query: {m for leg in ("lexical", "dense") for m, _ in legs[leg][query]} for query in qrels}
+    run = fused_run(RRF(graph=0), replace(legs, prior=Importance()), qrels)
+    base = {query: {m for leg in ("lexical", "dense") for m, _ in legs.scores[leg][query]} for query in qrels}
     assert all({memory for memory, _ in ranking} == base[query] for query, ranking in run.items())

@@ -8,6 +8,7 @@ from hopgate.eval.arms.ablation import ablate
 from hopgate.eval.arms.collect import Collected
 from hopgate.eval.arms.cross_reading import CrossReading
 from hopgate.eval.arms.fused_runs import remade_run, reread
+from hopgate.eval.arms.leg_lists import GraphLists, LegLists
 from hopgate.eval.data.queries import Query
 from hopgate.eval.measures import Recall
 from hopgate.memory import Cleared
@@ -27,9 +28,8 @@ def test_every_base_and_the_challenger_are_re_read():
         return {memory: float(memory in gold[query]) for memory, _ in found}
 
     reading = CrossReading(queries, texts, score)
-    made = ablate(
-        Collected(both, {}, (both["graph"],)), dev_qrels, qrels, k=10, settings={}, more=False, reading=reading
-    )
+    collected = Collected(LegLists(both), (GraphLists(both["graph"], both["graph"]),))
+    made = ablate(collected, dev_qrels, qrels, k=10, settings={}, more=False, reading=reading)
     assert made.challenger == "lexical+dense+graph, re-read"
     assert made.base.endswith(", re-read")
     assert {"lexical", "lexical, re-read", "dense, re-read", "lexical+dense, re-read"} <= made.arms.keys()

@@ -77,7 +77,7 @@ def test_hotpot_with_a_corpus_of_sentences(tmp_path):
     corpus = put(tmp_path / "c.json", {"A": ["One.", " Two."], "Z": ["Nine."]})
     row = {"question": "?", "context": [["A", ["One.", " Two."]]], "supporting_facts": [["A", 0]]}
     source = put(tmp_path / "h.json", [{"_id": f"q{i}", **row} for i in range(4)])
-    data = import_dataset("2wikimultihopqa", source, tmp_path / "out", corpus=corpus)
+    data = import_dataset("2wiki", source, tmp_path / "out", corpus=corpus)
     assert [memory.title for memory in data.memories] == ["A", "Z"]
 
 

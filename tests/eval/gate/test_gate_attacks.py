@@ -12,6 +12,7 @@ from eval_world import FAST, evidence, lists, saved_values
 from hopgate.cli import main
 from hopgate.eval.arms.ablation import ablate
 from hopgate.eval.arms.collect import Collected
+from hopgate.eval.arms.leg_lists import GraphLists, LegLists
 from hopgate.eval.data.queries import Query
 from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import judge
@@ -82,7 +83,8 @@ def test_every_shuffle_is_tuned_like_the_challenger():
     dev, dev_qrels = lists(30, helps=0.8, seed=2, prefix="d")
     both = {leg: {**legs[leg], **dev[leg]} for leg in legs}
     noise = lists(30, helps=0.0, seed=3)[0]["graph"] | lists(30, helps=0.0, seed=4, prefix="d")[0]["graph"]
-    made = ablate(Collected(both, {}, (noise, both["graph"])), dev_qrels, qrels, k=10, settings={}, more=False)
+    shuffled = (GraphLists(noise, noise), GraphLists(both["graph"], both["graph"]))
+    made = ablate(Collected(LegLists(both), shuffled), dev_qrels, qrels, k=10, settings={}, more=False)
     # The second shuffle is the real graph: tuned alike, it ends where the challenger does.
     assert made.shuffles[1].fuser == made.arms[made.challenger].fuser
     assert made.shuffles[0].fuser != ""
@@ -134,7 +136,7 @@ def test_nine_development_queries_choose_nothing():
     legs, qrels = lists(20, helps=0.5, seed=1)
     dev, dev_qrels = lists(9, helps=1.0, seed=2, prefix="d")
     both = {leg: {**legs[leg], **dev[leg]} for leg in legs}
-    made = ablate(Collected(both), dev_qrels, qrels, k=10, settings={}, more=False)
+    made = ablate(Collected(LegLists(both)), dev_qrels, qrels, k=10, settings={}, more=False)
     chosen = made.tuning["lexical+dense+graph"]
     assert chosen.carries is False
     assert made.arms["lexical+dense+graph"].fuser == chosen.default
@@ -155,7 +157,7 @@ def test_the_claim_is_made_against_the_strongest_base():
         for q, ranking in both["dense"].items()
     }
     both["lexical"] = {q: [(f"x{i}", 50.0 - i) for i in range(50)] for q in gold}
-    made = ablate(Collected(both), dev_qrels, qrels, k=10, settings={}, more=False)
+    made = ablate(Collected(LegLists(both)), dev_qrels, qrels, k=10, settings={}, more=False)
     scores = {name: Recall(10).mean(made.arms[name].run, qrels) for name in ("lexical", "dense", "lexical+dense")}
     assert made.base != "lexical"
     assert scores[made.base] == max(scores.values())
@@ -190,6 +192,10 @@ def test_the_exit_status_says_the_verdict(tmp_path, capsys):
     words = ["gate", "--runs", str(tmp_path / "lexical+dense.run"), str(tmp_path / "lexical+dense+graph.run")]
     assert status_of(*words, "--qrels", str(tmp_path / "qrels.txt"), "--exit-code") == 11
     assert "what to do now" in capsys.readouterr().out
+    assert status_of(*words, "--qrels", str(tmp_path / "qrels.txt"), "--apply") == 0
+    assert "nothing was applied: the gate is not OPEN" in capsys.readouterr().out
+    assert status_of(*words, "--qrels", str(tmp_path / "qrels.txt"), "--force") == 2
+    assert "--force belongs to --apply" in capsys.readouterr().err
 
 
 # 7. What is compared is what is said to be compared.

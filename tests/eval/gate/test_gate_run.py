@@ -17,13 +17,16 @@ from hopgate.eval import load_gate
 from hopgate.eval.arms.ablation import BASE, ablate
 from hopgate.eval.arms.collect import Collected, collect
 from hopgate.eval.arms.controls import PROTOTYPE
+from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.arms.grid import base_grid, challenger_grid
 from hopgate.eval.data.dataset import Dataset, read_dataset
+from hopgate.eval.data.runs import ordered
 from hopgate.eval.gate.assemble import assemble
 from hopgate.eval.gate.evidence import Evidence, Tuning
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.plan import GateOptions
 from hopgate.eval.gate.run import gate_store, run_gate, throwaway_store
+from hopgate.eval.gate.saved import saved_fingerprint
 from hopgate.eval.gate.verdict import Verdict
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.settings import Settings
@@ -82,6 +85,31 @@ def test_a_graph_of_gold_bridges_opens_the_gate(evidence: Evidence) -> None:
     assert told["control"]["place"] == 1 and told["control"]["shuffles"] == SEEDS + 1
 
 
+def test_the_default_arm_is_what_recall_ships(kb: KnowledgeBase, dataset: Dataset, collected: Collected) -> None:
+    run = fused_run(Settings().fuser, collected.lists, dataset.split("test"))
+    for name in dataset.split("test"):
+        query = dataset.queries[name]
+        hits = kb.recall(query.text, scope=query.scope, k=10)
+        assert [hit.external_id for hit in hits] == ordered(run[name])[:10], query.text
+
+
+def test_a_shuffle_is_the_graph_leg_on_that_graph(kb: KnowledgeBase, dataset: Dataset, collected: Collected) -> None:
+    seed, names = 3, kb.id_map()
+    leg = kb.graph_leg.variant(shuffle=seed)
+    for name in list(dataset.split("test"))[:10]:
+        query = dataset.queries[name]
+        legs, _ = kb.legs(query.text, scope=query.scope, settings=Settings(), exact=True, graphs={"control": leg})
+        asked = {names[key]: score for key, score in legs.scores["control"]}
+        walked = dict(collected.shuffled[seed].scores[name])
+        assert walked.keys() == asked.keys()
+        assert walked == pytest.approx(asked, abs=2e-4)
+        # Every leg of the pool was completed, for the shuffles too.
+        lists, unseen = collected.lists.with_graph(collected.shuffled[seed]).of(name, ("lexical", "dense", "graph"))
+        assert all(
+            len(leg) + len(unseen[each]) == len(set().union(*map(dict, lists.values()))) for each, leg in lists.items()
+        )
+
+
 def test_a_store_is_judged_as_it_is_with_the_same_verdict(
     kb: KnowledgeBase, dataset: Dataset, evidence: Evidence, tmp_path: Path
 ) -> None:
@@ -99,8 +127,8 @@ def test_a_store_is_judged_as_it_is_with_the_same_verdict(
 def test_the_full_ablation_answers_what_was_left_open(
     kb: KnowledgeBase, dataset: Dataset, collected: Collected
 ) -> None:
-    lists = {**collected.lists, "no-model": collected.shuffled[1]}
-    fewer = Collected(lists, collected.importance, collected.shuffled[:2])
+    no_model = collected.lists.with_graph(collected.shuffled[1])
+    fewer = replace(collected, shuffled=collected.shuffled[:2], no_model=no_model)
     made, _ = assemble(dataset, fewer, GateOptions(arms="full"), kb)
     assert {f"rrf (k={k})" for k in (10, 20, 40, 60, 80, 100)} <= made.arms.keys()
     wanted = {"exact-match bonus", "graph (no model)", "lexical+dense+graph (no model)", "concept-boost", "tm2c2"}
@@ -124,8 +152,8 @@ def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, c
     verdicts = []
     for number in range(0, SEEDS + 1, 4):
         others = tuple(run for at, run in enumerate(collected.shuffled) if at != number)
-        lists = {**collected.lists, "graph": collected.shuffled[number]}
-        made = ablate(Collected(lists, collected.importance, others), dev, test, k=10, settings={}, more=False)
+        lists = collected.lists.with_graph(collected.shuffled[number])
+        made = ablate(Collected(lists, others), dev, test, k=10, settings={}, more=False)
         changed = replace(
             evidence, arms=made.arms, tuning=made.tuning, challenger=made.challenger, base=made.base,
             shuffles=made.shuffles,
@@ -174,10 +202,18 @@ def test_the_whole_gate_from_the_command_line(
     kept = {query for qrels in dataset.splits.values() for query in list(qrels)[:15]}
     lines = (folder / "queries.jsonl").read_text().splitlines()
     (folder / "queries.jsonl").write_text("\n".join(line for line in lines if json.loads(line)["_id"] in kept) + "\n")
-    out = tmp_path / "report"
-    _run("gate", str(folder), "--arms", "quick", "--out", str(out), "--json")
+    about = {"doc_id": dataset.memories[0].external_id, "statement": "It is about a host."}
+    (folder / "statements.jsonl").write_text(json.dumps(about) + "\n")
+    out, store = tmp_path / "report", ("--data", str(tmp_path / "store"))
+    words = ["gate", str(folder), "--arms", "quick", "--statements", "--out", str(out), "--apply", "--force", "--json"]
+    _run(*words, *store)
     told = json.loads(capsys.readouterr().out)
     assert told["verdict"] in {"OPEN", "CLOSED", "INCONCLUSIVE"}
+    assert load_gate(out)[1]["graph"] == "triples.jsonl and statements.jsonl"
+    _run("settings", "--json", *store)
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["settings"]}
+    assert rows["fuser"]["value"] == told["applied"]["fuser"]
+    assert rows["fuser"]["source"] == rows["walk"]["source"] == f"gate {saved_fingerprint(out)}"
     assert all((out / name).is_file() for name in ("report.html", "report.md", "report.json", "gate.json"))
     _run("report", str(out), "--json")
     again = json.loads(capsys.readouterr().out)

@@ -90,9 +90,12 @@ def test_retry_after_is_obeyed(chat_server: Any) -> None:
     assert second - first >= 0.2
 
 
-def test_a_server_that_is_not_there_fails_the_memory_only() -> None:
-    extractor = OpenAI("tiny", "http://127.0.0.1:9/v1", retry=RetryPolicy(retries=0))
-    assert extractor.extract([source("good")])[0].reason.startswith("the server cannot be reached")
+def test_a_server_that_is_not_there_ends_the_run_at_once_and_fails_no_memory() -> None:
+    extractor = OpenAI("tiny", "http://127.0.0.1:9/v1", retry=RetryPolicy(backoff=0.01))
+    sink = Collected()
+    progress = Run(concurrency=2).over([source(f"m{number}") for number in range(200)], extractor, sink)
+    assert sink.rows == {} and progress.memories == 0
+    assert "http://127.0.0.1:9/v1 cannot be reached" in progress.stopped and "is the server running" in progress.stopped
 
 
 @pytest.mark.parametrize(("formats", "asked"), [({"json_object", "none"}, "json_object"), ({"none"}, "none")])

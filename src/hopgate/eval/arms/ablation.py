@@ -10,20 +10,21 @@ from hopgate.eval.arms.choose import Choice, choose, reachable_fusers
 from hopgate.eval.arms.collect import Collected
 from hopgate.eval.arms.controls import concept_boost_arm, prototype_arm, shuffle_name
 from hopgate.eval.arms.cross_reading import CrossReading
-from hopgate.eval.arms.fused_runs import fused_arm, fused_run
+from hopgate.eval.arms.fused_runs import fused_arm, fused_run, leg_arm
 from hopgate.eval.arms.grid import base_grid, challenger_grid
+from hopgate.eval.arms.leg_lists import LegLists
 from hopgate.eval.arms.score_table import development_score
 from hopgate.eval.data.runs import Qrels, Run
 from hopgate.eval.gate.evidence import BASE_LEGS, GRAPH, LEGS, Arm, Tuning
 from hopgate.eval.statistics import FEWEST
-from hopgate.recall.fuse import RRF, TM2C2, AnyFuser, Importance, StretchedRRF, parse
+from hopgate.recall.fuse import RRF, TM2C2, AnyFuser, MinMax, parse
 from hopgate.recall.settings import Settings
 
 BASE = "lexical+dense"
 WITH_GRAPH = "lexical+dense+graph"
 WITH_REACHABLE_GRAPH = "lexical+dense+graph (reachable)"
-IMPORTANCE_PRIOR = "importance prior"
-FAMILIES: Mapping[str, type[AnyFuser]] = {"rrf": RRF, "tm2c2": TM2C2, "stretched-rrf": StretchedRRF}
+NO_PRIOR = "no importance prior"
+FAMILIES: Mapping[str, type[AnyFuser]] = {"minmax": MinMax, "rrf": RRF, "tm2c2": TM2C2}
 # Where a weight that no configuration of the grid has is needed for the graph to be reachable.
 HEAVIEST = 5.0
 
@@ -106,28 +107,28 @@ def ablate(
         The cross-encoder, where every base and the challenger are to be compared with it too.
     """
     default = default or Settings().fuser
-    lists, queries = collected.lists, list(reported)
-    legs = {leg: lists[leg] for leg in LEGS}
-    chosen = _chosen(legs, dev, k, default)
-    arms = {leg: Arm(leg, legs[leg], legs={leg: legs[leg]}, settings=settings) for leg in BASE_LEGS}
-    arms[BASE] = fused_arm(BASE, chosen.base.fuser, legs, queries, settings)
+    queries = list(reported)
+    every, lists = collected.lists, collected.lists.only(queries, LEGS)
+    chosen = _chosen(every, dev, k, default)
+    arms = {leg: leg_arm(leg, leg, lists, settings) for leg in BASE_LEGS}
+    arms[BASE] = fused_arm(BASE, chosen.base.fuser, lists, queries, settings)
     bases = [BASE, *BASE_LEGS]
     # One leg alone is among the configurations that the base tried: the effort is the same.
     alone = Tuning(frozenset(dev), chosen.base.tuning.tried)
     tuning = {BASE: chosen.base.tuning, **{leg: alone for leg in BASE_LEGS if dev}, WITH_GRAPH: chosen.full.tuning}
-    arms[GRAPH] = Arm(GRAPH, legs[GRAPH], legs={GRAPH: legs[GRAPH]}, settings=settings)
-    arms[WITH_GRAPH] = fused_arm(WITH_GRAPH, chosen.full.fuser, legs, queries, settings)
+    arms[GRAPH] = leg_arm(GRAPH, GRAPH, lists, settings)
+    arms[WITH_GRAPH] = fused_arm(WITH_GRAPH, chosen.full.fuser, lists, queries, settings)
     name = WITH_GRAPH
     if chosen.challenger.fuser != chosen.full.fuser:
         name = WITH_REACHABLE_GRAPH
-        arms[name] = fused_arm(name, chosen.challenger.fuser, legs, queries, settings)
+        arms[name] = fused_arm(name, chosen.challenger.fuser, lists, queries, settings)
         tuning[name] = chosen.challenger.tuning
     shuffles = []
     for number, shuffled in enumerate(collected.shuffled, start=1):
-        others = {**legs, GRAPH: shuffled}
-        fuser = choose(chosen.candidates, others, dev, k).fuser
-        shuffles.append(fused_arm(shuffle_name(number), fuser, others, queries, settings))
-    runs = {each: _dev_run(arms[each], dev) for each in bases}
+        fuser = choose(chosen.candidates, every.with_graph(shuffled), dev, k).fuser
+        part = lists.with_graph(shuffled.only(queries))
+        shuffles.append(fused_arm(shuffle_name(number), fuser, part, queries, settings))
+    runs = {each: _dev_run(arms[each], every, dev) for each in bases}
     if reading:
         for each in [*bases, name]:
             read = reading.arm(arms[each])
@@ -139,38 +140,41 @@ def ablate(
     scores = {each: development_score(runs[each], dev, k) for each in bases}
     base = max(bases, key=lambda each: (scores[each], -bases.index(each)))
     rivals = tuple(each for each in bases if each != base) if len(dev) < FEWEST else ()
-    made = [prototype_arm(legs, queries, settings)]
+    made = [prototype_arm(lists, queries, settings)]
     if more:
-        made += _families(legs, dev, queries, settings, k, chosen, default)
-        if "hops" in lists:
-            made.append(fused_arm("hops", chosen.challenger.fuser, {**legs, GRAPH: lists["hops"]}, queries, settings))
-        made.append(concept_boost_arm(chosen.challenger.fuser, legs, queries, settings))
-        if len(set(collected.importance.values())) > 1:
-            made.append(_with_prior(chosen.challenger.fuser, legs, queries, settings, collected.importance))
+        best = chosen.challenger.fuser
+        made += _families(every, lists, dev, queries, settings, k, chosen, default)
+        for named, graph in collected.further.items():
+            made.append(fused_arm(named, best, lists.with_graph(graph.only(queries)), queries, settings))
+        made.append(concept_boost_arm(best, lists, queries, settings))
+        if lists.prior and len(set(lists.importance.values())) > 1:
+            made.append(fused_arm(NO_PRIOR, best, replace(lists, prior=None), queries, settings))
     arms |= {arm.name: arm for arm in made}
     return Ablation(arms, tuning, name, base, rivals, tuple(shuffles), chosen.base.fuser)
 
 
-def _dev_run(arm: Arm, dev: Qrels) -> Run:
+def _dev_run(arm: Arm, lists: LegLists, dev: Qrels) -> Run:
     """What an arm without the graph returns on the development queries."""
-    if arm.fuser_value is None:
-        return {query: arm.run.get(query, ()) for query in dev}
-    return fused_run(arm.fuser_value, arm.legs, dev)
+    if arm.fuser_value is not None:
+        return fused_run(arm.fuser_value, lists, dev)
+    (leg,) = arm.legs
+    return {query: lists.found_by(leg).get(query, ()) for query in dev}
 
 
-def _chosen(legs: Mapping[str, Run], dev: Qrels, k: int, default: AnyFuser) -> _Chosen:
-    base = choose(base_grid(default), legs, dev, k)
+def _chosen(lists: LegLists, dev: Qrels, k: int, default: AnyFuser) -> _Chosen:
+    base = choose(base_grid(default), lists, dev, k)
     candidates: Sequence[AnyFuser] = challenger_grid(default, base.fuser)
-    full = choose(candidates, legs, dev, k)
+    full = choose(candidates, lists, dev, k)
     # Reachability takes longer to find out than what a configuration scores: ask it of the best one first.
-    if not dev or reachable_fusers([full.fuser], legs, dev, k=k):
+    if not dev or reachable_fusers([full.fuser], lists, dev, k=k):
         return _Chosen(base, full, full, candidates)
-    candidates = reachable_fusers(candidates, legs, dev, k=k) or [default.reweighed(graph=HEAVIEST)]
-    return _Chosen(base, full, choose(candidates, legs, dev, k), candidates)
+    candidates = reachable_fusers(candidates, lists, dev, k=k) or [default.reweighed(graph=HEAVIEST)]
+    return _Chosen(base, full, choose(candidates, lists, dev, k), candidates)
 
 
 def _families(
-    legs: Mapping[str, Run],
+    every: LegLists,
+    lists: LegLists,
     dev: Qrels,
     queries: Sequence[str],
     settings: Mapping[str, Any],
@@ -178,23 +182,11 @@ def _families(
     chosen: _Chosen,
     default: AnyFuser,
 ) -> list[Arm]:
-    """The choice among each kind of fusion on its own: RRF against convex combination, at last measured."""
+    """The choice among each kind of fusion on its own: ranks against scores, at last measured."""
     arms = []
     for name, kind in FAMILIES.items():
         grid = [fuser for fuser in challenger_grid(default, chosen.base.fuser) if isinstance(fuser, kind)]
-        fuser = choose(grid or [kind()], legs, dev, k).fuser
-        arms.append(fused_arm(name, fuser, legs, queries, settings))
-    arms.append(fused_arm("rrf (equal weights)", RRF(), legs, queries, settings))
+        fuser = choose(grid or [kind()], every, dev, k).fuser
+        arms.append(fused_arm(name, fuser, lists, queries, settings))
+    arms.append(fused_arm("rrf (equal weights)", RRF(), lists, queries, settings))
     return arms
-
-
-def _with_prior(
-    fuser: AnyFuser,
-    legs: Mapping[str, Run],
-    queries: Sequence[str],
-    settings: Mapping[str, Any],
-    importance: Mapping[str, float],
-) -> Arm:
-    prior = Importance()
-    run = fused_run(fuser, legs, queries, prior=prior, importance=importance)
-    return Arm(IMPORTANCE_PRIOR, run, repr(fuser), legs, prior=repr(prior), settings=settings)

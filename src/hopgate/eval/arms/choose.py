@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from hopgate.errors import HopgateError
+from hopgate.eval.arms.leg_lists import LegLists
 from hopgate.eval.arms.score_table import score_table
-from hopgate.eval.data.runs import Qrels, Run
-from hopgate.eval.gate.evidence import Tuning
+from hopgate.eval.data.runs import Qrels
+from hopgate.eval.gate.evidence import BASE_LEGS, Tuning
 from hopgate.eval.statistics import carried
 from hopgate.recall.fuse import AnyFuser
 from hopgate.recall.reach import on_lists
@@ -22,7 +23,7 @@ class Choice:
     tuning: Tuning
 
 
-def choose(fusers: Sequence[AnyFuser], legs: Mapping[str, Run], qrels: Qrels, k: int = 10) -> Choice:
+def choose(fusers: Sequence[AnyFuser], lists: LegLists, qrels: Qrels, k: int = 10) -> Choice:
     """Try every configuration on the development queries; what counts is the mean of recall@5 and recall@k.
 
     Of the configurations as good as the best to one standard error the first is taken, so they are to be given from
@@ -35,7 +36,7 @@ def choose(fusers: Sequence[AnyFuser], legs: Mapping[str, Run], qrels: Qrels, k:
     >>> legs = {"dense": {f"q{i}": [("x", 0.9), ("a", 0.8)] for i in range(20)}}
     >>> legs["graph"] = {query: [("b", 0.5)] for query in legs["dense"]}
     >>> gold = {query: {"b": 1} for query in legs["dense"]}
-    >>> choose([RRF(graph=0), RRF(graph=2)], legs, gold, k=1).fuser
+    >>> choose([RRF(graph=0), RRF(graph=2)], LegLists(legs), gold, k=1).fuser
     RRF(k=60, lexical=1, dense=1, graph=2)
     """
     unique = list(dict.fromkeys(fusers))
@@ -44,7 +45,7 @@ def choose(fusers: Sequence[AnyFuser], legs: Mapping[str, Run], qrels: Qrels, k:
     default = repr(unique[0])
     if not qrels:
         return Choice(unique[0], Tuning(default=default))
-    table = score_table(unique, legs, qrels, k)
+    table = score_table(unique, lists, qrels, k)
     found = carried(table)
     scores = dict(zip(map(repr, unique), table.mean(axis=0).tolist(), strict=True))
     record = Tuning(frozenset(qrels), scores, default, found.carries, found.gain, found.error, found.agreement)
@@ -52,11 +53,11 @@ def choose(fusers: Sequence[AnyFuser], legs: Mapping[str, Run], qrels: Qrels, k:
 
 
 def reachable_fusers(
-    fusers: Iterable[AnyFuser], legs: Mapping[str, Run], queries: Iterable[str], *, k: int = 10, share: float = 0.5
+    fusers: Iterable[AnyFuser], lists: LegLists, queries: Iterable[str], *, k: int = 10, share: float = 0.5
 ) -> list[AnyFuser]:
     """Keep the configurations in which a graph-only memory could enter the top k on this share of the queries.
 
     Tuning a challenger over others would let it choose not to be tested.
     """
-    lists = {query: {leg: list(run.get(query, ())) for leg, run in legs.items()} for query in queries}
-    return [fuser for fuser in fusers if on_lists(fuser, lists, k=k).entering >= max(1, share * len(lists))]
+    base = {query: lists.of(query, BASE_LEGS)[0] for query in queries}
+    return [fuser for fuser in fusers if on_lists(fuser, base, k=k).entering >= max(1, share * len(base))]

@@ -1,20 +1,27 @@
-"""Every leg's list for every query, from a store: asked once, fused many times."""
+"""Every leg's list and scores for every query, from a store: asked once, fused many times."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from hopgate.eval.arms.shuffled_walks import RECORDED, WalkRecorder
+from hopgate.eval.arms.leg_lists import GraphLists, LegLists
+from hopgate.eval.arms.shuffled_walks import WalkRecorder
 from hopgate.eval.data.queries import Query
+from hopgate.recall.completion import complete
+from hopgate.recall.fuse import Importance
 from hopgate.recall.settings import Settings
+from hopgate.store import memories
 from hopgate.times import utc
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.recall.legs.graph import GraphLeg
+    from hopgate.recall.run_legs import Legs
 
 Lists = dict[str, dict[str, list[tuple[str, float]]]]
 """Leg → query → list of (external id, score)."""
@@ -22,18 +29,19 @@ Lists = dict[str, dict[str, list[tuple[str, float]]]]
 
 @dataclass(frozen=True)
 class Collected:
-    """The legs' lists, the importance of every memory in them, and the graph leg's lists on shuffled graphs."""
+    """The legs' lists, and those of the graph leg on shuffled graphs and of further graph legs, by name."""
 
-    lists: Lists
-    importance: Mapping[str, float] = field(default_factory=dict)
-    shuffled: tuple[dict[str, list[tuple[str, float]]], ...] = ()
+    lists: LegLists
+    shuffled: tuple[GraphLists, ...] = ()
+    further: Mapping[str, GraphLists] = field(default_factory=dict)
+    no_model: LegLists | None = None
 
 
 def collect(
     kb: KnowledgeBase,
     queries: Iterable[Query],
     *,
-    depth: int = 50,
+    settings: Settings | None = None,
     graphs: Mapping[str, GraphLeg] | None = None,
     shuffles: Sequence[int] = (),
     progress: Callable[[int], None] | None = None,
@@ -44,40 +52,90 @@ def collect(
 
     Parameters
     ----------
+    settings : Settings, optional
+        Depth, k, prior and the lexical ranker: as recall is set.
     graphs : mapping of name to GraphLeg
         Further graph legs.
     shuffles : sequence of int
         Seeds of shuffled graphs to walk from the same seeds as the real one.
     """
     kb.keep_queries()
-    recorder = WalkRecorder(kb.graph_leg) if shuffles else None
-    graphs = dict(graphs or {})
-    if recorder:
-        graphs[RECORDED] = cast("GraphLeg", recorder)
+    settings = settings or Settings()
+    recorder = WalkRecorder(kb.store, kb.graph_leg.walk)
     names = kb.id_map()
-    settings = Settings(depth=depth)
-    lists: Lists = {leg: {} for leg in ("lexical", "dense", "graph", *graphs)}
-    importance: dict[str, float] = {}
+    kept: dict[str, tuple[Legs, Query]] = {}
     for query in queries:
-        if recorder:
-            recorder.query = query
-        found, weights = kb.legs(
+        recorder.name = query.id
+        legs, _ = kb.legs(
             query.text,
             settings=settings,
             scope=query.scope,
             as_of=_moment(query, "as_of"),
             known_at=_moment(query, "known_at"),
             exact=True,
-            graphs=graphs,
+            graphs={**({"graph": recorder} if shuffles else {}), **(graphs or {})},
         )
-        for leg, hits in found.found.items():
-            lists[leg][query.id] = [(names[key], score) for key, score in hits]
-        importance |= {names[key]: weight for key, weight in weights.items()}
+        kept[query.id] = (legs, query)
         if progress:
             progress(1)
-    shuffled = tuple(recorder.on_shuffle(seed, kb, depth) for seed in shuffles) if recorder else ()
-    lists.pop(RECORDED, None)
-    return Collected(lists, importance, shuffled)
+    shuffled = tuple(recorder.on_shuffle(seed, names) for seed in shuffles)
+    return _named(kb, kept, shuffled, recorder, names, settings, tuple(graphs or ()))
+
+
+def _named(
+    kb: KnowledgeBase,
+    kept: Mapping[str, tuple[Legs, Query]],
+    shuffled: tuple[GraphLists, ...],
+    recorder: WalkRecorder,
+    names: Mapping[int, str],
+    settings: Settings,
+    further: tuple[str, ...],
+) -> Collected:
+    """Give all that was collected by external ids, the base legs' scores completed for what any graph found."""
+    keys = {name: key for key, name in names.items()}
+    others: dict[str, set[int]] = defaultdict(set)
+    for graph in shuffled:
+        for query, hits in graph.found.items():
+            others[query].update(keys[memory] for memory, _ in hits)
+    found: Lists = {leg: {} for leg in ("lexical", "dense", "graph", *further)}
+    scores: Lists = {leg: {} for leg in found}
+    base: dict[str, list[tuple[str, float]]] = {}
+    blind: dict[str, list[str]] = {}
+    for query, (legs, _) in kept.items():
+        for leg, own in legs.found.items():
+            found[leg][query] = [(names[key], score) for key, score in own]
+        known = {**legs.scores, **_completed(kb, recorder, query, legs, others[query], settings)}
+        for leg, own in known.items():
+            scores[leg][query] = [(names[key], score) for key, score in own]
+        base[query] = [(names[hit.id], hit.score) for hit in legs.base]
+        blind[query] = sorted(names[key] for key in legs.blind)
+    graphs = {name: GraphLists(found.pop(name), scores.pop(name), blind) for name in further}
+    seen = {key for legs, _ in kept.values() for leg in legs.scores.values() for key, _ in leg}.union(*others.values())
+    with kb.store.transaction() as connection:
+        weights = memories.weights(connection, sorted(seen))
+    importance = {names[key]: weight for key, (weight, _) in weights.items()}
+    lists = LegLists(scores, found, base, blind, importance, Importance(settings.prior), settings.k)
+    return Collected(lists, shuffled, graphs)
+
+
+def _completed(
+    kb: KnowledgeBase, recorder: WalkRecorder, query: str, legs: Legs, pool: AbstractSet[int], settings: Settings
+) -> dict[str, list[tuple[int, float]]]:
+    """The base legs' scores of what shuffled graphs found too."""
+    asked = recorder.asked.get(query)
+    if asked is None or not pool:
+        return {}
+    with kb.store.transaction() as connection:
+        return complete(
+            connection,
+            asked.query,
+            asked.vector,
+            legs.found,
+            pool,
+            legs.scores,
+            filters=asked.filters,
+            ranker=settings.lexical_ranker,
+        )
 
 
 def _moment(query: Query, name: str) -> datetime | None:

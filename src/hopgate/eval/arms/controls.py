@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from hopgate.eval.arms.fused_runs import fused_run
-from hopgate.eval.data.runs import Run
+from hopgate.eval.arms.fused_runs import fused_arm
+from hopgate.eval.arms.leg_lists import GraphLists, LegLists
 from hopgate.eval.gate.evidence import BASE_LEGS, GRAPH, Arm
 from hopgate.recall.fuse import RRF, AnyFuser
 
@@ -27,32 +28,26 @@ def shuffle_name(number: int) -> str:
     return f"shuffle {number}"
 
 
-def prototype_arm(legs: Mapping[str, Run], queries: Sequence[str], settings: Mapping[str, Any]) -> Arm:
-    """The earlier prototype's configuration: the graph's candidates without what the others found, at weight 0.35."""
-    return _restricted(PROTOTYPE, PROTOTYPE_FUSER, legs, queries, settings, shared=False)
+def prototype_arm(lists: LegLists, queries: Sequence[str], settings: Mapping[str, Any]) -> Arm:
+    """The earlier prototype's configuration: the graph's candidates without what the others found, at weight 0.35.
+
+    It fused lists as the legs found them: nothing was completed or lifted, and there was no prior.
+    """
+    plain = lists.plain()
+    arm = fused_arm(PROTOTYPE, PROTOTYPE_FUSER, _restricted(plain, queries, shared=False), queries, settings)
+    return replace(arm, found={GRAPH: plain.scores[GRAPH]})
 
 
-def concept_boost_arm(
-    fuser: AnyFuser, legs: Mapping[str, Run], queries: Sequence[str], settings: Mapping[str, Any]
-) -> Arm:
+def concept_boost_arm(fuser: AnyFuser, lists: LegLists, queries: Sequence[str], settings: Mapping[str, Any]) -> Arm:
     """A graph that may only re-rank what the others found: how much of the gain is that."""
-    return _restricted(CONCEPT_BOOST, fuser, legs, queries, settings, shared=True)
+    return fused_arm(CONCEPT_BOOST, fuser, _restricted(lists, queries, shared=True), queries, settings)
 
 
-def _restricted(
-    name: str,
-    fuser: AnyFuser,
-    legs: Mapping[str, Run],
-    queries: Sequence[str],
-    settings: Mapping[str, Any],
-    *,
-    shared: bool,
-) -> Arm:
-    """Fuse with only those graph candidates that the base legs found too (`shared`), or only those they did not."""
+def _restricted(lists: LegLists, queries: Sequence[str], *, shared: bool) -> LegLists:
+    """Keep only those graph candidates that the base legs found too (`shared`), or only those they did not."""
     kept = {}
     for query in queries:
-        base = {memory for leg in BASE_LEGS for memory, _ in legs[leg].get(query, ())}
-        kept[query] = [pair for pair in legs[GRAPH].get(query, ()) if (pair[0] in base) is shared]
-    restricted = {**legs, GRAPH: kept}
-    run = fused_run(fuser, restricted, queries)
-    return Arm(name, run, repr(fuser), restricted, {GRAPH: legs[GRAPH]}, settings=settings)
+        base = {memory for leg in BASE_LEGS for memory, _ in lists.found_by(leg).get(query, ())}
+        kept[query] = [pair for pair in lists.found_by(GRAPH).get(query, ()) if (pair[0] in base) is shared]
+    scores = lists.scores[GRAPH] if lists.into else kept
+    return lists.with_graph(GraphLists(kept, scores, lists.blind))

@@ -66,4 +66,9 @@ def bundled_reading(queries: Mapping[str, Query], texts: Mapping[str, Cleared]) 
     from hopgate.recall.settings import MAX_TIMEOUT_S
 
     reranker = load_reranker()
-    return CrossReading(queries, texts, lambda query, found: reranker.scores(query, found, timeout_s=MAX_TIMEOUT_S))
+
+    def score(query: str, found: Sequence[tuple[str, Cleared]]) -> dict[str, float]:
+        order = reranker.rerank(query, found, MAX_TIMEOUT_S).order
+        return {memory: value for memory, value in order if value is not None}
+
+    return CrossReading(queries, texts, score)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.eval.arms.ablation import WITH_GRAPH
 from hopgate.eval.arms.choose import choose
-from hopgate.eval.arms.fused_runs import fused_run
+from hopgate.eval.arms.fused_runs import fused_arm, leg_arm
 from hopgate.eval.arms.grid import challenger_grid
+from hopgate.eval.arms.leg_lists import LegLists
 from hopgate.eval.data.queries import Query
-from hopgate.eval.data.runs import Qrels, Run
+from hopgate.eval.data.runs import Qrels
 from hopgate.eval.gate.evidence import GRAPH, LEGS, Arm
 from hopgate.recall.fuse import RRF, AnyFuser, ExactMatch, active
 
@@ -20,20 +21,18 @@ if TYPE_CHECKING:
 KS = (10, 20, 40, 60, 80, 100)
 
 
-def swept_k(
-    fuser: AnyFuser, legs: Mapping[str, Run], queries: Sequence[str], settings: Mapping[str, Any]
-) -> dict[str, Arm]:
+def swept_k(fuser: AnyFuser, lists: LegLists, queries: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Arm]:
     """RRF at several k with the challenger's weights: k = 60 had never been swept."""
     arms = {}
     for k in KS:
         name, rrf = f"rrf (k={k})", RRF(k=k).reweighed(**{leg: fuser.weights[leg] for leg in LEGS})
-        arms[name] = Arm(name, fused_run(rrf, legs, queries), repr(rrf), legs, settings=settings)
+        arms[name] = fused_arm(name, rrf, lists, queries, settings)
     return arms
 
 
 def exact_match(
     fuser: AnyFuser,
-    legs: Mapping[str, Run],
+    lists: LegLists,
     queries: Iterable[Query],
     kb: KnowledgeBase,
     settings: Mapping[str, Any],
@@ -46,15 +45,14 @@ def exact_match(
     asked = list(queries)
     matched = {}
     for query in asked:
-        pool = {memory for leg in active(fuser) for memory, _ in legs[leg].get(query.id, ())}
+        pool = {memory for leg in active(fuser) for memory, _ in lists.found_by(leg).get(query.id, ())}
         matched[query.id] = sorted(kb.exact_matches(query.text, sorted(pool)))
-    value = ExactMatch(bonus)
-    run = fused_run(fuser, legs, [query.id for query in asked], bonus=value, matched=matched)
-    return Arm("exact-match bonus", run, repr(fuser), legs, bonus=repr(value), matched=matched, settings=settings)
+    names = [query.id for query in asked]
+    return fused_arm("exact-match bonus", fuser, lists, names, settings, bonus=repr(ExactMatch(bonus)), matched=matched)
 
 
 def no_model(
-    lists: Mapping[str, Run],
+    lists: LegLists,
     dev: Qrels,
     queries: Sequence[str],
     base: AnyFuser,
@@ -63,10 +61,9 @@ def no_model(
     default: AnyFuser,
 ) -> dict[str, Arm]:
     """The graph that rules alone make, in the place of the one from triples, tuned alike."""
-    legs = {"lexical": lists["lexical"], "dense": lists["dense"], GRAPH: lists["no-model"]}
     settings = {**settings, "graph": "phrases"}
-    fuser = choose(challenger_grid(default, base), legs, dev, k).fuser
-    alone = Arm("graph (no model)", legs[GRAPH], legs={GRAPH: legs[GRAPH]}, settings=settings)
-    name = f"{WITH_GRAPH} (no model)"
-    fused = Arm(name, fused_run(fuser, legs, queries), repr(fuser), legs, settings=settings)
+    fuser = choose(challenger_grid(default, base), lists, dev, k).fuser
+    reported = lists.only(queries, LEGS)
+    alone = leg_arm("graph (no model)", GRAPH, reported, settings)
+    fused = fused_arm(f"{WITH_GRAPH} (no model)", fuser, reported, queries, settings)
     return {alone.name: alone, fused.name: fused}

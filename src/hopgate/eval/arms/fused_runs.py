@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hopgate.eval.arms.leg_lists import LegLists
 from hopgate.eval.data.runs import Ranking, Run
-from hopgate.eval.gate.evidence import Arm
-from hopgate.recall.fuse import AnyFuser, ExactMatch, Importance, active, parse_value
+from hopgate.eval.gate.evidence import GRAPH, Arm
+from hopgate.recall.final_order import final_order
+from hopgate.recall.fuse import AnyFuser, ExactMatch, active, parse_value
 
 # A cross-encoder reads this many of the fused top, as recall does.
 READ = 30
@@ -15,39 +17,84 @@ READ = 30
 
 def fused_run(
     fuser: AnyFuser,
-    legs: Mapping[str, Run],
+    lists: LegLists,
     queries: Iterable[str],
     *,
-    prior: Importance | None = None,
-    importance: Mapping[str, float] | None = None,
     bonus: ExactMatch | None = None,
     matched: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, list[tuple[str, float]]]:
-    """Fuse saved lists into a run.
+    """Fuse saved lists into a run, as recall does.
+
+    Where something was lifted the scores of that query's ranking only say its order.
 
     Examples
     --------
     >>> from hopgate.recall.fuse import RRF
-    >>> fused_run(RRF(k=0), {"dense": {"q": [("a", 0.9), ("b", 0.8)]}}, ["q"])
+    >>> fused_run(RRF(k=0), LegLists({"dense": {"q": [("a", 0.9), ("b", 0.8)]}}), ["q"])
     {'q': [('a', 1.0), ('b', 0.5)]}
     """
+    names = active(fuser)
     run = {}
-    names = [leg for leg in active(fuser) if leg in legs]
     for query in queries:
-        hits = fuser.fuse({leg: legs[leg].get(query, ()) for leg in names})
-        if bonus:
-            hits = bonus.apply(hits, set((matched or {}).get(query, ())), fuser)
-        ranked = prior.apply(hits, importance or {}) if prior else hits
-        run[query] = [(hit.id, hit.score) for hit in ranked]
+        legs, unseen = lists.of(query, names)
+        ranking, up = final_order(
+            fuser.fuse(legs, unseen=unseen),
+            legs if lists.into else {},
+            fuser,
+            lists.into,
+            importance=lists.importance,
+            prior=lists.prior,
+            bonus=bonus,
+            matched=set((matched or {}).get(query, ())),
+            base=lists.base.get(query, ()),
+            blind=set(lists.blind.get(query, ())),
+        )
+        run[query] = by_place([hit.id for hit in ranking]) if up else [(hit.id, hit.score) for hit in ranking]
     return run
 
 
+def by_place(ranking: Sequence[str]) -> list[tuple[str, float]]:
+    """Give a ranking scores that say its order and no more.
+
+    Examples
+    --------
+    >>> by_place(["b", "a"])
+    [('b', 2.0), ('a', 1.0)]
+    """
+    return [(memory, float(len(ranking) - place)) for place, memory in enumerate(ranking)]
+
+
 def fused_arm(
-    name: str, fuser: AnyFuser, legs: Mapping[str, Run], queries: Sequence[str], settings: Mapping[str, Any]
+    name: str, fuser: AnyFuser, lists: LegLists, queries: Sequence[str], settings: Mapping[str, Any], **more: Any
 ) -> Arm:
-    """Make the arm that fuses these lists; legs of weight 0 are left out of it."""
-    used = {leg: legs[leg] for leg in active(fuser) if leg in legs}
-    return Arm(name, fused_run(fuser, legs, queries), repr(fuser), used, settings=settings)
+    """Make the arm that fuses these lists; legs of weight 0 are left out of it, and `more` are fields of the arm."""
+    names = [leg for leg in active(fuser) if leg in lists.scores]
+    bonus = parse_value(more["bonus"]) if "bonus" in more else None
+    return Arm(
+        name,
+        fused_run(
+            fuser,
+            lists,
+            queries,
+            bonus=bonus if isinstance(bonus, ExactMatch) else None,
+            matched=more.get("matched"),
+        ),
+        repr(fuser),
+        {leg: lists.scores[leg] for leg in names},
+        {leg: lists.found[leg] for leg in names if leg in lists.found},
+        prior=repr(lists.prior) if lists.prior else "",
+        settings=settings,
+        base=lists.base if GRAPH in names else {},
+        blind=lists.blind if GRAPH in names else {},
+        into=lists.into,
+        **more,
+    )
+
+
+def leg_arm(name: str, leg: str, lists: LegLists, settings: Mapping[str, Any]) -> Arm:
+    """Make the arm of one leg alone, as it found it."""
+    found = lists.found_by(leg)
+    return Arm(name, found, legs={leg: found}, settings=settings)
 
 
 def reread(ranking: Ranking, scores: Mapping[str, float]) -> list[tuple[str, float]]:
@@ -62,8 +109,7 @@ def reread(ranking: Ranking, scores: Mapping[str, float]) -> list[tuple[str, flo
     """
     top, rest = [memory for memory, _ in ranking[:READ]], [memory for memory, _ in ranking[READ:]]
     queue = iter(sorted((memory for memory in top if memory in scores), key=lambda memory: (-scores[memory], memory)))
-    order = [next(queue) if memory in scores else memory for memory in top] + rest
-    return [(memory, float(len(order) - place)) for place, memory in enumerate(order)]
+    return by_place([next(queue) if memory in scores else memory for memory in top] + rest)
 
 
 def remade_run(arm: Arm, queries: Iterable[str], importance: Mapping[str, float]) -> Run | None:
@@ -77,10 +123,8 @@ def remade_run(arm: Arm, queries: Iterable[str], importance: Mapping[str, float]
         bonus = parse_value(arm.bonus) if arm.bonus else None
         run = fused_run(
             arm.fuser_value,
-            arm.legs,
+            arm.leg_lists(importance),
             wanted,
-            prior=arm.prior_value,
-            importance=importance,
             bonus=bonus if isinstance(bonus, ExactMatch) else None,
             matched=arm.matched,
         )

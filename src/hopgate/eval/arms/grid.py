@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from hopgate.recall.fuse import MAX_WEIGHT, RRF, TM2C2, AnyFuser, StretchedRRF
+from hopgate.recall.completion import BASE_FUSER
+from hopgate.recall.fuse import MAX_WEIGHT, RRF, TM2C2, AnyFuser, MinMax
 
 KS = (5, 10, 20, 40, 60, 100)
 # From one leg nearly alone to the other: 20 : 1 and back (docs/research/walking.md: the best weight may lie there).
@@ -18,17 +19,22 @@ OFF = 0.01
 def base_grid(default: AnyFuser) -> list[AnyFuser]:
     """Fusers of the lexical and the dense leg alone; the default without its graph is the first.
 
+    The default's base is recall's own wherever it is in the same proportions.
+
     Examples
     --------
     >>> grid = base_grid(RRF(graph=1.4))
     >>> grid[0], len(grid) >= len(challenger_grid(RRF(graph=1.4), grid[0]))
     (RRF(k=60, lexical=1, dense=1, graph=0), True)
+    >>> base_grid(MinMax(lexical=0.15, dense=0.35, graph=4))[0]
+    MinMax(lexical=0.3, dense=0.7, graph=0)
     """
     pairs = [_scaled(lexical=1.0, dense=ratio) for ratio in RATIOS]
     pairs += [{"lexical": 1.0, "dense": 0.0}, {"lexical": 0.0, "dense": 1.0}]
-    kinds: list[AnyFuser] = [default, *(RRF(k=k) for k in KS), TM2C2(), StretchedRRF(k=60)]
+    kinds: list[AnyFuser] = [default, *(RRF(k=k) for k in KS), TM2C2(), MinMax()]
     fusers = [kind.reweighed(**pair, graph=0) for kind in kinds for pair in pairs]
-    return _ordered(fusers, default.reweighed(graph=0))
+    plain = default.reweighed(graph=0)
+    return _ordered(fusers, BASE_FUSER if _same(plain, BASE_FUSER) else plain)
 
 
 def challenger_grid(default: AnyFuser, base: AnyFuser) -> list[AnyFuser]:
@@ -38,7 +44,7 @@ def challenger_grid(default: AnyFuser, base: AnyFuser) -> list[AnyFuser]:
     adding a little of the graph to them must be among the choices, or a poor graph would do harm for want of one.
     """
     pairs = dict.fromkeys((_pair(default), _pair(base)))
-    kinds: list[AnyFuser] = [default, RRF(k=60), RRF(k=10), TM2C2()]
+    kinds: list[AnyFuser] = [default, MinMax(), RRF(k=60), TM2C2()]
     if isinstance(base, RRF):
         kinds.append(RRF(k=base.k))
     fusers = [
@@ -70,6 +76,11 @@ def distance(fuser: AnyFuser, default: AnyFuser) -> float:
         return away + 1.0
     k, usual = getattr(fuser, "k", 1.0), getattr(default, "k", 1.0)
     return away + 0.2 * abs(math.log(max(k, OFF) / max(usual, OFF)))
+
+
+def _same(one: AnyFuser, other: AnyFuser) -> bool:
+    """Whether two configurations rank alike: the same kind in the same proportions."""
+    return type(one) is type(other) and distance(one, other) < 1e-9
 
 
 def _ordered(fusers: list[AnyFuser], default: AnyFuser) -> list[AnyFuser]:

@@ -1,126 +1,128 @@
-"""The graph leg on shuffled graphs: the walks of all queries at once, without asking the database again.
+"""The graph leg on shuffled graphs: what a query found to start from is asked once, and walked on every shuffle.
 
-What a query names and resembles does not depend on how the graph is wired. Only a fact that is near the query joins
-other concepts in a shuffled graph, and seeds those: what was extracted is shuffled, as a seed too.
+What a query names and resembles does not depend on how the graph is wired. A fact that is near the query joins other
+concepts in a shuffled graph, and seeds those: what was extracted is shuffled, as a seed too. All else is the leg:
+three walks, mixed by what is known of the query on that graph, inside the query's scope.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hopgate.eval.data.queries import Query
-from hopgate.graph.inspect.shuffle import shuffled
+from hopgate.eval.arms.leg_lists import GraphLists
 from hopgate.graph.walk.matrix import GraphMatrix
-from hopgate.graph.walk.pagerank import pagerank
-from hopgate.graph.walk.seeds import Restart
-from hopgate.graph.walk.top_k import top_k
-from hopgate.recall.legs.graph import GraphLeg, GraphRanking, WalkTrace
-from hopgate.store.graph.edge_rows import NAME_INSIDE
+from hopgate.graph.walk.mixed_ranking import QuerySeeds, WalkRanking, ranked_by_walks, seeded
+from hopgate.graph.walk.rank import Walk, batched_walks
+from hopgate.recall.filters import Filters
+from hopgate.recall.legs.graph import GraphLeg, GraphRanking
+from hopgate.recall.legs.graph_seeds import find_seeds
 
 if TYPE_CHECKING:
-    from hopgate.kb import KnowledgeBase
+    import numpy as np
+    from numpy.typing import NDArray
 
-RECORDED = "recorded"
-"""The name under which a recorder runs beside the other legs."""
+# Some of the nearest facts lie outside the query's scope once they are shuffled: so many times as many are asked for.
+FACTS_KEPT = 5
+# As many queries are walked at once: their restarts are dense, one column a walk.
+TOGETHER = 64
 
-
-class MovedFacts:
-    """Where walks start in a shuffled graph: a fact's share goes to the concepts that it joins there.
-
-    Parameters
-    ----------
-    real, control : GraphMatrix
-        The graph, and a shuffle of it, whose edges stand in the same order.
-    specificity : float
-        A concept's weight is divided by its document frequency to this power, as in the real graph.
-    """
-
-    def __init__(self, real: GraphMatrix, control: GraphMatrix, specificity: float) -> None:
-        self._real, self._control = real, control
-        self._row = {int(edge): row for row, edge in enumerate(real.edge_id)}
-        memories = real.graph.memories
-        mentioned = real.graph.indices[: real.graph.indptr[memories]].astype(np.int64) - memories
-        frequency = np.bincount(mentioned[mentioned >= 0], minlength=real.graph.concepts)
-        self._specific = np.maximum(frequency, 1) ** -specificity
-
-    def start(self, start: Restart) -> NDArray[np.float64]:
-        """Give a query's restart vector in the shuffled graph, with the same mass for its facts."""
-        facts = [seed for seed in start.seeds if seed.reason == "fact" and seed.origin in self._row]
-        memories, vector = self._real.graph.memories, start.vector.copy()
-        moved: dict[int, float] = {}
-        for seed in facts:
-            concept, row = seed.node - memories, self._row[seed.origin]
-            ends = "edge_source" if concept == self._real.edge_source[row] else "edge_target"
-            new = int(getattr(self._control, ends)[row])
-            vector[seed.node] -= seed.weight
-            moved[new] = moved.get(new, 0.0) + seed.weight * float(self._specific[new] / self._specific[concept])
-        scale = sum(seed.weight for seed in facts) / (sum(moved.values()) or 1.0)
-        vector = np.maximum(vector, 0.0)
-        for concept, weight in moved.items():
-            vector[memories + concept] += weight * scale
-        return vector
+Scored = Sequence[tuple[int, float]]
 
 
-class WalkRecorder:
-    """Runs beside the real graph leg and keeps where each query's walk started.
+class Asked(NamedTuple):
+    """What a query was asked with, and found to start from."""
+
+    whole: GraphMatrix
+    filters: Filters
+    found: QuerySeeds
+    base: Scored
+    legs: Mapping[str, Scored]
+    depth: int
+    query: str
+    vector: NDArray[np.float32] | None
+
+
+class WalkRecorder(GraphLeg):
+    """The real graph's leg, which keeps what each query found to start from, under the id that was set before it.
 
     Parameters
     ----------
-    leg : GraphLeg
-        The real graph's.
+    store, walk
+        See `GraphLeg`.
     """
 
-    def __init__(self, leg: GraphLeg) -> None:
-        self._leg = leg
-        self._traces: dict[str, tuple[Query, WalkTrace | None]] = {}
-        self._known: tuple[dict[int, str], dict[str, str | None]] | None = None
-        self.query: Query | None = None
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.asked: dict[str, Asked] = {}
+        self.name: str | None = None
+        self._whole: GraphMatrix | None = None
+        self._depth = 0
 
-    def rank(self, *arguments: Any, **options: Any) -> GraphRanking:
-        """Rank as the real graph's leg does, and keep the walk under the query that was set."""
-        found = self._leg.rank(*arguments, **options)
-        if self.query is not None:
-            self._traces[self.query.id] = (self.query, found.trace)
-        return found
+    def rank(
+        self, query: str, vector: NDArray[np.float32] | None, base: Scored, filters: Filters, depth: int, **options: Any
+    ) -> GraphRanking:
+        """Rank as the real graph's leg does, and keep what the query started from."""
+        self._depth = depth
+        return super().rank(query, vector, base, filters, depth, **options)
 
-    def on_shuffle(self, seed: int, kb: KnowledgeBase, depth: int) -> dict[str, list[tuple[str, float]]]:
-        """Give every recorded query's list on the graph shuffled with this seed."""
-        names, scopes = self._memories(kb)
-        run: dict[str, list[tuple[str, float]]] = {query: [] for query in self._traces}
-        by_matrix: dict[int, list[tuple[Query, WalkTrace]]] = {}
-        for query, trace in self._traces.values():
-            if trace is not None and trace.start:
-                by_matrix.setdefault(id(trace.matrix), []).append((query, trace))
-        for walks in by_matrix.values():
-            matrix, walk = walks[0][1].matrix, walks[0][1].walk
-            control = shuffled(matrix, seed, kept_relations=frozenset({NAME_INSIDE}))
-            graph, ends = control.graph, MovedFacts(matrix, control, walk.seeding.specificity)
-            starts = np.stack([ends.start(trace.start) for _, trace in walks], axis=1)
-            scores = pagerank(
-                graph,
-                starts,
-                damping=walk.damping,
-                tolerance=walk.tolerance,
-                degree_correction=walk.degree_correction,
-            )
-            of_memory = [scopes.get(names[int(key)]) for key in matrix.memory_ids]
-            allowed = {scope: _within(of_memory, scope) for scope in {query.scope for query, _ in walks}}
-            for column, (query, _) in enumerate(walks):
-                found = scores[: graph.memories, column]
-                best = top_k(found, depth, allowed=allowed[query.scope])
-                run[query.id] = [(names[int(matrix.memory_ids[at])], float(found[at])) for at in best]
-        return run
+    def view(self, connection: Any, matrix: GraphMatrix, filters: Filters) -> GraphMatrix:
+        """Give the scope's part, and keep what it is a part of."""
+        self._whole = matrix
+        return super().view(connection, matrix, filters)
 
-    def _memories(self, kb: KnowledgeBase) -> tuple[dict[int, str], dict[str, str | None]]:
-        """Every memory's external id and scope, asked once."""
-        if self._known is None:
-            self._known = kb.id_map(), {memory.external_id: memory.scope for memory in kb.export()}
-        return self._known
+    def seeds(
+        self,
+        connection: Any,
+        matrix: GraphMatrix,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        base: Scored,
+        legs: Mapping[str, Scored],
+        filters: Filters,
+    ) -> QuerySeeds:
+        """Find where walks start; more facts are kept than are walked from."""
+        seeding = self.walk.seeding
+        kept = FACTS_KEPT * seeding.near_facts
+        found = find_seeds(connection, matrix, query, vector, base, legs, filters, seeding, near=kept)
+        if self.name is not None and self._whole is not None:
+            self.asked[self.name] = Asked(self._whole, filters, found, base, legs, self._depth, query, vector)
+        return found._replace(facts=found.facts[: seeding.near_facts])
+
+    def on_shuffle(self, seed: int, names: Mapping[int, str]) -> GraphLists:
+        """Give every recorded query's lists on the graph shuffled with this seed, by external ids."""
+        leg = self.variant(shuffle=seed)
+        found: dict[str, list[tuple[str, float]]] = {}
+        scores: dict[str, list[tuple[str, float]]] = {}
+        unlinked: dict[str, list[str]] = {}
+        parts: dict[tuple[int, Filters], list[str]] = {}
+        for name, asked in self.asked.items():
+            parts.setdefault((id(asked.whole), asked.filters), []).append(name)
+        for queries in parts.values():
+            first = self.asked[queries[0]]
+            with self._store.transaction() as connection:
+                matrix = leg.view(connection, first.whole, first.filters)
+            for name, blind, ranked in _walked(matrix, {name: self.asked[name] for name in queries}, self.walk):
+                known = {**ranked.scores, **dict(ranked.hits)}
+                order = sorted(known.items(), key=lambda candidate: (-candidate[1], candidate[0]))
+                found[name] = [(names[key], score) for key, score in ranked.hits]
+                scores[name] = [(names[key], score) for key, score in order]
+                unlinked[name] = sorted(names[key] for key in blind)
+        return GraphLists(found, scores, unlinked)
 
 
-def _within(of_memory: list[str | None], scope: str | None) -> NDArray[np.bool_] | None:
-    """The memories that a query of this scope may be answered with; all where it has none."""
-    return None if scope is None else np.array([one == scope for one in of_memory])
+def _walked(
+    matrix: GraphMatrix, queries: Mapping[str, Asked], walk: Walk
+) -> Iterator[tuple[str, frozenset[int], WalkRanking]]:
+    """Rank by walks on one graph, many queries at once."""
+    if not matrix.graph.arcs:
+        return
+    every = list(queries.items())
+    for low in range(0, len(every), TOGETHER):
+        part = every[low : low + TOGETHER]
+        begun = [seeded(matrix, asked.found, walk.seeding) for _, asked in part]
+        walks = batched_walks(matrix.graph, [found.starts for found in begun], walk)
+        for (name, asked), found, own in zip(part, begun, walks, strict=True):
+            deep = replace(walk, depth=asked.depth)
+            yield name, found.blind, ranked_by_walks(matrix, found, own, deep, asked.base, asked.legs)

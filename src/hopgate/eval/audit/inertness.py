@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.audit.case import Case
 from hopgate.eval.audit.check import Check, failed, passed, skipped
-from hopgate.eval.data.runs import ordered
-from hopgate.eval.gate.evidence import GRAPH
+from hopgate.eval.data.runs import Run, ordered
 
 NAME = "inertness"
 
@@ -22,8 +22,9 @@ def inertness(case: Case) -> Check:
     if not case.queries_with_graph_hits:
         return skipped(NAME, "the graph leg found nothing on any query, so it had nothing to change the top k with")
     moved = swapped = 0
+    runs = _tops(case)
     for query in case.evidence.qrels:
-        with_graph, without = _tops(case, query)
+        with_graph, without = (ordered(run.get(query, ())) for run in runs)
         moved += with_graph[:k] != without[:k]
         swapped += set(with_graph[:k]) != set(without[:k])
     total = len(case.evidence.qrels)
@@ -40,14 +41,11 @@ def inertness(case: Case) -> Check:
     return passed(NAME, detail, **figures) if moved else failed(NAME, f"{detail}: it has no effect at all", **figures)
 
 
-def _tops(case: Case, query: str) -> tuple[list[str], list[str]]:
+def _tops(case: Case) -> tuple[Run, Run]:
+    """The challenger's run, and what it would be without the graph leg."""
     arm = case.evidence.challenger_arm
     if arm.fuser_value is None:
-        return ordered(arm.run.get(query, ())), ordered(case.evidence.base_arm.run.get(query, ()))
-    lists = arm.lists(query)
-    importance = dict(case.evidence.importance)
-    tops = []
-    for legs in (lists, {leg: ranking for leg, ranking in lists.items() if leg != GRAPH}):
-        hits = arm.fuser_value.fuse(legs)
-        tops.append([hit.id for hit in (arm.prior_value.apply(hits, importance) if arm.prior_value else hits)])
-    return tops[0], tops[1]
+        return arm.run, case.evidence.base_arm.run
+    lists, queries = arm.leg_lists(case.evidence.importance), case.evidence.qrels
+    without = fused_run(arm.fuser_value.reweighed(graph=0), lists, queries)
+    return fused_run(arm.fuser_value, lists, queries), without

@@ -8,8 +8,8 @@ from hopgate.eval.audit.case import Case
 from hopgate.eval.audit.check import Check, failed, passed, skipped
 from hopgate.eval.data.runs import ordered
 from hopgate.eval.gate.evidence import GRAPH
-from hopgate.recall.fuse import active
-from hopgate.recall.reach import bound, on_lists
+from hopgate.recall.fuse import AnyFuser, active
+from hopgate.recall.reach import ListReach, bound, on_lists
 from hopgate.recall.reach.needed_weight import in_words
 
 NAME = "reachability"
@@ -32,9 +32,8 @@ def reachability(case: Case) -> Check:
     if fuser is None:
         return _by_runs(case, entered)
     by_bound = bound(fuser, k=k, depths=_depths(case), prior=arm.prior_value)
-    lists = {query: arm.lists(query) for query in case.evidence.qrels}
-    on_queries = on_lists(fuser, lists, k=k, prior=arm.prior_value, importance=case.evidence.importance)
-    total, wanted = len(lists), case.evidence.policy.reachable
+    on_queries = _without(case, fuser, GRAPH)
+    total, wanted = len(case.evidence.qrels), case.evidence.policy.reachable
     figures: dict[str, Any] = {
         "bound": by_bound.to_dict(),
         "lists": on_queries.to_dict(),
@@ -47,7 +46,7 @@ def reachability(case: Case) -> Check:
     for leg in active(fuser):
         if leg == GRAPH or leg not in arm.legs:
             continue
-        found = on_lists(fuser, lists, leg=leg, k=k, prior=arm.prior_value, importance=case.evidence.importance)
+        found = _without(case, fuser, leg)
         figures["legs"][leg] = {"verdict": found.verdict.value, "could_enter": found.entering}
         others.append(f"{leg} {found.entering}")
     detail = (
@@ -60,6 +59,16 @@ def reachability(case: Case) -> Check:
     if on_queries.entering < max(1, wanted * total):
         return failed(NAME, f"{detail}: at this weight the graph leg is barred", **figures)
     return passed(NAME, detail, **figures)
+
+
+def _without(case: Case, fuser: AnyFuser, leg: str) -> ListReach:
+    """What a leg could do to the others' lists: those that fusion would have got without it."""
+    arm = case.evidence.challenger_arm
+    lists, names = arm.leg_lists(), [name for name in active(fuser) if name != leg]
+    others = {query: lists.of(query, names)[0] for query in case.evidence.qrels}
+    return on_lists(
+        fuser, others, leg=leg, k=case.evidence.k, prior=arm.prior_value, importance=case.evidence.importance
+    )
 
 
 def _by_runs(case: Case, entered: int) -> Check:

@@ -134,7 +134,9 @@ def check_dataset(folder: str | Path, known: Iterable[Memory] | None = None) -> 
             return None
 
     memories = (
-        tuple(known) if known is not None else attempt(lambda path: tuple(read_corpus(path)), folder / "corpus.jsonl")
+        tuple(known)
+        if known is not None
+        else attempt(lambda path: tuple(read_corpus(path, keep_unknown=True)), folder / "corpus.jsonl")
     )
     queries = attempt(read_queries, folder / "queries.jsonl")
     scopes = None if memories is None else {memory.external_id: memory.scope for memory in memories}

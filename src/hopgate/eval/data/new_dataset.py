@@ -33,6 +33,7 @@ class NewDataset:
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
     gold: dict[str, dict[str, int]] = field(default_factory=dict)
     triples: list[dict[str, Any]] = field(default_factory=list)
+    split_of: dict[str, str] = field(default_factory=dict)  # of queries whose split the source gives
     _by_content: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def document(self, title: str, text: str) -> str:
@@ -89,10 +90,12 @@ def write_dataset(out: Path, data: NewDataset, dev: float) -> Dataset:
     try:
         _write(out / "corpus.jsonl", data.corpus.values())
         _write(out / "queries.jsonl", data.queries.values())
-        for split, wanted in (("dev", True), ("test", False)):
-            qrels = {query: gold for query, gold in data.gold.items() if in_dev(query, dev) is wanted}
-            if qrels:
-                write_tsv(out / "qrels" / f"{split}.tsv", qrels)
+        splits: dict[str, dict[str, dict[str, int]]] = {}
+        for query, gold in data.gold.items():
+            split = data.split_of.get(query) or ("dev" if in_dev(query, dev) else "test")
+            splits.setdefault(split, {})[query] = gold
+        for split, qrels in splits.items():
+            write_tsv(out / "qrels" / f"{split}.tsv", qrels)
         if data.triples:
             _write(out / "triples.jsonl", data.triples)
         return read_dataset(out)

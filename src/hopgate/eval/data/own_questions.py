@@ -40,7 +40,7 @@ def with_candidates(kb: KnowledgeBase, questions: Sequence[OwnQuestion], *, dept
             pooled.append(question)
             continue
         legs, _ = kb.legs(question.text, exact=True)
-        found = {names[key] for leg in legs.values() for key, _ in leg[:depth]} & texts.keys()
+        found = {names[key] for leg in legs.found.values() for key, _ in leg[:depth]} & texts.keys()
         order = sorted(found, key=lambda memory: hashlib.sha256(f"{question.text}\0{memory}".encode()).digest())
         pooled.append(replace(question, candidates=dict.fromkeys(order, False)))
     return pooled

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import HopgateError
 from hopgate.eval.arms import further_arms
 from hopgate.eval.arms.ablation import Ablation, ablate
 from hopgate.eval.arms.collect import Collected
@@ -14,7 +16,7 @@ from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.data.fact_keys import fact_key, fingerprint
 from hopgate.eval.data.runs import Qrels
 from hopgate.eval.gate.evidence import LEGS, MEASURES, Arm, Evidence, GraphSource
-from hopgate.eval.gate.plan import GateOptions, Policy
+from hopgate.eval.gate.plan import OWN_STATEMENTS, GateOptions, Policy
 from hopgate.eval.measures import Measure, Recall
 from hopgate.eval.slices.reported_slices import named_slices, reported_slices
 from hopgate.recall.fuse import AnyFuser
@@ -24,12 +26,24 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
 
 
-TRIPLES = "triples.jsonl"
+TRIPLES, STATEMENTS = "triples.jsonl", "statements.jsonl"
 
 
 def graph_source(dataset: Dataset, options: GateOptions) -> str:
     """Name what makes a data set's graph: the extractor that is asked for, its triples, or the no-model extractor."""
-    return options.extractor or (TRIPLES if dataset.triples else "phrases")
+    source = options.extractor or (TRIPLES if dataset.triples else "phrases")
+    statements = statements_path(dataset, options)
+    return f"{source} and {statements.name}" if statements else source
+
+
+def statements_path(dataset: Dataset, options: GateOptions) -> Path | None:
+    """Give the file of statements that the graph is built with, none where none is asked for."""
+    if not options.statements:
+        return None
+    path = dataset.folder / STATEMENTS if options.statements == OWN_STATEMENTS else Path(options.statements)
+    if not path.is_file():
+        raise HopgateError(f"{path} is missing: write it, or name another file after --statements")
+    return path
 
 
 def assemble(
@@ -88,13 +102,13 @@ def assemble(
         slices=named_slices(slices, options.slices),
         tuning=ablation.tuning,
         graph=GraphSource(
-            fingerprint(dataset.triples) if source == TRIPLES else source,
+            fingerprint(dataset.triples) if source.startswith(TRIPLES) else source,
             source,
-            frozenset(map(fact_key, facts)) if facts and source == TRIPLES else None,
+            frozenset(map(fact_key, facts)) if facts and source.startswith(TRIPLES) else None,
         ),
         space=kb.embedder_name(),
         corpus_size=len(dataset.memories),
-        importance=collected.importance,
+        importance=collected.lists.importance,
         sweep=_sweep(collected, dev or reported, ablation.fuser, options.primary),
         policy=policy or Policy(seed=options.seed),
     )
@@ -109,20 +123,20 @@ def _further(
     options: GateOptions,
     kb: KnowledgeBase,
 ) -> dict[str, Arm]:
-    reported = dataset.split(options.split)
-    legs = {leg: collected.lists[leg] for leg in LEGS}
+    reported = list(dataset.split(options.split))
+    lists = collected.lists.only(reported, LEGS)
     queries = [dataset.queries[name] for name in reported]
-    bonus = further_arms.exact_match(ablation.fuser, legs, queries, kb, settings)
-    arms = {**further_arms.swept_k(ablation.fuser, legs, list(reported), settings), bonus.name: bonus}
-    if "no-model" in collected.lists:
+    bonus = further_arms.exact_match(ablation.fuser, lists, queries, kb, settings)
+    arms = {**further_arms.swept_k(ablation.fuser, lists, reported, settings), bonus.name: bonus}
+    if collected.no_model is not None:
         dev = dataset.split(options.tune) if options.tune else {}
         base, default = ablation.fused_base, Settings().fuser
-        arms |= further_arms.no_model(collected.lists, dev, list(reported), base, settings, options.k, default)
+        arms |= further_arms.no_model(collected.no_model, dev, reported, base, settings, options.k, default)
     return arms
 
 
 def _sweep(collected: Collected, qrels: Qrels, fuser: AnyFuser, measure: Measure) -> dict[float, float]:
     """The challenger's fusion over the graph's weight, from none on; the weight that was chosen is among them."""
-    legs = {leg: collected.lists[leg] for leg in LEGS}
     weights = sorted({0.0, *SWEPT_WEIGHTS, fuser.graph})
-    return {weight: measure.mean(fused_run(fuser.reweighed(graph=weight), legs, qrels), qrels) for weight in weights}
+    lists = collected.lists
+    return {weight: measure.mean(fused_run(fuser.reweighed(graph=weight), lists, qrels), qrels) for weight in weights}

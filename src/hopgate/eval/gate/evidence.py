@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from hopgate.errors import HopgateError
+from hopgate.eval.arms.leg_lists import Blind, LegLists
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Qrels, Run
 from hopgate.eval.gate.plan import Policy
@@ -35,10 +36,12 @@ class Arm:
     fuser : str
         The fuser as it prints; empty for an arm that fuses nothing.
     legs : mapping of leg to Run
-        The lists as fusion got them.
+        The lists as fusion got them: each leg's scores of all that any leg found, and more.
     found : mapping of leg to Run
         The lists as the legs found them, after the filters all legs share (scope, already in context) and before any
         that one leg alone had. What is not given was fused as found.
+    base, blind, into
+        What recall's last steps take, see `LegLists`; `into` 0 for lists that were fused as they are.
     prior : str
         The importance prior as it prints; empty for none.
     bonus, matched
@@ -59,6 +62,9 @@ class Arm:
     matched: Mapping[str, Sequence[str]] = member(default_factory=dict, repr=False)
     read: Run = member(default_factory=dict, repr=False)
     settings: Mapping[str, Any] = member(default_factory=dict, repr=False)
+    base: Run = member(default_factory=dict, repr=False)
+    blind: Blind = member(default_factory=dict, repr=False)
+    into: int = 0
 
     @cached_property
     def fuser_value(self) -> AnyFuser | None:
@@ -76,9 +82,10 @@ class Arm:
         value = parse_value(self.prior) if self.prior else None
         return value if isinstance(value, Importance) else None
 
-    def lists(self, query: str) -> dict[str, list[tuple[str, float]]]:
-        """Give the lists that fusion got for a query, a leg that is off or found nothing left out."""
-        return {leg: list(run[query]) for leg, run in self.legs.items() if run.get(query)}
+    def leg_lists(self, importance: Mapping[str, float] | None = None) -> LegLists:
+        """Give the lists with all that recall's last steps take."""
+        found = self.found if self.into else {}
+        return LegLists(self.legs, found, self.base, self.blind, importance or {}, self.prior_value, self.into)
 
     def found_ids(self, leg: str, query: str) -> set[str]:
         """Give the ids that a leg found for a query, fused or not."""

@@ -35,7 +35,8 @@ class Judgement:
     """Everything that a gate decides and measures.
 
     `to_dict` gives the object that `hopgate gate --json` prints. `after_looks` is the decision at the level that is
-    left when the reported queries have been looked at before; None at the first look.
+    left when the reported queries have been looked at before; None at the first look. `fingerprint` names the saved
+    gate, where it was saved.
     """
 
     evidence: Evidence
@@ -45,6 +46,7 @@ class Judgement:
     decision: GateDecision
     among: Among | None = None
     after_looks: GateDecision | None = None
+    fingerprint: str = ""
 
     def arms(self) -> dict[str, dict[str, float]]:
         """Give arm → measure → mean over the reported queries."""

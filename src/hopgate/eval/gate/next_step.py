@@ -22,9 +22,10 @@ def next_step(gate: Judgement) -> str:
     settings = chosen_configuration(gate)
     if not settings:
         return "use the challenger" if decision.verdict is Verdict.OPEN else "stay with the base"
-    use = f'fuser = "{settings["fuser"]}"' + (", rerank = true" if settings["rerank"] else "")
-    what = "recall with the graph" if decision.verdict is Verdict.OPEN else "recall without the graph"
-    return f'{what}: write {use} into the store\'s settings.toml, and try it with hopgate recall "…" --explain'
+    if decision.verdict is Verdict.OPEN:
+        return 'recall with the graph: run the gate with --apply, and try it with hopgate recall "…" --explain'
+    use = f'hopgate settings set fuser "{settings["fuser"]}"' + (" and rerank on" if settings["rerank"] else "")
+    return f'recall without the graph: {use}, and try it with hopgate recall "…" --explain'
 
 
 def looks_in_words(gate: Judgement) -> str:

@@ -14,6 +14,8 @@ Arms = Literal["quick", "default", "full"]
 ARMS: tuple[str, ...] = get_args(Arms)
 # With 20 shuffles the real graph is first of 21 by chance with 1/21 = .048.
 SHUFFLES = 20
+OWN_STATEMENTS = "own"
+"""Build the graph with the data set's own statements.jsonl."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class GateOptions:
         Whether every base and the challenger are compared with a cross-encoder over them too.
     extractor, model, url : str
         What makes the graph, as for `hopgate build`; empty for triples.jsonl, or the no-model extractor without one.
+    statements : str
+        A file of statements that the graph is built with; "own" for the data set's statements.jsonl, empty for none.
     embedder : str
         What makes the vectors; empty for the default.
     measure : str
@@ -64,6 +68,7 @@ class GateOptions:
     extractor: str = ""
     model: str = ""
     url: str = ""
+    statements: str = ""
     embedder: str = ""
     measure: str = ""
     slices: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.eval.arms.collect import collect
 from hopgate.eval.data.dataset import Dataset
-from hopgate.eval.gate.assemble import assemble, graph_source
+from hopgate.eval.gate.assemble import assemble, graph_source, statements_path
 from hopgate.eval.gate.evidence import Evidence
 from hopgate.eval.gate.judge import Judgement, judge
 from hopgate.eval.gate.ledger import Ledger
@@ -21,6 +21,7 @@ from hopgate.eval.gate.plan_file import FILE, plan_hash, plan_text
 from hopgate.eval.gate.saved import recomputed, save_gate
 from hopgate.eval.report import Notes, write_report
 from hopgate.eval.report.page import detailed_queries
+from hopgate.recall.settings import DEFAULT_FUSER, Settings
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -62,7 +63,7 @@ def run_gate(
     """
     options, policy = _planned(dataset, options, policy, plan, out)
     with throwaway_store(dataset, stage, options) as kb:
-        return _gate(kb, dataset, options, policy, plan, out, stage, graph_source(dataset, options))
+        return _gate(kb, Settings(), dataset, options, policy, plan, out, stage, graph_source(dataset, options))
 
 
 def gate_store(
@@ -77,6 +78,8 @@ def gate_store(
 ) -> Judgement:
     """Judge a store's graph, vectors and merges as they are: read-only, in one snapshot.
 
+    Its walk, its prior and its lexical ranker are the store's own; legs and weights are what is judged.
+
     Parameters
     ----------
     kb : KnowledgeBase
@@ -88,8 +91,10 @@ def gate_store(
     from hopgate.store.frozen import FrozenStore
 
     options, policy = _planned(dataset, options, policy, plan, out)
+    settings = kb.settings()
     with KnowledgeBase(FrozenStore(kb.store)) as frozen:
-        return _gate(frozen, dataset, options, policy, plan, out, stage, "the store's graph")
+        frozen.graph_leg.configure(settings.walk)
+        return _gate(frozen, settings, dataset, options, policy, plan, out, stage, "the store's graph")
 
 
 def _planned(
@@ -108,6 +113,7 @@ def _planned(
 
 def _gate(
     kb: KnowledgeBase,
+    settings: Settings,
     dataset: Dataset,
     options: GateOptions,
     policy: Policy,
@@ -125,14 +131,15 @@ def _gate(
 
         graphs["hops"] = kb.graph_leg.variant(hops=Hops())
     progress = stage("asking", len(queries))
+    settings = replace(settings, fuser=DEFAULT_FUSER, k=options.k, depth=options.depth)
     collected = collect(
-        kb, queries, depth=options.depth, graphs=graphs, shuffles=options.shuffle_seeds, progress=progress
+        kb, queries, settings=settings, graphs=graphs, shuffles=options.shuffle_seeds, progress=progress
     )
     if options.arms == "full" and dataset.triples:
         with throwaway_store(replace(dataset, triples=()), stage) as plain:
             progress = stage("asking without a model", len(queries))
-            no_model = collect(plain, queries, depth=options.depth, progress=progress)
-        collected.lists["no-model"] = no_model.lists["graph"]
+            no_model = collect(plain, queries, settings=settings, progress=progress)
+        collected = replace(collected, no_model=no_model.lists)
     stage("choosing weights", None)
     evidence, about = assemble(dataset, collected, options, kb, policy=policy, source=source)
     about["plan"] = plan_hash(plan or plan_text(options, policy))
@@ -152,7 +159,7 @@ def look(
     with _result_folder(out) as kept:
         fingerprint = save_gate(kept, evidence, about)
         stage("judging", None)
-        judgement = judge(replace(evidence, saved=recomputed(kept)))
+        judgement = replace(judge(replace(evidence, saved=recomputed(kept))), fingerprint=fingerprint)
     ledger.record(
         evidence.qrels,
         split=split,
@@ -176,7 +183,7 @@ def throwaway_store(
         kb.add(*dataset.memories)
         kb.embed(options.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)
-        kb.build(_extractor(dataset, options), embed_concepts=False)
+        kb.build(_extractor(dataset, options), embed_concepts=False, statements=statements_path(dataset, options))
         yield kb
 
 

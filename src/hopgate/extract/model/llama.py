@@ -16,6 +16,7 @@ from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.answer import read_answer
 from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, messages
 from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
+from hopgate.extract.model.type_table import TypeTable
 
 _SAMPLE = 1 << 20
 
@@ -35,6 +36,8 @@ class Llama:
         Tokens the model holds, and the most it may write about one memory.
     halvings : int
         How often a text whose answer was cut is halved and asked about again; each time costs as much again.
+    types : TypeTable
+        The kinds and relations that are wanted.
     threads : int, optional
         CPU threads; llama.cpp's own choice where it is not given.
     gpu_layers : int
@@ -43,7 +46,7 @@ class Llama:
     Examples
     --------
     >>> Llama("model.gguf", max_tokens=256)
-    Llama(path='model.gguf', n_ctx=4096, max_tokens=256, seed=0, halvings=2, threads=None, gpu_layers=0)
+    Llama(path='model.gguf', n_ctx=4096, max_tokens=256, seed=0, halvings=2, types=..., threads=None, gpu_layers=0)
     """
 
     path: str
@@ -51,6 +54,7 @@ class Llama:
     max_tokens: int = 1024
     seed: int = 0
     halvings: int = MAX_SPLITS
+    types: TypeTable = field(default_factory=TypeTable)
     threads: int | None = None
     gpu_layers: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
@@ -59,34 +63,45 @@ class Llama:
     def identity(self) -> ExtractorIdentity:
         """The file's fingerprint, the prompt, the grammar and what changes the answers."""
         parameters = {"n_ctx": self.n_ctx, "max_tokens": self.max_tokens, "seed": self.seed, "halvings": self.halvings}
-        return ExtractorIdentity("llama", _fingerprint(Path(self.path)), PROMPT, GRAMMAR, {**parameters})
+        prompt = f"{PROMPT} {self.types.prompt_text()}".strip()
+        return ExtractorIdentity("llama", _fingerprint(Path(self.path)), prompt, GRAMMAR, {**parameters})
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order; one at a time, whatever the number of threads."""
         return [extract_in_parts(source, self._ask, self.halvings) for source in sources]
 
-    def _ask(self, source: Source) -> Extraction:
+    def answer(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> str:
+        """Answer a chat with JSON of a schema; nothing where the model fails, as on too long a text."""
+        try:
+            return self._complete(self._for_template(asked), schema, room)["choices"][0]["message"]["content"] or ""
+        except (ValueError, RuntimeError):
+            return ""
+
+    def _complete(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> Any:
         with self._lock:
-            try:
-                reply = self._model.create_chat_completion(
-                    messages=self._chat(source.text),
-                    response_format={"type": "json_object", "schema": SCHEMA},
-                    temperature=0.0,
-                    seed=self.seed,
-                    max_tokens=self.max_tokens,
-                )
-            except (ValueError, RuntimeError) as error:
-                if "exceed" in str(error) or "context" in str(error):
-                    return Extraction(state=State.TRUNCATED, reason=f"the text is too long for {self.n_ctx} tokens")
-                return failed(f"the model failed: {str(error)[:200]}")
+            return self._model.create_chat_completion(
+                messages=asked,
+                response_format={"type": "json_object", "schema": schema},
+                temperature=0.0,
+                seed=self.seed,
+                max_tokens=room,
+            )
+
+    def _ask(self, source: Source) -> Extraction:
+        try:
+            asked = self._for_template(messages(source.text, self.types.prompt_text()))
+            reply = self._complete(asked, SCHEMA, self.max_tokens)
+        except (ValueError, RuntimeError) as error:
+            if "exceed" in str(error) or "context" in str(error):
+                return Extraction(state=State.TRUNCATED, reason=f"the text is too long for {self.n_ctx} tokens")
+            return failed(f"the model failed: {str(error)[:200]}")
         choice, usage = reply["choices"][0], reply["usage"]
         text = choice["message"]["content"] or ""
         extraction = read_answer(text, source, cut=choice["finish_reason"] == "length")
         return extraction.spent(usage["prompt_tokens"], usage["completion_tokens"])
 
-    def _chat(self, text: str) -> list[dict[str, str]]:
+    def _for_template(self, chat: list[dict[str, str]]) -> list[dict[str, str]]:
         """Return the chat; a template that knows no system role gets it inside the first question."""
-        chat = messages(text)
         template = self._model.metadata.get("tokenizer.chat_template", "")
         if "System role not supported" in template:
             system, first, *rest = chat

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 SYSTEM = (
@@ -72,6 +73,27 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 
+SEVERAL = (
+    "You get several memories at once, as a JSON list of objects with an id and a text. Treat each by itself, as if it "
+    'were alone, and answer {"memories": [{"id": …, "mentions": […], "facts": […]}, …]} with one entry for each id.'
+)
+SEVERAL_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "memories": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"id": {"type": "string"}, **SCHEMA["properties"]},
+                "required": ["id", "mentions", "facts"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["memories"],
+    "additionalProperties": False,
+}
+
 PROMPT = json.dumps([SYSTEM, _SHOTS], ensure_ascii=False)
 """The whole prompt as one string: a part of the cache's key."""
 
@@ -79,17 +101,41 @@ GRAMMAR = json.dumps(SCHEMA, sort_keys=True)
 """The schema as one string: a part of the cache's key."""
 
 
-def messages(text: str) -> list[dict[str, str]]:
+def messages(text: str, types: str = "") -> list[dict[str, str]]:
     """Return the chat that asks for one text; all but the last message is the same for every text.
+
+    Parameters
+    ----------
+    types : str
+        What is said about the kinds and relations that are wanted.
 
     Examples
     --------
     >>> [message["role"] for message in messages("Ada owns the NAS.")]
     ['system', 'user', 'assistant', 'user', 'assistant', 'user']
     """
-    chat = [{"role": "system", "content": SYSTEM}]
+    chat = [{"role": "system", "content": f"{SYSTEM} {types}".strip()}]
     for shot, answer in _SHOTS:
         chat.append({"role": "user", "content": shot})
         chat.append({"role": "assistant", "content": json.dumps(answer, ensure_ascii=False)})
     chat.append({"role": "user", "content": text})
     return chat
+
+
+def several_messages(texts: Sequence[str], types: str = "") -> list[dict[str, str]]:
+    """Return the chat that asks for several texts at once; their ids are 1, 2, ….
+
+    Examples
+    --------
+    >>> several_messages(["Ada owns the NAS.", "It hums."])[-1]["content"]
+    '[{"id": "1", "text": "Ada owns the NAS."}, {"id": "2", "text": "It hums."}]'
+    """
+    numbered = [{"id": str(number), "text": text} for number, text in enumerate(texts, start=1)]
+    shots = [{"id": str(number), **answer} for number, (_, answer) in enumerate(_SHOTS, start=1)]
+    asked = [{"id": str(number), "text": shot} for number, (shot, _) in enumerate(_SHOTS, start=1)]
+    return [
+        {"role": "system", "content": f"{SYSTEM} {types} {SEVERAL}"},
+        {"role": "user", "content": json.dumps(asked, ensure_ascii=False)},
+        {"role": "assistant", "content": json.dumps({"memories": shots}, ensure_ascii=False)},
+        {"role": "user", "content": json.dumps(numbered, ensure_ascii=False)},
+    ]

@@ -130,8 +130,8 @@ def proposals(
 
 def apply(connection: Connection[Any], chosen: Sequence[Proposal]) -> int:
     """Give the memories that proposals supersede their tombstones; return how many."""
-    pairs = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory) for one in chosen]
-    done = tombstones.supersede(connection, [(gone, by) for gone, by in pairs if gone and by])
+    rows = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory, one.reason) for one in chosen]
+    done = tombstones.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by])
     if done:
         version.bump(connection)
     return done

@@ -36,8 +36,8 @@ def named(connection: Connection[Any], name: str) -> int:
     return concept_rows.find(connection, normalise(name), name).id
 
 
-def merge(connection: Connection[Any], kept_id: int, merged_id: int) -> Change:
-    """Make the second concept's names the first one's, and bring the graph into line."""
+def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: str = BY_HAND) -> Change:
+    """Make the second concept's names the first one's, and bring the graph into line; `method` says who decided."""
     if kept_id == merged_id:
         raise HopgateError("a concept cannot be merged with itself: name two")
     name_rows.lock(connection)
@@ -46,7 +46,7 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int) -> Change:
     name_ids = [row.id for row in rows]
     memory_ids = link_rows.memories_of_concepts(connection, [merged_id])
     groups = fact_rows.groups_of_names(connection, name_ids)
-    merge_rows.record_merge(connection, kept_id, merged, name_ids, method=BY_HAND, score=None)
+    merge_rows.record_merge(connection, kept_id, merged, name_ids, method=method, score=None)
     name_rows.move(connection, name_ids, kept_id)
     _follow_move(connection, [kept_id, merged_id], memory_ids, groups, name_ids)
     return Change(kept.name, merged.name, tuple(row.name for row in rows), len(memory_ids), len(groups))

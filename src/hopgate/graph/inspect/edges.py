@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -49,4 +50,9 @@ def edges(
     """
     concept = concept_rows.find(connection, normalise(of), of).id if of is not None else None
     rows = edge_rows.visible(connection, as_of=as_of, known_at=known_at, concept_id=concept, limit=limit)
-    return [Edge(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], tuple(row[8])) for row in rows]
+    return [edge_of(row) for row in rows]
+
+
+def edge_of(row: Sequence[Any]) -> Edge:
+    """An edge of a row with its names, times and evidence."""
+    return Edge(row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], tuple(row[8]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,27 +80,34 @@ def source_walks(
     >>> source_walks(graph, starts(graph, names=[0])).round(2).tolist()
     [[0.0, 0.63, 0.0], [0.0, 0.37, 0.0], [0.0, 0.0, 0.0]]
     """
+    return batched_walks(graph, [start], walk, all_memories=all_memories)[0]
+
+
+def batched_walks(
+    graph: WalkGraph, queries: Sequence[Starts], walk: Walk | None = None, *, all_memories: bool = False
+) -> list[NDArray[np.float64]]:
+    """Walk for many queries at once: what `source_walks` gives, one array a query, for one reading of the matrix."""
     walk = walk or Walk()
-    walks = np.zeros((graph.memories, 3))
-    mass = start.columns.sum(axis=0)
+    columns = np.concatenate([start.columns for start in queries], axis=1)
+    walks = np.zeros((graph.memories, columns.shape[1]))
+    mass = columns.sum(axis=0)
     used = np.flatnonzero(mass > 0)
-    if not used.size:
-        return walks
-    scores = pagerank(
-        graph,
-        start.columns[:, used],
-        damping=walk.damping,
-        tolerance=walk.tolerance,
-        degree_correction=walk.degree_correction,
-        top=None if all_memories else walk.depth,
-    )
-    found = np.asarray(scores[: graph.memories], np.float64)
-    whole = found.sum(axis=0)
-    # Mass outside the graph stays where it is: of the walk from memories the rest is what the graph gets.
-    part = np.minimum(mass[used], 1.0)
-    whole = np.where(whole > 0, whole * part + (1 - part), 1.0)
-    walks[:, used] = found * part / whole
-    return walks
+    if used.size:
+        scores = pagerank(
+            graph,
+            columns[:, used],
+            damping=walk.damping,
+            tolerance=walk.tolerance,
+            degree_correction=walk.degree_correction,
+            top=None if all_memories else walk.depth,
+        )
+        found = np.asarray(scores[: graph.memories], np.float64)
+        whole = found.sum(axis=0)
+        # Mass outside the graph stays where it is: of the walk from memories the rest is what the graph gets.
+        part = np.minimum(mass[used], 1.0)
+        whole = np.where(whole > 0, whole * part + (1 - part), 1.0)
+        walks[:, used] = found * part / whole
+    return np.split(walks, len(queries), axis=1)
 
 
 def mixed_walks(walks: NDArray[np.float64], shares: Shares) -> NDArray[np.float64]:

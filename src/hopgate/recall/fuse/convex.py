@@ -66,18 +66,18 @@ class TM2C2(WholeWeight):
         self, legs: Mapping[str, Sequence[tuple[Id, float]]], *, unseen: Mapping[str, AbstractSet[Id]] = ALL_SEEN
     ) -> list[Fused[Id]]:
         """Rank the pool of the legs, best first; `unseen` names, leg by leg, what it could not have listed."""
+        return pooled(self.contributed(legs), {name: self.top(weight) for name, weight in self.weights.items()}, unseen)
+
+    def contributed(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> dict[str, list[tuple[Id, float]]]:
+        """Give what each leg that has a weight contributes to each memory that it lists."""
         weights, minima = self.weights, {**MINIMA, **dict(self.minima)}
-        return pooled(
-            {
-                name: [
-                    (id, weights[name] * share)
-                    for (id, _), share in zip(leg, _shares(name, leg, minima.get(name, 0.0)), strict=True)
-                ]
-                for name, leg in weighted_legs(legs, weights).items()
-            },
-            {name: self.top(weight) for name, weight in weights.items()},
-            unseen,
-        )
+        return {
+            name: [
+                (id, weights[name] * share)
+                for (id, _), share in zip(leg, _shares(name, leg, minima.get(name, 0.0)), strict=True)
+            ]
+            for name, leg in weighted_legs(legs, weights).items()
+        }
 
     def _own(self) -> list[str]:
         return [f"minima={mapping(dict(self.minima))}"] if self.minima else []

@@ -49,9 +49,12 @@ class MinMax(WholeWeight):
         self, legs: Mapping[str, Sequence[tuple[Id, float]]], *, unseen: Mapping[str, AbstractSet[Id]] = ALL_SEEN
     ) -> list[Fused[Id]]:
         """Rank the pool of the legs, best first; `unseen` names, leg by leg, what it could not have listed."""
+        return pooled(self.contributed(legs), self.weights, unseen)
+
+    def contributed(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> dict[str, list[tuple[Id, float]]]:
+        """Give what each leg that has a weight contributes to each memory that it lists."""
         weights = self.weights
-        kept = weighted_legs(legs, weights)
-        return pooled({name: _stretched(leg, weights[name]) for name, leg in kept.items()}, weights, unseen)
+        return {name: _stretched(leg, weights[name]) for name, leg in weighted_legs(legs, weights).items()}
 
 
 def _stretched(leg: Sequence[tuple[Id, float]], weight: float) -> list[tuple[Id, float]]:

@@ -35,15 +35,15 @@ class ReciprocalRank(Weighted, ABC):
         self, legs: Mapping[str, Sequence[tuple[Id, float]]], *, unseen: Mapping[str, AbstractSet[Id]] = ALL_SEEN
     ) -> list[Fused[Id]]:
         """Rank the pool of the legs, best first; `unseen` names, leg by leg, what it could not have listed."""
+        return pooled(self.contributed(legs), {name: self.top(weight) for name, weight in self.weights.items()}, unseen)
+
+    def contributed(self, legs: Mapping[str, Sequence[tuple[Id, float]]]) -> dict[str, list[tuple[Id, float]]]:
+        """Give what each leg that has a weight contributes to each memory that it lists."""
         weights = self.weights
-        return pooled(
-            {
-                name: [(id, self.at(weights[name], rank)) for rank, (id, _) in enumerate(leg, start=1)]
-                for name, leg in weighted_legs(legs, weights).items()
-            },
-            {name: self.top(weight) for name, weight in weights.items()},
-            unseen,
-        )
+        return {
+            name: [(id, self.at(weights[name], rank)) for rank, (id, _) in enumerate(leg, start=1)]
+            for name, leg in weighted_legs(legs, weights).items()
+        }
 
     @abstractmethod
     def at(self, weight: float, rank: int) -> float:

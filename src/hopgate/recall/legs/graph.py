@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.matrix_cache import MatrixCache
+    from hopgate.graph.walk.mixed_ranking import QuerySeeds
     from hopgate.graph.walk.rank import Walk
-    from hopgate.graph.walk.seeds import Restart, Starts
-    from hopgate.recall.legs.graph_seeds import Seeded
+    from hopgate.graph.walk.seeds import Restart
     from hopgate.store.store import Store
 
 Leg = list[tuple[int, float]]
@@ -144,36 +144,38 @@ class GraphLeg:
         legs : mapping of name to list
             The base legs' own lists: what they show of the query helps to decide how much each walk counts.
         """
+        from hopgate.graph.walk.adaptive import Mixture
         from hopgate.graph.walk.matrix import MatrixConfig
+        from hopgate.graph.walk.mixed_ranking import ranked_by_walks, seeded
         from hopgate.graph.walk.pagerank import pushes, warm_in_background
-        from hopgate.graph.walk.rank import mixed_walks, pool_scores, source_walks
-        from hopgate.graph.walk.top_k import top_k
-        from hopgate.recall.legs.graph_seeds import find_seeds
+        from hopgate.graph.walk.rank import source_walks
+        from hopgate.graph.walk.seeds import COMMON_SHARES
 
         config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
+        walk = replace(self.walk, depth=depth)
         with self._store.transaction() as connection:
-            matrix = self._view(connection, self._matrices.get(config, connection), filters)
+            matrix = self.view(connection, self._matrices.get(config, connection), filters)
             if not matrix.graph.arcs:
                 return GraphRanking([], None, {})
-            seeded = find_seeds(connection, matrix, query, vector, base, legs or {}, filters, self.walk.seeding)
+            found = seeded(
+                matrix, self.seeds(connection, matrix, query, vector, base, legs or {}, filters), walk.seeding
+            )
             if self._hops is not None:
-                start, mixture = self._mixed(seeded.starts)
+                mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)
+                start = found.starts.mixed(mixture.shares)
                 hits = self._rank_by_hops(connection, matrix, start, filters, depth)
-                scores = {**dict.fromkeys(seeded.linked, 0.0), **dict(hits)}
-                return GraphRanking(hits, WalkTrace(matrix, start, self.walk, mixture), scores, seeded.blind)
-        walk = replace(self.walk, depth=depth)
+                scores = {**dict.fromkeys(found.linked, 0.0), **dict(hits)}
+                return GraphRanking(hits, WalkTrace(matrix, start, self.walk, mixture), scores, found.blind)
         if pushes(matrix.graph, walk.damping):
             warm_in_background()
         allowed = self._allowed(matrix, filters)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
-        walks = source_walks(matrix.graph, seeded.starts, walk, all_memories=allowed is not None)
-        start, mixture = self._mixed(seeded.starts, walks, matrix, seeded, base, legs or {})
-        mixed = mixed_walks(walks, mixture.shares)
-        hits = [
-            (int(matrix.memory_ids[node]), float(mixed[node])) for node in top_k(mixed, depth, allowed=allowed).tolist()
-        ]
-        pool = pool_scores(mixed, seeded.linked, seeded.mass)
-        return GraphRanking(hits, WalkTrace(matrix, start, walk, mixture, walks), pool, seeded.blind)
+        walks = source_walks(matrix.graph, found.starts, walk, all_memories=allowed is not None)
+        ranked = ranked_by_walks(matrix, found, walks, walk, base, legs or {}, allowed=allowed)
+        start = found.starts.mixed(ranked.mixture.shares)
+        return GraphRanking(
+            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks), ranked.scores, found.blind
+        )
 
     def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
         """Walk from memories alone, each with the mass that is believed in it: the stage after a cross-encoder.
@@ -193,7 +195,7 @@ class GraphLeg:
 
         config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         with self._store.transaction() as connection:
-            matrix = self._view(connection, self._matrices.get(config, connection), filters)
+            matrix = self.view(connection, self._matrices.get(config, connection), filters)
         places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
         linked = {key: at for key, at in places.items() if at >= 0 and not matrix.graph.dangling[at]}
         if not linked:
@@ -224,7 +226,7 @@ class GraphLeg:
 
         return MatrixCache(self._store, default_directory() / "matrices")
 
-    def _view(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> GraphMatrix:
+    def view(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> GraphMatrix:
         """The matrix itself or its shuffle, made once; with a scope, the scope's part of it."""
         if self._shuffle is not None:
             if self._shuffled is None or self._shuffled[0] is not matrix:
@@ -251,32 +253,21 @@ class GraphLeg:
                 self._scopes = dict([*kept[-(KEPT_SCOPES - 1) :], (inside, (matrix, part))])
         return part
 
-    def _mixed(
+    def seeds(
         self,
-        found: Starts,
-        walks: NDArray[np.float64] | None = None,
-        matrix: GraphMatrix | None = None,
-        seeded: Seeded | None = None,
-        base: Sequence[tuple[int, float]] = (),
-        legs: Mapping[str, Sequence[tuple[int, float]]] | None = None,
-    ) -> tuple[Restart, Mixture]:
-        """Decide how much each walk counts: as it is set, or by what is known of this query."""
-        from hopgate.graph.walk.adaptive import Mixture, bundled_model
-        from hopgate.graph.walk.query_features import TOP, leg_features, walk_features
-        from hopgate.graph.walk.seeds import COMMON_SHARES
+        connection: Connection[Any],
+        matrix: GraphMatrix,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        base: Sequence[tuple[int, float]],
+        legs: Mapping[str, Sequence[tuple[int, float]]],
+        filters: Filters,
+    ) -> QuerySeeds:
+        """Find where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
+        from hopgate.recall.legs.graph_seeds import find_seeds
 
-        shares = self.walk.seeding.shares
-        if shares != "adaptive":
-            mixture = Mixture(shares)
-        elif walks is None or matrix is None or seeded is None:
-            mixture = Mixture(COMMON_SHARES)
-        else:
-            first = [seeded.linked.get(memory, -1) for memory, _ in base[:TOP]]
-            cosines = [fact.similarity for fact in seeded.facts]
-            known = walk_features(matrix.graph, walks, names=seeded.names, base=first, facts=cosines)
-            known |= leg_features(legs or {}, base, cosines)
-            mixture = bundled_model().mixture(known, [bool(walk.any()) for walk in walks.T])
-        return found.mixed(mixture.shares), mixture
+        seeding = self.walk.seeding
+        return find_seeds(connection, matrix, query, vector, base, legs, filters, seeding, near=seeding.near_facts)
 
     def _rank_by_hops(
         self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int

@@ -126,6 +126,13 @@ def mark_ambiguous(connection: Connection[Any], name_id: int, near_id: int, scor
     )
 
 
+def settle(connection: Connection[Any], concept_id: int) -> None:
+    """Note that a concept's names are decided: they stay apart from those they resembled."""
+    connection.execute(
+        "UPDATE concept_names SET ambiguous_with = NULL, ambiguous_score = NULL WHERE concept_id = %s", (concept_id,)
+    )
+
+
 def _concept(row: Sequence[Any]) -> Concept:
     return Concept(row[0], row[1], tuple(row[2]), row[3], row[4])
 

@@ -69,6 +69,23 @@ def edges(connection: Connection[Any], *, as_of: datetime | None, known_at: date
     ).fetchall()
 
 
+def facts(connection: Connection[Any]) -> list[tuple[Any, ...]]:
+    """Every fact: memory, subject, relation, object, valid from and to, weight."""
+    return connection.execute(
+        "SELECT coalesce(m.external_id, m.id::text), s.name, f.relation, o.name, f.valid_from, f.valid_to, f.weight "
+        "FROM facts f JOIN memories m ON m.id = f.memory_id AND NOT m.is_sensitive "
+        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id ORDER BY m.id, f.id"
+    ).fetchall()
+
+
+def spellings(connection: Connection[Any]) -> list[tuple[str, str, str | None]]:
+    """Every mention: memory, the name as it is spelt there, and its kind."""
+    return connection.execute(
+        "SELECT coalesce(m.external_id, m.id::text), x.spelling, x.kind FROM mentions x "
+        "JOIN memories m ON m.id = x.memory_id AND NOT m.is_sensitive ORDER BY m.id, x.name_id"
+    ).fetchall()
+
+
 def mentions(connection: Connection[Any], *, known_at: datetime | None) -> list[tuple[Any, ...]]:
     """Which memory talks about which concept: external id, concept, as what, how much."""
     return connection.execute(

@@ -10,18 +10,20 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import Dataset
-from hopgate.eval.data.importers import hotpot, locomo, musique, openie, trec_collection
+from hopgate.eval.data.importers import beir, hotpot, locomo, longmemeval, musique, openie, trec_collection
 from hopgate.eval.data.new_dataset import NewDataset, write_dataset
 from hopgate.jsonl import json_lines
 
 QUESTION_LAYOUTS = {
     "musique": musique.gather,
-    "2wikimultihopqa": hotpot.gather,
+    "2wiki": hotpot.gather,
     "hotpotqa": hotpot.gather,
     "locomo": locomo.gather,
+    "longmemeval": longmemeval.gather,
 }
+BEIR = "beir"
 TREC = "trec"
-LAYOUTS = (*QUESTION_LAYOUTS, TREC)
+LAYOUTS = (BEIR, TREC, *QUESTION_LAYOUTS)
 
 
 def import_dataset(
@@ -41,7 +43,8 @@ def import_dataset(
     layout : str
         One of `LAYOUTS`.
     source : path
-        The questions, as JSON or JSON lines; for `trec` the judgements, as `query 0 document grade` lines.
+        The questions, as JSON or JSON lines; for `beir` the folder, for `trec` the judgements, as
+        `query 0 document grade` lines.
     out : path
         A new or empty folder.
     corpus : path, optional
@@ -51,7 +54,8 @@ def import_dataset(
     triples : path, optional
         HippoRAG's extraction results.
     dev : float
-        Share of the queries that go to the split `dev`, by a hash of their id; the others go to `test`.
+        Share of the queries that go to the split `dev`, by a hash of their id; the others go to `test`. A BEIR folder
+        with several splits keeps them.
     """
     source, data = Path(source), NewDataset()
     if layout not in LAYOUTS:
@@ -60,6 +64,10 @@ def import_dataset(
         if corpus is None or queries is None:
             raise HopgateError("the layout trec has only judgements: give the corpus and the queries they are about")
         trec_collection.gather(source, Path(corpus), Path(queries), data)
+    elif layout == BEIR:
+        if corpus is not None or queries is not None:
+            raise HopgateError("a BEIR folder has its corpus and queries in it: leave --corpus and --queries out")
+        beir.gather(source, data)
     elif queries is not None:
         raise HopgateError(f"the layout {layout} carries its own queries: leave those out")
     else:

@@ -43,7 +43,7 @@ def _turns(conversation: dict[str, Any], scope: str, data: NewDataset) -> dict[s
         for turn in session:
             name = f"{scope}/{turn['dia_id']}"
             photo = f" [shares a photo: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-            metadata = {"scope": scope, "category": key, "created_at": when}
+            metadata = {"scope": scope, "category": key, "created_at": when, "thread": f"{scope}/{key}"}
             data.corpus[name] = {
                 "_id": name,
                 "title": "",

@@ -1,0 +1,39 @@
+"""What `add`, `ingest` and `watch` share: embedding and linking at once, or later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hopgate.cli.common import progress, say
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
+    from hopgate.upkeep import CaughtUp
+
+Later = Annotated[bool, typer.Option("--later", help="Neither embed nor link now; hopgate watch --once does it.")]
+ExtractorName = Annotated[
+    str | None,
+    typer.Option(
+        "--extractor", help="What links: phrases, llama or openai.", show_default="phrases, if it made the graph"
+    ),
+]
+
+
+def link(kb: KnowledgeBase, ids: Sequence[str], extractor: str | None, *, quiet: bool) -> CaughtUp:
+    """Embed and link memories, and say how many."""
+    with progress("embedding", kb.pending_vectors()) as advance:
+        done = kb.upkeep.catch_up(ids, extractor=extractor, progress=advance)
+    if not quiet:
+        say_done(done)
+    return done
+
+
+def say_done(done: CaughtUp) -> None:
+    """Say what was embedded and linked, and what waits for a model."""
+    if done.embedded or done.linked:
+        say(f"embedded {done.embedded:,} memories, linked {done.linked:,}")
+    if done.left:
+        say(f"not linked: {done.left} made this graph; run hopgate build --extractor {done.left} with its model")

@@ -1,0 +1,30 @@
+"""`hopgate restore`: a backup into an empty store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="A file of hopgate backup.", metavar="FILE")],
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Load a backup into a store without memories, and compare every table with it before it counts.
+
+    A backup of an older schema is brought up to this one.
+
+    Example: hopgate restore notes.hopgate --data new-store
+    """
+    with opened(data, dsn) as kb:
+        made = kb.upkeep.restore(file)
+    if as_json:
+        print_json({"file": str(file), "schema": made.schema, "memories": made.memories})
+    else:
+        say(f"{file}: {made.memories:,} memories are back, {len(made.tables)} tables equal by checksum")

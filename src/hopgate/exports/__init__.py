@@ -1,0 +1,1 @@
+"""Where memories go: one file a format that other programs read."""

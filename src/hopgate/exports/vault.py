@@ -1,0 +1,116 @@
+"""An Obsidian vault: a page a concept and a page a memory, with links between them; nothing sensitive."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hopgate.errors import HopgateError
+from hopgate.memory import Memory, cleared
+
+# What a file's name or an Obsidian link cannot hold.
+_FORBIDDEN = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f]+')
+MAX_NAME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptPage:
+    """A concept for its page: its names, and its edges as (relation, other concept, outgoing, evidence)."""
+
+    name: str
+    kind: str
+    aliases: tuple[str, ...]
+    edges: tuple[tuple[str, str, bool, tuple[str, ...]], ...]
+
+
+def write_vault(
+    out: Path, memories: Iterable[Memory], concepts: Sequence[ConceptPage], mentions: Mapping[str, Sequence[str]]
+) -> tuple[int, int]:
+    """Write a new vault; give how many concepts and memories it has.
+
+    Parameters
+    ----------
+    out : Path
+        A new or empty folder.
+    mentions : mapping of memory to concepts
+        Which concepts each memory talks about, by external id and name.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise HopgateError(f"{out} is not empty: give a new folder")
+    for folder in ("Concepts", "Memories", ".obsidian"):
+        (out / folder).mkdir(parents=True, exist_ok=True)
+    open_ones = list(cleared((memory, memory) for memory in memories))
+    names = _FileNames()
+    of_concept = {page.name: names(page.name) for page in concepts}
+    of_memory = {memory.external_id: names(memory.title or memory.external_id) for memory, _ in open_ones}
+    about: dict[str, list[str]] = {}
+    for memory, _ in open_ones:
+        linked = [name for name in mentions.get(memory.external_id, ()) if name in of_concept]
+        for name in linked:
+            about.setdefault(name, []).append(memory.external_id)
+        text = "\n".join(_memory_page(memory, [of_concept[name] for name in linked], of_memory))
+        (out / "Memories" / f"{of_memory[memory.external_id]}.md").write_text(text, encoding="utf-8")
+    for page in concepts:
+        text = "\n".join(_concept_page(page, of_concept, of_memory, about.get(page.name, ())))
+        (out / "Concepts" / f"{of_concept[page.name]}.md").write_text(text, encoding="utf-8")
+    return len(concepts), len(open_ones)
+
+
+class _FileNames:
+    """Names of files that no other page has, whatever the case of its letters."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def __call__(self, name: str) -> str:
+        plain = " ".join(_FORBIDDEN.sub(" ", name).split()).strip(". ")[:MAX_NAME] or "unnamed"
+        made, number = plain, 1
+        while made.casefold() in self._taken:
+            number += 1
+            made = f"{plain} {number}"
+        self._taken.add(made.casefold())
+        return made
+
+
+def _memory_page(memory: Memory, linked: Sequence[str], memories: Mapping[str, str]) -> Iterator[str]:
+    yield "---"
+    yield f"id: {json.dumps(memory.external_id, ensure_ascii=False)}"
+    if memory.created_at:
+        yield f"created: {memory.created_at.isoformat()}"
+    if memory.tags:
+        yield f"tags: {json.dumps(list(memory.tags), ensure_ascii=False)}"
+    for name in ("category", "scope", "thread"):
+        if value := getattr(memory, name):
+            yield f"{name}: {json.dumps(value, ensure_ascii=False)}"
+    yield "---"
+    if memory.title:
+        yield f"# {memory.title}\n"
+    yield memory.text
+    if memory.superseded_by is not None and memory.superseded_by in memories:
+        yield f"\nSuperseded by [[{memories[memory.superseded_by]}]]"
+    if linked:
+        yield "\nMentions: " + ", ".join(f"[[{name}]]" for name in linked)
+    yield ""
+
+
+def _concept_page(
+    page: ConceptPage, concepts: Mapping[str, str], memories: Mapping[str, str], about: Sequence[str]
+) -> Iterator[str]:
+    yield "---"
+    if page.aliases:
+        yield f"aliases: {json.dumps(list(page.aliases), ensure_ascii=False)}"
+    if page.kind:
+        yield f"kind: {json.dumps(page.kind, ensure_ascii=False)}"
+    yield f"---\n# {page.name}\n"
+    for relation, other, outgoing, evidence in page.edges:
+        link = f"[[{concepts[other]}]]" if other in concepts else other
+        said = f"{relation} {link}" if outgoing else f"{link} {relation} it"
+        shown = [f"[[{memories[key]}]]" for key in evidence if key in memories]
+        yield f"- {said}" + (f" ({', '.join(shown)})" if shown else "")
+    if about:
+        yield "\n## Memories\n"
+        yield from (f"- [[{memories[key]}]]" for key in about)
+    yield ""

@@ -1,0 +1,182 @@
+"""The fields of a memory as files write them: which there are, what each must hold, and the nearest to a name."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from hopgate.errors import HopgateError
+from hopgate.languages import configuration
+from hopgate.memory import DEFAULT_IMPORTANCE
+
+REQUIRED = ("_id", "text")
+EXTRA = "extra"
+"""Where what hopgate does not know is kept: an object with anything in it."""
+
+
+def read_text(value: Any, name: str) -> str:
+    """Read a text; nothing is the empty one."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise HopgateError(f"{name} must be a string, not {kind(value)}")
+    return value
+
+
+def read_key(value: Any, name: str) -> str | None:
+    """Read a text that may be missing."""
+    return None if value is None else read_text(value, name)
+
+
+def read_list(value: Any, name: str) -> tuple[str, ...]:
+    """Read a list of texts; one text is a list of one."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise HopgateError(f"{name} must be a list of strings")
+    return tuple(value)
+
+
+def read_share(value: Any, name: str) -> float:
+    """Read a number between 0 and 1."""
+    if value is None:
+        return DEFAULT_IMPORTANCE
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise HopgateError(f"{name} must be a number between 0 and 1, not {kind(value)}")
+    if not 0 <= value <= 1:
+        raise HopgateError(f"{name} must be between 0 and 1, not {value}")
+    return float(value)
+
+
+def read_flag(value: Any, name: str) -> bool:
+    """Read true or false, and nothing that only looks like it."""
+    if not isinstance(value, bool | None):
+        raise HopgateError(f"{name} must be true or false, not {kind(value)}")
+    return bool(value)
+
+
+def read_moment(value: Any, name: str) -> datetime | None:
+    """Read an ISO 8601 date or time."""
+    text = read_key(value, name)
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise HopgateError(f"{name} must be an ISO 8601 date or time, not {text[:40]!r}") from None
+
+
+def read_language(value: Any, name: str) -> str | None:
+    """Read a language's name or code, as PostgreSQL calls it."""
+    return configuration(read_key(value, name))
+
+
+# Every field of a memory but its id, text and title; each may lie in `metadata` or at the top.
+READERS: Mapping[str, Callable[[Any, str], Any]] = {
+    "tags": read_list,
+    "category": read_key,
+    "expanded_keywords": read_list,
+    "importance": read_share,
+    "is_sensitive": read_flag,
+    "scope": read_key,
+    "created_at": read_moment,
+    "thread": read_key,
+    "reply_to": read_key,
+    "language": read_language,
+    "superseded_by": read_key,
+    "superseded_at": read_moment,
+}
+# What a memory is read with and does not keep as a field: another word for its thread, and who "I" is in it.
+NOTED = ("session", "owner")
+TOP = (*REQUIRED, "title", "metadata", EXTRA, *READERS, *NOTED)
+INSIDE = (*READERS, *NOTED, EXTRA)
+
+# What other programs call these fields: never taken for them in silence, only offered.
+SYNONYMS = {
+    "is_sensitive": "sensitive private secret confidential hidden is_private is_secret sensitivity nsfw",
+    "created_at": "date created timestamp time datetime created_on when created_time ctime",
+    "_id": "id uuid key identifier external_id doc_id docid",
+    "text": "body content message note contents",
+    "importance": "priority weight score rating salience",
+    "expanded_keywords": "keywords keyword aliases",
+    "tags": "tag labels label hashtags",
+    "category": "type kind",
+    "title": "subject heading name headline",
+    "scope": "user user_id session_id namespace",
+    "thread": "thread_id conversation conversation_id chat_id channel",
+    "reply_to": "in_reply_to parent parent_id replyto",
+    "language": "lang locale",
+    "metadata": "meta",
+}
+_MEANT = {other: name for name, others in SYNONYMS.items() for other in others.split()}
+# Two names of which this share of letters agrees are one name misspelt: importnace is 0.9, weight and height 0.83.
+ALIKE = 0.84
+
+
+def lookalike(name: str) -> str | None:
+    """Give the field that a name is a misspelling of, by its letters alone.
+
+    Examples
+    --------
+    >>> lookalike("isSensitive"), lookalike("Importnace"), lookalike("url")
+    ('is_sensitive', 'importance', None)
+    """
+    plain = _plain(name)
+    best = max(TOP, key=lambda known: _likeness(plain, known))
+    return best if _likeness(plain, best) >= ALIKE else None
+
+
+def nearest(name: str) -> str | None:
+    """Give the field that a name most likely means: misspelt, or called so by another program.
+
+    Examples
+    --------
+    >>> nearest("timestamp"), nearest("is_sensitve"), nearest("url")
+    ('created_at', 'is_sensitive', None)
+    """
+    return lookalike(name) or _MEANT.get(_snake(name))
+
+
+def check_unknown(names: list[str], place: str, *, kept: bool) -> None:
+    """Refuse the first of some unknown fields; where they are kept, only what may be a known one in disguise.
+
+    Parameters
+    ----------
+    place : str
+        Where they lie: "" for the top level, "metadata" inside it.
+    kept : bool
+        Whether unknown fields are wanted: then a misspelt field is refused still, and any that speaks of sensitivity.
+    """
+    for name in names:
+        if name in TOP:
+            raise HopgateError(f"{name!r} belongs at the top level of a memory, not in {place}")
+        near = nearest(name)
+        # A further id beside the memory's own is no mistake.
+        if kept and near != "is_sensitive" and (lookalike(name) is None or near == "_id"):
+            continue
+        advice = f"did you mean {near!r}?" if near else f"put it into {EXTRA!r}, or keep such fields: --keep-unknown"
+        raise HopgateError(f"{name!r} is not a field of {place or 'a memory'}: {advice}")
+
+
+def kind(value: object) -> str:
+    """Say what a JSON value is."""
+    return {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list"}.get(
+        type(value), "an object"
+    )
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"[\s\-.]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).lower()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _likeness(plain: str, known: str) -> float:
+    return difflib.SequenceMatcher(None, plain, _plain(known), autojunk=False).ratio()

@@ -1,0 +1,49 @@
+"""A LlamaIndex retriever over a knowledge base: `pip install 'hopgate[llama-index]'`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import cleared
+from hopgate.recall.hit import Hit
+
+
+class LlamaIndexRetriever(BaseRetriever):
+    """Recall as a LlamaIndex retriever; sensitive memories never come out of it.
+
+    Parameters
+    ----------
+    kb : KnowledgeBase
+        An open knowledge base; it stays the caller's to close.
+    k : int
+        How many nodes.
+    **options
+        Further arguments of `kb.recall`: scope, as_of, legs, ….
+    """
+
+    def __init__(self, kb: KnowledgeBase, *, k: int = 10, **options: Any) -> None:
+        self._kb = kb
+        self._options = {"k": k, **options}
+        super().__init__()
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return _nodes(self._kb.recall(query_bundle.query_str, **self._options))
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return _nodes(await self._kb.arecall(query_bundle.query_str, **self._options))
+
+
+HopgateRetriever = LlamaIndexRetriever
+
+
+def _nodes(hits: list[Hit]) -> list[NodeWithScore]:
+    """What a model may read: sensitive memories are left out."""
+    nodes = []
+    for hit, text in cleared((hit, hit.memory) for hit in hits):
+        fields = {"rank": hit.rank, "title": hit.memory.title, "tags": list(hit.memory.tags), "scope": hit.memory.scope}
+        nodes.append(NodeWithScore(node=TextNode(id_=hit.external_id, text=text, metadata=fields), score=hit.score))
+    return nodes

@@ -1,0 +1,80 @@
+"""Rules by which memories are sensitive whatever their own flag says: a tag, or a pattern in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from hopgate.errors import HopgateError
+from hopgate.memory import Memory
+
+
+@dataclass(frozen=True)
+class SensitivityRules:
+    """Which memories are sensitive by a rule.
+
+    Parameters
+    ----------
+    tags : tuple of str
+        A memory with one of these tags, in any case of letters, is sensitive.
+    patterns : tuple of str
+        Regular expressions: a memory whose title, text, tags or keywords one of them finds is sensitive.
+
+    Examples
+    --------
+    >>> rules = SensitivityRules(tags=("private",), patterns=(r"(?i)password",))
+    >>> [memory.is_sensitive for memory in rules.applied([Memory("a", "My Password is x."), Memory("b", "Hello.")])]
+    [True, False]
+    """
+
+    tags: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for pattern in self.patterns:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise HopgateError(f"{pattern!r} is not a regular expression: {error}") from None
+
+    def __bool__(self) -> bool:
+        return bool(self.tags or self.patterns)
+
+    def __or__(self, other: SensitivityRules) -> SensitivityRules:
+        """The rules of both, each once."""
+        return SensitivityRules(
+            tuple(dict.fromkeys(self.tags + other.tags)), tuple(dict.fromkeys(self.patterns + other.patterns))
+        )
+
+    @cached_property
+    def _compiled(self) -> Sequence[re.Pattern[str]]:
+        return [re.compile(pattern) for pattern in self.patterns]
+
+    @cached_property
+    def _folded(self) -> set[str]:
+        return {tag.casefold().removeprefix("#") for tag in self.tags}
+
+    def meets(self, memory: Memory) -> bool:
+        """Whether a rule makes this memory sensitive."""
+        if self._folded & {tag.casefold().removeprefix("#") for tag in memory.tags}:
+            return True
+        texts = (memory.content, *memory.tags, *memory.expanded_keywords)
+        return any(pattern.search(text) for pattern in self._compiled for text in texts)
+
+    def applied(self, memories: Iterable[Memory]) -> Iterator[Memory]:
+        """Pass memories on, those that meet a rule as sensitive ones."""
+        for memory in memories:
+            sensitive = bool(self) and not memory.is_sensitive and self.meets(memory)
+            yield replace(memory, is_sensitive=True) if sensitive else memory
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """The rules as JSON values."""
+        return {"tags": list(self.tags), "patterns": list(self.patterns)}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any] | None) -> SensitivityRules:
+        """The rules that `to_dict` gave; none for nothing."""
+        return cls(tuple((values or {}).get("tags", ())), tuple((values or {}).get("patterns", ())))

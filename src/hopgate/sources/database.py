@@ -1,0 +1,99 @@
+"""A table or a query of any PostgreSQL database or SQLite file, and hopgate's own SQLite file of memories."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from hopgate.errors import HopgateError
+from hopgate.sources.field_map import require_text, to_corpus
+from hopgate.sources.source import Place, ReadOptions, Record, Records, read_bytes
+
+MAGIC = b"SQLite format 3\0"
+# Lists are texts with an item a line in hopgate's own file.
+_LISTS = ("tags", "expanded_keywords")
+
+
+def recognises(place: Place) -> bool:
+    """Whether a file is a SQLite database by its first bytes."""
+    if not isinstance(place, Path) or not place.is_file():
+        return False
+    with place.open("rb") as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
+def records(place: Place, options: ReadOptions) -> Records:
+    """Give the rows of a query on a SQLite file, or the memories of a file that hopgate's SQLite mode reads."""
+    if not recognises(place):
+        raise HopgateError(f"{place} is not a SQLite file ({len(read_bytes(place)):,} bytes of something else)")
+    with closing(_sqlite(Path(str(place)))) as connection:
+        own = options.query is None
+        try:
+            found = connection.execute(select(options.query or "memories"))
+        except sqlite3.Error as error:
+            advice = ": give a table or a query, --from-sql" if own else ""
+            raise HopgateError(f"{place} cannot be read so ({error}){advice}") from None
+        columns = [column[0] for column in found.description]
+        if not own:
+            require_text(columns, options.fields, f"the query on {place.name}")
+        for number, row in enumerate(found, start=1):
+            values = dict(zip(columns, row, strict=True))
+            yield f"row {number}", _own(values) if own else to_corpus(values, options.fields, place.name)
+
+
+def server_records(address: str, options: ReadOptions) -> Records:
+    """Give the rows of a query on a PostgreSQL server, in a transaction that can only read."""
+    import psycopg
+
+    if not options.query:
+        raise HopgateError("an address needs a table or a query: --from-sql 'SELECT id, body AS text FROM notes'")
+    prefix = options.query if re.fullmatch(r"[\w.]+", options.query) else "sql"
+    try:
+        with psycopg.connect(address, application_name="hopgate", connect_timeout=10) as connection:
+            connection.read_only = True
+            for number, row in enumerate(_rows(connection, select(options.query), options), start=1):
+                yield f"row {number}", to_corpus(row, options.fields, prefix)
+    except psycopg.Error as error:
+        raise HopgateError(f"the query failed: {str(error).strip().splitlines()[0]}") from None
+
+
+def select(query: str) -> str:
+    """A query, or all of a table that is named.
+
+    Examples
+    --------
+    >>> select("notes"), select("SELECT 1 AS text")
+    ('SELECT * FROM notes', 'SELECT 1 AS text')
+    """
+    return f"SELECT * FROM {query}" if re.fullmatch(r"\w+(\.\w+)?", query.strip()) else query
+
+
+def _rows(connection: Any, query: str, options: ReadOptions) -> Iterator[dict[str, Any]]:
+    with connection.cursor(name="hopgate_source") as cursor:
+        cursor.itersize = 2000
+        cursor.execute(query)
+        columns = [column.name for column in cursor.description]
+        require_text(columns, options.fields, "the query")
+        for row in cursor:
+            yield dict(zip(columns, row, strict=True))
+
+
+def _sqlite(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+
+
+def _own(row: dict[str, Any]) -> Record:
+    """A row of hopgate's own file."""
+    missing = [name for name in ("external_id", "content", "is_sensitive") if name not in row]
+    if missing:
+        raise HopgateError(f"the table memories has no column {missing[0]!r}: give a query with --from-sql")
+    record: Record = {"_id": row["external_id"], "text": row["content"], "is_sensitive": bool(row["is_sensitive"])}
+    for name in _LISTS:
+        if row.get(name):
+            record[name] = row[name].split("\n")
+    kept = {name: row[name] for name in ("category", "importance", "scope", "created_at") if row.get(name) is not None}
+    return record | {name: value for name, value in kept.items() if value != ""}

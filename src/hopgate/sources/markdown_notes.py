@@ -1,0 +1,136 @@
+"""A folder of Markdown, an Obsidian vault, or one note: a memory a note, or a section."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hopgate.errors import HopgateError
+from hopgate.fields import READERS, check_unknown
+from hopgate.sources.front_matter import split_front_matter
+from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, files_below, read_utf8
+
+SUFFIXES = (".md", ".markdown")
+_LINK = re.compile(r"!?\[\[([^\]|#^]*)(?:[#^][^\]|]*)?(?:\|([^\]]*))?\]\]")
+_TAG = re.compile(r"(?<![\w&/#])#([^\W\d_][\w/-]*)")
+_CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*#*$")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+# What front matter calls the fields of a memory.
+_CALLED = {"created": "created_at", "date": "created_at", "tag": "tags", "aliases": "expanded_keywords"} | {
+    "alias": "expanded_keywords",
+    "lang": "language",
+}
+
+
+def is_vault(place: Place) -> bool:
+    """Whether a folder is an Obsidian vault."""
+    return place.is_dir() and (place / ".obsidian").is_dir()
+
+
+def recognises(place: Place) -> bool:
+    """Whether a file is Markdown, or a folder has some in it."""
+    if place.is_dir():
+        return next(files_below(place, *SUFFIXES), None) is not None
+    return place.name.lower().endswith(SUFFIXES)
+
+
+def records(place: Place, options: ReadOptions) -> Records:
+    """Give the notes; a note's id is its path in the folder, a section's that and its heading."""
+    notes = files_below(place, *SUFFIXES) if place.is_dir() else iter([(place.name, place)])
+    for path, note in notes:
+        try:
+            front, text = split_front_matter(read_utf8(note))
+            record = _record(path, front, text, _written(note))
+        except HopgateError as error:
+            raise HopgateError(str(error) if str(note) in str(error) else f"{note}, {error}") from None
+        if options.sections:
+            yield from ((section["_id"], section) for section in _sections(record, path))
+        else:
+            yield path, record | _contents(record["text"], record)
+
+
+def _record(path: str, front: dict[str, Any], text: str, written: datetime | None) -> Record:
+    """A note with its front matter; what it has beyond a memory's fields is kept in `extra`."""
+    fields: dict[str, Any] = {}
+    for name, value in front.items():
+        known = _CALLED.get(name, name)
+        if known in fields:
+            raise HopgateError(f"the front matter gives {known!r} twice, once as {name!r}: keep one of them")
+        fields[known] = value
+    extra = {name: value for name, value in fields.items() if name not in READERS and name != "title"}
+    check_unknown(list(extra), "front matter", kept=True)
+    for name in ("tags", "expanded_keywords"):
+        if isinstance(fields.get(name), str):
+            fields[name] = [part.strip().removeprefix("#") for part in fields[name].split(",") if part.strip()]
+        elif isinstance(fields.get(name), list):
+            fields[name] = [str(part).removeprefix("#") for part in fields[name] if part is not None]
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    first, _, rest = text.lstrip().partition("\n")
+    heading = _HEADING.match(first)
+    title = fields.pop("title", None)
+    if title is None and heading and len(heading[1]) == 1:
+        title, text = _unlinked(heading[2]), rest
+    day = _DAY.search(stem)
+    record: Record = {"_id": path, "title": str(title or stem), "text": text.strip()}
+    record |= {name: value for name, value in fields.items() if name in READERS and value is not None}
+    if "created_at" not in record and (when := (_day(day[0]) if day else None) or written):
+        record["created_at"] = when.isoformat()
+    if "category" not in record and "/" in path:
+        record["category"] = path.rpartition("/")[0]
+    return record | ({"extra": extra} if extra else {})
+
+
+def _contents(text: str, record: Record) -> Record:
+    """A text with its links as plain words, the links as keywords and its #tags as tags."""
+    prose = _CODE.sub(" ", text)
+    linked = [target.strip().rpartition("/")[2] for target, _ in _LINK.findall(prose) if target.strip()]
+    tags = dict.fromkeys([*record.get("tags", ()), *_TAG.findall(prose)])
+    keywords = dict.fromkeys([*record.get("expanded_keywords", ()), *linked])
+    return {
+        "text": _unlinked(text).strip(),
+        **({"tags": list(tags)} if tags else {}),
+        **({"expanded_keywords": list(keywords)} if keywords else {}),
+    }
+
+
+def _sections(record: Record, path: str) -> Iterator[Record]:
+    """The parts of a note under its headings; they are one thread, and what comes before the first has no heading."""
+    numbered, fenced = Repeated(), False
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    for line in record["text"].splitlines():
+        fenced ^= line.startswith(("```", "~~~"))
+        heading = None if fenced else _HEADING.match(line)
+        if heading:
+            parts.append((_unlinked(heading[2]), []))
+        else:
+            parts[-1][1].append(line)
+    whole = {name: value for name, value in record.items() if name not in ("_id", "title", "text")}
+    for heading_text, lines in parts:
+        text = "\n".join(lines).strip()
+        if not text:
+            continue
+        slug = re.sub(r"[^\w]+", "-", heading_text.lower()).strip("-")
+        section = whole | {"_id": numbered(f"{path}#{slug}" if slug else path), "thread": path}
+        section["title"] = f"{record['title']}: {heading_text}" if heading_text else record["title"]
+        yield section | _contents(text, whole)
+
+
+def _unlinked(text: str) -> str:
+    return _LINK.sub(lambda found: found[2] or found[1], text)
+
+
+def _written(note: Place) -> datetime | None:
+    if not isinstance(note, Path):
+        return None
+    return datetime.fromtimestamp(int(note.stat().st_mtime), UTC)
+
+
+def _day(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        return None

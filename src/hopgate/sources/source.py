@@ -1,0 +1,145 @@
+"""What every source shares: its name, how it is recognised, how it is read, and the ids that it makes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hopgate.errors import HopgateError
+
+Place = Path | zipfile.Path
+"""A file or folder, or one inside a ZIP archive: exports come as either."""
+
+# A file that is gone or may not be read; an archive that is damaged or locked by a password.
+UNREADABLE = (OSError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error)
+
+Record = dict[str, Any]
+"""A memory as a line of corpus.jsonl would have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a source is read.
+
+    Parameters
+    ----------
+    fields : mapping of field to column
+        Which column, or which path such as `message.body`, holds a memory's field.
+    sections : bool
+        Whether each section of a Markdown note is a memory of its own.
+    date_order : str, optional
+        "dmy" or "mdy", where a chat's dates can be read both ways.
+    query : str, optional
+        The SELECT, or the table's name, of a database.
+    keep_unknown : bool
+        Whether fields that are not a memory's are kept in `extra` instead of being refused.
+    scope : str, optional
+        The scope of every memory that has none.
+    """
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    sections: bool = False
+    date_order: str | None = None
+    query: str | None = None
+    keep_unknown: bool = False
+    scope: str | None = None
+
+
+Records = Iterator[tuple[str, Record]]
+"""Records, each with where it lies in its file: what an error says."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFormat:
+    """A kind of file that memories can come from.
+
+    Parameters
+    ----------
+    name : str
+        What `--as` calls it.
+    title : str
+        What it is, for a sentence.
+    recognises : callable
+        Whether a place looks like it; cheap.
+    records : callable
+        The records of a place.
+    """
+
+    name: str
+    title: str
+    recognises: Callable[[Place], bool]
+    records: Callable[[Place, ReadOptions], Records]
+
+
+def digest(*parts: object) -> str:
+    """Sixteen hexadecimal digits of some values: the same values, the same id, in every run.
+
+    Examples
+    --------
+    >>> digest("a", "b") == digest("a", "b") != digest("ab", "")
+    True
+    """
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False, default=str).encode()).hexdigest()[:16]
+
+
+class Repeated:
+    """Numbers ids that come again: the second `x` is `x-2`.
+
+    Examples
+    --------
+    >>> numbered = Repeated()
+    >>> numbered("x"), numbered("y"), numbered("x")
+    ('x', 'y', 'x-2')
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    def __call__(self, name: str) -> str:
+        """Give the name, or the name with a number where it was given before."""
+        count = self._seen[name] = self._seen.get(name, 0) + 1
+        return name if count == 1 else f"{name}-{count}"
+
+
+def read_bytes(place: Place) -> bytes:
+    """The bytes of a file, or why it cannot be read."""
+    try:
+        return place.read_bytes()
+    except UNREADABLE as error:
+        raise HopgateError(f"{place} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def read_utf8(place: Place) -> str:
+    """The text of a UTF-8 file without its byte-order mark."""
+    try:
+        return read_bytes(place).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise HopgateError(f"{place} is not UTF-8 at byte {error.start}: save it as UTF-8") from None
+
+
+def head(place: Place, size: int = 4096) -> str:
+    """The beginning of a file, to recognise it by; nothing where it cannot be read."""
+    try:
+        with place.open("rb") as stream:
+            data: bytes = stream.read(size)
+        return data.decode("utf-8-sig", "replace")
+    except UNREADABLE:
+        return ""
+
+
+def files_below(place: Place, *suffixes: str) -> Iterator[tuple[str, Place]]:
+    """The files of a folder with one of the suffixes, each with its path in it; hidden ones and their folders not."""
+    inside: list[Place] = list(place.iterdir())
+    for inner in sorted(inside, key=lambda one: one.name):
+        if inner.name.startswith((".", "__MACOSX")):
+            continue
+        if inner.is_dir():
+            yield from ((f"{inner.name}/{path}", below) for path, below in files_below(inner, *suffixes))
+        elif inner.name.lower().endswith(suffixes):
+            yield inner.name, inner

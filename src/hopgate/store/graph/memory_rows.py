@@ -1,0 +1,65 @@
+"""What the graph holds of one memory: its mentions, facts, edges, neighbours, and what it took the place of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+_EDGES = """
+SELECT s.canonical_name, e.relation, d.canonical_name, e.weight, e.valid_from, e.valid_to,
+  nullif(e.recorded_at, '-infinity'), e.retired_at, ARRAY(SELECT coalesce(m.external_id, m.id::text) FROM memories m
+    WHERE m.id = ANY(e.evidence_memory_ids) AND NOT m.is_sensitive ORDER BY m.id)
+FROM concept_edges e JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id
+WHERE e.evidence_memory_ids @> ARRAY[%s::bigint] AND e.retired_at IS NULL
+ORDER BY e.weight DESC, 1, 2, 3, e.id LIMIT %s
+"""
+# A hub's memories are no neighbours of each other, and reading them all would cost too much.
+_NEIGHBOURS = """
+SELECT coalesce(m.external_id, m.id::text), array_agg(c.canonical_name ORDER BY c.memory_count, c.id)
+FROM memory_concepts mine JOIN concepts c ON c.id = mine.concept_id AND c.memory_count < 1000
+JOIN memory_concepts x ON x.concept_id = c.id AND x.memory_id <> mine.memory_id
+JOIN memories m ON m.id = x.memory_id AND NOT m.is_sensitive AND m.superseded_at IS NULL
+WHERE mine.memory_id = %s GROUP BY m.id, m.external_id
+ORDER BY sum(1.0 / greatest(c.memory_count, 1)) DESC, m.id LIMIT %s
+"""
+
+
+def mentions(connection: Connection[Any], memory_id: int) -> list[tuple[str, str, str]]:
+    """Names as they are spelt, the concepts they stand for, and their kinds."""
+    return connection.execute(
+        "SELECT m.spelling, c.canonical_name, coalesce(m.kind, c.kind, '') FROM mentions m "
+        "JOIN concept_names n ON n.id = m.name_id JOIN concepts c ON c.id = n.concept_id "
+        "WHERE m.memory_id = %s ORDER BY 2, 1",
+        (memory_id,),
+    ).fetchall()
+
+
+def facts(connection: Connection[Any], memory_id: int) -> list[tuple[Any, ...]]:
+    """Subject, relation, object, valid from and to, weight."""
+    return connection.execute(
+        "SELECT s.name, f.relation, o.name, f.valid_from, f.valid_to, f.weight FROM facts f "
+        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
+        "WHERE f.memory_id = %s ORDER BY f.id",
+        (memory_id,),
+    ).fetchall()
+
+
+def edges(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[Any, ...]]:
+    """The edges that it is evidence of now, as `edge_rows.visible` gives them, heaviest first."""
+    return connection.execute(_EDGES, (memory_id, limit)).fetchall()
+
+
+def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[str, list[str]]]:
+    """Memories that talk about the same concepts, those with the rarest first, and which concepts these are."""
+    return connection.execute(_NEIGHBOURS, (memory_id, limit)).fetchall()
+
+
+def supersedes(connection: Connection[Any], memory_id: int) -> list[str]:
+    """The external ids of the memories whose place it took."""
+    rows = connection.execute(
+        "SELECT coalesce(external_id, id::text) FROM memories WHERE superseded_by = %s ORDER BY id", (memory_id,)
+    )
+    return [row[0] for row in rows]

@@ -1,0 +1,105 @@
+"""A backup back into an empty store: every table in the order of its references, and compared before it counts."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Sequence
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.store import memories
+from hopgate.store.backup import Manifest, check_backup, columns_of, copied, own_tables, table_bytes, write_alike
+from hopgate.store.graph import graph_vectors
+from hopgate.store.schema import migrate
+from hopgate.store.schema.migrate import HEAD
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.store import Store
+
+
+def read_backup(store: Store, path: Path) -> Manifest:
+    """Load a backup into a store without memories: wholly, and equal by digest, or not at all.
+
+    One of an older schema is loaded as it was and brought up to this code's, as the store itself would have been.
+    """
+    manifest = check_backup(path)
+    if manifest.schema > HEAD:
+        raise HopgateError(f"{path} has schema {manifest.schema}, newer than this hopgate's {HEAD}: update hopgate")
+    with store.transaction() as connection:
+        if count := memories.count(connection):
+            raise HopgateError(f"this store holds {count:,} memories: restore into an empty one, --data NEW-FOLDER")
+    older = manifest.schema != HEAD
+    if older:
+        migrate.downgrade(store.dsn, manifest.schema)
+    try:
+        with store.transaction() as connection, zipfile.ZipFile(path) as archive:
+            _load(connection, archive, manifest)
+    finally:
+        if older:
+            migrate.upgrade(store.dsn)
+    with store.transaction() as connection:
+        memories.tidy(connection)
+        if "embedding" in columns_of(connection, "concepts"):
+            graph_vectors.ensure_index(connection)
+    return manifest
+
+
+def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    write_alike(connection)
+    there = [table for table in own_tables() if columns_of(connection, table)]
+    if unknown := sorted(manifest.tables.keys() - set(there)):
+        raise HopgateError(f"the backup has a table {unknown[0]} that this schema lacks: update hopgate")
+    # What triggers would write beside these rows is in the backup already.
+    for table in there:
+        connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+    connection.execute(f"TRUNCATE {', '.join(there)}")
+    for table in _in_order(connection, list(manifest.tables)):
+        copy = manifest.tables[table]
+        has = columns_of(connection, table)
+        for name, kind in copy.columns.items():
+            # Vectors have a column from the first one on; an owner's table may have more of its own.
+            if name not in has:
+                connection.execute(f'ALTER TABLE {table} ADD COLUMN "{name}" {kind}')
+        names = ", ".join(f'"{name}"' for name in copy.columns)
+        with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as out:
+            for chunk in table_bytes(archive, table):
+                out.write(chunk)
+        digest = hashlib.sha256()
+        for chunk in copied(connection, table, copy.columns):
+            digest.update(chunk)
+        if digest.hexdigest() != copy.sha256:
+            raise HopgateError(f"the table {table} is not what the backup holds: nothing was restored")
+        _continue_numbers(connection, table)
+    for table in there:
+        connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+
+
+def _in_order(connection: Connection[Any], tables: Sequence[str]) -> list[str]:
+    """Tables after those that they refer to."""
+    rows = connection.execute(
+        "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint WHERE contype = 'f' "
+        "AND conrelid <> confrelid"
+    )
+    needs: dict[str, set[str]] = {table: set() for table in tables}
+    for table, other in rows:
+        if table in needs and other in needs:
+            needs[table].add(other)
+    return list(TopologicalSorter(needs).static_order())
+
+
+def _continue_numbers(connection: Connection[Any], table: str) -> None:
+    """Let new rows have ids after the restored ones."""
+    rows = connection.execute(
+        "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attidentity <> ''", (table,)
+    ).fetchall()
+    for (column,) in rows:
+        connection.execute(
+            f'SELECT setval(pg_get_serial_sequence(%s, %s), greatest(1, max("{column}")), max("{column}") IS NOT NULL) '
+            f"FROM {table}",
+            (table, column),
+        )

@@ -1,0 +1,144 @@
+"""A store kept in order: vectors and graph up with the memories, off the path of whoever writes; backups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hopgate.store import extractions, memories, setting_rows, vectors
+from hopgate.store.graph import version
+
+if TYPE_CHECKING:
+    from hopgate.extract.extractor import Extractor
+    from hopgate.graph.build.pipeline import GraphBuilder
+    from hopgate.memory_writer import MemoryWriter
+    from hopgate.store.backup import Manifest
+    from hopgate.store.fill import Embedding
+    from hopgate.store.store import Store
+
+# The channel that the table's trigger notifies.
+CHANNEL = "hopgate_memories"
+# How long one wait lasts, so that an interruption is noticed.
+PATIENCE = 1.0
+DEFAULT = "phrases"
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """What was brought up to date.
+
+    Parameters
+    ----------
+    embedded, linked : int
+        How many memories got a vector, and how many an extraction.
+    left : str
+        The extractor that made the graph, where linking needs it named; empty otherwise.
+    """
+
+    embedded: int
+    linked: int
+    left: str = ""
+
+
+class Upkeep:
+    """Embeds and links what a store's vectors and graph lack."""
+
+    def __init__(self, store: Store, embedding: Embedding, writer: MemoryWriter, builder: GraphBuilder) -> None:
+        self._store = store
+        self._embedding = embedding
+        self._writer = writer
+        self._builder = builder
+
+    def catch_up(
+        self,
+        external_ids: Sequence[str] | None = None,
+        *,
+        extractor: str | Extractor | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> CaughtUp:
+        """Embed whatever waits, and link these memories; by default all that wait.
+
+        Parameters
+        ----------
+        extractor : str or Extractor, optional
+            By default the one without a model, in a graph that it made; a graph that a model made waits for `build`.
+        """
+        from hopgate.extract.spec import extractor_from
+
+        self._writer.mark_by_rules()
+        with self._store.transaction() as connection:
+            waiting = extractions.pending(connection)
+            made_by, derived = extractions.made_by(connection), version.is_derived(connection)
+        embedded = self._embedding.fill(None, progress)
+        wanted = waiting if external_ids is None else sorted(set(external_ids) & set(waiting))
+        if not wanted:
+            return CaughtUp(embedded, 0)
+        if extractor is None and made_by not in ("", DEFAULT):
+            return CaughtUp(embedded, 0, made_by)
+        chosen = extractor_from(extractor or DEFAULT) if extractor is None or isinstance(extractor, str) else extractor
+        built = self._builder.build(chosen, only=wanted if derived else None)
+        return CaughtUp(embedded, built.extraction.memories)
+
+    def watch(self, *, extractor: str | Extractor | None = None, wait: float | None = None) -> Iterator[CaughtUp]:
+        """Embed and link what other programs write into the table, as it comes in; give what was done each time.
+
+        Parameters
+        ----------
+        wait : float, optional
+            End when nothing came for so many seconds; by default never.
+        """
+        # Listening begins before the first look, so that no row comes in between.
+        with self._store.listening(CHANNEL) as notified:
+            yield self.catch_up(extractor=extractor)
+            idle = 0.0
+            while wait is None or idle < wait:
+                patience = PATIENCE if wait is None else min(PATIENCE, wait - idle)
+                if notified(patience):
+                    idle = 0.0
+                    done = self.catch_up(extractor=extractor)
+                    if done.embedded or done.linked or done.left:
+                        yield done
+                else:
+                    idle += patience
+
+    def backup(self, path: str | Path) -> Manifest:
+        """Write the whole store, as it is at one moment, into a new file, and read it back."""
+        from hopgate.store.backup import write_backup
+
+        # Counts of words that wait to be added up are, so that a restored store, which is tidied, has the same rows.
+        with self._store.transaction() as connection:
+            memories.tidy(connection)
+        return write_backup(self._store, Path(path))
+
+    def restore(self, path: str | Path) -> Manifest:
+        """Load a backup into this store, which must hold no memories; equal by checksum, or nothing is changed."""
+        from hopgate.store.restore import read_backup
+
+        made = read_backup(self._store, Path(path))
+        self._embedding.index()
+        return made
+
+    def made_by(self) -> str:
+        """The extractor that made most of the graph, or nothing."""
+        with self._store.transaction() as connection:
+            return extractions.made_by(connection)
+
+    def status(self) -> dict[str, Any]:
+        """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules."""
+        with self._store.transaction() as connection:
+            space = vectors.space(connection)
+            states = extractions.states(connection)
+            return {
+                **memories.tally(connection),
+                "pending_vectors": vectors.count_pending(connection),
+                "pending_graph": states.get("pending", 0),
+                "failed_graph": states.get("failed", 0) + states.get("truncated", 0),
+                "graph_version": version.current(connection),
+                "graph_built": version.is_derived(connection),
+                "extractor": extractions.made_by(connection),
+                "embedder": space.identity.name if space else "",
+                "sensitivity": self._writer.rules().to_dict(),
+                "store_settings": {name: value for name, (value, _) in setting_rows.read(connection).items()},
+            }

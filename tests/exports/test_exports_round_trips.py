@@ -1,0 +1,236 @@
+"""Out and in again: an export gives an equal store, a backup an equal one to the byte."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hopgate
+from hopgate.cli import main
+from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+from hopgate.store.backup import own_tables
+from hopgate.store.schema.migrate import VERSION_TABLE
+
+_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
+_key = st.none() | st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
+_moments = st.none() | st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1))
+_names = st.lists(st.text(st.characters(categories=["L", "N", "Zs"]), min_size=1, max_size=8), max_size=3)
+_memory = st.builds(
+    lambda **fields: fields,
+    text=_text,
+    title=st.text(st.characters(categories=["L", "N"]), max_size=8),
+    tags=_names.map(tuple),
+    category=_key,
+    expanded_keywords=_names.map(tuple),
+    importance=st.floats(0, 1),
+    is_sensitive=st.booleans(),
+    scope=_key,
+    created_at=_moments,
+    thread=_key,
+    reply_to=_key,
+    language=st.sampled_from([None, "german", "simple"]),
+)
+
+
+def facts(kb: KnowledgeBase) -> list[tuple[object, ...]]:
+    return sorted(
+        (e.source, e.relation, e.target, e.valid_from, e.valid_to, e.evidence) for e in kb.graph.edges() if e.evidence
+    )
+
+
+def fill(kb: KnowledgeBase) -> None:
+    kb.add(
+        Memory("m1", "Ada Lovelace lives in London.", tags=("people",), created_at=datetime(2024, 5, 1)),
+        Memory("m2", "Bea Byron lives in Rome.", title="Bea: a/note"),
+        Memory("m3", "The safe's code hangs in Paris Hilton's attic.", is_sensitive=True),
+        Memory("m4", "Ada Lovelace lives in Turin.", superseded_by="m1"),
+    )
+    kb.build()
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(_memory, min_size=1, max_size=5), superseded=st.booleans())
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_an_export_ingested_is_an_equal_store(
+    kb: KnowledgeBase, other: str, dsn: str, tmp_path: Path, form: str, rows: list[dict[str, object]], superseded: bool
+) -> None:
+    kb.delete([memory.external_id for memory in kb.export()])
+    made = [Memory(f"m{number}", **fields) for number, fields in enumerate(rows)]  # type: ignore[arg-type]
+    if superseded and len(made) > 1:
+        made[0] = Memory("m0", superseded_by="m1", **rows[0])  # type: ignore[arg-type]
+    kb.add(*made)
+    path = tmp_path / f"all.{form}"
+    main_quietly("export", "--format", form, "--out", str(path), "--dsn", dsn)
+    with hopgate.open(other) as second:
+        second.delete([memory.external_id for memory in second.export()])
+        second.ingest(path)
+        assert list(second.export()) == list(kb.export())
+
+
+def main_quietly(*arguments: str) -> None:
+    try:
+        main(list(arguments))
+    except SystemExit as end:
+        assert not end.code, arguments
+
+
+def test_triples_give_the_same_edges(kb: KnowledgeBase, other: str, dsn: str, tmp_path: Path) -> None:
+    fill(kb)
+    main_quietly("export", "--out", str(tmp_path / "c.jsonl"), "--dsn", dsn)
+    main_quietly("export", "--format", "triples", "--out", str(tmp_path / "t.jsonl"), "--dsn", dsn)
+    assert "Hilton" not in (tmp_path / "t.jsonl").read_text()
+    main_quietly("ingest", str(tmp_path / "c.jsonl"), "--later", "--dsn", other)
+    replay = ("build", "--extractor", "replay", "--model", str(tmp_path / "t.jsonl"))
+    main_quietly(*replay, "--single-valued", "lives in", "--dsn", other)
+    with hopgate.open(other) as second:
+        assert facts(second) == facts(kb) and len(facts(kb)) == 3
+        assert {c.name: c.kind for c in second.graph.concepts()} == {c.name: c.kind for c in kb.graph.concepts()}
+
+
+def test_a_backup_restored_is_equal_by_checksum(kb: KnowledgeBase, other: str, tmp_path: Path) -> None:
+    fill(kb)
+    kb.embed()
+    kb.build()
+    made = kb.upkeep.backup(tmp_path / "one.hopgate")
+    assert stat.S_IMODE((tmp_path / "one.hopgate").stat().st_mode) == 0o600
+    with hopgate.open(other) as second:
+        restored = second.upkeep.restore(tmp_path / "one.hopgate")
+        again = second.upkeep.backup(tmp_path / "two.hopgate")
+        assert restored == made and again == made and made.memories == 4
+        assert list(second.export()) == list(kb.export()) and facts(second) == facts(kb)
+        question = "where does Ada live"
+        assert [hit.external_id for hit in second.recall(question)] == [hit.external_id for hit in kb.recall(question)]
+        # New rows get new ids.
+        second.add(Memory("m5", "Cid Curie lives in Oslo."))
+        second.embed()
+        second.build()
+        assert len(second) == 5 and len(facts(second)) == 4
+        with pytest.raises(HopgateError, match="holds 5 memories: restore into an empty one"):
+            second.upkeep.restore(tmp_path / "one.hopgate")
+    with pytest.raises(HopgateError, match="exists already"):
+        kb.upkeep.backup(tmp_path / "one.hopgate")
+
+
+def test_every_table_of_hopgate_is_in_a_backup(kb: KnowledgeBase) -> None:
+    with kb.store.transaction() as connection:
+        rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+    assert {row[0] for row in rows} - {VERSION_TABLE} == set(own_tables())
+
+
+def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, other: str, tmp_path: Path) -> None:
+    fill(kb)
+    kb.upkeep.backup(tmp_path / "good")
+    damaged = tmp_path / "damaged"
+    with zipfile.ZipFile(tmp_path / "good") as old, zipfile.ZipFile(damaged, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b"London", b"Londin"))
+    (tmp_path / "cut").write_bytes((tmp_path / "good").read_bytes()[:-400])
+    (tmp_path / "odd").write_bytes(b"no archive")
+    with hopgate.open(other) as second:
+        for name, reason in (
+            ("damaged", "is damaged"),
+            ("cut", "not a backup"),
+            ("odd", "not a backup"),
+            ("gone", "No such"),
+        ):
+            with pytest.raises(HopgateError, match=reason):
+                second.upkeep.restore(tmp_path / name)
+        assert len(second) == 0
+
+
+def test_a_backup_of_an_older_schema_is_brought_up(kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str) -> None:
+    from hopgate.store.schema import migrate
+
+    kb.add(Memory("m1", "Ada Lovelace lives in London."))
+    kb.build()
+    kb.store.close()
+    migrate.downgrade(dsn, "0003")
+    with hopgate.open(dsn, upgrade=True):
+        pass
+    migrate.downgrade(dsn, "0003")
+    from hopgate.store.backup import write_backup
+    from hopgate.store.store import Store
+
+    with Store(dsn) as old:
+        assert write_backup(old, tmp_path / "old").schema == "0003"
+    with hopgate.open(other) as second:
+        second.upkeep.restore(tmp_path / "old")
+        assert [edge.target for edge in second.graph.edges("Ada Lovelace")] == ["London"]
+        second.add(Memory("m2", "x", thread="t"))
+
+
+def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(
+    kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str
+) -> None:
+    fill(kb)
+    out = tmp_path / "vault"
+    main_quietly("export", "--format", "obsidian", "--out", str(out), "--dsn", dsn)
+    ada = (out / "Concepts" / "Ada Lovelace.md").read_text()
+    assert "- lives in [[London]] ([[m1]])" in ada and "- [[m1]]" in ada
+    assert "[[Ada Lovelace]] lives in it" in (out / "Concepts" / "London.md").read_text()
+    assert "Mentions: " in (out / "Memories" / "m1.md").read_text() and (out / "Memories" / "Bea a note 2.md").exists()
+    assert not any("attic" in path.read_text() or "Hilton" in path.read_text() for path in out.rglob("*.md"))
+    with hopgate.open(other) as second:
+        second.ingest(out)
+        assert second.get("Concepts/Ada Lovelace.md") is not None
+    with pytest.raises(SystemExit):
+        main(["export", "--format", "obsidian", "--out", str(out), "--dsn", dsn])
+
+
+def test_sqlite_there_and_back(kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str) -> None:
+    fill(kb)
+    main_quietly("export", "--format", "sqlite", "--out", str(tmp_path / "m.sqlite"), "--dsn", dsn)
+    with hopgate.open(other) as second:
+        second.ingest(tmp_path / "m.sqlite")
+        rows = [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in second.export()]
+    assert rows == [(m.external_id, m.content, m.tags, m.is_sensitive, m.created_at) for m in kb.export()]
+
+
+@pytest.mark.parametrize(("form", "sign"), [("graphml", "<graphml"), ("node-link", '"links"')])
+def test_graphs(kb: KnowledgeBase, dsn: str, capsys: pytest.CaptureFixture[str], form: str, sign: str) -> None:
+    fill(kb)
+    main_quietly("export", "--format", form, "--dsn", dsn)
+    printed = capsys.readouterr().out
+    assert sign in printed and "Ada Lovelace" in printed and "Hilton" not in printed
+
+
+def test_parquet_without_its_package(kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hopgate.exports.flat_rows import write_parquet
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(HopgateError, match=r"pip install 'hopgate\[parquet\]'"):
+        write_parquet(kb.export(), tmp_path / "x.parquet")
+
+
+def test_formats_that_are_none(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, reason in ((["--format", "docx"], "no format 'docx'"), (["--format", "parquet"], "give --out")):
+        with pytest.raises(SystemExit):
+            main(["export", *arguments, "--dsn", dsn])
+        assert reason in capsys.readouterr().err
+
+
+def test_a_json_export_of_an_empty_store(dsn: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main_quietly("export", "--format", "node-link", "--dsn", dsn)
+    assert json.loads(capsys.readouterr().out)["nodes"] == []
+
+
+def test_a_restored_table_still_notifies_and_did_not_for_what_was_restored(
+    kb: KnowledgeBase, other: str, tmp_path: Path
+) -> None:
+    kb.add(Memory("m1", "x"))
+    kb.upkeep.backup(tmp_path / "b")
+    with hopgate.open(other) as second, second.store.listening("hopgate_memories") as notified:
+        second.upkeep.restore(tmp_path / "b")
+        assert not notified(0.1)
+        second.add(Memory("m2", "y"))
+        assert notified(10)

@@ -1,0 +1,121 @@
+"""A model's word on ambiguous names and proposed changes: used, recorded, taken back, ignored when it is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hopgate.errors import HopgateError
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.graph.build.curate import Action
+from hopgate.graph.build.second_opinion import SecondOpinion
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+
+
+class Answering:
+    """A chat model that answers as it is told to."""
+
+    def __init__(self, say: Callable[[dict[str, Any]], str]) -> None:
+        self.say = say
+        self.questions: list[dict[str, Any]] = []
+
+    def answer(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> str:
+        question = json.loads(asked[-1]["content"])
+        self.questions.append(question)
+        return self.say(question)
+
+
+@pytest.mark.parametrize(
+    ("said", "same"),
+    [
+        ('{"answer": "same"}', True),
+        ('Sure: {"answer": "different"}', False),
+        ('{"answer": "unknown"}', None),
+        ('{"answer": "perhaps"}', None),
+        ("", None),
+        ('{"answer": "sa', None),
+        ("[1]", None),
+    ],
+)
+def test_whether_two_names_are_one(said: str, same: bool | None) -> None:
+    opinion = SecondOpinion(Answering(lambda _: said))
+    assert opinion.same("nas2", "host", ("nas-2", "the NAS")) is same
+    assert (opinion.asked, opinion.answered) == (1, 0 if same is None else 1)
+
+
+def test_only_a_model_has_one() -> None:
+    with pytest.raises(HopgateError, match="give --extractor llama or openai"):
+        SecondOpinion(Phrases())
+
+
+def undecided(kb: KnowledgeBase) -> None:
+    kb.add(Memory("m1", "Ada Lovelace met Adda Lovelace in London."))
+    kb.build()
+    with kb.store.transaction() as connection:
+        connection.execute(
+            "UPDATE concept_names SET ambiguous_with = (SELECT id FROM concept_names WHERE name = 'Ada Lovelace'), "
+            "ambiguous_score = 0.6 WHERE name = 'Adda Lovelace'"
+        )
+    assert len(kb.graph.ambiguous()) == 1
+
+
+def test_an_undecided_pair_is_merged_with_who_decided_and_split_again(kb: KnowledgeBase) -> None:
+    undecided(kb)
+    before = sorted(concept.name for concept in kb.graph.concepts())
+    model = Answering(lambda _: '{"answer": "same"}')
+    assert kb.graph.tie_break(SecondOpinion(model)) == (1, 0)
+    assert model.questions == [{"first": "Adda Lovelace", "kind": "unknown", "second": ["Ada Lovelace"]}]
+    (merge,) = kb.graph.concept("Ada Lovelace").merges
+    assert merge.method == "a model, asked"
+    kb.graph.split("Ada Lovelace")
+    assert sorted(concept.name for concept in kb.graph.concepts()) == before
+
+
+def test_a_pair_that_is_two_is_no_longer_undecided_and_one_it_does_not_know_is(kb: KnowledgeBase) -> None:
+    undecided(kb)
+    assert kb.graph.tie_break(SecondOpinion(Answering(lambda _: ""))) == (0, 0)
+    assert len(kb.graph.ambiguous()) == 1
+    assert kb.graph.tie_break(SecondOpinion(Answering(lambda _: '{"answer": "different"}'))) == (0, 1)
+    assert kb.graph.ambiguous() == []
+
+
+def notes(kb: KnowledgeBase) -> None:
+    kb.add(Memory("old", "Ada Lovelace keeps the spare key in the shed."))
+    kb.add(Memory("secret", "Ada Lovelace keeps the code under the vase.", is_sensitive=True))
+    kb.add(Memory("new", "Ada Lovelace gave the spare key to Bea Byron."))
+    kb.build()
+
+
+def test_a_model_decides_what_a_new_memory_means_and_it_is_taken_back(kb: KnowledgeBase) -> None:
+    notes(kb)
+    model = Answering(lambda _: '{"action": "DELETE", "older": 1, "reason": "the key moved"}')
+    (found,) = [one for one in kb.graph.curate(apply=True, decide=SecondOpinion(model).decide) if one.older]
+    assert (found.action, found.memory, found.older, found.reason) == (
+        *(Action.DELETE, "new", "old"),
+        "the model: the key moved",
+    )
+    old = kb.get("old")
+    assert old and old.superseded_by == "new"
+    assert "vase" not in json.dumps(model.questions)
+    assert kb.graph.memory("old").reason == "the model: the key moved"
+    kb.mark_sensitive(["new"])
+    assert kb.graph.memory("old").reason == ""
+    assert kb.graph.restore(["old"]) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *('{"action": "DELETE", "older": 9, "reason": ""}', '{"action": "FORGET", "older": 1, "reason": ""}'),
+        *('{"action": "NOOP", "older": true, "reason": ""}', "I would keep both.", ""),
+    ],
+)
+def test_an_answer_that_is_none_leaves_it_to_the_rules(kb: KnowledgeBase, said: str) -> None:
+    notes(kb)
+    opinion = SecondOpinion(Answering(lambda _: said))
+    assert kb.graph.curate(decide=opinion.decide) == kb.graph.curate()
+    assert opinion.asked > 0 and opinion.answered == 0

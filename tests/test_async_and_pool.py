@@ -1,0 +1,68 @@
+"""A program's own event loop and its own pool of connections."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+
+import hopgate
+from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+
+
+def test_recall_and_add_do_not_block_the_loop(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    recall, turned = kb.recall, threading.Event()
+
+    def waiting(*arguments: object, **options: object) -> object:
+        # Set by the loop: were it blocked by this, it never would be.
+        assert turned.wait(60)
+        return recall(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kb, "recall", waiting)
+
+    async def both() -> list[str]:
+        written = await kb.aadd(Memory("m1", "Ada keeps the spare key."))
+        assert written.added == 1
+        asked = asyncio.create_task(kb.arecall("spare key", legs=("lexical",)))
+        await asyncio.sleep(0)
+        turned.set()
+        return [hit.external_id for hit in await asked]
+
+    assert asyncio.run(both()) == ["m1"]
+
+
+def test_many_at_once(kb: KnowledgeBase) -> None:
+    async def all_at_once() -> list[int]:
+        await asyncio.gather(*(kb.aadd(Memory(f"m{i}", f"note {i} about the harbour")) for i in range(20)))
+        found = await asyncio.gather(*(kb.arecall("harbour", legs=("lexical",), k=20) for _ in range(10)))
+        return [len(hits) for hits in found]
+
+    assert asyncio.run(all_at_once()) == [20] * 10
+
+
+def test_an_own_pool_is_used_as_it_is_and_stays_open(dsn: str) -> None:
+    options = {"autocommit": True, "row_factory": dict_row}
+    with ConnectionPool(dsn, kwargs=options, min_size=1, max_size=4) as pool:
+        with hopgate.open(pool=pool) as kb:
+            kb.add(Memory("m1", "Ada Lovelace lives in London."))
+            kb.build()
+            assert [hit.external_id for hit in kb.recall("London", legs=("lexical", "graph"))] == ["m1"]
+            with pytest.raises(HopgateError), kb.store.transaction() as connection:
+                connection.execute("DELETE FROM memories")
+                raise HopgateError("and back")
+            assert len(kb) == 1
+            change = kb.graph.merge("London", "Ada Lovelace", dry_run=True)
+            assert change is not None and len(kb.graph.edges()) == 1
+        with pool.connection() as connection:
+            assert connection.autocommit and connection.row_factory is dict_row
+            assert connection.execute("SELECT count(*) AS n FROM memories").fetchone() == {"n": 1}
+        with pytest.raises(HopgateError, match="leave the address out"):
+            hopgate.open(dsn, pool=pool)
+    with psycopg.connect(dsn) as connection:
+        assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)

@@ -1,0 +1,127 @@
+"""Nothing given is ignored: a field that is not known is refused by name, with the one that was meant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hopgate.corpus import parse_memory, read_corpus, to_record
+from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+from hopgate.sensitivity import SensitivityRules
+from hopgate.sources.source import ReadOptions
+
+WRONG: list[tuple[dict[str, Any], str, str]] = [
+    # Sensitivity, misplaced or misspelt.
+    ({"isSensitive": True}, "isSensitive", "is_sensitive"),
+    ({"sensitive": True}, "sensitive", "is_sensitive"),
+    ({"private": True}, "private", "is_sensitive"),
+    ({"metadata": {"is_sensitve": True}}, "is_sensitve", "is_sensitive"),
+    ({"metadata": {"IS_SENSITIVE": True}}, "IS_SENSITIVE", "is_sensitive"),
+    ({"metadata": {"flags": {"is_sensitive": True}}}, "flags", "extra"),
+    ({"is_sensitive": "true"}, "is_sensitive", "true or false"),
+    ({"metadata": {"is_sensitive": 1}}, "is_sensitive", "true or false"),
+    ({"is_sensitive": True, "metadata": {"is_sensitive": False}}, "is_sensitive", "twice"),
+    # Dates.
+    ({"createdAt": "2024-05-01"}, "createdAt", "created_at"),
+    ({"metadata": {"date": "2024-05-01"}}, "date", "created_at"),
+    ({"created_at": "yesterday"}, "created_at", "ISO 8601"),
+    ({"metadata": {"created_at": 1714550400}}, "created_at", "a number"),
+    # Importance.
+    ({"importnace": 0.3}, "importnace", "importance"),
+    ({"importance": "high"}, "importance", "a string"),
+    ({"metadata": {"importance": 7}}, "importance", "between 0 and 1"),
+    # Ids.
+    ({"_id": None, "id": "m2"}, "id", "_id"),
+    ({"_id": 17}, "_id", "a number"),
+    ({"_id": ""}, "id", "empty"),
+    # Texts in the wrong place, or of the wrong kind.
+    ({"metadata": {"title": "NAS"}}, "title", "top level"),
+    ({"tags": [1]}, "tags", "list of strings"),
+    ({"extra": "x"}, "extra", "an object"),
+]
+
+
+@pytest.mark.parametrize(("fields", "named", "advice"), WRONG, ids=lambda value: json.dumps(value)[:40])
+def test_what_is_misplaced_or_misspelt_is_refused_and_nothing_is_stored(
+    kb: KnowledgeBase, tmp_path: Path, fields: dict[str, Any], named: str, advice: str
+) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text(
+        '{"_id": "m1", "text": "Fine."}\n' + json.dumps({"_id": "m2", "text": "The code is 0000."} | fields)
+    )
+    for keep_unknown in (False, True):
+        if keep_unknown and (named == "flags" or fields.get("metadata") == {"date": "2024-05-01"}):
+            continue
+        with pytest.raises(HopgateError) as refused:
+            kb.ingest(path, options=ReadOptions(keep_unknown=keep_unknown and named != "id"))
+        assert "notes.jsonl, line 2: " in str(refused.value)
+        assert named in str(refused.value) and advice in str(refused.value)
+    assert len(kb) == 0 and kb.pending_vectors() == 0
+
+
+def test_a_field_that_is_given_twice_in_one_object_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text('{"_id": "m1", "text": "x", "metadata": {"is_sensitive": true, "is_sensitive": false}}')
+    with pytest.raises(HopgateError, match="line 1: 'is_sensitive' is given twice"):
+        list(read_corpus(path))
+
+
+def test_well_known_fields_count_at_the_top_level_too() -> None:
+    memory = parse_memory(
+        {"_id": "a", "text": "t", "is_sensitive": True, "tags": ["x"], "created_at": "2024-05-01", "thread": "c1"}
+        | {"reply_to": "b", "language": "german", "importance": 1}
+    )
+    assert memory.is_sensitive and memory.tags == ("x",) and memory.importance == 1
+    assert (memory.thread, memory.reply_to, memory.language) == ("c1", "b", "german")
+    assert to_record(memory)["metadata"]["is_sensitive"] is True
+
+
+def test_unknown_fields_are_kept_when_asked_for_and_come_back_as_extra() -> None:
+    record = {"_id": "a", "text": "t", "url": "u", "metadata": {"page": 3, "extra": {"mine": 1}}}
+    memory = parse_memory(record, keep_unknown=True)
+    again = to_record(memory)
+    assert again == {"_id": "a", "text": "t", "metadata": {"extra": {"mine": 1, "page": 3, "url": "u"}}}
+    assert to_record(parse_memory(again)) == again
+
+
+def test_a_rule_makes_memories_sensitive_and_is_kept(kb: KnowledgeBase) -> None:
+    kb.add(Memory("old", "IBAN DE02 1234"), Memory("open", "The cat sleeps."))
+    assert kb.add_sensitivity(SensitivityRules(tags=("#Private",), patterns=(r"IBAN\s+[A-Z]{2}",))) == 1
+    kb.add(Memory("a", "Hello.", tags=("private",)), Memory("b", "IBAN GB33"), Memory("c", "IBAN is a word."))
+    flags = {memory.external_id: memory.is_sensitive for memory in kb.export()}
+    assert flags == {"old": True, "open": False, "a": True, "b": True, "c": False}
+    assert kb.add_sensitivity(SensitivityRules(patterns=("cat",))) == 1
+    assert kb.sensitivity() == SensitivityRules(("#Private",), (r"IBAN\s+[A-Z]{2}", "cat"))
+
+
+def test_a_pattern_that_is_none_is_refused() -> None:
+    with pytest.raises(HopgateError, match="not a regular expression"):
+        SensitivityRules(patterns=("(",))
+
+
+def test_supersession_comes_back(kb: KnowledgeBase) -> None:
+    kb.add(Memory("new", "It is in the attic."), Memory("old", "It is in the cellar.", superseded_by="new"))
+    old = kb.get("old")
+    assert old and old.superseded_by == "new" and old.superseded_at is not None
+    again = parse_memory(to_record(old))
+    assert (again.superseded_by, again.superseded_at) == (old.superseded_by, old.superseded_at)
+    with pytest.raises(HopgateError, match="superseded by 'gone', which is not there"):
+        kb.add(Memory("x", "y", superseded_by="gone"))
+    assert kb.get("x") is None
+
+
+def test_rules_hold_for_what_another_program_wrote_before_any_model_reads_it(kb: KnowledgeBase) -> None:
+    kb.add_sensitivity(SensitivityRules(patterns=("secret",)))
+    with kb.store.transaction() as connection:
+        connection.execute("INSERT INTO memories (content) VALUES ('A secret of Bea Byron.'), ('Ada Lovelace sails.')")
+    kb.build()
+    assert [concept.name for concept in kb.graph.concepts()] == ["Ada Lovelace"]
+    with kb.store.transaction() as connection:
+        connection.execute("INSERT INTO memories (content) VALUES ('Another secret.')")
+    assert kb.embed() == 1
+    assert [memory.is_sensitive for memory in kb.export()] == [True, False, True]
