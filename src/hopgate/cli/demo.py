@@ -94,14 +94,18 @@ def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:
     kb.add(*synthetic.memories)
     sensitive = sum(memory.is_sensitive for memory in synthetic.memories)
     turns = sum(memory.thread is not None for memory in synthetic.memories)
-    say(f"{len(kb)} synthetic memories in an embedded PostgreSQL: {turns} turns of conversations, {sensitive} sensitive")
+    say(
+        f"{len(kb)} synthetic memories in an embedded PostgreSQL: {turns} turns of conversations, {sensitive} sensitive"
+    )
     with progress("embedding memories", kb.pending_vectors()) as advance:
         kb.embed(progress=advance)
     say(f"embedded with {kb.embedder_name()}; the sensitive ones were not")
     with progress("building the graph"):
         kb.build()
     counts = kb.graph.counts()
-    say(f"graph of {counts['concepts']:,} concepts and {counts['edges']:,} edges, read out of the texts without a model")
+    say(
+        f"graph of {counts['concepts']:,} concepts and {counts['edges']:,} edges, read out of the texts without a model"
+    )
 
 
 def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, top: int) -> None:
@@ -149,7 +153,9 @@ def gate(kb: KnowledgeBase, place: Path) -> Path:
     splits = {name: dict(list(qrels.items())[::SAMPLED]) for name, qrels in read.splits.items()}
     read = replace(read, splits=splits)
     count = sum(map(len, splits.values()))
-    say(f"\nthe gate, on this store and its graph: {count} of the corpus's questions, half to tune on and half to judge")
+    say(
+        f"\nthe gate, on this store and its graph: {count} of the corpus's questions, half to tune on and half to judge"
+    )
     with stages() as stage:
         judgement = gate_store(kb, read, GateOptions(arms="quick"), out=place / "report", stage=stage)
     out = console()
