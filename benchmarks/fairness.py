@@ -4,8 +4,8 @@ python benchmarks/fairness.py [--corpora demo,locomo] [--datasets FOLDER] [--sha
 
 A share of the memories is sensitive, another is added after embedding and building, so that it has no vector and is not
 linked. Each is asked for by six words from the middle of its text, in its scope, through `kb.recall` with the default
-settings, ten hits. What counts is the share within the first three. Graphs are those that `hopgate build` reads out of the
-texts.
+settings, ten hits. What counts is the share within the first three. Graphs are those that `hopgate build` reads out of
+the texts.
 """
 
 from __future__ import annotations

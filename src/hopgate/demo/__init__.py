@@ -1,4 +1,4 @@
-"""A synthetic corpus written for this project: a small homelab-and-team world and its conversations, facts as ground truth.
+"""A synthetic corpus written for this project: a small homelab-and-team world and its talk, with its facts.
 
 Its queries are made from the facts that ``triples.jsonl`` holds. A graph replayed from that file is therefore fit for
 tests of the machinery and for nothing else: `hopgate demo` and the gate have theirs read out of the texts.
