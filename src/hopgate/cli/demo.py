@@ -29,7 +29,7 @@ SHOWN = {
 BASE = ("lexical", "dense")
 WIDTH = 96
 REPORT = "report.html"
-SAMPLED = 5
+SAMPLED = 8
 DATASET = "synthetic-homelab"
 
 
@@ -149,7 +149,7 @@ def gate(kb: KnowledgeBase, place: Path) -> Path:
     from hopgate.eval.gate.run import gate_store
 
     read = read_dataset(dataset(place), kb.export())
-    # Every fifth question of each half: enough for an illustration, and little waiting.
+    # Every eighth question of each half: enough for an illustration, and little waiting.
     splits = {name: dict(list(qrels.items())[::SAMPLED]) for name, qrels in read.splits.items()}
     read = replace(read, splits=splits)
     count = sum(map(len, splits.values()))
