@@ -4,7 +4,8 @@ python benchmarks/fairness.py [--corpora demo,locomo] [--datasets FOLDER] [--sha
 
 A share of the memories is sensitive, another is added after embedding and building, so that it has no vector and is not
 linked. Each is asked for by six words from the middle of its text, in its scope, through `kb.recall` with the default
-settings, ten hits. What counts is the share within the first three.
+settings, ten hits. What counts is the share within the first three. Graphs are those that `hopgate build` reads out of
+the texts.
 """
 
 from __future__ import annotations
@@ -14,20 +15,17 @@ import json
 import logging
 import random
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import hopgate
 from hopgate.corpus import read_corpus
-from hopgate.extract.replay import Replay
-from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
 WORDS = 6
 TOP = 3
-Build = Callable[[KnowledgeBase, set[str]], object]
 
 
 def middle_words(text: str) -> str | None:
@@ -37,23 +35,14 @@ def middle_words(text: str) -> str | None:
     return " ".join(words[start : start + WORDS]) if start >= 0 else None
 
 
-def demo(folder: Path) -> tuple[list[Memory], Build]:
-    """The synthetic corpus, and its graph."""
+def demo() -> list[Memory]:
+    """The synthetic corpus."""
     from hopgate.demo import corpus
-    from hopgate.demo.generate import files
 
-    synthetic = corpus()
-    triples = folder / "triples.jsonl"
-    triples.write_text(files(synthetic)["triples.jsonl"], encoding="utf-8")
-    return list(synthetic.memories), lambda kb, known: kb.build(Replay(str(triples), known))
+    return list(corpus().memories)
 
 
-def chats(folder: Path) -> tuple[list[Memory], Build]:
-    """The turns of a data set of conversations, and the graph that the rules make of them."""
-    return list(read_corpus(folder / "corpus.jsonl")), lambda kb, _known: kb.build()
-
-
-def measure(memories: Sequence[Memory], build: Build, share: float, seed: int) -> dict[str, Any]:
+def measure(memories: Sequence[Memory], share: float, seed: int) -> dict[str, Any]:
     """Fill a store of which a share is sensitive and another not embedded and not linked, and ask for both."""
     pick = random.Random(seed)
     asked = {memory.external_id: words for memory in memories if (words := middle_words(memory.content))}
@@ -64,7 +53,7 @@ def measure(memories: Sequence[Memory], build: Build, share: float, seed: int) -
     with tempfile.TemporaryDirectory() as folder, hopgate.open(folder) as kb:
         kb.add(*(memory for memory in made if memory.external_id not in late))
         kb.embed()
-        build(kb, {memory.external_id for memory in made})
+        kb.build()
         kb.add(*(memory for memory in made if memory.external_id in late))
 
         def rank(key: str, **options: Any) -> int | None:
@@ -101,9 +90,8 @@ def main() -> None:
     logging.getLogger("hopgate.recall").setLevel(logging.ERROR)
     results = {}
     for name in options.corpora.split(","):
-        with tempfile.TemporaryDirectory() as folder:
-            memories, build = demo(Path(folder)) if name == "demo" else chats(options.datasets / name)
-            results[name] = measure(memories, build, options.share, options.seed)
+        memories = demo() if name == "demo" else list(read_corpus(options.datasets / name / "corpus.jsonl"))
+        results[name] = measure(memories, options.share, options.seed)
     if options.json:
         print(json.dumps(results))
         return

@@ -94,3 +94,19 @@ def test_a_paraphrase_avoids_the_words_and_an_exact_query_quotes_them(seed):
         if query.metadata["stratum"] == "paraphrase":
             named = frozenset().union(*(stems(name) for name in names if name in query.text))
             assert all(not (stems(query.text) - named) & words[key] for key in keys), (query.text, keys)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_chat_query_shares_words_with_the_turn_before_its_answer_and_none_with_that(seed):
+    world = corpus(seed)
+    words = searchable(world)
+    turns = sorted(memory.external_id for memory in world.memories if memory.thread)
+    thread = {memory.external_id: (memory.scope, memory.thread) for memory in world.memories}
+    for query in world.queries:
+        if query.metadata["stratum"] == "chat":
+            ((answer,),) = query.evidence
+            before = turns[turns.index(answer) - 1]
+            assert thread[before] == thread[answer]
+            assert not stems(query.text) & words[answer], (query.text, stems(query.text) & words[answer])
+            assert len(stems(query.text) & words[before]) >= 2, query.text
+            assert max(words, key=lambda key: len(stems(query.text) & words[key])) == before, query.text

@@ -13,7 +13,9 @@ from hopgate.demo.history import FIRST_DAY, LAST_DAY
 from hopgate.demo.make_corpus import corpus as build
 
 SEEDS = [7, 1, 2, 3]
-STRATA = {"exact": 1, "paraphrase": 1, "temporal": 1, "two-hop": 2, "three-hop": 3}
+STRATA = {"exact": 1, "paraphrase": 1, "temporal": 1, "two-hop": 2, "three-hop": 3, "chat": 1}
+# Queries of a stratum in each split, at least: the threads are few.
+LEAST = dict.fromkeys(STRATA, 20) | {"chat": 12}
 
 
 def held(facts, as_of, known_at=None):
@@ -39,8 +41,9 @@ def histories(world):
 
 def test_it_has_the_size_and_the_variety_of_a_small_real_store(world):
     memories = world.memories
-    assert 350 <= len(memories) <= 480
-    assert [memory.external_id for memory in memories] == [f"m{n:04}" for n in range(1, len(memories) + 1)]
+    notes = [memory for memory in memories if memory.thread is None]
+    assert 350 <= len(notes) <= 480
+    assert [memory.external_id for memory in notes] == [f"m{n:04}" for n in range(1, len(notes) + 1)]
     assert len({memory.content for memory in memories}) > 0.97 * len(memories)
     assert {memory.scope for memory in memories} == {None, "home", "work"}
     assert len({memory.category for memory in memories}) > 30
@@ -64,7 +67,7 @@ def test_every_stratum_is_in_both_splits_and_every_query_in_one(world):
     assert world.qrels["dev"].keys() | world.qrels["test"].keys() == stratum.keys()
     for qrels in world.qrels.values():
         counts = Counter(stratum[key] for key in qrels)
-        assert set(counts) == set(STRATA) and min(counts.values()) >= 20
+        assert set(counts) == set(STRATA) and all(counts[name] >= least for name, least in LEAST.items())
     for query in world.queries:
         kind = query.metadata["stratum"]
         assert query.metadata["type"] == kind and query.metadata["hops"] == len(query.evidence) == STRATA[kind]
@@ -108,7 +111,25 @@ def test_triples_are_the_facts_as_told(world):
 def test_look_alikes_tell_no_fact(world):
     told = {key for fact in world.facts for key in fact.evidence}
     mentioning = {row["doc_id"] for row in world.triples if "entity" in row}
-    assert len(mentioning - told) == 30
+    turns = {memory.external_id for memory in world.memories if memory.thread}
+    assert turns <= mentioning and not turns & told
+    assert len(mentioning - told - turns) == 30
+
+
+def test_turns_of_a_thread_follow_each_other_by_minutes(world):
+    threads = defaultdict(list)
+    for memory in world.memories:
+        if memory.thread:
+            threads[memory.scope, memory.thread].append(memory)
+    turns = [turn for told in threads.values() for turn in told]
+    assert len(threads) == 6 and sorted(turn.external_id for turn in turns) == [f"t{n:04}" for n in range(1, 49)]
+    for told in threads.values():
+        assert [turn.external_id for turn in told] == sorted(turn.external_id for turn in told)
+        assert len({turn.text.partition(":")[0] for turn in told}) == 2
+        for before, after in itertools.pairwise(told):
+            assert timedelta(0) < after.created_at - before.created_at < timedelta(minutes=10)
+    answered = {key for query in world.queries if query.metadata["stratum"] == "chat" for key in query.evidence[0]}
+    assert len(answered) == 24 and answered <= {turn.external_id for turn in turns}
 
 
 def test_a_history_has_no_gap_and_is_told_in_order(world):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -66,6 +67,24 @@ def test_a_note_that_both_base_legs_have_first_is_not_lost_for_want_of_a_link(kb
     for leg in ("lexical", "dense"):
         assert kb.recall(query, legs=(leg,), k=1)[0].external_id == "late"
     assert kb.recall(query)[0].external_id == "late"
+
+
+def test_a_turn_that_has_neighbours_and_no_vector_yet_is_not_lost_by_the_graph(kb: KnowledgeBase) -> None:
+    """Its thread puts it into the graph at once; what stands around the first hit must not push it out of sight."""
+    noon = datetime(2025, 5, 1, 12, tzinfo=UTC)
+    said = ["The dishwasher on the third floor is broken again.", "A teaspoon sits in its pump.", "Repaired."]
+    said += ["Lunch?", "In ten minutes.", "Bring an umbrella."]
+    for number, text in enumerate(said):
+        kb.add(Memory(f"a{number}", text, thread="a", created_at=noon + timedelta(minutes=number)))
+    kb.add(Memory("b0", "Who has the ladder?", thread="b", created_at=noon))
+    kb.embed()
+    kb.build()
+    kb.add(Memory("b1", "Nobody on the third floor.", thread="b", created_at=noon + timedelta(minutes=1)))
+    query = "broken dishwasher third floor"
+    assert place(kb, query, "b1", graph=0) == 2
+    hit = next(hit for hit in kb.recall(query, explain=True) if hit.external_id == "b1")
+    assert hit.in_graph and set(hit.unseen) == {"dense"}
+    assert hit.rank <= 3 and hit.lifted
 
 
 def test_an_explanation_says_which_legs_could_not_see_a_hit(example: KnowledgeBase) -> None:

@@ -1,7 +1,7 @@
-"""A synthetic corpus written for this project: a small homelab-and-team world, with its facts as ground truth.
+"""A synthetic corpus written for this project: a small homelab-and-team world and its talk, with its facts.
 
 Its queries are made from the facts that ``triples.jsonl`` holds. A graph replayed from that file is therefore fit for
-a demo and for tests of the machinery; a gate's verdict on this corpus needs a graph extracted from the text.
+tests of the machinery and for nothing else: `hopgate demo` and the gate have theirs read out of the texts.
 """
 
 from __future__ import annotations

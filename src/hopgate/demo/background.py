@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
 from random import Random
 
-from hopgate.demo.drafts import Draft, at_some_hour
-from hopgate.demo.history import FIRST_DAY, LAST_DAY, Event
+from hopgate.demo.drafts import Draft, at_some_hour, some_day
+from hopgate.demo.history import Event
 from hopgate.demo.notes import DISTRACTORS, NOTES, SENSITIVE
 from hopgate.demo.world import names
 
@@ -41,7 +40,7 @@ def notes(rng: Random) -> list[Draft]:
     return [
         Draft(
             note.text,
-            at_some_hour(rng, _some_day(rng)),
+            at_some_hour(rng, some_day(rng)),
             note.category,
             tags=note.tags,
             importance=round(rng.betavariate(3, 3), 2),
@@ -60,7 +59,7 @@ def sensitive(rng: Random) -> list[Draft]:
         if word not in canaries:
             canaries.append(word)
     return [
-        Draft(text.format(c=canary), at_some_hour(rng, _some_day(rng)), category, scope=scope, canary=canary)
+        Draft(text.format(c=canary), at_some_hour(rng, some_day(rng)), category, scope=scope, canary=canary)
         for (text, category, scope), canary in zip(SENSITIVE, canaries, strict=True)
     ]
 
@@ -85,12 +84,8 @@ def _distract(rng: Random, phrase: str, related: dict[str, set[str]]) -> Draft:
     text = phrase.format(**slots)
     return Draft(
         text[0].upper() + text[1:] if rng.random() < 0.3 else text,
-        at_some_hour(rng, _some_day(rng)),
+        at_some_hour(rng, some_day(rng)),
         rng.choice(("journal", "misc", "chatter", "observations")),
         importance=round(0.5 * rng.random(), 2),
         mentions=mentions,
     )
-
-
-def _some_day(rng: Random) -> date:
-    return FIRST_DAY + timedelta(rng.randrange((LAST_DAY - FIRST_DAY).days))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from random import Random
 
-from hopgate.demo.history import Event
+from hopgate.demo.history import FIRST_DAY, LAST_DAY, Event
 from hopgate.demo.world import WorldRelation
 from hopgate.memory import Memory
 
@@ -38,6 +38,8 @@ class Draft:
     event: int | None = None
     dated: bool = False
     note: int | None = None
+    thread: str | None = None
+    ask: str = ""
 
     def memory(self, key: str) -> Memory:
         """Give it its id."""
@@ -52,6 +54,7 @@ class Draft:
             is_sensitive=bool(self.canary),
             scope=self.scope,
             created_at=self.created_at,
+            thread=self.thread,
         )
 
 
@@ -102,6 +105,11 @@ def written_date(rng: Random, day: date) -> str:
 def at_some_hour(rng: Random, day: date) -> datetime:
     """Pick a waking hour of a day."""
     return datetime.combine(day, time(rng.randint(7, 22), rng.randrange(60)), UTC)
+
+
+def some_day(rng: Random) -> date:
+    """Pick a day of the two years."""
+    return FIRST_DAY + timedelta(rng.randrange((LAST_DAY - FIRST_DAY).days))
 
 
 def sampled(rng: Random, words: Iterable[str], chance: float) -> tuple[str, ...]:

@@ -64,6 +64,7 @@ def _row(memory: Memory) -> dict[str, Any]:
         "is_sensitive": memory.is_sensitive or None,
         "scope": memory.scope,
         "created_at": memory.created_at.isoformat() if memory.created_at else None,
+        "thread": memory.thread,
     }
     kept = {name: value for name, value in metadata.items() if value is not None}
     return {"_id": memory.external_id, "title": memory.title, "text": memory.text, "metadata": kept}

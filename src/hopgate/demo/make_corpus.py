@@ -10,8 +10,9 @@ from typing import Any
 from hopgate.demo.background import distractors, notes, sensitive
 from hopgate.demo.drafts import Draft, event_drafts, single_valued
 from hopgate.demo.history import Event, events
-from hopgate.demo.questions import questions
+from hopgate.demo.questions import questions, questions_of_turns
 from hopgate.demo.records import Corpus, Question, WorldFact
+from hopgate.demo.threads import turn_drafts
 from hopgate.demo.world import RELATIONS
 
 DEFAULT_SEED = 7
@@ -44,10 +45,16 @@ def corpus(seed: int = DEFAULT_SEED) -> Corpus:
     keyed = [(f"m{number:04}", draft) for number, draft in enumerate(drafts, 1)]
     facts = _facts(happened, keyed)
     asked = questions(rng, facts, {draft.note: key for key, draft in keyed if draft.note is not None})
+    # Draws of their own: whatever is said in the threads, the notes of a seed stay as they are.
+    apart = Random(f"{seed} threads")
+    turns = [(f"t{number:04}", draft) for number, draft in enumerate(turn_drafts(apart), 1)]
+    keyed = sorted([*keyed, *turns], key=lambda row: (row[1].created_at, row[0]))
+    of_turns = questions_of_turns(((draft.ask, draft.text, key) for key, draft in turns), len(asked))
+    splits = _qrels(rng, asked), _qrels(apart, of_turns)
     return Corpus(
         memories=[draft.memory(key) for key, draft in keyed],
-        queries=asked,
-        qrels=_qrels(rng, asked),
+        queries=[*asked, *of_turns],
+        qrels={name: splits[0][name] | splits[1][name] for name in splits[0]},
         triples=_triples(happened, keyed),
         facts=facts,
         canaries={key: (draft.canary,) for key, draft in keyed if draft.canary},

@@ -1,8 +1,8 @@
-"""Queries in five strata, made from the facts and the notes, never from a graph."""
+"""Queries in six strata, made from the facts, the notes and the threads, never from a graph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
@@ -29,6 +29,12 @@ def questions(rng: Random, facts: Sequence[WorldFact], note_ids: dict[int, str])
         *_of_changes(rng, facts),
     ]
     return [replace(query, id=f"q{number:04}") for number, query in enumerate(asked, 1)]
+
+
+def questions_of_turns(turns: Iterable[tuple[str, str, str]], after: int) -> list[Question]:
+    """Ask for the turns that have a query: each is that query, the turn's text and its id."""
+    asked = [_query("chat", ask, text, ((key,),)) for ask, text, key in turns if ask]
+    return [replace(query, id=f"q{number:04}") for number, query in enumerate(asked, after + 1)]
 
 
 def _query(stratum: str, text: str, answer: str, evidence: tuple[tuple[str, ...], ...], **more: Any) -> Question:

@@ -68,12 +68,13 @@ class WorldRelation:
     single_valued: bool = True
 
 
-def _table(name: str) -> dict[str, Any]:
+def table(name: str) -> dict[str, Any]:
+    """Read one file of `tables`."""
     text = resources.files("hopgate.demo").joinpath("tables", f"{name}.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 
-_NAMES: dict[str, list[str]] = _table("names")
+_NAMES: dict[str, list[str]] = table("names")
 
 
 def names(*lists: str) -> tuple[str, ...]:
@@ -97,7 +98,7 @@ def _relation(row: dict[str, Any]) -> WorldRelation:
 
 
 RELATIONS: tuple[WorldRelation, ...] = tuple(
-    _relation(row) for name in ("services", "hosts", "people", "work") for row in _table(name)["relation"]
+    _relation(row) for name in ("services", "hosts", "people", "work") for row in table(name)["relation"]
 )
 
 

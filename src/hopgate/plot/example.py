@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
+
+# Another name whenever the corpus or its graph changes: what an earlier version kept is not what is shown now.
+KEPT = "example-2"
 
 
 def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
@@ -25,23 +27,16 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
 
     if where is not None or os.environ.get(ENVIRONMENT):
         return hopgate.open(where)
-    kb = hopgate.open(default_directory() / "example")
+    kb = hopgate.open(default_directory() / KEPT)
     if not len(kb):
         fill(kb)
     return kb
 
 
 def fill(kb: KnowledgeBase) -> None:
-    """Put the synthetic corpus into a store: memories, vectors, and the graph of the facts it was written around."""
+    """Put the synthetic corpus into a store, as `hopgate demo` does: memories, vectors, and the graph read by rules."""
     from hopgate.demo import corpus
-    from hopgate.demo.generate import files
-    from hopgate.extract.replay import Replay
 
-    synthetic = corpus()
-    kb.add(*synthetic.memories)
+    kb.add(*corpus().memories)
     kb.embed()
-    with tempfile.TemporaryDirectory() as folder:
-        triples = Path(folder) / "triples.jsonl"
-        triples.write_text(files(synthetic)["triples.jsonl"], encoding="utf-8")
-        known = {memory.external_id for memory in synthetic.memories}
-        kb.build(Replay(str(triples), known), single_valued=synthetic.single_valued)
+    kb.build()

@@ -47,9 +47,9 @@ def final_order(
     bonus, matched
         The exact-match bonus, and who gets it.
     base : list of (id, score)
-        The fused base, best first: the graph does not hide its first, nor what it is blind to of its first three.
+        The fused base, best first: the graph does not hide its first, nor what a leg is blind to of its first three.
     blind : set of ids
-        What of the base the graph does not have.
+        What of the base the graph does not have, or the dense leg could not see.
 
     Examples
     --------
@@ -78,9 +78,10 @@ def near_of(
     importance: Mapping[Id, float],
     prior: Importance | None,
 ) -> list[Id]:
-    """What stays within the first three though the graph has a say: the base's first, and what the graph is blind to.
+    """What stays within the first three though the graph has a say: the base's first, and what a leg is blind to.
 
-    So a memory that is not linked, or sensitive, is not lost by the graph where the base has it among its first three.
+    So a memory that is not linked, has no vector or is sensitive is not lost by the graph where the base has it among
+    its first three.
     """
     scored = [
         (-score * (prior.factor(importance.get(key, DEFAULT_IMPORTANCE)) if prior else 1.0), place, key)

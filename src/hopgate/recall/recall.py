@@ -58,7 +58,7 @@ def recall(
                 path=pipeline.graph.explain(walked, fused.id) if walked else (),
                 mixture=walked.mixture.in_words() if walked else "",
                 unseen=fused.granted,
-                in_graph=fused.id not in legs.blind,
+                in_graph=fused.id not in legs.outside,
                 scale=fused.scale,
             )
         hits.append(staged.applied(fused.id, hit))

@@ -69,8 +69,10 @@ class Legs:
         The same legs completed: with their real scores of all that any leg found and they could see.
     base : list of Fused
         The fused lexical and dense legs, where there is a graph leg.
-    blind : set of int
+    outside : set of int
         What of the base the graph does not have.
+    blind : set of int
+        That, and what of the base has no vector: a new memory of a thread has neighbours before it has one.
     trace : WalkTrace, optional
         The graph leg's walk, for an explanation.
     vector : array, optional
@@ -80,6 +82,7 @@ class Legs:
     found: dict[str, Leg]
     scores: dict[str, Leg]
     base: list[Fused[int]]
+    outside: AbstractSet[int] = frozenset()
     blind: AbstractSet[int] = frozenset()
     trace: WalkTrace | None = None
     vector: NDArray[np.float32] | None = None
@@ -120,14 +123,14 @@ def run_legs(
         return Legs(found, scores, [], vector=vector)
     base = fused_base(scores)
     start = [(hit.id, hit.score) for hit in base]
-    blind: AbstractSet[int] = frozenset()
+    outside: AbstractSet[int] = frozenset()
     trace: WalkTrace | None = None
     walked: dict[str, Leg] = {}
     walked_scores: dict[str, Leg] = {}
     for name, leg in graphs.items():
         ranking = leg.rank(query, vector, start, filters, settings.depth, legs=scores)
         if name == "graph":
-            trace, blind = ranking.trace, ranking.blind
+            trace, outside = ranking.trace, ranking.blind
         if ranking.hits or name != "graph":
             known = {**ranking.scores, **dict(ranking.hits)}
             walked_scores[name] = sorted(known.items(), key=lambda candidate: (-candidate[1], candidate[0]))
@@ -138,7 +141,8 @@ def run_legs(
         scores = complete(
             connection, query, vector, found, pool, scores, filters=filters, ranker=settings.lexical_ranker
         )
-    return Legs({**shown, **walked}, {**scores, **walked_scores}, base, blind, trace, vector)
+    blind = outside | {hit.id for hit in base if hit.granted}
+    return Legs({**shown, **walked}, {**scores, **walked_scores}, base, outside, blind, trace, vector)
 
 
 def _run_base(

@@ -249,6 +249,21 @@ def test_the_order_of_arrival_does_not_matter_where_dates_are_known(said: list[E
             assert answers[0] == answers[1]
 
 
+def _began(over: EdgeVersion, said: list[EdgeVersion]) -> datetime:
+    """Since when a fact holds of which only the end was told, by what was known when it was."""
+    same = [other for other in said if (other.src, other.dst) == (over.src, over.dst)]
+    known = [other.valid_from for other in same if other.recorded_at <= over.recorded_at and other.valid_from]
+    return max((start for start in known if over.valid_to and start < over.valid_to), default=at(-1000))
+
+
+def test_a_move_away_ends_what_was_begun_and_claims_nothing_before_it() -> None:
+    """Turku, then Malmo, then back: that Malmo was left says nothing of the time before Turku."""
+    moves = [fact("turku", 10, None, 10), fact("malmo", 20, None, 20), fact("turku", None, 20, 20)]
+    moves += [fact("turku", 30, None, 30), fact("malmo", None, 30, 30)]
+    rows = current_edges(moves, SINGLE)
+    assert spans(rows, "turku") == [(10, 20), (30, None)] and spans(rows, "malmo") == [(20, 30)]
+
+
 @settings(max_examples=150, deadline=None)
 @given(facts())
 def test_no_fact_is_ever_lost(said: list[EdgeVersion]) -> None:
@@ -262,7 +277,7 @@ def test_no_fact_is_ever_lost(said: list[EdgeVersion]) -> None:
         table = after
     for edge in said:
         assumed = edge.valid_from is None and (edge.valid_to is None or edge.valid_to > edge.recorded_at)
-        first = edge.recorded_at if assumed else edge.valid_from or at(-1000)
+        first = edge.recorded_at if assumed else edge.valid_from or _began(edge, said)
         known = as_of(table, first, edge.recorded_at)
         assert any(
             row.dst == edge.dst and set(edge.evidence) <= set(row.evidence) for row in known if row.src == edge.src

@@ -5,7 +5,8 @@ when; no `valid_to` that none says it ended. A fact without a start was at least
 when its memory was made.
 
 1. The same fact over the same time is one edge with more evidence. One without an end ends where another statement of
-   the same fact says that it ended.
+   the same fact says that it ended, and one that was over when it was recorded ("moved away from") begins where another
+   says that it began.
 2. Where a relation is single-valued, facts with other objects contradict each other where their intervals overlap, and
    the one that began later holds; of two that began together the one recorded later; of two recorded together both,
    for nothing decides between them. A fact without an end is over when the next begins; one with a stated end holds
@@ -92,7 +93,8 @@ def group_of(edge: EdgeVersion, single_valued: Collection[str]) -> tuple[Hashabl
 
 def _edges_of_group(group: list[EdgeVersion]) -> list[EdgeVersion]:
     points = [fact for fact in group if fact.valid_from is not None and fact.valid_from == fact.valid_to]
-    intervals = [_ended(interval, group) for interval in map(_interval, group) if interval.fact not in points]
+    intervals = [_begun(interval, group) for interval in map(_interval, group) if interval.fact not in points]
+    intervals = [_ended(interval, group) for interval in intervals]
     intervals = [_ended_by_next(interval, intervals) for interval in intervals]
     pieces = {interval: list(_uncovered(interval, intervals)) for interval in intervals}
     by_object: dict[Hashable, list[tuple[_Bound, _Bound, EdgeVersion]]] = defaultdict(list)
@@ -111,6 +113,14 @@ def _interval(fact: EdgeVersion) -> _Interval:
     if fact.valid_from is None and recorded < _last(fact):
         return _Interval(fact, recorded, _last(fact), start_assumed=True)
     return _Interval(fact, _first(fact), _last(fact), start_assumed=False)
+
+
+def _begun(interval: _Interval, group: list[EdgeVersion]) -> _Interval:
+    """A fact that was over when it was recorded, and has no start, begins where another statement of it begins."""
+    if interval.start != _ALWAYS:
+        return interval
+    starts = [_first(other) for other in group if other.dst == interval.fact.dst and _first(other) < interval.end]
+    return replace(interval, start=max(starts))
 
 
 def _ended(interval: _Interval, group: list[EdgeVersion]) -> _Interval:

@@ -28,7 +28,7 @@ def lifted(
     firsts : iterable of ids
         The first memory of each leg that has a weight.
     near : iterable of ids
-        Up to three memories that are to be within the first three: the base's first, and what the graph is blind to.
+        Up to three memories that are to be within the first three: the base's first, and what a leg is blind to.
 
     Examples
     --------
