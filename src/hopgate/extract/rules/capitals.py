@@ -25,15 +25,17 @@ _NAME_VERBS = words(
     """
     replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said
     told asked tourne habite travaille vive trabaja läuft draait woont werkt lavora abita gira wohnt arbeitet
-    wants called came went loves hates sent brought knows thinks lived worked
+    wants called came went loves hates sent brought knows thinks lived worked handed took left quit switched relocated
+    started passed gave stepped retired replaced took tourne zog wechselte
     """
 )
 _NAME_PARTICIPLES = words(
     """
     led run owned headed managed hosted part been passé verhuisd married replaced migrated allergic moving living
-    working
+    working employed assigned deployed installed responsible based moved hired gone down back friend friends
     """
 )
+_COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
 
@@ -129,7 +131,7 @@ def _elsewhere(  # noqa: PLR0911
         return False
     follows = marks[at + 1 : at + 2]
     if follows and follows in "UPiKA&p":
-        return not (word.endswith(("ed", "ing")) and zipf(word, language.code) > 3)
+        return not (word.endswith(("ed", "ing")) and zipf(word, language.code) > 2.3)
     if word.endswith(("ing", "ed", "ly")) and follows != "P":
         return False
     if marks[at] == "P" or not terse:
@@ -146,9 +148,11 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
         return False
     if rest[0] in _NAME_VERBS:
         return True
+    if rest[0] == "," and rest[1:2] and (rest[1] in ("who", "whose", "aka", "alias") or rest[1:3] == ["also", "known"]):
+        return True
     if rest[0] not in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde"):
         return False
-    if rest[1:2] == ["the"] and "of" in lower[at + 3 : at + 6]:
+    if rest[1:2] in (["the"], ["a"], ["an"]) and "of" in lower[at + 3 : at + 6]:
         return True
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
 
@@ -165,12 +169,16 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
     if word in language.kin:
         return follows in ("U", "P")
     frequency = zipf(word, "de")
+    if lower[at + 1 : at + 2] and lower[at + 1] in _COMPANY:
+        return True
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
     if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:
         return False  # "meine Tochter Thea": the noun is what she is
     if follows in ("U", "K") and not (frequency > 4 and before in ("den", "dem", "einen", "der", "die", "das")):
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
+    if before in ("bei", "zu", "in", "nach") and not starts and frequency < 2 and not word.endswith(_SUFFIXES):
+        return True  # "bei Nordbau": an ordinary noun has an article there
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2
     return frequency < 1.2 and not is_compound(word) and not word.endswith(_SUFFIXES)

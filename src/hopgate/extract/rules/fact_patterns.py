@@ -100,6 +100,8 @@ _MACROS = {
     r"been|got|has been|have been|"
     r"ist|sind|war|wurde|wird|est|"
     r"sont|es|è|sono|was|werd) )?",
+    "{off}": r"(?:away |over |across )?(?:from|off of|off|out of)",
+    "{onto}": r"(?:over |across |back |up )?(?:to|onto|on to|into|on)",
     "{adv}": (
         r"(?:(?:now|still|currently|also|"
         r"already|only|again|mostly|as "
@@ -109,13 +111,25 @@ _MACROS = {
         r"anche|agora|ainda|no longer|used "
         r"to|formerly|previously|nicht "
         r"mehr|niet meer|früher|not any more|"
-        r"even|fully|proudly|quite|once|"
+        r"even|fully|proudly|quite|once|finally|officially|permanently|been|these days|at last|inzwischen|"
+        r"mittlerweile|endlich|désormais|actualmente|inmiddels|from now on|from today|"
         r"(?:seit|sinds|depuis|since|"
         r"desde|dal|im|am|in|ab|from|as "
         r"of|vanaf|dès|a partir de)(?: "
         r"dem| the| le| el)? ⟦\d+⟧) )*"
     ),
 }
+_VERBS = {
+    name: "(?:" + "|".join(form.replace("_", " ") for form in sorted(forms.split(), key=len, reverse=True)) + ")"
+    for name, forms in table("verbs").items()
+}
+_FIRST_WORDS = {name: {form.split("_")[0] for form in forms.split()} for name, forms in table("verbs").items()}
+_CLASS = re.compile(r"\{(" + "|".join(_VERBS) + r")\}")
+
+
+def _with_verbs(raw: str) -> str:
+    """Write out the classes of verbs that a pattern names."""
+    return _CLASS.sub(lambda name: _VERBS[name[1]], raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +150,10 @@ class FactTable:
         self.relations = frozenset(rows) - {"move", "before"}
         self._of_word: dict[str, list[str]] = {}
         for name, row in rows.items():
-            for word in words(row["on"]):
+            named = {form for raw in row["patterns"] for verbs in _CLASS.findall(raw) for form in _FIRST_WORDS[verbs]}
+            for word in words(row["on"]) | named:
                 self._of_word.setdefault(word, []).append(name)
-        self._raw = {name: row["patterns"] for name, row in rows.items()}
+        self._raw = {name: [_with_verbs(raw) for raw in row["patterns"]] for name, row in rows.items()}
         self._compiled: dict[str, tuple[FactPattern, ...]] = {}
         # A move says more than the relation it ends in, so it is read first.
         self._order = {
@@ -179,15 +194,15 @@ _COMMON_WORDS = words(
 )
 
 
+_OPENING = re.compile(r"^(?:\(\?P<\w+>\)|\{(?:the|adv)\})+")
+
+
 def _compiled(raw: str) -> re.Pattern[str]:
     pattern = raw
     for name, regex in _MACROS.items():
-        # Where the pattern itself has a preposition before its subject ("head of {S}"), any name may follow.
-        bare = re.search(
-            r"(?:of|for|von|des|der|moved|over|sold|bought|replaced) (?:\{the\})?(?:\(\?:old \)\?)?" + re.escape(name),
-            raw,
-        )
-        pattern = pattern.replace(name, regex.replace(_NOT_AFTER, "") if bare else regex)
+        # Where the pattern itself has words before its subject ("head of {S}"), any name may follow them.
+        before = _OPENING.sub("", raw.partition(name)[0])
+        pattern = pattern.replace(name, regex.replace(_NOT_AFTER, "") if before else regex)
     return re.compile(pattern)
 
 

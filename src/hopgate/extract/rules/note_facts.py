@@ -10,6 +10,7 @@ from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
+from hopgate.extract.rules.places import contrast, is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.sentence_facts import facts as prose_facts
@@ -19,6 +20,7 @@ STATED, COMMON = 0.9, 0.7
 _PERSONAL = frozenset(("lives in", "works at", "reports to", "allergic to", "married to", "parent of", "sibling of"))
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
+_LED = re.compile(r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I)
 _ARTICLE = re.compile(
     r"^(?:the|a|an|my|our|your|his|"
     r"her|its|their|this|that|der|"
@@ -63,6 +65,13 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
                 if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
                     continue
                 stance = clause.stance(start, end)
+                if stance != "said" and pattern.relation in STATES and (told := contrast(clause.text, start, end)):
+                    # "Not in Celle any more but in Uelzen": what holds instead is told by a preposition alone.
+                    subjects = _ends(match.groupdict().get("s"), clause, who, start)[0]
+                    began = validity(clause, match, None)[0]
+                    for name in who.names_of(told) if not clause.question else ():
+                        made = [Fact(subject, pattern.relation, name, began, None, STATED) for subject in subjects]
+                        yield from made
                 if stance == "not" and pattern.relation != "before":
                     continue
                 if pattern.relation in STATES and clause.is_past(start, end):
@@ -76,7 +85,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     yield from _prose(reading)
 
 
-_QUIET = frozenset(("move", "located in", "runs on", "part of"))
+_QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
 
 
 def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:  # noqa: PLR0912
@@ -99,7 +108,10 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     for subject in subjects:
         for target in objects:
             kind = _relation(relation, subject, target, clause, who, plain)
-            if not kind or subject == target or (common and plain):
+            # Two common nouns say little, but for where a thing is in the house.
+            if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
+                continue
+            if "host" in groups and not who.is_host(target):
                 continue
             trust = COMMON if common or plain else STATED
             if ended:
@@ -141,6 +153,8 @@ def _moved(
             kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)
         ]
         relation = by_word[0] if by_word else _of_move(subject, new, clause, who)
+        if groups.get("hand"):
+            relation = _of_hands(subject, new, who)
         if not relation or subject == new:
             continue
         yield Fact(subject, relation, new, begin, None, STATED)
@@ -150,8 +164,17 @@ def _moved(
                 yield Fact(subject, relation, name, None, over, STATED)
 
 
+def _of_hands(subject: str, target: str, who: Referents) -> str:
+    """What somebody has who was handed it: a team or a project is led, anything else owned."""
+    if who.is_host(target) or not target[:1].isupper() or who.is_person(subject):
+        return ""
+    return "led by" if _LED.match(subject) and not target.startswith("Team ") else "owned by"
+
+
 def _of_move(subject: str, target: str, clause: Clause, who: Referents) -> str:
     text = clause.text
+    if target.startswith("Team "):
+        return "part of" if who.is_person(subject) or not who.is_named(subject) or subject.istitle() else "owned by"
     if who.is_person(subject) or subject == who.first_person:
         return "works at" if re.search(r"works? at", text) else "" if who.is_host(target) else "lives in"
     if who.is_person(target):
@@ -233,12 +256,12 @@ def _relation(relation: str, subject: str, target: str, clause: Clause, who: Ref
     if relation == "located in":
         if person or other or who.is_host(target):
             return ""
-        return relation if not (plain and subject.islower() and not who.is_named(subject)) else ""
+        return relation if is_room(target) or not (plain and subject.islower() and not who.is_named(subject)) else ""
     if relation == "owned by" and not other and not target.startswith("Team ") and not who.is_owner(target):
         return (
             "part of"
             if re.search("belong|gehört|pertenece|appartien", clause.text) and target[:1].isupper()
-            else (relation if re.search("own", clause.text) and target[:1].isupper() else "")
+            else (relation if re.search("own|assigned", clause.text) and target[:1].isupper() else "")
         )
     if relation in _OF_PERSONS and target.islower():
         return ""

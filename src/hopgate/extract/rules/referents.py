@@ -40,6 +40,7 @@ class Referents:
         self._subjects: tuple[str, ...] = ()
         self._thing = reading.topic
         self._earlier: str | None = None
+        self._noted = ""
         self._kinds = reading.kinds
         self._names = {span.name for span in reading.spans if span.form in _NAMED}
 
@@ -50,6 +51,9 @@ class Referents:
 
     def left_out(self, clause: Clause, at: int, *, near: bool) -> tuple[str, ...]:
         """Whom a verb without a subject is about: who opens the sentence, or for a participle the name before it."""
+        opening = clause.text.split(" ", 1)[0]
+        if not near and (opening in _PERSON or opening in _FIRST) and (people := self.people_of(opening)):
+            return people  # "She left Lyon and lives in Metz"
         numbers = clause.spans(clause.text[:at])
         names = [name for number in numbers if (name := self._named(number)) and name != self.reading.speaker]
         names = self._subjects_of(clause, names) or names
@@ -92,10 +96,14 @@ class Referents:
             joined = " and " in opening.split(" are ")[0] and len(listed) > 1
             self._subjects = tuple(name for name in listed[:2] if name in subjects) if joined else (subjects[0],)
             self._thing = next((name for name in subjects if not self.is_person(name)), self._thing)
+        if self._noted and not self.is_person(self._noted):
+            self._thing = self._noted
+        self._noted = ""
 
     def note(self, fact: Fact) -> None:
         """Remember the last fact: "before that" refers to it, and a sentence without a subject to its subject."""
         self.last_fact = fact
+        self._noted = fact.subject
         if self.is_person(fact.subject):
             self._people = [fact.subject]
         self._subjects = (fact.subject,)
