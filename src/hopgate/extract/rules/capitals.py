@@ -35,6 +35,7 @@ _NAME_PARTICIPLES = words(
     working employed assigned deployed installed responsible based moved hired gone down back friend friends
     """
 )
+_LIVING = frozenset(("wohnt", "wohnen", "wohne", "lebt", "leben", "zieht", "zog", "gezogen", "umgezogen"))
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
@@ -96,6 +97,8 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
             )
             if not kept:
                 changed[at] = "w"
+    if code == "de" and "zu" in lower:
+        changed = ["s" if word == "zu" else mark for word, mark in zip(lower, changed, strict=True)]
     if _JOINING & set(lower):
         for at in range(1, len(changed) - 1):
             if lower[at] in _JOINING and changed[at - 1] in "U" and changed[at + 1] == "U" and lower[at - 1] not in KIN:
@@ -132,13 +135,13 @@ def _elsewhere(  # noqa: PLR0911
     follows = marks[at + 1 : at + 2]
     if follows and follows in "UPiKA&p":
         return not (word.endswith(("ed", "ing")) and zipf(word, language.code) > 2.3)
-    if word.endswith(("ing", "ed", "ly")) and follows != "P":
+    if word.endswith(("ing", "ed")) and follows != "P":
         return False
-    if marks[at] == "P" or not terse:
+    if marks[at] == "P" or (not terse and not word.endswith("ly")):
         return True
     if zipf(word, language.code) < _SUBJECT and _does_what_names_do(lower, marks, at):
         return True
-    return max(zipf(word, language.code), zipf(word, "en")) < ORDINARY
+    return not word.endswith("ly") and max(zipf(word, language.code), zipf(word, "en")) < ORDINARY
 
 
 def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
@@ -148,7 +151,7 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
         return False
     if rest[0] in _NAME_VERBS:
         return True
-    if rest[0] == "," and rest[1:2] and (rest[1] in ("who", "whose", "aka", "alias") or rest[1:3] == ["also", "known"]):
+    if rest[0] == "," and rest[1:2] and rest[1] in ("who", "whose", "aka", "alias", "known"):
         return True
     if rest[0] not in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde"):
         return False
@@ -179,6 +182,8 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
     if before in ("bei", "zu", "in", "nach") and not starts and frequency < 2 and not word.endswith(_SUFFIXES):
         return True  # "bei Nordbau": an ordinary noun has an article there
+    if before in ("in", "nach") and not starts and frequency < 3.8 and not _LIVING.isdisjoint(lower):
+        return not is_compound(word)
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2
     return frequency < 1.2 and not is_compound(word) and not word.endswith(_SUFFIXES)

@@ -87,7 +87,7 @@ _NOT_AFTER = "(?=⟨)" + "".join(
     )
 )
 _MACROS = {
-    "{SC}": rf"(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
+    "{SC}": rf"(?P<s>(?:the|my|our) ⟨\d+⟩ {_WORD}|{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
     "{OC}": rf"(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
     "{S}": rf"(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
     "{O}": rf"(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",

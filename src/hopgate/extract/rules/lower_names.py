@@ -50,7 +50,7 @@ _X, _A, _B = (f"(?P<{key}>{_NAME})" for key in "xab")
 _MOVED = "(?:moved|migrated|shifted|switched|transferred|relocated|moving|migrating|took)"
 _NOW = "(?: now| still| currently| also| jetzt| noch| nu)*"
 # Where names of services (x) and hosts (a, b) stand without an article, in notes of things that move and run.
-_SLOT_WORDS = words("on onto off auf op sur to from von nach naar host server node machine vm box")
+_SLOT_WORDS = words("replaced replaces supersedes superseded ersetzt vervangt on onto off auf op sur to from von nach naar host server node machine vm box")
 _OF_PEOPLE = words("lives works wohnt arbeitet habite travaille vive trabaja woont werkt abita lavora reports")
 _WHERE = words("in at for to bei à chez en a da bij with near")
 _TEMPLATES = tuple(

@@ -15,8 +15,10 @@ _PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays li
 _ON = words("on onto off auf op sur")
 _TO = words("to from von nach naar van onto off over into")
 _BE = words("is are now been jetzt ist sind nu est back up live")
+_CHANGED = words("now been")
 _LINKS = words("is are was has now : lives runs sits moved stays läuft draait tourne ist wurde still also went -> →")
 _AND = words("and und en et y e &")
+_CLOSING = _PLACING | _LINKS | words("next last this instead these soon mit und statt seit sinds depuis")
 _HEADS = words("host server node machine vm box")
 # What a name in lower case with a hyphen ends in when it is software: billing-api, search-index.
 _SOFTWARE = words(
@@ -25,6 +27,7 @@ _SOFTWARE = words(
     controller daemon agent cluster bucket exporter scheduler
     """
 )
+_REPLACED = words("replaced replaces replacing supersedes superseded ersetzt vervangt")
 _END = frozenset(".¶;")
 _OPEN = frozenset("weUcP")
 WINDOW = 6
@@ -65,11 +68,16 @@ def _sentence(
     opening = name_at(tokens, start, 4.0) if start + 1 < end and lower[start + 1] in _LINKS else ""
     for at in range(start, end - 1):
         word = lower[at]
+        if word in _REPLACED and at > start and (old := name_at(tokens, at + 1, 4.0)) and (new := name_at(tokens, at - 1, 4.0)):
+            if name_at(tokens, at + 1, 2.5) or name_at(tokens, at - 1, 2.5):
+                yield from ((old, ""), (new, ""))
         if word in _HEADS and lower[at + 1] == ":" and (name := name_at(tokens, at + 2, 4.2)):
             yield name, "host"
         if not (word in _ON or (moving and word in _TO)):
             continue
-        near = any(abs(verb - at) <= WINDOW for verb in verbs) or (opening and at > start and lower[at - 1] in _BE)
+        near = any(abs(verb - at) <= WINDOW for verb in verbs) or (
+            at > start and lower[at - 1] in (_BE if opening else _CHANGED) and (opening or lower[start] == "it")
+        )
         if near and _closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             hosts = True
             yield name, "host"
@@ -87,7 +95,7 @@ def _sentence(
 
 def _closed(tokens: list[str], at: int, end: int) -> bool:
     """Whether a word before `at` ends its phrase: "on backup duty" names no host."""
-    return at >= end or letter(tokens[at]) not in _OPEN
+    return at >= end or letter(tokens[at]) not in _OPEN or tokens[at] in _CLOSING
 
 
 def compounds(tokens: list[str]) -> Iterator[str]:

@@ -21,6 +21,8 @@ _PERSONAL = frozenset(("lives in", "works at", "reports to", "allergic to", "mar
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
 _LED = re.compile(r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I)
+# "the Hartmann proposal" is one thing.
+_NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+)$")
 _ARTICLE = re.compile(
     r"^(?:the|a|an|my|our|your|his|"
     r"her|its|their|this|that|der|"
@@ -92,6 +94,8 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     groups = match.groupdict()
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
+    if relation == "replaced by":
+        begin = over  # told as it happens: before this note the old thing was in its place
     if relation == "before":
         yield from _before(groups, who, over, clause.text[match.end() :])
         return
@@ -104,7 +108,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     if relation == "move":
         yield from _moved(groups, subjects, clause, who, begin)
         return
-    objects, plain = _objects(relation, groups, clause, who)
+    objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
     for subject in subjects:
         for target in objects:
             kind = _relation(relation, subject, target, clause, who, plain)
@@ -157,8 +161,9 @@ def _moved(
             relation = _of_hands(subject, new, who)
         if not relation or subject == new:
             continue
-        yield Fact(subject, relation, new, begin, None, STATED)
         over = begin or who.written
+        # Where several may hold at once the new one has not held before; of others the graph orders the notes.
+        yield Fact(subject, relation, new, over if relation not in FACTS.single_valued else begin, None, STATED)
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)
@@ -214,7 +219,8 @@ def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tu
         return ((who.topic,) if who.topic else ()), False
     names = who.names_of(part)
     if names:
-        return names, False
+        noun = _NOUN_AFTER.search(part)
+        return (((f"{names[0]} {noun[1]}",) if noun and len(names) == 1 else names), False)
     if people := who.people_of(part, clause, at):
         return people, False
     noun = _ARTICLE.sub("", part).strip()
@@ -224,7 +230,7 @@ def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tu
 
 
 def _objects(
-    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents
+    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents, rest: str
 ) -> tuple[tuple[str, ...], bool]:
     if relation == "costs":
         return tuple(clause.reading.spans[number].name for number in clause.spans(groups["m"] or "")), False
@@ -235,6 +241,8 @@ def _objects(
     if names:
         return names, False
     noun = _ARTICLE.sub("", part).strip()
+    if relation == "allergic to" and (more := re.match(rf"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)):
+        return ((noun, more[1]) if noun else ()), True
     return ((noun,) if noun and noun not in who.pronouns else ()), True
 
 
