@@ -32,7 +32,7 @@ _NAME_VERBS = words(
 _NAME_PARTICIPLES = words(
     """
     led run owned headed managed hosted part been passé verhuisd married replaced migrated allergic moving living
-    working employed assigned deployed installed responsible based moved hired gone down back friend friends
+    taken working employed assigned deployed installed responsible based moved hired gone down back friend friends
     """
 )
 _LIVING = frozenset(("wohnt", "wohnen", "wohne", "lebt", "leben", "zieht", "zog", "gezogen", "umgezogen"))
@@ -89,6 +89,8 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
             if len(word) > 3 and word[1] in "'’" and word[0] in "ldcjmnst" and tokens[at][2].islower():
                 changed[at] = "w"  # l'affitto: the capital is the article's
                 continue
+            if at > 1 and marks[at - 1] == ">" and changed[at - 2] in "UKA" and code != "de":
+                continue  # "Aviva → Lemonade": what takes a name's place is one
             starts = not at or changed[at - 1] in _BEFORE_START or (at == 1 and marks[0] == "'")
             kept = (
                 _german(lower, changed, marks, at, known, starts)
@@ -149,8 +151,10 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
     rest = [word for word in lower[at + 1 : at + 5] if word not in _ADVERBS]
     if not rest:
         return False
-    if rest[0] in _NAME_VERBS:
+    if rest[0] in _NAME_VERBS or (rest[0] == "(" and rest[1:2] and rest[1] in _NAME_VERBS):
         return True
+    if rest[0] in ("and", "und", "et", "y", "&", "instead") and marks[at + 2 : at + 3] in ("U", "o"):
+        return zipf(lower[at], "en") < 3.9 and (rest[0] != "instead" or rest[1:2] == ["of"])
     if rest[0] == "," and rest[1:2] and rest[1] in ("who", "whose", "aka", "alias", "known"):
         return True
     if rest[0] not in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde"):
@@ -182,8 +186,8 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
     if before in ("bei", "zu", "in", "nach") and not starts and frequency < 2 and not word.endswith(_SUFFIXES):
         return True  # "bei Nordbau": an ordinary noun has an article there
-    if before in ("in", "nach") and not starts and frequency < 3.8 and not _LIVING.isdisjoint(lower):
-        return not is_compound(word)
+    if before in ("in", "nach") and not starts and frequency < 4.6 and not _LIVING.isdisjoint(lower):
+        return not word.endswith(_SUFFIXES)
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2
     return frequency < 1.2 and not is_compound(word) and not word.endswith(_SUFFIXES)

@@ -53,6 +53,8 @@ class Clause:
             return "not"
         language = LANGUAGES[self.reading.code]
         begin = max((match.end() for match in _CLAUSE.finditer(self.text, 0, start)), default=0)
+        if self.text[start] in ",;:":
+            begin = start  # "…, now lives in B": what was denied before the comma is another thing
         near = self.text[begin : end + 1]
         if _PAST.search(near):
             return "ended"

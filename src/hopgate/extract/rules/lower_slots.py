@@ -10,7 +10,7 @@ from hopgate.extract.rules.words import words
 
 _VERBS = {name: frozenset(form.split("_")[0] for form in forms.split()) for name, forms in table("verbs").items()}
 _RUNNING = words("runs run ran running hosted deployed installed läuft laufen lief draait draaien tourne tournent corre gira hosts")
-_MOVING = _VERBS["moved"] | words("move migrate moves shift shifted")
+_MOVING = _VERBS["moved"] | words("move migrate moves shift shifted went goes gone took take")
 _PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays live")
 _ON = words("on onto off auf op sur")
 _TO = words("to from von nach naar van onto off over into")
@@ -30,7 +30,7 @@ _SOFTWARE = words(
 _REPLACED = words("replaced replaces replacing supersedes superseded ersetzt vervangt")
 _END = frozenset(".¶;")
 _OPEN = frozenset("weUcP")
-WINDOW = 6
+WINDOW = 9
 """A verb tells of places at most so many words away."""
 
 Word = Callable[[list[str], int, float], str]
@@ -65,12 +65,18 @@ def _sentence(
     verbs = [at for at in range(start, end) if lower[at] in _PLACING]
     moving = any(lower[at] in _MOVING for at in verbs)
     hosts = False
-    opening = name_at(tokens, start, 4.0) if start + 1 < end and lower[start + 1] in _LINKS else ""
+    links = not _LINKS.isdisjoint(lower[start + 1 : start + 3])
+    opening = name_at(tokens, start, 4.0 if lower[start + 1] in _LINKS else 2.8) if links else ""
     for at in range(start, end - 1):
         word = lower[at]
         if word in _REPLACED and at > start and (old := name_at(tokens, at + 1, 4.0)) and (new := name_at(tokens, at - 1, 4.0)):
             if name_at(tokens, at + 1, 2.5) or name_at(tokens, at - 1, 2.5):
                 yield from ((old, ""), (new, ""))
+        if word in _HEADS and lower[at + 1] in ("for", "of") and (service := name_at(tokens, at + 2, 4.0)):
+            yield service, "service"
+            place = next((k for k in range(at + 3, min(at + 6, end)) if lower[k] not in _LINKS), end)
+            if host := name_at(tokens, place, 4.2):
+                yield host, "host"
         if word in _HEADS and lower[at + 1] == ":" and (name := name_at(tokens, at + 2, 4.2)):
             yield name, "host"
         if not (word in _ON or (moving and word in _TO)):
@@ -87,8 +93,8 @@ def _sentence(
         yield opening, "service"
     for verb in verbs:
         # "run loki and tempo", "installed jellyfin", "shifted frigate".
-        at = verb + 1
-        while at < end and (name := name_at(tokens, at, 4.0)) and lower[at] not in _ON | _TO:
+        at = verb + 1 + (verb + 1 < end and lower[verb + 1] in ("up", "over", "out"))
+        while at < end and (name := name_at(tokens, at, 4.2)) and lower[at] not in _ON | _TO:
             yield name, "service"
             at += 2 if at + 1 < end and lower[at + 1] in _AND | {","} else end
 

@@ -62,6 +62,8 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
         words = set(clause.text.split())
         seen: list[tuple[int, int]] = []
         for pattern in FACTS.worth_trying(words):
+            if pattern.holds not in clause.text:
+                continue
             for match in pattern.regex.finditer(clause.text):
                 start, end = match.span()
                 if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
@@ -115,6 +117,8 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
             # Two common nouns say little, but for where a thing is in the house.
             if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
                 continue
+            if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
+                continue  # "Mail is at Gmail"
             if "host" in groups and not who.is_host(target):
                 continue
             trust = COMMON if common or plain else STATED
@@ -279,6 +283,8 @@ def _relation(relation: str, subject: str, target: str, clause: Clause, who: Ref
         return ""
     if relation == "led by" and subject.islower() and not who.is_named(subject):
         return ""
+    if relation == "led by" and target.startswith("Team "):
+        return "owned by"
     if relation == "led by" and person:
         return "reports to"
     if relation == "allergic to" and target in ("anything", "nothing", "everything"):

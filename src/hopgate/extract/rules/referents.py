@@ -19,7 +19,7 @@ _TO_US = (
 )
 _OF_GOODS = frozenset(("bought from", "replaced by", "sold to", "costs"))
 _AFTER_PREPOSITION = re.compile(
-    r"\b(?:at|in|from|for|of|with|near|to|on|bei|im|in|von|mit|aus|für|à|"
+    r"\b(?:at|in|from|for|of|with|near|to|on|off|onto|bei|im|in|von|mit|aus|für|à|"
     r"chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
 )
 _POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
@@ -139,6 +139,10 @@ class Referents:
             person = self._people[0] if self._people else self._from_thread()
             return (person,) if person else ()
         if word in _THING:
+            # "Took mealie off onyx and put it on topaz": what the verb before has as its object.
+            named = [name for number in numbers if (name := self._named(number)) and not self.is_person(name)]
+            if clause and (own := self._subjects_of(clause, named)):
+                return (own[0],)
             return (self._thing,) if self._thing else ()
         if word in _BOTH:
             return self._subjects if len(self._subjects) > 1 else tuple(self._people) if len(self._people) > 1 else ()
