@@ -10,7 +10,7 @@ from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
-from hopgate.extract.rules.places import contrast, is_room
+from hopgate.extract.rules.places import contrast, is_room, tells_change
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.sentence_facts import facts as prose_facts
@@ -119,6 +119,8 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
                 continue
             if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
                 continue  # "Mail is at Gmail"
+            if kind == "located in" and (is_room(target) or tells_change(match[0], clause.text[match.end() :])):
+                begin = over  # a town in a country stays there; what stands in a room, or is there now, has been put there
             if "host" in groups and not who.is_host(target):
                 continue
             trust = COMMON if common or plain else STATED
@@ -167,7 +169,7 @@ def _moved(
             continue
         over = begin or who.written
         # Where several may hold at once the new one has not held before; of others the graph orders the notes.
-        yield Fact(subject, relation, new, over if relation not in FACTS.single_valued else begin, None, STATED)
+        yield Fact(subject, relation, new, over if relation not in FACTS.single_valued or relation == "located in" else begin, None, STATED)
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)

@@ -28,6 +28,24 @@ _BUT = re.compile(
 _NO_LONGER = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|plus)\b")
 
 
+# Somebody put it there, or it is there since a change: neither is said of a town in a country.
+_PUT = re.compile(
+    r"\b(?:sits?|stands?|hangs?|parked|moored|kept|stored|moved|relocated|shifted|now|currently|since|these days|any ?more|"
+    r"steht|stehen|hängt|jetzt|nun|seit|inzwischen|hangt|nu|sinds|maintenant|désormais|depuis|ahora|desde|ora|adesso)\b"
+)
+
+
+def tells_change(said: str, rest: str) -> bool:
+    """Whether words say that something has been put where it is, or is there now.
+
+    Examples
+    --------
+    >>> tells_change("⟨0⟩ is in ⟨1⟩", ""), tells_change("⟨0⟩ is in ⟨1⟩", " now"), tells_change("⟨0⟩ stands in ⟨1⟩", "")
+    (False, True, True)
+    """
+    return bool(_PUT.search(said) or re.match(r" (?:now|jetzt|nu|ahora|maintenant|these days)\b", rest))
+
+
 def is_room(name: str) -> bool:
     """Whether a common noun is a part of a house, where things are kept.
 
