@@ -35,7 +35,8 @@ _NAME_PARTICIPLES = words(
     taken working employed assigned deployed installed responsible based moved hired gone down back friend friends
     """
 )
-_LIVING = frozenset(("wohnt", "wohnen", "wohne", "lebt", "leben", "zieht", "zog", "gezogen", "umgezogen"))
+_LIVING = frozenset(("wohnt", "wohnen", "wohne", "lebt", "leben", "zieht", "zog", "gezogen", "umgezogen", "verhuisd"))
+_TO_TOWNS, _NO_TOWN = frozenset(("in", "nach", "von", "aus")), frozenset(("hause", "haus", "ruhe", "frieden", "rente", "miete"))
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
@@ -159,6 +160,8 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
         return True
     if rest[0] not in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde"):
         return False
+    if not _LIVING.isdisjoint(lower[at + 2 : at + 9]):
+        return True
     if rest[1:2] in (["the"], ["a"], ["an"]) and "of" in lower[at + 3 : at + 6]:
         return True
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
@@ -186,7 +189,7 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
     if before in ("bei", "zu", "in", "nach") and not starts and frequency < 2 and not word.endswith(_SUFFIXES):
         return True  # "bei Nordbau": an ordinary noun has an article there
-    if before in ("in", "nach") and not starts and frequency < 4.6 and not _LIVING.isdisjoint(lower):
+    if before in _TO_TOWNS and not starts and frequency < 5.6 and word not in _NO_TOWN and not _LIVING.isdisjoint(lower):
         return not word.endswith(_SUFFIXES)
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2

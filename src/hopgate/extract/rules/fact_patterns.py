@@ -20,7 +20,7 @@ _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
     "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
-    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online"
+    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
@@ -59,7 +59,7 @@ _MACROS = {
     "{M}": r"(?P<m>⟪\d+⟫)",
     "{D}": r"(?P<d>⟦\d+⟧)",
     "{the}": rf"(?:(?:{_ARTICLES}) )?",
-    "{be}": r"(?:(?:is|are|was|were|'s|be|"
+    "{be}": r"(?:(?:is|are|was|were|'s|'ve|has|have|had|be|"
     r"been|got|has been|have been|"
     r"ist|sind|war|wurde|wird|est|"
     r"sont|es|è|sono|was|werd) )?",

@@ -21,6 +21,8 @@ _PERSONAL = frozenset(("lives in", "works at", "reports to", "allergic to", "mar
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
 _LED = re.compile(r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I)
+# "I switched from A to B" is about what I use, "… jobs" about where I work.
+_SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+)$")
 _ARTICLE = re.compile(
@@ -78,6 +80,8 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
                         yield from made
                 if stance == "not" and pattern.relation != "before":
                     continue
+                if pattern.relation == "replaced by":
+                    stance = "said"  # "no longer" is of the old thing
                 if pattern.relation in STATES and clause.is_past(start, end):
                     stance = "ended"
                 made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
@@ -108,7 +112,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     else:
         subjects, common = _ends(groups.get("s"), clause, who, match.start())
     if relation == "move":
-        yield from _moved(groups, subjects, clause, who, begin)
+        yield from _moved(groups, subjects, common, clause, who, begin)
         return
     objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
     for subject in subjects:
@@ -136,7 +140,8 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     if groups.get("a") and subjects and relation in ("led by", "sold to"):
         gone = clause.reading.spans[clause.spans(groups["a"])[0]].name
         if over:
-            yield Fact(subjects[0], "owned by" if relation == "sold to" else relation, gone, None, over, STATED)
+            led = relation == "led by" and not gone.startswith("Team ")
+            yield Fact(subjects[0], relation if led else "owned by", gone, None, over, STATED)
 
 
 def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str | None:
@@ -153,11 +158,20 @@ def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str
 
 
 def _moved(
-    groups: dict[str, str | None], subjects: tuple[str, ...], clause: Clause, who: Referents, begin: str | None
+    groups: dict[str, str | None],
+    subjects: tuple[str, ...],
+    common: bool,
+    clause: Clause,
+    who: Referents,
+    begin: str | None,
 ) -> Iterator[Fact]:
     spans = clause.reading.spans
     new = spans[clause.spans(groups["b"] or "")[0]].name
     old = [spans[number].name for number in clause.spans(groups.get("a") or "")]
+    if subjects == (who.first_person,) and _SWITCHED.search(clause.text):
+        over = begin or who.written
+        yield from (Fact(name, "replaced by", new, over, None, STATED) for name in old if name != new)
+        return
     for subject in subjects:
         by_word = [
             kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)
@@ -165,7 +179,7 @@ def _moved(
         relation = by_word[0] if by_word else _of_move(subject, new, clause, who)
         if groups.get("hand"):
             relation = _of_hands(subject, new, who)
-        if not relation or subject == new:
+        if not relation or subject == new or (not who.is_host(new) and not who.is_named(subject) and common):
             continue
         over = begin or who.written
         # Where several may hold at once the new one has not held before; of others the graph orders the notes.
@@ -284,7 +298,7 @@ def _relation(relation: str, subject: str, target: str, clause: Clause, who: Ref
     if relation == "replaced by" and other:
         return ""
     if relation == "led by" and subject.islower() and not who.is_named(subject):
-        return ""
+        return "owned by" if target.startswith("Team ") else relation if _LED.match(subject) else ""
     if relation == "led by" and target.startswith("Team "):
         return "owned by"
     if relation == "led by" and person:

@@ -21,7 +21,7 @@ _ROOMS = words(
 # After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
 _BUT = re.compile(
     r"(?: any ?more| more)?(?: (?:since|seit|depuis) ⟦\d+⟧)? ?[,;–-]? ?"
-    r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they) (?:'s|is|are)(?: now)?)"
+    r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they|er|sie|es|elle|il|él|ella|hij|zij) (?:'s|is|are|ist|est|está)(?: now)?)"
     r"(?: (?:now|jetzt|nun|ahora|maintenant|nu|lives|works|runs))*"
     r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with)(?: the| der| dem)? (⟨(?:team )?\d+⟩)(.*)"
 )

@@ -10,7 +10,7 @@ from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.reading import Reading, person_kind, read
 from hopgate.extract.rules.words import words
 
-_FIRST = words("i my me ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
+_FIRST = words("i my me wir ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
 _PERSON = words("he she him her his er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
 _THING = words("it es its")
 _BOTH = words("both beide they them ils elles")
