@@ -181,6 +181,8 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
     frequency = zipf(word, "de")
     if lower[at + 1 : at + 2] and lower[at + 1] in _COMPANY:
         return True
+    if starts and frequency < 2.5 and lower[at + 1 : at + 2] and lower[at + 1] in _NAME_VERBS and not word.endswith(_SUFFIXES):
+        return not is_compound(word) or frequency < 1
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
     if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:

@@ -76,7 +76,7 @@ _MACROS = {
         r"anche|agora|ainda|no longer|used "
         r"to|formerly|previously|nicht "
         r"mehr|niet meer|früher|not any more|"
-        r"even|fully|proudly|quite|once|finally|just|recently|been|\w{3,}ly|these days|at last|inzwischen|"
+        r"even|fully|proudly|quite|once|ab sofort|ab jetzt|finally|just|recently|been|\w{3,}ly|these days|at last|inzwischen|"
         r"mittlerweile|endlich|désormais|actualmente|inmiddels|from now on|from today|"
         r"(?:seit|sinds|depuis|since|"
         r"desde|dal|im|am|in|ab|from|as "

@@ -10,16 +10,17 @@ from hopgate.extract.rules.words import words
 
 _VERBS = {name: frozenset(form.split("_")[0] for form in forms.split()) for name, forms in table("verbs").items()}
 _RUNNING = words("runs run ran running hosted deployed installed läuft laufen lief draait draaien tourne tournent corre gira hosts")
-_MOVING = _VERBS["moved"] | words("move migrate moves shift shifted went goes gone took take")
+_MOVING = _VERBS["moved"] | words("move migrate moves shift went goes gone took take taken migration umzug changed home migriert rebuilt")
 _PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays live")
 _ON = words("on onto off auf op sur")
 _TO = words("to from von nach naar van onto off over into")
 _BE = words("is are now been jetzt ist sind nu est back up live")
+_STATE = _BE | words("longer but sondern mehr only still also again")
 _CHANGED = words("now been")
-_LINKS = words("is are was has now : lives runs sits moved stays läuft draait tourne ist wurde still also went -> →")
+_LINKS = words("jetzt nun nu nach auf is are was has now : lives runs sits moved stays läuft draait tourne ist wurde still also went -> →")
 _AND = words("and und en et y e &")
 _CLOSING = _PLACING | _LINKS | words("next last this instead these soon mit und statt seit sinds depuis")
-_HEADS = words("host server node machine vm box")
+_HEADS = words("home host server node machine vm box")
 # What a name in lower case with a hyphen ends in when it is software: billing-api, search-index.
 _SOFTWARE = words(
     """
@@ -77,12 +78,12 @@ def _sentence(
             place = next((k for k in range(at + 3, min(at + 6, end)) if lower[k] not in _LINKS), end)
             if host := name_at(tokens, place, 4.2):
                 yield host, "host"
-        if word in _HEADS and lower[at + 1] == ":" and (name := name_at(tokens, at + 2, 4.2)):
+        if word in _HEADS and lower[at + 1] in (":", "is") and (name := name_at(tokens, at + 2, 4.2)):
             yield name, "host"
         if not (word in _ON or (moving and word in _TO)):
             continue
         near = any(abs(verb - at) <= WINDOW for verb in verbs) or (
-            at > start and lower[at - 1] in (_BE if opening else _CHANGED) and (opening or lower[start] == "it")
+            at > start and lower[at - 1] in (_STATE if opening else _CHANGED) and (opening or lower[start] == "it")
         )
         if near and _closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             hosts = True

@@ -139,7 +139,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         yield Fact(subjects[0], relation, gone, None, over, COMMON)
     if groups.get("a") and subjects and relation in ("led by", "sold to"):
         gone = clause.reading.spans[clause.spans(groups["a"])[0]].name
-        if over:
+        if over and not who.is_host(gone):
             led = relation == "led by" and not gone.startswith("Team ")
             yield Fact(subjects[0], relation if led else "owned by", gone, None, over, STATED)
 
@@ -295,7 +295,7 @@ def _relation(relation: str, subject: str, target: str, clause: Clause, who: Ref
         return ""
     if relation == "reports to" and not target[:1].isupper():
         return ""
-    if relation == "replaced by" and other:
+    if relation == "replaced by" and other and not person:
         return ""
     if relation == "led by" and subject.islower() and not who.is_named(subject):
         return "owned by" if target.startswith("Team ") else relation if _LED.match(subject) else ""
