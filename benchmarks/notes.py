@@ -28,8 +28,11 @@ from hopgate.memory import Cleared, Memory
 
 DATA = Path(__file__).with_name("notes")
 RELATIONS = frozenset(
-    "runs on,located in,lives in,works at,owned by,led by,reports to,part of,replaced by,alias of,costs,due,allergic to,"
-    "bought from,sold to,married to,parent of,sibling of,friend of,has address".split(",")
+    re.split(
+        ",",
+        "runs on,located in,lives in,works at,owned by,led by,reports to,part of,replaced by,alias of,costs,due,"
+        "allergic to,bought from,sold to,married to,parent of,sibling of,friend of,has address",
+    )
 )
 EITHER_WAY = frozenset(("alias of", "married to", "sibling of", "friend of"))
 LITERAL = frozenset(("costs", "due"))
@@ -332,7 +335,7 @@ def speed(memories: Sequence[Memory]) -> Row:
 
 
 def adversarial(prose: str) -> Iterable[str]:
-    units = " |a|(|[[|A|Aa |http://|/a|a.b@|1.|->|é|中|\n |#|`|x -> |'s |a-".split("|")
+    units = re.split(r"[|]", " |a|(|[[|A|Aa |http://|/a|a.b@|1.|->|é|中|\n |#|`|x -> |'s |a-")
     for unit in units:
         yield unit * (1_000_000 // len(unit))
     yield (prose + " ") * (1_000_000 // len(prose))

@@ -36,7 +36,10 @@ _NAME_PARTICIPLES = words(
     """
 )
 _LIVING = frozenset(("wohnt", "wohnen", "wohne", "lebt", "leben", "zieht", "zog", "gezogen", "umgezogen", "verhuisd"))
-_TO_TOWNS, _NO_TOWN = frozenset(("in", "nach", "von", "aus")), frozenset(("hause", "haus", "ruhe", "frieden", "rente", "miete"))
+_TO_TOWNS, _NO_TOWN = (
+    frozenset(("in", "nach", "von", "aus")),
+    frozenset(("hause", "haus", "ruhe", "frieden", "rente", "miete")),
+)
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
@@ -57,7 +60,7 @@ def plain(word: str) -> str:
     return "".join(character for character in folded if not unicodedata.combining(character))
 
 
-def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Collection[str]) -> str:
+def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Collection[str]) -> str:  # noqa: PLR0912
     """Give the letters of tokens again, with the capitals that are mere grammar as ordinary words.
 
     Parameters
@@ -147,7 +150,7 @@ def _elsewhere(  # noqa: PLR0911
     return not word.endswith("ly") and max(zipf(word, language.code), zipf(word, "en")) < ORDINARY
 
 
-def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
+def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:  # noqa: PLR0911
     """Whether what follows a word is said of people, projects and services: "is led by", "replaces", "is Bea's son"."""
     rest = [word for word in lower[at + 1 : at + 5] if word not in _ADVERBS]
     if not rest:
@@ -181,7 +184,13 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
     frequency = zipf(word, "de")
     if lower[at + 1 : at + 2] and lower[at + 1] in _COMPANY:
         return True
-    if starts and frequency < 2.5 and lower[at + 1 : at + 2] and lower[at + 1] in _NAME_VERBS and not word.endswith(_SUFFIXES):
+    if (
+        starts
+        and frequency < 2.5
+        and lower[at + 1 : at + 2]
+        and lower[at + 1] in _NAME_VERBS
+        and not word.endswith(_SUFFIXES)
+    ):
         return not is_compound(word) or frequency < 1
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
@@ -191,7 +200,13 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
     if before in ("bei", "zu", "in", "nach") and not starts and frequency < 2 and not word.endswith(_SUFFIXES):
         return True  # "bei Nordbau": an ordinary noun has an article there
-    if before in _TO_TOWNS and not starts and frequency < 5.6 and word not in _NO_TOWN and not _LIVING.isdisjoint(lower):
+    if (
+        before in _TO_TOWNS
+        and not starts
+        and frequency < 5.6
+        and word not in _NO_TOWN
+        and not _LIVING.isdisjoint(lower)
+    ):
         return not word.endswith(_SUFFIXES)
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2

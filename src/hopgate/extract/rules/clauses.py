@@ -26,11 +26,14 @@ _WAS = re.compile(
 )
 # "is moving next month" is a plan, "until Friday" and "for two weeks" a visit; an end with a date is a fact's own.
 _AHEAD = re.compile(
-    r"(?:\b(?:is|are|am)|'re|'m|'s) (?:\w+ )?(?:moving|migrating|replacing|switching|relocating|joining|leaving|changing)\b"
+    r"(?:\b(?:is|are|am)|'re|'m|'s) (?:\w+ )?(?:moving|migrating|replacing|switching|relocating|joining|"
+    r"leaving|changing)\b"
 )
 _PASSING = re.compile(
-    r"(?: (?:now|again|there|as well))*(?: (?:until|till|bis|tot|hasta|jusqu'à)(?! (?:(?:the|zum|end|of|ende|den|dem|early|late|mid|le|el) )*⟦)| next (?:week|month|year|"
-    r"spring|summer|autumn|winter)| tomorrow| for (?:a|an|one|two|three|four|the|some|\d+) (?:\w+ )?(?:hours?|days?|weeks?|weekend|"
+    r"(?: (?:now|again|there|as well))*(?: (?:until|till|bis|tot|hasta|jusqu'à)(?! (?:(?:the|zum|end|of|"
+    r"ende|den|dem|early|late|mid|le|el) )*⟦)| next (?:week|month|year|"
+    r"spring|summer|autumn|winter)| tomorrow| for (?:a|an|one|two|three|four|the|some|\d+) (?:\w+ "
+    r")?(?:hours?|days?|weeks?|weekend|"
     r"nights?|months?)\b| für (?:ein|eine|zwei|drei|paar) )"
 )
 _SINCE_THEN = re.compile(r"\b(?:has|have|been|installed|deployed|set up|put|moved|migrated|born|started)\b")
@@ -142,6 +145,14 @@ def _words(word: str) -> tuple[str, ...]:
     """A token's words: "she's" is two."""
     if word.endswith(("'s", "’s", "'m", "’m")) and word[:-2] in ("he", "she", "it", "that", "i", "there"):
         return word[:-2], "'" + word[-1]
-    if word.endswith(("'ve", "’ve", "'ll", "’ll", "'re", "’re")) and word[:-3] in ("i", "we", "they", "you", "he", "she", "it"):
+    if word.endswith(("'ve", "’ve", "'ll", "’ll", "'re", "’re")) and word[:-3] in (
+        "i",
+        "we",
+        "they",
+        "you",
+        "he",
+        "she",
+        "it",
+    ):
         return word[:-3], "'" + word[-2:]
     return (word,)

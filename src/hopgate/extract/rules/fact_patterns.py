@@ -33,8 +33,10 @@ _COMMON = (
 )
 # "the service at Hartley costs": what a preposition stands before is not the subject.
 _PREPOSITIONS = (
-    "at,in,from,with,on,to,of,for,about,near,via,at the,in the,from the,with the,on the,to the,of the,for the,bei,mit,nach,von,für,"
-    "vom,im,zum,zur,beim,für den,für die,von der,chez,de,du,de la,pour,para,del,per,di,della,voor,van,van de,bij,my,for my,of my"
+    "at,in,from,with,on,to,of,for,about,near,via,at the,in the,from the,with the,on the,to the,of "
+    "the,for the,bei,mit,nach,von,für,"
+    "vom,im,zum,zur,beim,für den,für die,von der,chez,de,du,de "
+    "la,pour,para,del,per,di,della,voor,van,van de,bij,my,for my,of my"
 )
 
 
@@ -50,7 +52,8 @@ _NOT_AFTER = _not_after(_PREPOSITIONS)
 # Encoded sentences are words with one space between: patterns begin where a word does.
 _START = r"(?<!\S)"
 _MACROS = {
-    "{SC}": rf"{_START}(?P<s>(?:the|my|our) ⟨\d+⟩ {_WORD}|{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
+    "{SC}": rf"{_START}(?P<s>(?:the|my|our) ⟨\d+⟩ {_WORD}|{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|"
+    rf"(?:(?:{_ARTICLES}) )?{_COMMON})",
     "{OC}": rf"{_START}(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
     "{S}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
     "{O}": rf"{_START}(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
@@ -76,7 +79,8 @@ _MACROS = {
         r"anche|agora|ainda|no longer|used "
         r"to|formerly|previously|nicht "
         r"mehr|niet meer|früher|not any more|"
-        r"even|fully|proudly|quite|once|ab sofort|ab jetzt|finally|just|recently|been|\w{3,}ly|these days|at last|inzwischen|"
+        r"even|fully|proudly|quite|once|ab sofort|ab jetzt|finally|just|recently|been|\w{3,}ly|these days|at "
+        r"last|inzwischen|"
         r"mittlerweile|endlich|désormais|actualmente|inmiddels|from now on|from today|"
         r"(?:seit|sinds|depuis|since|"
         r"desde|dal|im|am|in|ab|from|as "
@@ -102,7 +106,6 @@ class FactPattern:
 
     relation: str
     regex: re.Pattern[str]
-    holds: str
 
 
 class FactTable:
@@ -115,21 +118,24 @@ class FactTable:
         # A move says more than the relation it ends in, so it is read first.
         order = ("move", *(name for name in rows if name not in ("move", *_LAST)), *_LAST)
         self._raw = [(name, _with_verbs(raw)) for name in order for raw in rows[name]["patterns"]]
+        self._holds = [_holds(raw) for _, raw in self._raw]
         self._compiled: dict[int, FactPattern] = {}
         self._of_word: dict[str, set[int]] = {}
         for number, (name, raw) in enumerate(self._raw):
             for word in _needs(raw) or words(rows[name]["on"]):
                 self._of_word.setdefault(word, set()).add(number)
 
-    def worth_trying(self, found: set[str]) -> Iterator[FactPattern]:
-        """Yield the patterns one of whose words is in a sentence, moves first."""
+    def worth_trying(self, text: str) -> Iterator[FactPattern]:
+        """Yield the patterns one of whose words is in an encoded sentence, and whose brackets are; moves first."""
         numbers: set[int] = set()
-        for word in found & self._of_word.keys():
+        for word in set(text.split()) & self._of_word.keys():
             numbers |= self._of_word[word]
         for number in sorted(numbers):
+            if self._holds[number] not in text:
+                continue
             if number not in self._compiled:
                 relation, raw = self._raw[number]
-                self._compiled[number] = FactPattern(relation, _compiled(raw), _holds(raw))
+                self._compiled[number] = FactPattern(relation, _compiled(raw))
             yield self._compiled[number]
 
 
@@ -138,7 +144,7 @@ def _holds(raw: str) -> str:
     rest = raw
     while rest != (rest := re.sub(r"\(\?:[^()]*\)[?*]", " ", rest)):
         pass
-    return next((mark for slot, mark in (("{M}", "⟪"), ("{D}", "⟦"), ("{B}", "⟨")) if slot in rest), "")
+    return next((mark for slot, mark in (("{M}", "⟪"), ("{D}", "⟦"), ("{B}", "⟨"), ("{O}", "⟨")) if slot in rest), "")
 
 
 def _needs(raw: str) -> frozenset[str]:

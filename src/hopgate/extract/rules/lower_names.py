@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, zipf
-from hopgate.extract.rules.lower_slots import compounds, placed
+from hopgate.extract.rules.lower_slots import closed, compounds, placed
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
 
@@ -50,7 +50,10 @@ _X, _A, _B = (f"(?P<{key}>{_NAME})" for key in "xab")
 _MOVED = "(?:moved|migrated|shifted|switched|transferred|relocated|moving|migrating|took)"
 _NOW = "(?: now| still| currently| also| jetzt| noch| nu)*"
 # Where names of services (x) and hosts (a, b) stand without an article, in notes of things that move and run.
-_SLOT_WORDS = words("replaced replaces supersedes superseded ersetzt vervangt on onto off auf op sur to from von nach naar host server node machine vm box")
+_SLOT_WORDS = words(
+    "replaced replaces supersedes superseded ersetzt vervangt on onto off auf op sur to from von nach "
+    "naar host server node machine vm box home"
+)
 _OF_PEOPLE = words("lives works wohnt arbeitet habite travaille vive trabaja woont werkt abita lavora reports")
 _WHERE = words("in at for to bei à chez en a da bij with near")
 _TEMPLATES = tuple(
@@ -181,8 +184,13 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
         ):
             host = _name_at(tokens, at + 1)
             between = lower[verb + 1 : at]
-            if host and all(
-                one in _ADVERBS or one == "by" or not tokens[verb + 1 + k].islower() for k, one in enumerate(between)
+            if (
+                host
+                and closed(tokens, at + 2, len(tokens))
+                and all(
+                    one in _ADVERBS or one == "by" or not tokens[verb + 1 + k].islower()
+                    for k, one in enumerate(between)
+                )
             ):
                 subject = next((back for back in range(verb - 1, max(-1, verb - 4), -1)
                                 if lower[back] not in _VERBS | _ADVERBS), -1)  # fmt: skip
@@ -203,10 +211,10 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
                 found.setdefault(name, "")
         elif word == "=" and (name := _name_at(tokens, at - 1)) and (at < 2 or tokens[at - 2][0] == "\n"):
             found.setdefault(name, "")
-        elif word in _OF_PEOPLE and at and tokens[at - 1][0].isupper() and lower[at + 1 : at + 2]:
+        elif word in _OF_PEOPLE and at and lower[at - 1] not in _SMALL and _WHERE.issuperset(lower[at + 1 : at + 2]):
             # "Colm works at Ferro": who does that is a person, also where another note says less.
-            if lower[at + 1] in _WHERE and lower[at - 1] not in _SMALL and _WORD.fullmatch(tokens[at - 1]):
-                found.setdefault(lower[at - 1], "person")
+            who = tokens[at - 1]
+            found |= {who.lower(): "person"} if who[0].isupper() and _WORD.fullmatch(who) else {}
     words = set(lower)
     if not words.isdisjoint(_SLOT_WORDS):
         for name, kind in placed(tokens[:LONGEST_TEXT], lower[:LONGEST_TEXT], rare_at):

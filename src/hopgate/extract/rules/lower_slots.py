@@ -9,22 +9,30 @@ from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
 
 _VERBS = {name: frozenset(form.split("_")[0] for form in forms.split()) for name, forms in table("verbs").items()}
-_RUNNING = words("runs run ran running hosted deployed installed läuft laufen lief draait draaien tourne tournent corre gira hosts")
-_MOVING = _VERBS["moved"] | words("move migrate moves shift went goes gone took take taken migration umzug changed home migriert rebuilt")
+_RUNNING = words(
+    "runs run ran running hosted deployed installed läuft laufen lief draait draaien tourne tournent corre gira hosts"
+)
+_MOVING = _VERBS["moved"] | words(
+    "move migrate moves shift went goes gone took take taken migration umzug changed home migriert rebuilt"
+)
 _PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays live")
 _ON = words("on onto off auf op sur")
 _TO = words("to from von nach naar van onto off over into")
 _BE = words("is are now been jetzt ist sind nu est back up live")
 _STATE = _BE | words("longer but sondern mehr only still also again")
 _CHANGED = words("now been")
-_LINKS = words("jetzt nun nu nach auf is are was has now : lives runs sits moved stays läuft draait tourne ist wurde still also went -> →")
+_LINKS = words(
+    "jetzt nun nu nach auf is are was has now : lives runs sits moved stays läuft draait tourne ist "
+    "wurde still also went -> →"
+)
 _AND = words("and und en et y e &")
 _CLOSING = _PLACING | _LINKS | words("next last this instead these soon mit und statt seit sinds depuis")
 _HEADS = words("home host server node machine vm box")
 # What a name in lower case with a hyphen ends in when it is software: billing-api, search-index.
 _SOFTWARE = words(
     """
-    api web service svc gateway db index worker app server proxy bot ui backend frontend client sdk cli queue pipeline operator
+    api web service svc gateway db index worker app server proxy bot ui backend frontend client sdk cli queue
+    pipeline operator
     controller daemon agent cluster bucket exporter scheduler
     """
 )
@@ -60,9 +68,7 @@ def placed(tokens: list[str], lower: list[str], name_at: Word) -> Iterator[tuple
             start = at + 1
 
 
-def _sentence(
-    tokens: list[str], lower: list[str], start: int, end: int, name_at: Word
-) -> Iterator[tuple[str, str]]:
+def _sentence(tokens: list[str], lower: list[str], start: int, end: int, name_at: Word) -> Iterator[tuple[str, str]]:
     verbs = [at for at in range(start, end) if lower[at] in _PLACING]
     moving = any(lower[at] in _MOVING for at in verbs)
     hosts = False
@@ -70,9 +76,8 @@ def _sentence(
     opening = name_at(tokens, start, 4.0 if lower[start + 1] in _LINKS else 2.8) if links else ""
     for at in range(start, end - 1):
         word = lower[at]
-        if word in _REPLACED and at > start and (old := name_at(tokens, at + 1, 4.0)) and (new := name_at(tokens, at - 1, 4.0)):
-            if name_at(tokens, at + 1, 2.5) or name_at(tokens, at - 1, 2.5):
-                yield from ((old, ""), (new, ""))
+        if word in _REPLACED:
+            yield from _replaced(tokens, at, name_at)
         if word in _HEADS and lower[at + 1] in ("for", "of") and (service := name_at(tokens, at + 2, 4.0)):
             yield service, "service"
             place = next((k for k in range(at + 3, min(at + 6, end)) if lower[k] not in _LINKS), end)
@@ -85,7 +90,7 @@ def _sentence(
         near = any(abs(verb - at) <= WINDOW for verb in verbs) or (
             at > start and lower[at - 1] in (_STATE if opening else _CHANGED) and (opening or lower[start] == "it")
         )
-        if near and _closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
+        if near and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             hosts = True
             yield name, "host"
     if not hosts:
@@ -100,14 +105,28 @@ def _sentence(
             at += 2 if at + 1 < end and lower[at + 1] in _AND | {","} else end
 
 
-def _closed(tokens: list[str], at: int, end: int) -> bool:
-    """Whether a word before `at` ends its phrase: "on backup duty" names no host."""
+def _replaced(tokens: list[str], at: int, name_at: Word) -> Iterator[tuple[str, str]]:
+    """The two sides of "caddy replaced nginx", where one of them is no ordinary word."""
+    ends = (at - 1, at + 1)
+    names = [name_at(tokens, end, 4.0) for end in ends]
+    if all(names) and any(name_at(tokens, end, 2.5) for end in ends):
+        yield from ((name, "") for name in names)
+
+
+def closed(tokens: list[str], at: int, end: int) -> bool:
+    """Whether a word before `at` ends its phrase: "on backup duty" names no host.
+
+    Examples
+    --------
+    >>> closed("runs on backup duty".split(), 3, 4), closed("runs on cedar again".split(), 3, 4)
+    (False, True)
+    """
     return at >= end or letter(tokens[at]) not in _OPEN or tokens[at] in _CLOSING
 
 
 def compounds(tokens: list[str]) -> Iterator[str]:
     """Yield the names of software that a hyphen makes: billing-api."""
     for at, token in enumerate(tokens):
-        if "-" in token and token.islower() and token.rpartition("-")[2] in _SOFTWARE:
-            if not at or tokens[at - 1].lower() not in ("a", "an", "some", "any"):
-                yield token
+        named = "-" in token and token.islower() and token.rpartition("-")[2] in _SOFTWARE
+        if named and (not at or tokens[at - 1].lower() not in ("a", "an", "some", "any")):
+            yield token

@@ -20,7 +20,9 @@ STATED, COMMON = 0.9, 0.7
 _PERSONAL = frozenset(("lives in", "works at", "reports to", "allergic to", "married to", "parent of", "sibling of"))
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
-_LED = re.compile(r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I)
+_LED = re.compile(
+    r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I
+)
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
 # "the Hartmann proposal" is one thing.
@@ -61,11 +63,8 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     """
     who = Referents(reading, source)
     for clause in clauses(reading):
-        words = set(clause.text.split())
         seen: list[tuple[int, int]] = []
-        for pattern in FACTS.worth_trying(words):
-            if pattern.holds not in clause.text:
-                continue
+        for pattern in FACTS.worth_trying(clause.text):
             for match in pattern.regex.finditer(clause.text):
                 start, end = match.span()
                 if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
@@ -124,7 +123,9 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
             if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
                 continue  # "Mail is at Gmail"
             if kind == "located in" and (is_room(target) or tells_change(match[0], clause.text[match.end() :])):
-                begin = over  # a town in a country stays there; what stands in a room, or is there now, has been put there
+                begin = (
+                    over  # a town in a country stays there; what stands in a room, or is there now, has been put there
+                )
             if "host" in groups and not who.is_host(target):
                 continue
             trust = COMMON if common or plain else STATED
@@ -183,7 +184,14 @@ def _moved(
             continue
         over = begin or who.written
         # Where several may hold at once the new one has not held before; of others the graph orders the notes.
-        yield Fact(subject, relation, new, over if relation not in FACTS.single_valued or relation == "located in" else begin, None, STATED)
+        yield Fact(
+            subject,
+            relation,
+            new,
+            over if relation not in FACTS.single_valued or relation == "located in" else begin,
+            None,
+            STATED,
+        )
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)
@@ -239,8 +247,8 @@ def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tu
         return ((who.topic,) if who.topic else ()), False
     names = who.names_of(part)
     if names:
-        noun = _NOUN_AFTER.search(part)
-        return (((f"{names[0]} {noun[1]}",) if noun and len(names) == 1 else names), False)
+        after = _NOUN_AFTER.search(part)
+        return ((f"{names[0]} {after[1]}",) if after and len(names) == 1 else names), False
     if people := who.people_of(part, clause, at):
         return people, False
     noun = _ARTICLE.sub("", part).strip()
@@ -261,7 +269,9 @@ def _objects(
     if names:
         return names, False
     noun = _ARTICLE.sub("", part).strip()
-    if relation == "allergic to" and (more := re.match(rf"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)):
+    if relation == "allergic to" and (
+        more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)
+    ):
         return ((noun, more[1]) if noun else ()), True
     return ((noun,) if noun and noun not in who.pronouns else ()), True
 

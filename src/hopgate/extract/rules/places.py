@@ -8,20 +8,26 @@ from hopgate.extract.rules.words import words
 
 _ROOMS = words(
     """
-    hall hallway corridor kitchen bathroom bedroom nursery study office lounge livingroom room attic loft cellar basement garage
-    shed garden greenhouse porch balcony terrace pantry larder cupboard wardrobe drawer shelf rack utility laundry workshop
+    hall hallway corridor kitchen bathroom bedroom nursery study office lounge livingroom room attic loft
+    cellar basement garage
+    shed garden greenhouse porch balcony terrace pantry larder cupboard wardrobe drawer shelf rack utility
+    laundry workshop
     conservatory barn stable boathouse storage storeroom warehouse lab closet car van boot trunk yard landing staircase
-    flur küche bad badezimmer schlafzimmer kinderzimmer arbeitszimmer büro wohnzimmer zimmer dachboden keller garage schuppen
+    flur küche bad badezimmer schlafzimmer kinderzimmer arbeitszimmer büro wohnzimmer zimmer dachboden keller
+    garage schuppen
     garten gartenhaus balkon terrasse speisekammer schrank schublade regal werkstatt waschküche diele abstellraum auto
-    cuisine salon chambre bureau grenier cave jardin placard tiroir couloir cocina salón dormitorio despacho sótano garaje
-    jardín armario cajón keuken gang slaapkamer kantoor zolder kelder schuur tuin kast lade cucina soggiorno camera ufficio
+    cuisine salon chambre bureau grenier cave jardin placard tiroir couloir cocina salón dormitorio despacho
+    sótano garaje
+    jardín armario cajón keuken gang slaapkamer kantoor zolder kelder schuur tuin kast lade cucina soggiorno
+    camera ufficio
     soffitta cantina giardino armadio
     """
 )
 # After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
 _BUT = re.compile(
     r"(?: any ?more| more)?(?: (?:since|seit|depuis) ⟦\d+⟧)? ?[,;–-]? ?"
-    r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they|er|sie|es|elle|il|él|ella|hij|zij) (?:'s|is|are|ist|est|está)(?: now)?)"
+    r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they|er|"
+    r"sie|es|elle|il|él|ella|hij|zij) (?:'s|is|are|ist|est|está)(?: now)?)"
     r"(?: (?:now|jetzt|nun|ahora|maintenant|nu|lives|works|runs))*"
     r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with)(?: the| der| dem)? (⟨(?:team )?\d+⟩)(.*)"
 )
@@ -30,7 +36,8 @@ _NO_LONGER = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet mee
 
 # Somebody put it there, or it is there since a change: neither is said of a town in a country.
 _PUT = re.compile(
-    r"\b(?:sits?|stands?|hangs?|parked|moored|kept|stored|moved|relocated|shifted|now|currently|since|these days|any ?more|"
+    r"\b(?:sits?|stands?|hangs?|parked|moored|kept|stored|moved|relocated|shifted|now|currently|since|"
+    r"these days|any ?more|"
     r"steht|stehen|hängt|jetzt|nun|seit|inzwischen|hangt|nu|sinds|maintenant|désormais|depuis|ahora|desde|ora|adesso)\b"
 )
 

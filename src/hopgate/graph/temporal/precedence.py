@@ -140,7 +140,10 @@ def _contradict(one: EdgeVersion, other: EdgeVersion) -> bool:
 def _beats(one: _Interval, other: _Interval) -> bool:
     if one.fact.relation in TOLD and one.fact.valid_from is None:
         return False
-    return _contradict(one.fact, other.fact) and (one.start, one.fact.recorded_at) > (other.start, other.fact.recorded_at)
+    return _contradict(one.fact, other.fact) and (one.start, one.fact.recorded_at) > (
+        other.start,
+        other.fact.recorded_at,
+    )
 
 
 def _uncovered(interval: _Interval, intervals: list[_Interval]) -> Iterator[tuple[_Bound, _Bound]]:
