@@ -103,7 +103,10 @@ def rows(extraction: Extraction) -> list[Row]:
         ("Anouk woont sinds 2020 in Utrecht.", [("Anouk", "lives in", "Utrecht", "2020", None)]),
         (
             "The router sits on the shelf in the hall. topaz stands in the garage.",
-            [("topaz", "located in", "garage", None, None)],
+            [
+                ("router", "located in", "shelf", "2024-08-10", None),
+                ("topaz", "located in", "garage", "2024-08-10", None),
+            ],
         ),
         ("Fjordtech is based in Bergen.", [("Fjordtech", "located in", "Bergen", None, None)]),
         (
@@ -113,7 +116,8 @@ def rows(extraction: Extraction) -> list[Row]:
                 ("Fjordtech", "located in", "Bergen", None, "2024-06"),
             ],
         ),
-        ("The camera is in the drawer.", []),
+        ("The camera is in the drawer.", [("camera", "located in", "drawer", "2024-08-10", None)]),
+        ("The problem is in the details.", []),
         ("Project Otter is led by Ingrid Moe.", [("Project Otter", "led by", "Ingrid Moe", None, None)]),
         (
             "Ingrid took over Project Otter from Henrik in June 2024.",
@@ -132,7 +136,7 @@ def rows(extraction: Extraction) -> list[Row]:
         ("OPS-42 is assigned to Henrik.", [("OPS-42", "owned by", "Henrik", None, None)]),
         ("OPS-42: owner Henrik", [("OPS-42", "owned by", "Henrik", None, None)]),
         ("Sold the canoe to Rosa on 3 July 2024.", [("canoe", "sold to", "Rosa", "2024-07-03", None)]),
-        ("Loki replaces Splunk.", [("Splunk", "replaced by", "Loki", None, None)]),
+        ("Loki replaces Splunk.", [("Splunk", "replaced by", "Loki", "2024-08-10", None)]),
         ("Splunk was replaced by Loki in March 2024.", [("Splunk", "replaced by", "Loki", "2024-03", None)]),
         ("Tax return due 31 July 2024.", [("tax return", "due", "2024-07-31", None, None)]),
         ("The report is due on 5 September.", [("report", "due", "2024-09-05", None, None)]),

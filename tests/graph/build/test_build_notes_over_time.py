@@ -71,3 +71,18 @@ def test_a_name_in_a_query_needs_no_capital(kb: hopgate.KnowledgeBase) -> None:
     [edge] = [edge for edge in kb.graph.edges("gitea") if edge.relation == "runs on"]
     assert (edge.source, edge.target, edge.valid_from) == ("Gitea", "birch", day(3))
     assert [hit.external_id for hit in kb.recall("which host does gitea run on", legs=("graph",), k=1)] == ["m1"]
+
+
+def test_a_place_in_a_place_ends_only_where_a_change_is_told(kb: hopgate.KnowledgeBase) -> None:
+    kb.add(
+        Memory("m1", "Kelpline is in Norway.", created_at=day(1)),
+        Memory("m2", "Kelpline is in Bergen.", created_at=day(2)),
+        Memory("m3", "The cello is in the hall.", created_at=day(1)),
+        Memory("m4", "We've moved the cello to the loft.", created_at=day(5)),
+    )
+    kb.build()
+    assert sorted(targets(kb, "Kelpline", day(8))) == ["Bergen", "Norway"]
+    assert (targets(kb, "cello", day(3)), targets(kb, "cello", day(8))) == (["hall"], ["loft"])
+    kb.add(Memory("m5", "Kelpline moved its headquarters to Stavanger.", created_at=day(6)))
+    kb.build()
+    assert targets(kb, "Kelpline", day(8)) == ["Stavanger"]

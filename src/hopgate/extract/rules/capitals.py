@@ -25,15 +25,22 @@ _NAME_VERBS = words(
     """
     replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said
     told asked tourne habite travaille vive trabaja läuft draait woont werkt lavora abita gira wohnt arbeitet
-    wants called came went loves hates sent brought knows thinks lived worked
+    wants called came went loves hates sent brought knows thinks lived worked handed took left quit switched relocated
+    started passed gave stepped retired replaced took tourne zog wechselte
     """
 )
 _NAME_PARTICIPLES = words(
     """
     led run owned headed managed hosted part been passé verhuisd married replaced migrated allergic moving living
-    working
+    taken working employed assigned deployed installed responsible based moved hired gone down back friend friends
     """
 )
+_LIVING = frozenset(("wohnt", "wohnen", "wohne", "lebt", "leben", "zieht", "zog", "gezogen", "umgezogen", "verhuisd"))
+_TO_TOWNS, _NO_TOWN = (
+    frozenset(("in", "nach", "von", "aus")),
+    frozenset(("hause", "haus", "ruhe", "frieden", "rente", "miete")),
+)
+_COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
 
@@ -53,7 +60,7 @@ def plain(word: str) -> str:
     return "".join(character for character in folded if not unicodedata.combining(character))
 
 
-def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Collection[str]) -> str:
+def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Collection[str]) -> str:  # noqa: PLR0912
     """Give the letters of tokens again, with the capitals that are mere grammar as ordinary words.
 
     Parameters
@@ -86,6 +93,8 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
             if len(word) > 3 and word[1] in "'’" and word[0] in "ldcjmnst" and tokens[at][2].islower():
                 changed[at] = "w"  # l'affitto: the capital is the article's
                 continue
+            if at > 1 and marks[at - 1] == ">" and changed[at - 2] in "UKA" and code != "de":
+                continue  # "Aviva → Lemonade": what takes a name's place is one
             starts = not at or changed[at - 1] in _BEFORE_START or (at == 1 and marks[0] == "'")
             kept = (
                 _german(lower, changed, marks, at, known, starts)
@@ -94,6 +103,8 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
             )
             if not kept:
                 changed[at] = "w"
+    if code == "de" and "zu" in lower:
+        changed = ["s" if word == "zu" else mark for word, mark in zip(lower, changed, strict=True)]
     if _JOINING & set(lower):
         for at in range(1, len(changed) - 1):
             if lower[at] in _JOINING and changed[at - 1] in "U" and changed[at + 1] == "U" and lower[at - 1] not in KIN:
@@ -129,26 +140,32 @@ def _elsewhere(  # noqa: PLR0911
         return False
     follows = marks[at + 1 : at + 2]
     if follows and follows in "UPiKA&p":
-        return not (word.endswith(("ed", "ing")) and zipf(word, language.code) > 3)
-    if word.endswith(("ing", "ed", "ly")) and follows != "P":
+        return not (word.endswith(("ed", "ing")) and zipf(word, language.code) > 2.3)
+    if word.endswith(("ing", "ed")) and follows != "P":
         return False
-    if marks[at] == "P" or not terse:
+    if marks[at] == "P" or (not terse and not word.endswith("ly")):
         return True
     if zipf(word, language.code) < _SUBJECT and _does_what_names_do(lower, marks, at):
         return True
-    return max(zipf(word, language.code), zipf(word, "en")) < ORDINARY
+    return not word.endswith("ly") and max(zipf(word, language.code), zipf(word, "en")) < ORDINARY
 
 
-def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:
+def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:  # noqa: PLR0911
     """Whether what follows a word is said of people, projects and services: "is led by", "replaces", "is Bea's son"."""
     rest = [word for word in lower[at + 1 : at + 5] if word not in _ADVERBS]
     if not rest:
         return False
-    if rest[0] in _NAME_VERBS:
+    if rest[0] in _NAME_VERBS or (rest[0] == "(" and rest[1:2] and rest[1] in _NAME_VERBS):
+        return True
+    if rest[0] in ("and", "und", "et", "y", "&", "instead") and marks[at + 2 : at + 3] in ("U", "o"):
+        return zipf(lower[at], "en") < 3.9 and (rest[0] != "instead" or rest[1:2] == ["of"])
+    if rest[0] == "," and rest[1:2] and rest[1] in ("who", "whose", "aka", "alias", "known"):
         return True
     if rest[0] not in ("is", "was", "are", "has", "est", "es", "è", "wird", "wurde"):
         return False
-    if rest[1:2] == ["the"] and "of" in lower[at + 3 : at + 6]:
+    if not _LIVING.isdisjoint(lower[at + 2 : at + 9]):
+        return True
+    if rest[1:2] in (["the"], ["a"], ["an"]) and "of" in lower[at + 3 : at + 6]:
         return True
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
 
@@ -165,12 +182,32 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
     if word in language.kin:
         return follows in ("U", "P")
     frequency = zipf(word, "de")
+    if lower[at + 1 : at + 2] and lower[at + 1] in _COMPANY:
+        return True
+    if (
+        starts
+        and frequency < 2.5
+        and lower[at + 1 : at + 2]
+        and lower[at + 1] in _NAME_VERBS
+        and not word.endswith(_SUFFIXES)
+    ):
+        return not is_compound(word) or frequency < 1
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
     if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:
         return False  # "meine Tochter Thea": the noun is what she is
     if follows in ("U", "K") and not (frequency > 4 and before in ("den", "dem", "einen", "der", "die", "das")):
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
+    if before in ("bei", "zu", "in", "nach") and not starts and frequency < 2 and not word.endswith(_SUFFIXES):
+        return True  # "bei Nordbau": an ordinary noun has an article there
+    if (
+        before in _TO_TOWNS
+        and not starts
+        and frequency < 5.6
+        and word not in _NO_TOWN
+        and not _LIVING.isdisjoint(lower)
+    ):
+        return not word.endswith(_SUFFIXES)
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2
     return frequency < 1.2 and not is_compound(word) and not word.endswith(_SUFFIXES)

@@ -24,6 +24,18 @@ _WAS = re.compile(
     r"\b(?:was|were|war|waren|était|era|estaba|lived|worked|belonged|reported|ran|stood|sat|wohnte|wohnten|arbeitete|gehörte|lief|"
     r"stand|vivía|habitait|travaillait|trabajaba|lavorava|viveva|abitava|woonde|werkte)\b"
 )
+# "is moving next month" is a plan, "until Friday" and "for two weeks" a visit; an end with a date is a fact's own.
+_AHEAD = re.compile(
+    r"(?:\b(?:is|are|am)|'re|'m|'s) (?:\w+ )?(?:moving|migrating|replacing|switching|relocating|joining|"
+    r"leaving|changing)\b"
+)
+_PASSING = re.compile(
+    r"(?: (?:now|again|there|as well))*(?: (?:until|till|bis|tot|hasta|jusqu'à)(?! (?:(?:the|zum|end|of|"
+    r"ende|den|dem|early|late|mid|le|el) )*⟦)| next (?:week|month|year|"
+    r"spring|summer|autumn|winter)| tomorrow| for (?:a|an|one|two|three|four|the|some|\d+) (?:\w+ "
+    r")?(?:hours?|days?|weeks?|weekend|"
+    r"nights?|months?)\b| für (?:ein|eine|zwei|drei|paar) )"
+)
 _SINCE_THEN = re.compile(r"\b(?:has|have|been|installed|deployed|set up|put|moved|migrated|born|started)\b")
 STATES = frozenset(("runs on", "lives in", "works at", "owned by", "led by", "reports to", "located in"))
 """Relations that a verb in the past says to be over: "Rosa lived in Porto"."""
@@ -53,9 +65,13 @@ class Clause:
             return "not"
         language = LANGUAGES[self.reading.code]
         begin = max((match.end() for match in _CLAUSE.finditer(self.text, 0, start)), default=0)
+        if self.text[start] in ",;:":
+            begin = start  # "…, now lives in B": what was denied before the comma is another thing
         near = self.text[begin : end + 1]
         if _PAST.search(near):
             return "ended"
+        if _AHEAD.search(near) or _PASSING.match(self.text[end:]) or " temporarily " in near:
+            return "not"
         found = set(near.split())
         if (
             found & language.negated
@@ -129,4 +145,14 @@ def _words(word: str) -> tuple[str, ...]:
     """A token's words: "she's" is two."""
     if word.endswith(("'s", "’s", "'m", "’m")) and word[:-2] in ("he", "she", "it", "that", "i", "there"):
         return word[:-2], "'" + word[-1]
+    if word.endswith(("'ve", "’ve", "'ll", "’ll", "'re", "’re")) and word[:-3] in (
+        "i",
+        "we",
+        "they",
+        "you",
+        "he",
+        "she",
+        "it",
+    ):
+        return word[:-3], "'" + word[-2:]
     return (word,)

@@ -69,7 +69,7 @@ def _date_at(tokens: list[str], lower: list[str], at: int, language: Language, d
 
 def _from_number(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:  # noqa: PLR0911
     word = lower[at]
-    if len(word) in (7, 10) and word[4:5] == "-":
+    if len(word) in (7, 10) and word[4:5] == "-" and word.replace("-", "").isdigit():
         iso = checked(*word.split("-"))
         return DateSpan(at, at + 1, iso) if iso else None
     if word.count(".") == 2 and len(word) <= 10 and word.replace(".", "").isdigit():

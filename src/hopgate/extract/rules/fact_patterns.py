@@ -20,7 +20,7 @@ _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
     "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
-    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online"
+    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
@@ -32,74 +32,44 @@ _COMMON = (
     rf"her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))(?:{_WORD} ){{0,2}}{_WORD})"
 )
 # "the service at Hartley costs": what a preposition stands before is not the subject.
-_NOT_AFTER = "(?=⟨)" + "".join(
-    rf"(?<!\b{words} )"
-    for words in (
-        "at",
-        "in",
-        "from",
-        "with",
-        "on",
-        "to",
-        "of",
-        "for",
-        "about",
-        "near",
-        "via",
-        "at the",
-        "in the",
-        "from the",
-        "with the",
-        "on the",
-        "to the",
-        "of the",
-        "for the",
-        "bei",
-        "mit",
-        "nach",
-        "von",
-        "für",
-        "vom",
-        "im",
-        "zum",
-        "zur",
-        "beim",
-        "für den",
-        "für die",
-        "von der",
-        "chez",
-        "de",
-        "du",
-        "de la",
-        "pour",
-        "para",
-        "del",
-        "per",
-        "di",
-        "della",
-        "voor",
-        "van",
-        "van de",
-        "bij",
-        "my",
-        "for my",
-        "of my",
-    )
+_PREPOSITIONS = (
+    "at,in,from,with,on,to,of,for,about,near,via,at the,in the,from the,with the,on the,to the,of "
+    "the,for the,bei,mit,nach,von,für,"
+    "vom,im,zum,zur,beim,für den,für die,von der,chez,de,du,de "
+    "la,pour,para,del,per,di,della,voor,van,van de,bij,my,for my,of my"
 )
+
+
+def _not_after(phrases: str) -> str:
+    """A name that none of the phrases stands before; a lookbehind has one width, so there is one for each length."""
+    by_length: dict[int, list[str]] = {}
+    for phrase in phrases.split(","):
+        by_length.setdefault(len(phrase), []).append(phrase)
+    return "(?=⟨)" + "".join(rf"(?<!\b(?:{'|'.join(some)}) )" for some in by_length.values())
+
+
+_NOT_AFTER = _not_after(_PREPOSITIONS)
+# Encoded sentences are words with one space between: patterns begin where a word does.
+_START = r"(?<!\S)"
 _MACROS = {
-    "{SC}": rf"(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|(?:(?:{_ARTICLES}) )?{_COMMON})",
-    "{OC}": rf"(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
-    "{S}": rf"(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
-    "{O}": rf"(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
-    "{A}": rf"(?P<a>{_ONE}|⟪\d+⟫)",
-    "{B}": rf"(?P<b>{_ONE})",
+    "{SC}": rf"{_START}(?P<s>(?:the|my|our) ⟨\d+⟩ {_WORD}|{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|"
+    rf"(?:(?:{_ARTICLES}) )?{_COMMON})",
+    "{OC}": rf"{_START}(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
+    "{S}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
+    "{O}": rf"{_START}(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
+    "{A}": rf"{_START}(?P<a>{_ONE}|⟪\d+⟫)",
+    "{B}": rf"{_START}(?P<b>{_ONE})",
     "{M}": r"(?P<m>⟪\d+⟫)",
     "{D}": r"(?P<d>⟦\d+⟧)",
     "{the}": rf"(?:(?:{_ARTICLES}) )?",
-    "{be}": r"(?:(?:is|are|was|were|'s|be|"
+    "{be}": r"(?:(?:is|are|was|were|'s|'ve|has|have|had|be|"
     r"been|got|has been|have been|"
     r"ist|sind|war|wurde|wird|est|"
     r"sont|es|è|sono|was|werd) )?",
+    "{is}": r"(?:is|are|ist|sind|est|es|è|heißt|heet|:|is called|is named|se llama|s'appelle|became|wird)",
+    "{of}": r"(?:of|for|von|vom|de|del|du|di|van|in)",
+    "{off}": r"(?:away |over |across )?(?:from|off of|off|out of)",
+    "{onto}": r"(?:over |across |back |up |down |out )?(?:to|onto|on to|into|on)",
     "{adv}": (
         r"(?:(?:now|still|currently|also|"
         r"already|only|again|mostly|as "
@@ -109,13 +79,25 @@ _MACROS = {
         r"anche|agora|ainda|no longer|used "
         r"to|formerly|previously|nicht "
         r"mehr|niet meer|früher|not any more|"
-        r"even|fully|proudly|quite|once|"
+        r"even|fully|proudly|quite|once|ab sofort|ab jetzt|finally|just|recently|been|\w{3,}ly|these days|at "
+        r"last|inzwischen|"
+        r"mittlerweile|endlich|désormais|actualmente|inmiddels|from now on|from today|"
         r"(?:seit|sinds|depuis|since|"
         r"desde|dal|im|am|in|ab|from|as "
         r"of|vanaf|dès|a partir de)(?: "
         r"dem| the| le| el)? ⟦\d+⟧) )*"
     ),
 }
+_VERBS = {
+    name: "(?:" + "|".join(form.replace("_", " ") for form in sorted(forms.split(), key=len, reverse=True)) + ")"
+    for name, forms in table("verbs").items()
+}
+_CLASS = re.compile(r"\{(" + "|".join(_VERBS) + r")\}")
+
+
+def _with_verbs(raw: str) -> str:
+    """Write out the classes of verbs that a pattern names."""
+    return _CLASS.sub(lambda name: _VERBS[name[1]], raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,38 +106,45 @@ class FactPattern:
 
     relation: str
     regex: re.Pattern[str]
-    needs: frozenset[str]
 
 
 class FactTable:
-    """The table of patterns by the words that make them worth trying."""
+    """The table of patterns by the words that make them worth trying; each is compiled when it first is."""
 
     def __init__(self) -> None:
         rows = table("facts")
         self.single_valued = tuple(name for name, row in rows.items() if row.get("single"))
         self.relations = frozenset(rows) - {"move", "before"}
-        self._of_word: dict[str, list[str]] = {}
-        for name, row in rows.items():
-            for word in words(row["on"]):
-                self._of_word.setdefault(word, []).append(name)
-        self._raw = {name: row["patterns"] for name, row in rows.items()}
-        self._compiled: dict[str, tuple[FactPattern, ...]] = {}
         # A move says more than the relation it ends in, so it is read first.
-        self._order = {
-            name: at
-            for at, name in enumerate(("move", *(name for name in rows if name not in ("move", *_LAST)), *_LAST))
-        }
+        order = ("move", *(name for name in rows if name not in ("move", *_LAST)), *_LAST)
+        self._raw = [(name, _with_verbs(raw)) for name in order for raw in rows[name]["patterns"]]
+        self._holds = [_holds(raw) for _, raw in self._raw]
+        self._compiled: dict[int, FactPattern] = {}
+        self._of_word: dict[str, set[int]] = {}
+        for number, (name, raw) in enumerate(self._raw):
+            for word in _needs(raw) or words(rows[name]["on"]):
+                self._of_word.setdefault(word, set()).add(number)
 
-    def worth_trying(self, found: set[str]) -> Iterator[FactPattern]:
-        """Yield the patterns of every group one of whose words is in a sentence."""
-        groups = {group for word in found & self._of_word.keys() for group in self._of_word[word]}
-        for group in sorted(groups, key=lambda name: (self._order[name], name)):
-            if group not in self._compiled:
-                made = (FactPattern(group, _compiled(raw), _needs(raw)) for raw in self._raw[group])
-                self._compiled[group] = tuple(made)
-            yield from (
-                pattern for pattern in self._compiled[group] if not pattern.needs or not pattern.needs.isdisjoint(found)
-            )
+    def worth_trying(self, text: str) -> Iterator[FactPattern]:
+        """Yield the patterns one of whose words is in an encoded sentence, and whose brackets are; moves first."""
+        numbers: set[int] = set()
+        for word in set(text.split()) & self._of_word.keys():
+            numbers |= self._of_word[word]
+        for number in sorted(numbers):
+            if self._holds[number] not in text:
+                continue
+            if number not in self._compiled:
+                relation, raw = self._raw[number]
+                self._compiled[number] = FactPattern(relation, _compiled(raw))
+            yield self._compiled[number]
+
+
+def _holds(raw: str) -> str:
+    """The bracket that every match of a pattern has: of an amount, a date or a name; a pronoun may stand for a name."""
+    rest = raw
+    while rest != (rest := re.sub(r"\(\?:[^()]*\)[?*]", " ", rest)):
+        pass
+    return next((mark for slot, mark in (("{M}", "⟪"), ("{D}", "⟦"), ("{B}", "⟨"), ("{O}", "⟨")) if slot in rest), "")
 
 
 def _needs(raw: str) -> frozenset[str]:
@@ -163,11 +152,15 @@ def _needs(raw: str) -> frozenset[str]:
     rest = re.sub(r"\{\w+\}|\(\?[=!][^()]*\)", " ", raw)
     while rest != (rest := re.sub(r"\(\?:[^()]*\)[?*]", " ", rest)):
         pass
+    rest = re.sub(r"\((\?P<\w+>)\(\?:([^()]*)\)\)", r"(\1\2)", rest)
+    # What a group holds inside another says nothing certain.
+    while rest != (rest := re.sub(r"(\([^()]*)\(\?[^()]*\)", r"\1§", rest)):
+        pass
     for group, word in re.findall(r"\(\?(?::|P<\w+>)([^()]+)\)(?![?*])|([^\s()|]+)", rest):
         ways = (group or word).split("|")
         firsts = {way.split()[0] if way.split() else "" for way in ways}
         needed = {one for first in firsts for one in ((first[:-2], first[:-1]) if first.endswith("s?") else (first,))}
-        if all(re.fullmatch(r"[^\W\d_]+", one) for one in needed) and not needed & _COMMON_WORDS:
+        if all(re.fullmatch(r"[^\W\d_]+|[-=]+>|→", one) for one in needed) and not needed & _COMMON_WORDS:
             return frozenset(needed)
     return frozenset()
 
@@ -179,15 +172,15 @@ _COMMON_WORDS = words(
 )
 
 
+_OPENING = re.compile(r"^(?:\(\?P<\w+>\)|\{(?:the|adv)\})+")
+
+
 def _compiled(raw: str) -> re.Pattern[str]:
     pattern = raw
     for name, regex in _MACROS.items():
-        # Where the pattern itself has a preposition before its subject ("head of {S}"), any name may follow.
-        bare = re.search(
-            r"(?:of|for|von|des|der|moved|over|sold|bought|replaced) (?:\{the\})?(?:\(\?:old \)\?)?" + re.escape(name),
-            raw,
-        )
-        pattern = pattern.replace(name, regex.replace(_NOT_AFTER, "") if bare else regex)
+        # Where the pattern itself has words before its subject ("head of {S}"), any name may follow them.
+        before = _OPENING.sub("", raw.partition(name)[0])
+        pattern = pattern.replace(name, regex.replace(_NOT_AFTER, "") if before else regex)
     return re.compile(pattern)
 
 

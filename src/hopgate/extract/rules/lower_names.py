@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, zipf
+from hopgate.extract.rules.lower_slots import closed, compounds, placed
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
 
@@ -49,6 +50,12 @@ _X, _A, _B = (f"(?P<{key}>{_NAME})" for key in "xab")
 _MOVED = "(?:moved|migrated|shifted|switched|transferred|relocated|moving|migrating|took)"
 _NOW = "(?: now| still| currently| also| jetzt| noch| nu)*"
 # Where names of services (x) and hosts (a, b) stand without an article, in notes of things that move and run.
+_SLOT_WORDS = words(
+    "replaced replaces supersedes superseded ersetzt vervangt on onto off auf op sur to from von nach "
+    "naar host server node machine vm box home"
+)
+_OF_PEOPLE = words("lives works wohnt arbeitet habite travaille vive trabaja woont werkt abita lavora reports")
+_WHERE = words("in at for to bei à chez en a da bij with near")
 _TEMPLATES = tuple(
     re.compile(rf"(?:(?<=^)|(?<=[ \n])){template}(?= |$)")
     for template in (
@@ -69,6 +76,7 @@ _TEMPLATES = tuple(
         f"(?:läuft|draait)(?: (?:seit|sinds) [^ ]+)? (?:auf|op) {_B}",
         f"(?:instead of|statt|in plaats van|rather than)(?: on| auf| op)? {_B}",
         f"(?:rebooted|restarted|reinstalled|reimaged|ssh into|logged into|onto) {_B}",
+        f"{_A} out , {_B} in",
         f"{_A} (?:sits|stands|hums|crashed|died|rebooted|froze|stürzte|steht)",
     )
 )
@@ -76,7 +84,7 @@ _TEMPLATE_WORDS = words(
     """
     moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert
     verschoben gewandert draait loopt läuft tourne gira corre instead statt plaats rather rebooted restarted
-    reinstalled reimaged ssh logged onto sits stands hums crashed died froze stürzte steht lives stays
+    out reinstalled reimaged ssh logged onto sits stands hums crashed died froze stürzte steht lives stays
     """
 )
 _KINDS = {"x": "service", "a": "host", "b": "host"}
@@ -129,7 +137,7 @@ class Survey:
             word = token.lower().replace("’", "'").removesuffix("'s")
             if word in found:
                 continue
-            if word in self.introduced:
+            if word in self.introduced and not (self.introduced[word] == "person" and token.islower()):
                 found[word] = self.introduced[word]
             elif token[:1].isupper():
                 if self.speakers[word] > 1:
@@ -176,8 +184,13 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
         ):
             host = _name_at(tokens, at + 1)
             between = lower[verb + 1 : at]
-            if host and all(
-                one in _ADVERBS or one == "by" or not tokens[verb + 1 + k].islower() for k, one in enumerate(between)
+            if (
+                host
+                and closed(tokens, at + 2, len(tokens))
+                and all(
+                    one in _ADVERBS or one == "by" or not tokens[verb + 1 + k].islower()
+                    for k, one in enumerate(between)
+                )
             ):
                 subject = next((back for back in range(verb - 1, max(-1, verb - 4), -1)
                                 if lower[back] not in _VERBS | _ADVERBS), -1)  # fmt: skip
@@ -198,7 +211,16 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
                 found.setdefault(name, "")
         elif word == "=" and (name := _name_at(tokens, at - 1)) and (at < 2 or tokens[at - 2][0] == "\n"):
             found.setdefault(name, "")
+        elif word in _OF_PEOPLE and at and lower[at - 1] not in _SMALL and _WHERE.issuperset(lower[at + 1 : at + 2]):
+            # "Colm works at Ferro": who does that is a person, also where another note says less.
+            who = tokens[at - 1]
+            found |= {who.lower(): "person"} if who[0].isupper() and _WORD.fullmatch(who) else {}
     words = set(lower)
+    if not words.isdisjoint(_SLOT_WORDS):
+        for name, kind in placed(tokens[:LONGEST_TEXT], lower[:LONGEST_TEXT], rare_at):
+            found.setdefault(name, kind)
+    for name in compounds(tokens):
+        found.setdefault(name, "")
     text = " ".join(lower[:LONGEST_TEXT])
     worth = not _TEMPLATE_WORDS.isdisjoint(words) or " is on " in text or " now on " in text
     for pattern in _TEMPLATES if worth else ():
@@ -232,6 +254,18 @@ def _name_at(tokens: list[str], at: int) -> str:
         if not tokens[back].isalpha():
             break
     return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
+
+
+def rare_at(tokens: list[str], at: int, limit: float) -> str:
+    """Give the word in lower case at a place if it can be a name and is rarer than a zipf frequency; else nothing.
+
+    Examples
+    --------
+    >>> rare_at("moved immich to cedar".split(), 3, 4.2), rare_at("moved immich to the attic".split(), 4, 4.2)
+    ('cedar', '')
+    """
+    name = _name_at(tokens, at)
+    return name if name and is_rare(name, "en", limit) else ""
 
 
 def lower_spans(tokens: list[str], known: Iterable[str], code: str) -> Iterator[int]:

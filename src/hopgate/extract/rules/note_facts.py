@@ -10,6 +10,7 @@ from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
+from hopgate.extract.rules.places import contrast, is_room, tells_change
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.sentence_facts import facts as prose_facts
@@ -19,6 +20,13 @@ STATED, COMMON = 0.9, 0.7
 _PERSONAL = frozenset(("lives in", "works at", "reports to", "allergic to", "married to", "parent of", "sibling of"))
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
+_LED = re.compile(
+    r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I
+)
+# "I switched from A to B" is about what I use, "… jobs" about where I work.
+_SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
+# "the Hartmann proposal" is one thing.
+_NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+)$")
 _ARTICLE = re.compile(
     r"^(?:the|a|an|my|our|your|his|"
     r"her|its|their|this|that|der|"
@@ -55,16 +63,24 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     """
     who = Referents(reading, source)
     for clause in clauses(reading):
-        words = set(clause.text.split())
         seen: list[tuple[int, int]] = []
-        for pattern in FACTS.worth_trying(words):
+        for pattern in FACTS.worth_trying(clause.text):
             for match in pattern.regex.finditer(clause.text):
                 start, end = match.span()
                 if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
                     continue
                 stance = clause.stance(start, end)
+                if stance != "said" and pattern.relation in STATES and (told := contrast(clause.text, start, end)):
+                    # "Not in Celle any more but in Uelzen": what holds instead is told by a preposition alone.
+                    subjects = _ends(match.groupdict().get("s"), clause, who, start)[0]
+                    began = validity(clause, match, None)[0]
+                    for name in who.names_of(told) if not clause.question else ():
+                        made = [Fact(subject, pattern.relation, name, began, None, STATED) for subject in subjects]
+                        yield from made
                 if stance == "not" and pattern.relation != "before":
                     continue
+                if pattern.relation == "replaced by":
+                    stance = "said"  # "no longer" is of the old thing
                 if pattern.relation in STATES and clause.is_past(start, end):
                     stance = "ended"
                 made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
@@ -76,13 +92,15 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     yield from _prose(reading)
 
 
-_QUIET = frozenset(("move", "located in", "runs on", "part of"))
+_QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
 
 
 def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:  # noqa: PLR0912
     groups = match.groupdict()
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
+    if relation == "replaced by":
+        begin = over  # told as it happens: before this note the old thing was in its place
     if relation == "before":
         yield from _before(groups, who, over, clause.text[match.end() :])
         return
@@ -93,13 +111,22 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     else:
         subjects, common = _ends(groups.get("s"), clause, who, match.start())
     if relation == "move":
-        yield from _moved(groups, subjects, clause, who, begin)
+        yield from _moved(groups, subjects, common, clause, who, begin)
         return
-    objects, plain = _objects(relation, groups, clause, who)
+    objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
     for subject in subjects:
         for target in objects:
             kind = _relation(relation, subject, target, clause, who, plain)
-            if not kind or subject == target or (common and plain):
+            # Two common nouns say little, but for where a thing is in the house.
+            if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
+                continue
+            if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
+                continue  # "Mail is at Gmail"
+            if kind == "located in" and (is_room(target) or tells_change(match[0], clause.text[match.end() :])):
+                begin = (
+                    over  # a town in a country stays there; what stands in a room, or is there now, has been put there
+                )
+            if "host" in groups and not who.is_host(target):
                 continue
             trust = COMMON if common or plain else STATED
             if ended:
@@ -113,8 +140,9 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         yield Fact(subjects[0], relation, gone, None, over, COMMON)
     if groups.get("a") and subjects and relation in ("led by", "sold to"):
         gone = clause.reading.spans[clause.spans(groups["a"])[0]].name
-        if over:
-            yield Fact(subjects[0], "owned by" if relation == "sold to" else relation, gone, None, over, STATED)
+        if over and not who.is_host(gone):
+            led = relation == "led by" and not gone.startswith("Team ")
+            yield Fact(subjects[0], relation if led else "owned by", gone, None, over, STATED)
 
 
 def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str | None:
@@ -131,27 +159,55 @@ def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str
 
 
 def _moved(
-    groups: dict[str, str | None], subjects: tuple[str, ...], clause: Clause, who: Referents, begin: str | None
+    groups: dict[str, str | None],
+    subjects: tuple[str, ...],
+    common: bool,
+    clause: Clause,
+    who: Referents,
+    begin: str | None,
 ) -> Iterator[Fact]:
     spans = clause.reading.spans
     new = spans[clause.spans(groups["b"] or "")[0]].name
     old = [spans[number].name for number in clause.spans(groups.get("a") or "")]
+    if subjects == (who.first_person,) and _SWITCHED.search(clause.text):
+        over = begin or who.written
+        yield from (Fact(name, "replaced by", new, over, None, STATED) for name in old if name != new)
+        return
     for subject in subjects:
         by_word = [
             kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)
         ]
         relation = by_word[0] if by_word else _of_move(subject, new, clause, who)
-        if not relation or subject == new:
+        if groups.get("hand"):
+            relation = _of_hands(subject, new, who)
+        if not relation or subject == new or (not who.is_host(new) and not who.is_named(subject) and common):
             continue
-        yield Fact(subject, relation, new, begin, None, STATED)
         over = begin or who.written
+        # Where several may hold at once the new one has not held before; of others the graph orders the notes.
+        yield Fact(
+            subject,
+            relation,
+            new,
+            over if relation not in FACTS.single_valued or relation == "located in" else begin,
+            None,
+            STATED,
+        )
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)
 
 
+def _of_hands(subject: str, target: str, who: Referents) -> str:
+    """What somebody has who was handed it: a team or a project is led, anything else owned."""
+    if who.is_host(target) or not target[:1].isupper() or who.is_person(subject):
+        return ""
+    return "led by" if _LED.match(subject) and not target.startswith("Team ") else "owned by"
+
+
 def _of_move(subject: str, target: str, clause: Clause, who: Referents) -> str:
     text = clause.text
+    if target.startswith("Team "):
+        return "part of" if who.is_person(subject) or not who.is_named(subject) or subject.istitle() else "owned by"
     if who.is_person(subject) or subject == who.first_person:
         return "works at" if re.search(r"works? at", text) else "" if who.is_host(target) else "lives in"
     if who.is_person(target):
@@ -191,7 +247,8 @@ def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tu
         return ((who.topic,) if who.topic else ()), False
     names = who.names_of(part)
     if names:
-        return names, False
+        after = _NOUN_AFTER.search(part)
+        return ((f"{names[0]} {after[1]}",) if after and len(names) == 1 else names), False
     if people := who.people_of(part, clause, at):
         return people, False
     noun = _ARTICLE.sub("", part).strip()
@@ -201,7 +258,7 @@ def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tu
 
 
 def _objects(
-    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents
+    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents, rest: str
 ) -> tuple[tuple[str, ...], bool]:
     if relation == "costs":
         return tuple(clause.reading.spans[number].name for number in clause.spans(groups["m"] or "")), False
@@ -212,6 +269,10 @@ def _objects(
     if names:
         return names, False
     noun = _ARTICLE.sub("", part).strip()
+    if relation == "allergic to" and (
+        more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)
+    ):
+        return ((noun, more[1]) if noun else ()), True
     return ((noun,) if noun and noun not in who.pronouns else ()), True
 
 
@@ -233,21 +294,23 @@ def _relation(relation: str, subject: str, target: str, clause: Clause, who: Ref
     if relation == "located in":
         if person or other or who.is_host(target):
             return ""
-        return relation if not (plain and subject.islower() and not who.is_named(subject)) else ""
+        return relation if is_room(target) or not (plain and subject.islower() and not who.is_named(subject)) else ""
     if relation == "owned by" and not other and not target.startswith("Team ") and not who.is_owner(target):
         return (
             "part of"
             if re.search("belong|gehört|pertenece|appartien", clause.text) and target[:1].isupper()
-            else (relation if re.search("own", clause.text) and target[:1].isupper() else "")
+            else (relation if re.search("own|assigned", clause.text) and target[:1].isupper() else "")
         )
     if relation in _OF_PERSONS and target.islower():
         return ""
     if relation == "reports to" and not target[:1].isupper():
         return ""
-    if relation == "replaced by" and other:
+    if relation == "replaced by" and other and not person:
         return ""
     if relation == "led by" and subject.islower() and not who.is_named(subject):
-        return ""
+        return "owned by" if target.startswith("Team ") else relation if _LED.match(subject) else ""
+    if relation == "led by" and target.startswith("Team "):
+        return "owned by"
     if relation == "led by" and person:
         return "reports to"
     if relation == "allergic to" and target in ("anything", "nothing", "everything"):

@@ -10,7 +10,7 @@ from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.reading import Reading, person_kind, read
 from hopgate.extract.rules.words import words
 
-_FIRST = words("i my me ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
+_FIRST = words("i my me wir ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
 _PERSON = words("he she him her his er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
 _THING = words("it es its")
 _BOTH = words("both beide they them ils elles")
@@ -19,7 +19,7 @@ _TO_US = (
 )
 _OF_GOODS = frozenset(("bought from", "replaced by", "sold to", "costs"))
 _AFTER_PREPOSITION = re.compile(
-    r"\b(?:at|in|from|for|of|with|near|to|on|bei|im|in|von|mit|aus|für|à|"
+    r"\b(?:at|in|from|for|of|with|near|to|on|off|onto|bei|im|in|von|mit|aus|für|à|"
     r"chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
 )
 _POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
@@ -40,6 +40,7 @@ class Referents:
         self._subjects: tuple[str, ...] = ()
         self._thing = reading.topic
         self._earlier: str | None = None
+        self._noted = ""
         self._kinds = reading.kinds
         self._names = {span.name for span in reading.spans if span.form in _NAMED}
 
@@ -50,6 +51,9 @@ class Referents:
 
     def left_out(self, clause: Clause, at: int, *, near: bool) -> tuple[str, ...]:
         """Whom a verb without a subject is about: who opens the sentence, or for a participle the name before it."""
+        opening = clause.text.split(" ", 1)[0]
+        if not near and (opening in _PERSON or opening in _FIRST) and (people := self.people_of(opening)):
+            return people  # "She left Lyon and lives in Metz"
         numbers = clause.spans(clause.text[:at])
         names = [name for number in numbers if (name := self._named(number)) and name != self.reading.speaker]
         names = self._subjects_of(clause, names) or names
@@ -92,10 +96,14 @@ class Referents:
             joined = " and " in opening.split(" are ")[0] and len(listed) > 1
             self._subjects = tuple(name for name in listed[:2] if name in subjects) if joined else (subjects[0],)
             self._thing = next((name for name in subjects if not self.is_person(name)), self._thing)
+        if self._noted and not self.is_person(self._noted):
+            self._thing = self._noted
+        self._noted = ""
 
     def note(self, fact: Fact) -> None:
         """Remember the last fact: "before that" refers to it, and a sentence without a subject to its subject."""
         self.last_fact = fact
+        self._noted = fact.subject
         if self.is_person(fact.subject):
             self._people = [fact.subject]
         self._subjects = (fact.subject,)
@@ -131,6 +139,10 @@ class Referents:
             person = self._people[0] if self._people else self._from_thread()
             return (person,) if person else ()
         if word in _THING:
+            # "Took mealie off onyx and put it on topaz": what the verb before has as its object.
+            named = [name for number in numbers if (name := self._named(number)) and not self.is_person(name)]
+            if clause and (own := self._subjects_of(clause, named)):
+                return (own[0],)
             return (self._thing,) if self._thing else ()
         if word in _BOTH:
             return self._subjects if len(self._subjects) > 1 else tuple(self._people) if len(self._people) > 1 else ()

@@ -75,6 +75,7 @@ _MARKS = {
     ";": ";",
     "&": "&",
 }
+_ISO = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 _YEAR = re.compile(r"(?:1\d|20)\d\d(?:s|[-–/]\d\d(?:\d\d)?)?")
 _NUMBER = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
 _HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
@@ -157,7 +158,7 @@ def _mark(token: str) -> str:  # noqa: PLR0911 - a table in the order of precede
 
 
 def _digits(token: str) -> str:  # noqa: PLR0911
-    if len(token) in (7, 10) and token[4] == "-":
+    if _ISO.fullmatch(token):
         return "D"
     if token[-1] in "€£$¥" or token.endswith(_CURRENCIES):
         return "$"

@@ -10,7 +10,8 @@ when its memory was made.
 2. Where a relation is single-valued, facts with other objects contradict each other where their intervals overlap, and
    the one that began later holds; of two that began together the one recorded later; of two recorded together both,
    for nothing decides between them. A fact without an end is over when the next begins; one with a stated end holds
-   again after an interruption that ended before it.
+   again after an interruption that ended before it. Of the relations in `TOLD` only a fact that says since when it
+   holds ends another: Berlin lies in Brandenburg and in Germany, and neither sentence tells of a move.
 3. A fact without a start reaches back from its recording to where another one ends.
 
 Nothing here depends on the order in which facts arrive, except where only that can decide (of two that began together).
@@ -25,6 +26,8 @@ from datetime import datetime
 
 from hopgate.errors import HopgateError
 
+TOLD = frozenset(("located in",))
+"""Single-valued relations of which two plain statements may both hold: only a change that is told ends one."""
 # A time that sorts: before all time, a date, after all time.
 _Bound = tuple[int, datetime | None]
 _ALWAYS: _Bound = (0, None)
@@ -139,9 +142,18 @@ def _ended_by_next(interval: _Interval, intervals: list[_Interval]) -> _Interval
     return replace(interval, end=max(interval.start, min([*next_starts, interval.end])))
 
 
+def _contradict(one: EdgeVersion, other: EdgeVersion) -> bool:
+    told = one.relation not in TOLD or one.valid_from is not None or other.valid_from is not None
+    return told and one.dst != other.dst
+
+
 def _beats(one: _Interval, other: _Interval) -> bool:
-    contradict = one.fact.dst != other.fact.dst
-    return contradict and (one.start, one.fact.recorded_at) > (other.start, other.fact.recorded_at)
+    if one.fact.relation in TOLD and one.fact.valid_from is None:
+        return False
+    return _contradict(one.fact, other.fact) and (one.start, one.fact.recorded_at) > (
+        other.start,
+        other.fact.recorded_at,
+    )
 
 
 def _uncovered(interval: _Interval, intervals: list[_Interval]) -> Iterator[tuple[_Bound, _Bound]]:
@@ -157,7 +169,7 @@ def _uncovered(interval: _Interval, intervals: list[_Interval]) -> Iterator[tupl
 
 def _reach_back(interval: _Interval, pieces: dict[_Interval, list[tuple[_Bound, _Bound]]]) -> _Bound:
     """How far back a fact without a start reaches from its recording: to where a rival's time ends."""
-    rivals = [piece for other, kept in pieces.items() if other.fact.dst != interval.fact.dst for piece in kept]
+    rivals = [piece for other, kept in pieces.items() if _contradict(other.fact, interval.fact) for piece in kept]
     return max([min(end, interval.start) for start, end in rivals if start < interval.start], default=_ALWAYS)
 
 

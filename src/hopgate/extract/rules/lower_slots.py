@@ -1,0 +1,132 @@
+"""Where a sentence has a place for a service or a host: beside verbs of running and moving, without an article."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.tokenise import letter
+from hopgate.extract.rules.words import words
+
+_VERBS = {name: frozenset(form.split("_")[0] for form in forms.split()) for name, forms in table("verbs").items()}
+_RUNNING = words(
+    "runs run ran running hosted deployed installed läuft laufen lief draait draaien tourne tournent corre gira hosts"
+)
+_MOVING = _VERBS["moved"] | words(
+    "move migrate moves shift went goes gone took take taken migration umzug changed home migriert rebuilt"
+)
+_PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays live")
+_ON = words("on onto off auf op sur")
+_TO = words("to from von nach naar van onto off over into")
+_BE = words("is are now been jetzt ist sind nu est back up live")
+_STATE = _BE | words("longer but sondern mehr only still also again")
+_CHANGED = words("now been")
+_LINKS = words(
+    "jetzt nun nu nach auf is are was has now : lives runs sits moved stays läuft draait tourne ist "
+    "wurde still also went -> →"
+)
+_AND = words("and und en et y e &")
+_CLOSING = _PLACING | _LINKS | words("next last this instead these soon mit und statt seit sinds depuis")
+_HEADS = words("home host server node machine vm box")
+# What a name in lower case with a hyphen ends in when it is software: billing-api, search-index.
+_SOFTWARE = words(
+    """
+    api web service svc gateway db index worker app server proxy bot ui backend frontend client sdk cli queue
+    pipeline operator
+    controller daemon agent cluster bucket exporter scheduler
+    """
+)
+_REPLACED = words("replaced replaces replacing supersedes superseded ersetzt vervangt")
+_END = frozenset(".¶;")
+_OPEN = frozenset("weUcP")
+WINDOW = 9
+"""A verb tells of places at most so many words away."""
+
+Word = Callable[[list[str], int, float], str]
+
+
+def placed(tokens: list[str], lower: list[str], name_at: Word) -> Iterator[tuple[str, str]]:
+    """Yield words in lower case that stand where a service or a host is named, and which of the two.
+
+    Parameters
+    ----------
+    name_at : callable
+        Gives the word at a place if it can be a name and is rarer than a zipf frequency, else an empty text.
+
+    Examples
+    --------
+    >>> from hopgate.extract.rules.lower_names import rare_at
+    >>> tokens = "shifted frigate off larch and onto rowan .".split()
+    >>> sorted(placed(tokens, tokens, rare_at))
+    [('frigate', 'service'), ('larch', 'host'), ('rowan', 'host')]
+    """
+    start = 0
+    for at in range(len(tokens) + 1):
+        if at == len(tokens) or letter(tokens[at]) in _END:
+            if at - start > 2:
+                yield from _sentence(tokens, lower, start, at, name_at)
+            start = at + 1
+
+
+def _sentence(tokens: list[str], lower: list[str], start: int, end: int, name_at: Word) -> Iterator[tuple[str, str]]:
+    verbs = [at for at in range(start, end) if lower[at] in _PLACING]
+    moving = any(lower[at] in _MOVING for at in verbs)
+    hosts = False
+    links = not _LINKS.isdisjoint(lower[start + 1 : start + 3])
+    opening = name_at(tokens, start, 4.0 if lower[start + 1] in _LINKS else 2.8) if links else ""
+    for at in range(start, end - 1):
+        word = lower[at]
+        if word in _REPLACED:
+            yield from _replaced(tokens, at, name_at)
+        if word in _HEADS and lower[at + 1] in ("for", "of") and (service := name_at(tokens, at + 2, 4.0)):
+            yield service, "service"
+            place = next((k for k in range(at + 3, min(at + 6, end)) if lower[k] not in _LINKS), end)
+            if host := name_at(tokens, place, 4.2):
+                yield host, "host"
+        if word in _HEADS and lower[at + 1] in (":", "is") and (name := name_at(tokens, at + 2, 4.2)):
+            yield name, "host"
+        if not (word in _ON or (moving and word in _TO)):
+            continue
+        near = any(abs(verb - at) <= WINDOW for verb in verbs) or (
+            at > start and lower[at - 1] in (_STATE if opening else _CHANGED) and (opening or lower[start] == "it")
+        )
+        if near and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
+            hosts = True
+            yield name, "host"
+    if not hosts:
+        return
+    if opening:
+        yield opening, "service"
+    for verb in verbs:
+        # "run loki and tempo", "installed jellyfin", "shifted frigate".
+        at = verb + 1 + (verb + 1 < end and lower[verb + 1] in ("up", "over", "out"))
+        while at < end and (name := name_at(tokens, at, 4.2)) and lower[at] not in _ON | _TO:
+            yield name, "service"
+            at += 2 if at + 1 < end and lower[at + 1] in _AND | {","} else end
+
+
+def _replaced(tokens: list[str], at: int, name_at: Word) -> Iterator[tuple[str, str]]:
+    """The two sides of "caddy replaced nginx", where one of them is no ordinary word."""
+    ends = (at - 1, at + 1)
+    names = [name_at(tokens, end, 4.0) for end in ends]
+    if all(names) and any(name_at(tokens, end, 2.5) for end in ends):
+        yield from ((name, "") for name in names)
+
+
+def closed(tokens: list[str], at: int, end: int) -> bool:
+    """Whether a word before `at` ends its phrase: "on backup duty" names no host.
+
+    Examples
+    --------
+    >>> closed("runs on backup duty".split(), 3, 4), closed("runs on cedar again".split(), 3, 4)
+    (False, True)
+    """
+    return at >= end or letter(tokens[at]) not in _OPEN or tokens[at] in _CLOSING
+
+
+def compounds(tokens: list[str]) -> Iterator[str]:
+    """Yield the names of software that a hyphen makes: billing-api."""
+    for at, token in enumerate(tokens):
+        named = "-" in token and token.islower() and token.rpartition("-")[2] in _SOFTWARE
+        if named and (not at or tokens[at - 1].lower() not in ("a", "an", "some", "any")):
+            yield token

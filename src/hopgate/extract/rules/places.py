@@ -1,0 +1,80 @@
+"""Where things are: the rooms of a house, and what a sentence says to hold instead of what it denies."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.rules.words import words
+
+_ROOMS = words(
+    """
+    hall hallway corridor kitchen bathroom bedroom nursery study office lounge livingroom room attic loft
+    cellar basement garage
+    shed garden greenhouse porch balcony terrace pantry larder cupboard wardrobe drawer shelf rack utility
+    laundry workshop
+    conservatory barn stable boathouse storage storeroom warehouse lab closet car van boot trunk yard landing staircase
+    flur küche bad badezimmer schlafzimmer kinderzimmer arbeitszimmer büro wohnzimmer zimmer dachboden keller
+    garage schuppen
+    garten gartenhaus balkon terrasse speisekammer schrank schublade regal werkstatt waschküche diele abstellraum auto
+    cuisine salon chambre bureau grenier cave jardin placard tiroir couloir cocina salón dormitorio despacho
+    sótano garaje
+    jardín armario cajón keuken gang slaapkamer kantoor zolder kelder schuur tuin kast lade cucina soggiorno
+    camera ufficio
+    soffitta cantina giardino armadio
+    """
+)
+# After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
+_BUT = re.compile(
+    r"(?: any ?more| more)?(?: (?:since|seit|depuis) ⟦\d+⟧)? ?[,;–-]? ?"
+    r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they|er|"
+    r"sie|es|elle|il|él|ella|hij|zij) (?:'s|is|are|ist|est|está)(?: now)?)"
+    r"(?: (?:now|jetzt|nun|ahora|maintenant|nu|lives|works|runs))*"
+    r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with)(?: the| der| dem)? (⟨(?:team )?\d+⟩)(.*)"
+)
+_NO_LONGER = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|plus)\b")
+
+
+# Somebody put it there, or it is there since a change: neither is said of a town in a country.
+_PUT = re.compile(
+    r"\b(?:sits?|stands?|hangs?|parked|moored|kept|stored|moved|relocated|shifted|now|currently|since|"
+    r"these days|any ?more|"
+    r"steht|stehen|hängt|jetzt|nun|seit|inzwischen|hangt|nu|sinds|maintenant|désormais|depuis|ahora|desde|ora|adesso)\b"
+)
+
+
+def tells_change(said: str, rest: str) -> bool:
+    """Whether words say that something has been put where it is, or is there now.
+
+    Examples
+    --------
+    >>> tells_change("⟨0⟩ is in ⟨1⟩", ""), tells_change("⟨0⟩ is in ⟨1⟩", " now"), tells_change("⟨0⟩ stands in ⟨1⟩", "")
+    (False, True, True)
+    """
+    return bool(_PUT.search(said) or re.match(r" (?:now|jetzt|nu|ahora|maintenant|these days)\b", rest))
+
+
+def is_room(name: str) -> bool:
+    """Whether a common noun is a part of a house, where things are kept.
+
+    Examples
+    --------
+    >>> is_room("utility room"), is_room("Keller"), is_room("details")
+    (True, True, False)
+    """
+    return name.lower().split()[-1:] != [] and name.lower().split()[-1] in _ROOMS
+
+
+def contrast(text: str, start: int, end: int) -> str:
+    """Give the name that a sentence puts in the place of what it denies between `start` and `end`, or nothing.
+
+    Examples
+    --------
+    >>> contrast("⟨0⟩ no longer lives in ⟨1⟩ , he 's in ⟨2⟩ now", 0, 25)
+    '⟨2⟩'
+    >>> contrast("⟨0⟩ no longer lives in ⟨1⟩ , ⟨2⟩ does", 0, 25)
+    ''
+    """
+    found = _BUT.match(text, end)
+    if not found or not (_NO_LONGER.search(text, start, end + 12) or " but " in found[0] or " sondern " in found[0]):
+        return ""
+    return found[1]
