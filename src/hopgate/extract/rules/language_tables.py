@@ -25,7 +25,6 @@ class Language:
 
     code: str
     function: frozenset[str]
-    conjunctions: frozenset[str]
     kin: frozenset[str]
     months: dict[str, int]
     days: dict[str, int]
@@ -55,7 +54,6 @@ def _language(code: str) -> Language:
     months = {name: number for number, names in enumerate(row["months"], start=1) for name in names.split()}
     return Language(
         code,
-        conjunctions=frozenset(row["and"].split()),
         months=months,
         of_dates=frozenset(months) | frozenset(shifts) | sets["last"] | sets["next"],
         days={name: number for number, name in enumerate(row["days"].split())},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
@@ -34,17 +33,6 @@ _ARTICLE = re.compile(
     r"einen|einem|einer|mein|"
     r"meine|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) "
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a pattern said in one sentence: names, the relation, and whether it is over."""
-
-    subjects: tuple[str, ...]
-    relation: str
-    objects: tuple[str, ...]
-    ended: bool
-    common: bool
 
 
 def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
