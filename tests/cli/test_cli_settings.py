@@ -9,7 +9,7 @@ from hopgate import Memory
 
 
 def test_show_set_and_unset(run: Runner) -> None:
-    assert "MinMax(lexical=0.15, dense=0.35, graph=4)" in run("settings").out
+    assert "MinMax(lexical=0.015, dense=0.035, graph=5)" in run("settings").out
     assert run("settings", "set", "k", "5").out == "set k to 5\n"
     rows = {row["name"]: row for row in run("settings", "--json").json["settings"]}
     assert (rows["k"]["value"], rows["k"]["source"]) == (5, "hopgate settings")

@@ -77,7 +77,7 @@ def test_few_queries_choose_nothing(world):
     assert choice.tuning.default == "RRF(k=60, lexical=1, dense=1, graph=0)"
 
 
-@pytest.mark.parametrize("default", [RRF(graph=1.4), TM2C2(lexical=0.15, dense=0.35, graph=4)])
+@pytest.mark.parametrize("default", [RRF(graph=1.4), TM2C2(lexical=0.015, dense=0.035, graph=5)])
 def test_grids_begin_with_the_default_and_are_alike_in_size(default):
     base = base_grid(default)
     challengers = challenger_grid(default, base[5])

@@ -26,7 +26,7 @@ def base_grid(default: AnyFuser) -> list[AnyFuser]:
     >>> grid = base_grid(RRF(graph=1.4))
     >>> grid[0], len(grid) >= len(challenger_grid(RRF(graph=1.4), grid[0]))
     (RRF(k=60, lexical=1, dense=1, graph=0), True)
-    >>> base_grid(MinMax(lexical=0.15, dense=0.35, graph=4))[0]
+    >>> base_grid(MinMax(lexical=0.015, dense=0.035, graph=5))[0]
     MinMax(lexical=0.3, dense=0.7, graph=0)
     """
     pairs = [_scaled(lexical=1.0, dense=ratio) for ratio in RATIOS]
