@@ -193,6 +193,14 @@ class ConceptGraph:
         with snapshot(self._store) as connection:
             return triple_rows(connection)
 
+    def statements(self) -> list[dict[str, Any]]:
+        """Give every statement as a row of statements.jsonl, which `hopgate build --statements` reads."""
+        from hopgate.graph.inspect.triple_rows import stated_rows
+        from hopgate.store.graph.arrays import snapshot
+
+        with snapshot(self._store) as connection:
+            return stated_rows(connection)
+
     def pages(self) -> list[ConceptPage]:
         """Give every concept with its edges, for a page of its own."""
         from hopgate.graph.inspect.concept_pages import concept_pages

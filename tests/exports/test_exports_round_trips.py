@@ -234,3 +234,17 @@ def test_a_restored_table_still_notifies_and_did_not_for_what_was_restored(
         assert not notified(0.1)
         second.add(Memory("m2", "y"))
         assert notified(10)
+
+
+def test_statements_come_back(kb: KnowledgeBase, dsn: str, tmp_path: Path) -> None:
+    kb.add(hopgate.Memory("m1", "Yes, the blue one."), hopgate.Memory("m2", "The code is 4711."))
+    (tmp_path / "in.jsonl").write_text(
+        '{"doc_id": "m1", "statement": "Ada bought the blue kettle.", "subject": "Ada", "valid_from": "2024-03-01"}\n'
+        '{"doc_id": "m2", "statement": "The code of the safe is 4711."}\n'
+    )
+    kb.build(statements=tmp_path / "in.jsonl")
+    assert len(kb.graph.statements()) == 2
+    kb.mark_sensitive(["m2"])
+    main_quietly("export", "--format", "statements", "--out", str(tmp_path / "out.jsonl"), "--dsn", dsn)
+    row = {"doc_id": "m1", "statement": "Ada bought the blue kettle.", "subject": "Ada", "valid_from": "2024-03-01"}
+    assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()] == [row]

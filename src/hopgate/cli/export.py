@@ -17,12 +17,12 @@ from hopgate.errors import HopgateError
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
 
-TEXTS = ("jsonl", "csv", "triples", "graphml", "node-link")
+TEXTS = ("jsonl", "csv", "triples", "statements", "graphml", "node-link")
 FILES = ("parquet", "sqlite", "obsidian")
 
 Form = Annotated[
     str,
-    typer.Option("--format", help="jsonl, csv, parquet, sqlite, triples, graphml, node-link or obsidian."),
+    typer.Option("--format", help="jsonl, csv, parquet, sqlite, triples, statements, graphml, node-link or obsidian."),
 ]
 Out = Annotated[
     Path | None,
@@ -34,7 +34,8 @@ def command(form: Form = "jsonl", out: Out = None, data: Data = None, dsn: Dsn =
     """Write every memory, or the graph, in a format that hopgate or another program reads.
 
     jsonl, csv, parquet and sqlite hold every memory, sensitive ones among them: treat the file accordingly. triples are
-    facts and mentions for hopgate build --extractor replay. graphml, node-link and obsidian hold nothing sensitive.
+    facts and mentions for hopgate build --extractor replay, statements sentences for hopgate build --statements. These,
+    graphml, node-link and obsidian hold nothing sensitive.
 
     Example: hopgate export --format obsidian --out vault
     """
@@ -81,6 +82,10 @@ def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
         rows = list(kb.graph.triples())
         stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         return f"{len(rows):,} facts and mentions"
+    if form == "statements":
+        rows = kb.graph.statements()
+        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        return f"{len(rows):,} statements"
     graph = kb.graph.to_networkx()
     if form == "graphml":
         stream.write(networkx_export.graphml(graph))

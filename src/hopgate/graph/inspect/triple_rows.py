@@ -1,11 +1,11 @@
-"""Facts and mentions as rows of triples.jsonl: what an extractor read, for a replay on another store."""
+"""Facts, mentions and statements as rows of triples.jsonl and statements.jsonl: for a replay on another store."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.graph import overview
+from hopgate.store.graph import overview, statement_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -22,6 +22,16 @@ def triple_rows(connection: Connection[Any]) -> list[dict[str, Any]]:
         row |= {"confidence": round(weight, 6)} if weight != 1 else {}
         dates = {"valid_from": start, "valid_to": end}
         rows.append(row | {name: _day(moment) for name, moment in dates.items() if moment})
+    return rows
+
+
+def stated_rows(connection: Connection[Any]) -> list[dict[str, Any]]:
+    """Every statement about a memory that is not sensitive."""
+    rows = []
+    for memory, sentence, subject, weight, start, end in statement_rows.all_rows(connection):
+        row = {"doc_id": memory, "statement": sentence} | ({"subject": subject} if subject else {})
+        row |= {"confidence": round(weight, 6)} if weight != 1 else {}
+        rows.append(row | {name: _day(at) for name, at in (("valid_from", start), ("valid_to", end)) if at})
     return rows
 
 

@@ -53,6 +53,14 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
     return [row[0] for row in rows]
 
 
+def all_rows(connection: Connection[Any]) -> list[tuple[Any, ...]]:
+    """Every statement: the memory's external id, sentence, subject, weight, and when it is true."""
+    return connection.execute(
+        "SELECT coalesce(m.external_id, m.id::text), s.statement, s.subject, s.weight, s.valid_from, s.valid_to "
+        "FROM statements s JOIN memories m ON m.id = s.memory_id WHERE NOT m.is_sensitive ORDER BY s.id"
+    ).fetchall()
+
+
 def near(
     connection: Connection[Any],
     vector: NDArray[np.float32],
