@@ -69,7 +69,7 @@ def contrast(text: str, start: int, end: int) -> str:
 
     Examples
     --------
-    >>> contrast("⟨0⟩ no longer lives in ⟨1⟩ , he 's in ⟨2⟩ now", 0, 25)
+    >>> contrast("⟨0⟩ no longer lives in ⟨1⟩ , he 's in ⟨2⟩ now", 0, 26)
     '⟨2⟩'
     >>> contrast("⟨0⟩ no longer lives in ⟨1⟩ , ⟨2⟩ does", 0, 25)
     ''
