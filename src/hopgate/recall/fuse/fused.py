@@ -97,9 +97,7 @@ def total(contributions: Iterable[float]) -> float:
     """Add contributions, smallest first.
 
     The order depends on the values alone, so that neither the order of the legs nor equal ranks swapped between legs
-    of equal weight change a bit. `math.fsum` would do that too, but SQL has
-    ``sum(contribution ORDER BY contribution)`` and no fsum; the two must agree to the last bit on ties.
-    (The builtin `sum` compensates from Python 3.12 on, and so is not what SQL does.)
+    of equal weight change a bit. (The builtin `sum` compensates from Python 3.12 on: two versions would differ.)
 
     Examples
     --------
