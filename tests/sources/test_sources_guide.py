@@ -45,7 +45,7 @@ def folder(tmp_path: Path, dsn: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_the_tables_are_there() -> None:
     assert len([line for line in COMMANDS if " ingest " in line]) >= 14
-    assert len([line for line in COMMANDS if " export " in line]) == 8
+    assert len([line for line in COMMANDS if " export " in line]) == 9
 
 
 @pytest.mark.parametrize("line", COMMANDS, ids=lambda line: line.split(" ", 1)[1][:40])

@@ -110,6 +110,8 @@ def test_a_shuffle_is_the_graph_leg_on_that_graph(kb: KnowledgeBase, dataset: Da
         )
 
 
+# Tracing lines triples its time; the command's test runs nearly the same ones.
+@pytest.mark.no_cover
 def test_a_store_is_judged_as_it_is_with_the_same_verdict(
     kb: KnowledgeBase, dataset: Dataset, evidence: Evidence, tmp_path: Path
 ) -> None:
@@ -150,7 +152,7 @@ def test_the_prototype_is_invalid_for_reachability_and_exclusion(evidence: Evide
 def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, collected: Collected) -> None:
     dev, test = dataset.split("dev"), dataset.split("test")
     verdicts = []
-    for number in range(0, SEEDS + 1, 4):
+    for number in range(0, SEEDS + 1, 7):
         others = tuple(run for at, run in enumerate(collected.shuffled) if at != number)
         lists = collected.lists.with_graph(collected.shuffled[number])
         made = ablate(Collected(lists, others), dev, test, k=10, settings={}, more=False)

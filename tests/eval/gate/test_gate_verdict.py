@@ -11,6 +11,9 @@ from eval_world import FAST, evidence, prototype
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.verdict import Verdict
 
+# Fusing thousands of lists takes three times as long when lines are traced, and test_gate_run.py runs the same ones.
+pytestmark = pytest.mark.no_cover
+
 
 def test_a_graph_made_to_help_opens_the_gate():
     judged = judge(evidence())
