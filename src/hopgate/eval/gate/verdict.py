@@ -19,9 +19,6 @@ from hopgate.eval.audit import Case, Check, Status
 from hopgate.eval.gate.compare import Comparison, Harm
 from hopgate.eval.statistics import ControlOutcome
 
-# Of the harms that are open, so many are named in the paragraph; the report lists all.
-NAMED_HARMS = 2
-
 
 class Verdict(StrEnum):
     """The four verdicts."""
@@ -30,6 +27,10 @@ class Verdict(StrEnum):
     CLOSED = "CLOSED"
     INCONCLUSIVE = "INCONCLUSIVE"
     INVALID = "INVALID"
+
+
+# Of the harms that are open, so many are named in the paragraph; the report lists all.
+NAMED_HARMS = 2
 
 
 @dataclass(frozen=True)
