@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.recall.legs.query_words import QueryWords
+
 Leg = list[tuple[int, float]]
 
 # The best family without a graph, on a plateau: lexical .25 to .35 are alike (docs/research/fusion.md).
@@ -48,6 +50,7 @@ def complete(
     *,
     filters: Filters | None = None,
     ranker: LexicalRanker = DEFAULT_RANKER,
+    words: QueryWords | None = None,
 ) -> dict[str, Leg]:
     """Give the lexical and the dense leg with their real scores of every memory of the pool that they can see.
 
@@ -59,7 +62,7 @@ def complete(
         What the legs found; lists other than these two legs' are left out.
     known : mapping of leg name to list, optional
         The legs as they were completed for a smaller pool: only what is new is asked for.
-    filters, ranker
+    filters, ranker, words
         As the lexical leg had them: words are counted in the scopes that were asked.
     """
     result: dict[str, Leg] = {}
@@ -71,7 +74,7 @@ def complete(
         missing = sorted(pool - {key for key, _ in before})
         scores: Mapping[int, float] = {}
         if missing and name == "lexical":
-            scores = lexical_scores(connection, query, missing, filters, ranker=ranker)
+            scores = lexical_scores(connection, query, missing, filters, ranker=ranker, words=words)
         elif missing and vector is not None:
             scores = dense_scores(connection, vector, missing)
         # What a leg did not list is not above what it did, though an index may have passed it over.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from hopgate.recall.completion import Leg, complete, fused_base, pool_of
@@ -14,6 +15,7 @@ from hopgate.recall.fuse import Fused, active
 from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.legs.graph import GraphLeg, WalkTrace
 from hopgate.recall.legs.lexical import lexical_leg
+from hopgate.recall.legs.query_words import QueryWords, query_words
 from hopgate.recall.settings import Settings
 from hopgate.store import vectors
 from hopgate.store.graph import version
@@ -113,12 +115,16 @@ def run_legs(
         if "graph" in wanted and version.current(connection) == 0:
             # There never was a graph: nothing to walk, and nothing to embed the query for.
             wanted.discard("graph")
-    graphs = {**({"graph": pipeline.graph} if "graph" in wanted else {}), **(further or {})}
-    found, vector = _run_base(pipeline, query, settings, filters, BASE_LEGS if graphs else wanted, exact=exact)
-    with pipeline.store.transaction() as connection:
-        scores = complete(
-            connection, query, vector, found, pool_of(found), filters=filters, ranker=settings.lexical_ranker
-        )
+        graphs = {**({"graph": pipeline.graph} if "graph" in wanted else {}), **(further or {})}
+        run = BASE_LEGS if graphs else wanted & BASE_LEGS
+        space = vectors.space(connection) if "dense" in run else None
+    found, vector, words = _run_base(pipeline, query, settings, filters, run, space, exact=exact)
+    completed = partial(complete, query=query, vector=vector, found=found, filters=filters,
+                        ranker=settings.lexical_ranker, words=words)  # fmt: skip
+    scores = found
+    if len(found) > 1:
+        with pipeline.store.transaction() as connection:
+            scores = completed(connection, pool=pool_of(found))
     if not graphs:
         return Legs(found, scores, [], vector=vector)
     base = fused_base(scores)
@@ -137,10 +143,7 @@ def run_legs(
             walked[name] = ranking.hits
     shown = {name: leg for name, leg in found.items() if name in wanted}
     with pipeline.store.transaction() as connection:
-        pool = pool_of({**found, **walked})
-        scores = complete(
-            connection, query, vector, found, pool, scores, filters=filters, ranker=settings.lexical_ranker
-        )
+        scores = completed(connection, pool=pool_of({**found, **walked}), known=scores)
     blind = outside | {hit.id for hit in base if hit.granted}
     return Legs({**shown, **walked}, {**scores, **walked_scores}, base, outside, blind, trace, vector)
 
@@ -151,20 +154,20 @@ def _run_base(
     settings: Settings,
     filters: Filters,
     wanted: AbstractSet[str],
+    space: vectors.EmbeddingSpace | None,
     *,
     exact: bool | None,
-) -> tuple[dict[str, Leg], NDArray[np.float32] | None]:
-    """Run the lexical and the dense leg, as far as they are wanted; give their lists, and the query's vector."""
-    found: dict[str, Leg] = {}
-    with pipeline.store.transaction() as connection:
-        space = vectors.space(connection) if "dense" in wanted else None
+) -> tuple[dict[str, Leg], NDArray[np.float32] | None, QueryWords | None]:
+    """Run the lexical and the dense leg, as far as they are wanted; give their lists, the query's vector and words."""
     if space is None:
-        if "lexical" in wanted:
-            found["lexical"] = _run_lexical(pipeline.store, query, filters, settings)
-        return found, None
+        if "lexical" not in wanted:
+            return {}, None, None
+        alone, leg = _run_lexical(pipeline.store, query, filters, settings)
+        return {"lexical": leg}, None, alone
     # The lexical leg works in the database while this process embeds the query and the dense leg follows. No
     # connection is held while the other leg is waited for, or many queries at once could wait for each other.
-    lexical = None
+    found: dict[str, Leg] = {}
+    lexical = words = None
     if "lexical" in wanted:
         lexical = pipeline.workers.submit(_run_lexical, pipeline.store, query, filters, settings)
     try:
@@ -174,10 +177,13 @@ def _run_base(
             dense = dense_leg(connection, vector, filters, depth=settings.depth, exact=every, passages=space.passages)
     finally:
         if lexical is not None:
-            found["lexical"] = lexical.result()
-    return {**found, "dense": dense}, vector
+            words, found["lexical"] = lexical.result()
+    return {**found, "dense": dense}, vector, words
 
 
-def _run_lexical(store: Store, query: str, filters: Filters, settings: Settings) -> Leg:
+def _run_lexical(store: Store, query: str, filters: Filters, settings: Settings) -> tuple[QueryWords, Leg]:
     with store.transaction() as connection:
-        return lexical_leg(connection, query, filters, depth=settings.depth, ranker=settings.lexical_ranker)
+        words = query_words(connection, query, filters)
+        return words, lexical_leg(
+            connection, query, filters, depth=settings.depth, ranker=settings.lexical_ranker, words=words
+        )

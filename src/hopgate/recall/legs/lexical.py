@@ -20,36 +20,11 @@ RANKERS: tuple[LexicalRanker, ...] = get_args(LexicalRanker)
 # (docs/research/lexical.md).
 DEFAULT_RANKER: LexicalRanker = "bm25"
 
-_NOTHING = "lexical AS (SELECT 0::bigint AS id, 0::float8 AS score, 0::bigint AS rank WHERE false)"
-
 
 def check_ranker(ranker: object) -> None:
     """Refuse what is no lexical ranker."""
     if ranker not in RANKERS:
         raise HopgateError(f"lexical_ranker is one of {', '.join(RANKERS)}, not {ranker!r}")
-
-
-def with_lexical(
-    connection: Connection[Any],
-    query: str,
-    filters: Filters,
-    *,
-    depth: int = 50,
-    ranker: LexicalRanker = DEFAULT_RANKER,
-    min_rank: float = MIN_RANK,
-) -> tuple[str, dict[str, Any]]:
-    """The common table expressions of the leg, and their parameters; the last is `lexical` (id, score, rank).
-
-    The connection is asked for the query's words first, with how many memories hold each, and the statement is written
-    for just these words.
-    """
-    check_ranker(ranker)
-    words = query_words(connection, query, filters)
-    if not words.lexemes:
-        return _NOTHING, {}
-    if ranker == "bm25":
-        return with_bm25(connection, words, filters, depth)
-    return with_ts_rank(words, filters, depth, min_rank)
 
 
 def lexical_leg(
@@ -60,17 +35,27 @@ def lexical_leg(
     depth: int = 50,
     ranker: LexicalRanker = DEFAULT_RANKER,
     min_rank: float = MIN_RANK,
+    words: QueryWords | None = None,
 ) -> list[tuple[int, float]]:
     """Rank memories by their words, best first; scores never rise, and equal ones are in the order of ids.
 
     Parameters
     ----------
+    words : QueryWords, optional
+        The query's words, where they were looked up already; the statement is written for just these.
     ranker : {"bm25", "ts_rank"}
         BM25 counts any word of the query, the rarer the more, and less in a long memory. ts_rank takes memories with
         every word first; when they do not fill the leg, those with any word follow if they clear `min_rank`, with
         scores capped at the last one's above, so that the order and the scores agree.
     """
-    tables, values = with_lexical(connection, query, filters, depth=depth, ranker=ranker, min_rank=min_rank)
+    check_ranker(ranker)
+    words = words or query_words(connection, query, filters)
+    if not words.lexemes:
+        return []
+    if ranker == "bm25":
+        tables, values = with_bm25(connection, words, filters, depth)
+    else:
+        tables, values = with_ts_rank(words, filters, depth, min_rank)
     hits: list[tuple[int, float]] = connection.execute(
         f"WITH {tables} SELECT id, score FROM lexical ORDER BY rank", values
     ).fetchall()
@@ -84,6 +69,7 @@ def lexical_scores(
     filters: Filters | None = None,
     *,
     ranker: LexicalRanker = DEFAULT_RANKER,
+    words: QueryWords | None = None,
 ) -> dict[int, float]:
     """The real score of given memories, whether or not the leg lists them; 0 where no word matches.
 
@@ -93,9 +79,11 @@ def lexical_scores(
         Words are counted in its scope, as `lexical_leg` does; nothing is filtered by it.
     ranker : {"bm25", "ts_rank"}
         BM25's scores are those of the leg; those of ts_rank are of any word, without the leg's cap.
+    words : QueryWords, optional
+        The query's words, where they were looked up already.
     """
     check_ranker(ranker)
-    words = query_words(connection, query, filters or Filters())
+    words = words or query_words(connection, query, filters or Filters())
     if not ids or not words.lexemes:
         return dict.fromkeys(ids, 0.0)
     statement, values = _scored(words, ranker)

@@ -61,13 +61,3 @@ def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]
         "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1", (list(concept_ids),)
     )
     return [row[0] for row in rows]
-
-
-def unlinked(connection: Connection[Any], memory_ids: Sequence[int]) -> set[int]:
-    """Those of the memories that talk about no concept: not built yet, sensitive, or without a name in them."""
-    rows = connection.execute(
-        "SELECT asked FROM unnest(%s::bigint[]) AS asked "
-        "WHERE NOT EXISTS (SELECT 1 FROM memory_concepts WHERE memory_id = asked)",
-        (list(memory_ids),),
-    )
-    return {row[0] for row in rows}
