@@ -16,7 +16,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval import load_gate
 from hopgate.eval.arms.ablation import BASE, ablate
 from hopgate.eval.arms.collect import Collected, collect
-from hopgate.eval.arms.controls import PROTOTYPE
+from hopgate.eval.arms.controls import PROTOTYPE, REBUILT
 from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.arms.grid import base_grid, challenger_grid
 from hopgate.eval.data.dataset import Dataset, read_dataset
@@ -28,6 +28,7 @@ from hopgate.eval.gate.plan import GateOptions
 from hopgate.eval.gate.run import gate_store, run_gate, throwaway_store
 from hopgate.eval.gate.saved import saved_fingerprint
 from hopgate.eval.gate.verdict import Verdict
+from hopgate.eval.measures import Recall
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.settings import Settings
 
@@ -57,7 +58,7 @@ def kb(dataset: Dataset) -> Iterator[KnowledgeBase]:
 @pytest.fixture(scope="module")
 def collected(kb: KnowledgeBase, dataset: Dataset) -> Collected:
     asked = [dataset.queries[name] for split in ("dev", "test") for name in dataset.split(split)]
-    return collect(kb, asked, shuffles=range(SEEDS + 1))
+    return collect(kb, asked, shuffles=range(SEEDS + 1), parts=True)
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +136,12 @@ def test_the_full_ablation_answers_what_was_left_open(
     assert {f"rrf (k={k})" for k in (10, 20, 40, 60, 80, 100)} <= made.arms.keys()
     wanted = {"exact-match bonus", "graph (no model)", "lexical+dense+graph (no model)", "concept-boost", "tm2c2"}
     assert wanted <= made.arms.keys()
+    lacking = {"without names", "without typed edges", "without neighbours", "one step, no walk"}
+    assert lacking <= made.arms.keys()
+    # The corpus's bridges are its triples' names: without them the graph is next to nothing.
+    found = {name: Recall(10).mean(made.arms[name].run, made.qrels) for name in (*lacking, made.challenger, made.base)}
+    assert found["without names"] < found["one step, no walk"] <= found[made.challenger]
+    assert found["without names"] - found[made.base] < 0.5 * (found[made.challenger] - found[made.base])
     assert made.arms["rrf (k=60)"].run.keys() == dataset.split("test").keys()
     checks = {check.name: check for check in judge(made).checks}
     assert checks["integrity"].status == "pass", checks["integrity"].detail
@@ -143,6 +150,17 @@ def test_the_full_ablation_answers_what_was_left_open(
 def test_the_prototype_is_invalid_for_reachability_and_exclusion(evidence: Evidence) -> None:
     tuning = {**evidence.tuning, PROTOTYPE: Tuning()}
     judgement = judge(replace(evidence, challenger=PROTOTYPE, tuning=tuning))
+    assert judgement.decision.verdict is Verdict.INVALID
+    assert {"reachability", "exclusion"} <= set(judgement.decision.failed)
+
+
+def test_so_is_the_prototype_on_its_own_graph_of_cliques(
+    evidence: Evidence, kb: KnowledgeBase, dataset: Dataset, collected: Collected
+) -> None:
+    made, _ = assemble(dataset, replace(collected, shuffled=collected.shuffled[:2]), GateOptions(arms="default"), kb)
+    arm = made.arms[REBUILT]
+    assert any(arm.legs["graph"].values()) and "0.35" in arm.fuser
+    judgement = judge(replace(made, challenger=REBUILT, tuning={**made.tuning, REBUILT: Tuning()}))
     assert judgement.decision.verdict is Verdict.INVALID
     assert {"reachability", "exclusion"} <= set(judgement.decision.failed)
 

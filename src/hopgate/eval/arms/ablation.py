@@ -8,7 +8,7 @@ from typing import Any
 
 from hopgate.eval.arms.choose import Choice, choose, reachable_fusers
 from hopgate.eval.arms.collect import Collected
-from hopgate.eval.arms.controls import concept_boost_arm, prototype_arm, shuffle_name
+from hopgate.eval.arms.controls import REBUILT, concept_boost_arm, prototype_arm, shuffle_name
 from hopgate.eval.arms.cross_reading import CrossReading
 from hopgate.eval.arms.fused_runs import fused_arm, fused_run, leg_arm
 from hopgate.eval.arms.grid import base_grid, challenger_grid
@@ -144,7 +144,9 @@ def ablate(
     if more:
         best = chosen.challenger.fuser
         made += _families(every, lists, dev, queries, settings, k, chosen, default)
-        for named, graph in collected.further.items():
+        if collected.cliques:
+            made.append(prototype_arm(lists.with_graph(collected.cliques.only(queries)), queries, settings, REBUILT))
+        for named, graph in {**collected.further, **collected.parts}.items():
             made.append(fused_arm(named, best, lists.with_graph(graph.only(queries)), queries, settings))
         made.append(concept_boost_arm(best, lists, queries, settings))
         if lists.prior and len(set(lists.importance.values())) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -29,11 +29,16 @@ Lists = dict[str, dict[str, list[tuple[str, float]]]]
 
 @dataclass(frozen=True)
 class Collected:
-    """The legs' lists, and those of the graph leg on shuffled graphs and of further graph legs, by name."""
+    """The legs' lists, and those of the graph leg on shuffled graphs and of further graph legs, by name.
+
+    `parts` are those of the graph without each of its parts, `cliques` those of the prototype's own graph.
+    """
 
     lists: LegLists
     shuffled: tuple[GraphLists, ...] = ()
     further: Mapping[str, GraphLists] = field(default_factory=dict)
+    parts: Mapping[str, GraphLists] = field(default_factory=dict)
+    cliques: GraphLists | None = None
     no_model: LegLists | None = None
 
 
@@ -44,6 +49,7 @@ def collect(
     settings: Settings | None = None,
     graphs: Mapping[str, GraphLeg] | None = None,
     shuffles: Sequence[int] = (),
+    parts: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Collected:
     """Run lexical, dense and graph legs, and further graph legs, for each query inside its scope.
@@ -58,6 +64,8 @@ def collect(
         Further graph legs.
     shuffles : sequence of int
         Seeds of shuffled graphs to walk from the same seeds as the real one.
+    parts : bool
+        Whether to walk on the graph without each of its parts too, and on the prototype's cliques.
     """
     kb.keep_queries()
     settings = settings or Settings()
@@ -73,19 +81,22 @@ def collect(
             as_of=_moment(query, "as_of"),
             known_at=_moment(query, "known_at"),
             exact=True,
-            graphs={**({"graph": recorder} if shuffles else {}), **(graphs or {})},
+            graphs={**({"graph": recorder} if shuffles or parts else {}), **(graphs or {})},
         )
         kept[query.id] = (legs, query)
         if progress:
             progress(1)
     shuffled = tuple(recorder.on_shuffle(seed, names) for seed in shuffles)
-    return _named(kb, kept, shuffled, recorder, names, settings, tuple(graphs or ()))
+    lacking = recorder.in_parts(names) if parts else {}
+    found = _named(kb, kept, (*shuffled, *lacking.values()), recorder, names, settings, tuple(graphs or ()))
+    cliques = recorder.cliques(names) if parts else None
+    return replace(found, shuffled=shuffled, parts=lacking, cliques=cliques)
 
 
 def _named(
     kb: KnowledgeBase,
     kept: Mapping[str, tuple[Legs, Query]],
-    shuffled: tuple[GraphLists, ...],
+    walked: tuple[GraphLists, ...],
     recorder: WalkRecorder,
     names: Mapping[int, str],
     settings: Settings,
@@ -94,7 +105,7 @@ def _named(
     """Give all that was collected by external ids, the base legs' scores completed for what any graph found."""
     keys = {name: key for key, name in names.items()}
     others: dict[str, set[int]] = defaultdict(set)
-    for graph in shuffled:
+    for graph in walked:
         for query, hits in graph.found.items():
             others[query].update(keys[memory] for memory, _ in hits)
     found: Lists = {leg: {} for leg in ("lexical", "dense", "graph", *further)}
@@ -115,13 +126,13 @@ def _named(
         weights = memories.weights(connection, sorted(seen))
     importance = {names[key]: weight for key, (weight, _) in weights.items()}
     lists = LegLists(scores, found, base, blind, importance, Importance(settings.prior), settings.k)
-    return Collected(lists, shuffled, graphs)
+    return Collected(lists, further=graphs)
 
 
 def _completed(
     kb: KnowledgeBase, recorder: WalkRecorder, query: str, legs: Legs, pool: AbstractSet[int], settings: Settings
 ) -> dict[str, list[tuple[int, float]]]:
-    """The base legs' scores of what shuffled graphs found too."""
+    """The base legs' scores of what the other graphs found too."""
     asked = recorder.asked.get(query)
     if asked is None or not pool:
         return {}

@@ -12,6 +12,7 @@ from hopgate.eval.gate.evidence import BASE_LEGS, GRAPH, Arm
 from hopgate.recall.fuse import RRF, AnyFuser
 
 PROTOTYPE = "prototype"
+REBUILT = "prototype (its own graph)"
 CONCEPT_BOOST = "concept-boost"
 # The prototype's configuration, fact by fact (spec §1): the graph's candidates were those the others had not found.
 PROTOTYPE_FUSER = RRF(k=60, lexical=1, dense=1, graph=0.35)
@@ -28,13 +29,13 @@ def shuffle_name(number: int) -> str:
     return f"shuffle {number}"
 
 
-def prototype_arm(lists: LegLists, queries: Sequence[str], settings: Mapping[str, Any]) -> Arm:
+def prototype_arm(lists: LegLists, queries: Sequence[str], settings: Mapping[str, Any], name: str = PROTOTYPE) -> Arm:
     """The earlier prototype's configuration: the graph's candidates without what the others found, at weight 0.35.
 
     It fused lists as the legs found them: nothing was completed or lifted, and there was no prior.
     """
     plain = lists.plain()
-    arm = fused_arm(PROTOTYPE, PROTOTYPE_FUSER, _restricted(plain, queries, shared=False), queries, settings)
+    arm = fused_arm(name, PROTOTYPE_FUSER, _restricted(plain, queries, shared=False), queries, settings)
     return replace(arm, found={GRAPH: plain.scores[GRAPH]})
 
 

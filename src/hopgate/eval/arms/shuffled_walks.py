@@ -1,4 +1,4 @@
-"""The graph leg on shuffled graphs: what a query found to start from is asked once, and walked on every shuffle.
+"""The graph leg on other graphs: what a query found to start from is asked once, and walked on every shuffle and part.
 
 What a query names and resembles does not depend on how the graph is wired. A fact that is near the query joins other
 concepts in a shuffled graph, and seeds those: what was extracted is shuffled, as a seed too. All else is the leg:
@@ -7,11 +7,13 @@ three walks, mixed by what is known of the query on that graph, inside the query
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.eval.arms.leg_lists import GraphLists
+from hopgate.eval.arms.prototype_cliques import clique_concepts, clique_hits
+from hopgate.graph.inspect.parts import PARTS, without
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixed_ranking import QuerySeeds, WalkRanking, ranked_by_walks, seeded
 from hopgate.graph.walk.rank import Walk, batched_walks
@@ -27,8 +29,12 @@ if TYPE_CHECKING:
 FACTS_KEPT = 5
 # As many queries are walked at once: their restarts are dense, one column a walk.
 TOGETHER = 64
+# A walk that goes on so rarely sees what its seeds are linked to, and next to nothing beyond.
+ONE_STEP = 0.05
 
 Scored = Sequence[tuple[int, float]]
+View = Callable[[Any, GraphMatrix, Filters], GraphMatrix]
+"""Connection, a whole graph, filters → what of it a query walks over."""
 
 
 class Asked(NamedTuple):
@@ -92,18 +98,52 @@ class WalkRecorder(GraphLeg):
 
     def on_shuffle(self, seed: int, names: Mapping[int, str]) -> GraphLists:
         """Give every recorded query's lists on the graph shuffled with this seed, by external ids."""
-        leg = self.variant(shuffle=seed)
+        return self._again(self.variant(shuffle=seed).view, self.walk, names)
+
+    def in_parts(self, names: Mapping[int, str]) -> dict[str, GraphLists]:
+        """Give the lists on the graph without each of its parts, and with hardly a walk: what each is worth."""
+        found = {}
+        for part in PARTS:
+            leg, reduced = self.variant(), {id(each): without(each, part) for each in self._wholes()}
+
+            def view(connection: Any, matrix: GraphMatrix, filters: Filters, leg: GraphLeg = leg,
+                     reduced: Mapping[int, GraphMatrix] = reduced) -> GraphMatrix:  # fmt: skip
+                return leg.view(connection, reduced[id(matrix)], filters)
+
+            found[f"without {part}"] = self._again(view, self.walk, names)
+        found["one step, no walk"] = self._again(self.variant().view, replace(self.walk, damping=ONE_STEP), names)
+        return found
+
+    def cliques(self, names: Mapping[int, str]) -> GraphLists:
+        """Give the lists of the prototype's own graph: cliques of memories that share a concept, one step away."""
+        found = {}
+        for matrix, queries in self._views(self.variant().view):
+            concepts = clique_concepts(matrix)
+            for name, asked in queries.items():
+                found[name] = [(names[key], score) for key, score in clique_hits(matrix, concepts, asked.base)]
+        return GraphLists(found, found)
+
+    def _wholes(self) -> list[GraphMatrix]:
+        return list({id(asked.whole): asked.whole for asked in self.asked.values()}.values())
+
+    def _views(self, view: View) -> Iterator[tuple[GraphMatrix, dict[str, Asked]]]:
+        """The graph as some queries see it, and those queries."""
+        parts: dict[tuple[int, Filters], dict[str, Asked]] = {}
+        for name, asked in self.asked.items():
+            parts.setdefault((id(asked.whole), asked.filters), {})[name] = asked
+        for queries in parts.values():
+            first = next(iter(queries.values()))
+            with self._store.transaction() as connection:
+                matrix = view(connection, first.whole, first.filters)
+            yield matrix, queries
+
+    def _again(self, view: View, walk: Walk, names: Mapping[int, str]) -> GraphLists:
+        """Walk every recorded query again on another view of the graph."""
         found: dict[str, list[tuple[str, float]]] = {}
         scores: dict[str, list[tuple[str, float]]] = {}
         unlinked: dict[str, list[str]] = {}
-        parts: dict[tuple[int, Filters], list[str]] = {}
-        for name, asked in self.asked.items():
-            parts.setdefault((id(asked.whole), asked.filters), []).append(name)
-        for queries in parts.values():
-            first = self.asked[queries[0]]
-            with self._store.transaction() as connection:
-                matrix = leg.view(connection, first.whole, first.filters)
-            for name, blind, ranked in _walked(matrix, {name: self.asked[name] for name in queries}, self.walk):
+        for matrix, queries in self._views(view):
+            for name, blind, ranked in _walked(matrix, queries, walk):
                 known = {**ranked.scores, **dict(ranked.hits)}
                 order = sorted(known.items(), key=lambda candidate: (-candidate[1], candidate[0]))
                 found[name] = [(names[key], score) for key, score in ranked.hits]

@@ -33,7 +33,8 @@ class GateOptions:
     depth : int
         How deep the legs go.
     arms : {"quick", "default", "full"}
-        How many arms; `full` adds a graph made by no model, k of RRF swept, and the exact-match bonus.
+        How many arms; `full` adds the graph without each of its parts, a graph made by no model, the prototype's own
+        graph, k of RRF swept, and the exact-match bonus.
     seed : int
         Of the shuffled control and the statistics.
     shuffles : int

@@ -132,10 +132,11 @@ def _gate(
         graphs["hops"] = kb.graph_leg.variant(hops=Hops())
     progress = stage("asking", len(queries))
     settings = replace(settings, fuser=DEFAULT_FUSER, k=options.k, depth=options.depth)
+    full = options.arms == "full"
     collected = collect(
-        kb, queries, settings=settings, graphs=graphs, shuffles=options.shuffle_seeds, progress=progress
+        kb, queries, settings=settings, graphs=graphs, shuffles=options.shuffle_seeds, parts=full, progress=progress
     )
-    if options.arms == "full" and dataset.triples:
+    if full and dataset.triples:
         with throwaway_store(replace(dataset, triples=()), stage) as plain:
             progress = stage("asking without a model", len(queries))
             no_model = collect(plain, queries, settings=settings, progress=progress)
