@@ -13,6 +13,7 @@ from hopgate.store.graph import version
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.graph.build.pipeline import GraphBuilder
+    from hopgate.graph.build.write_statements import StatementRun
     from hopgate.memory_writer import MemoryWriter
     from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
@@ -102,6 +103,25 @@ class Upkeep:
                         yield done
                 else:
                     idle += patience
+
+    def write_statements(
+        self,
+        model: Extractor,
+        path: Path,
+        *,
+        together: int,
+        limit: int | None = None,
+        show: Callable[[StatementRun], object] = str,
+    ) -> StatementRun:
+        """Let an extractor's model write statements into a file, for `kb.build(statements=…)`.
+
+        Memories that the file has statements about are not asked about again.
+        """
+        from hopgate.extract.model.statement_writer import StatementWriter
+        from hopgate.graph.build.write_statements import write_statements
+
+        self._writer.mark_by_rules()
+        return write_statements(self._store, StatementWriter(model), path, together=together, limit=limit, show=show)
 
     def backup(self, path: str | Path) -> Manifest:
         """Write the whole store, as it is at one moment, into a new file, and read it back."""

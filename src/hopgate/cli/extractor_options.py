@@ -58,7 +58,7 @@ def run_settings(max_tokens: int | None, concurrency: int, batch: int) -> Run:
 
 
 @contextlib.contextmanager
-def progress_line() -> Iterator[Callable[[Progress], object]]:
+def progress_line() -> Iterator[Callable[[object], object]]:
     """Show one line that changes on a terminal, and nothing on a pipe."""
     if not sys.stderr.isatty():
         yield str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source, State
 from hopgate.extract.model.answer import fold
 from hopgate.extract.model.llama import Llama
+from hopgate.extract.model.statement_writer import StatementWriter
 from hopgate.extract.runner import Run
+from hopgate.graph.build.second_opinion import SecondOpinion
 from hopgate.memory import Cleared
 
 
@@ -106,3 +109,15 @@ def test_the_identity_is_the_file_and_the_settings() -> None:
     path = str(GGUF)
     assert Llama(path).identity.hash == Llama(path, threads=1).identity.hash
     assert Llama(path).identity.hash != Llama(path, max_tokens=7).identity.hash
+
+
+@real
+def test_it_writes_statements_and_gives_a_second_opinion(llama: Llama) -> None:
+    # SmolLM2 states poorly: what counts here is that its answers are asked for by grammar, read, and never invented.
+    model = replace(llama, n_ctx=2048)
+    writer = StatementWriter(model, room=40)
+    found = writer.write(SOURCES[:1])
+    assert all(one.doc_id == "m1" and one.statement for one in found)
+    opinion = SecondOpinion(model)
+    assert opinion.same("nas2", "host", ("nas-2", "the NAS")) in (True, False, None)
+    assert opinion.asked == 1

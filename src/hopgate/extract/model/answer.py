@@ -141,7 +141,7 @@ def _facts(items: list[Any], ground: str, dropped: Counter[str]) -> Iterator[Fac
             continue
         if "name" in item and "relation" not in item:
             continue
-        ends = [_clean(item.get(part, item.get("predicate") if part == "relation" else None)) for part in _PARTS]
+        ends = [clean(item.get(part, item.get("predicate") if part == "relation" else None)) for part in _PARTS]
         if not all(ends):
             dropped["fact without a subject, relation or object"] += 1
             continue
@@ -170,7 +170,7 @@ def _mentions(items: list[Any], facts: tuple[Fact, ...], ground: str, dropped: C
         if isinstance(item, dict) and "subject" in item:
             continue
         named = item.get("name", item.get("text")) if isinstance(item, dict) else item
-        name = _clean(named)
+        name = clean(named)
         if not name or len(name) > MAX_NAME:
             dropped["mention without a usable name"] += not isinstance(item, list)
             continue
@@ -181,7 +181,7 @@ def _mentions(items: list[Any], facts: tuple[Fact, ...], ground: str, dropped: C
             dropped["repeated mention"] += 1
             continue
         seen.add(fold(name))
-        yield Mention(name, _clean(item.get("kind", item.get("type")))[:40].lower() if isinstance(item, dict) else "")
+        yield Mention(name, clean(item.get("kind", item.get("type")))[:40].lower() if isinstance(item, dict) else "")
     for fact in facts:
         for name in (fact.subject, fact.object):
             if fold(name) not in seen:
@@ -195,7 +195,7 @@ def grounded(name: str, ground: str) -> bool:
     return bool(folded) and f" {folded} " in ground
 
 
-def _clean(value: Any) -> str:
+def clean(value: Any) -> str:
     """Return a string without control characters, and nothing for what is no text or was broken on its way."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
@@ -208,7 +208,7 @@ def _interval(item: dict[str, Any], dropped: Counter[str]) -> tuple[str | None, 
     """Read the two dates; what is no date, or an interval that ends before it begins, is counted and left out."""
     dates: list[str | None] = []
     for key in ("valid_from", "valid_to"):
-        text = _clean(item.get(key))
+        text = clean(item.get(key))
         date = iso(text) if text else None
         dropped["bad date"] += bool(text) and date is None and text.lower() not in ("null", "none", "unknown")
         dates.append(date)

@@ -1,0 +1,168 @@
+"""Statements that a model writes: read, grounded, written into a file, and gone on with; against a real server."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_run import Ran, Runner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hopgate.errors import HopgateError
+from hopgate.extract.extraction import Source
+from hopgate.extract.model.statement_writer import StatementWriter, read_statements_answer
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.statements import read_statements
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Cleared, Memory
+
+SECRET = "the safe opens with 4711"
+
+
+class StatingServer(ThreadingHTTPServer):
+    """States, of every memory that it is asked about, the memory itself; with `silent` it answers prose."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[list[dict[str, Any]]] = []
+        self.silent = False
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: StatingServer
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        rows = json.loads(body["messages"][-1]["content"])
+        self.server.asked.append(rows)
+        entries = [
+            {
+                "id": row["id"],
+                "statements": [{"subject": row["says_I"], "statement": f"{row['says_I']}: {row['text']}"}],
+            }
+            for row in rows
+        ]
+        text = "I would rather not." if self.server.silent else json.dumps({"memories": entries})
+        raw = json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep the tests' output quiet."""
+
+
+@pytest.fixture
+def stating() -> Iterator[StatingServer]:
+    with StatingServer() as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], dsn: str) -> Runner:
+    return Runner(capsys, "--dsn", dsn)
+
+
+def state(run: Runner, stating: StatingServer, out: Path, *more: str, status: int = 0) -> Ran:
+    url = f"http://127.0.0.1:{stating.server_address[1]}/v1"
+    model = ("--extractor", "openai", "--model", "m", "--url", url, "--together", "2")
+    return run("extract", *model, "--write", "statements", "--out", str(out), *more, status=status)
+
+
+def test_the_command_writes_a_file_that_build_takes_and_goes_on(
+    kb: KnowledgeBase, run: Runner, stating: StatingServer, tmp_path: Path
+) -> None:
+    turns = ["Kit: I keep bees now.", "Ada: Since when?", "Kit: They came in May."]
+    for at, turn in enumerate(turns):
+        kb.add(Memory(f"m{at}", turn, scope="chat", thread="t", created_at=datetime(2024, 6, 1, 9, at, tzinfo=UTC)))
+    kb.add(Memory("secret", SECRET, is_sensitive=True))
+    out = tmp_path / "statements.jsonl"
+    state(run, stating, out, "--limit", "2")
+    assert [one.doc_id for one in read_statements(out)] == ["m0", "m1"]
+    assert out.stat().st_mode & 0o077 == 0
+    told = state(run, stating, out).out
+    assert [one.doc_id for one in read_statements(out)] == ["m0", "m1", "m2"]
+    assert "1 statements about 1 memories, 2 were done before" in told and "hopgate build --statements" in told
+    # The turns before it tell a model whom "they" may mean; nothing sensitive is ever told.
+    assert stating.asked[-1][0]["before"] == turns[:2]
+    assert SECRET not in json.dumps(stating.asked)
+    kb.build(statements=out)
+    assert len(kb.graph.statements()) == 3
+
+
+def test_a_model_that_states_nothing_ends_with_1(
+    kb: KnowledgeBase, run: Runner, stating: StatingServer, tmp_path: Path
+) -> None:
+    kb.add(Memory("m1", "Ada keeps the key."))
+    stating.silent = True
+    out = tmp_path / "statements.jsonl"
+    assert state(run, stating, out, "--json", status=1).json["unanswered"] == 1
+    assert out.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--write", "poems"], "--write is one of facts, statements"),
+        (["--write", "statements"], "needs --out FILE"),
+        (["--out", "x.jsonl"], "--out is for statements only"),
+        (["--write", "statements", "--out", "x.jsonl"], "only a model writes statements"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options: list[str], said: str, run: Runner) -> None:
+    assert said in run("extract", *options, status=2).refused()
+
+
+def test_only_a_model_writes_them() -> None:
+    with pytest.raises(HopgateError, match="give --extractor llama or openai"):
+        StatementWriter(Phrases())
+
+
+SOURCE = Source("m1", Cleared("She owns the kiln."), owner="Ada", before=(Cleared("Bob: Does Cleo pot?"),))
+json_values = st.recursive(
+    st.none() | st.integers() | st.text(max_size=20) | st.sampled_from(["Cleo owns the kiln.", "1", "statements"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
+        ["memories", "id", "statements", "statement", "subject", "valid_from"]), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=200)
+@given(json_values.map(json.dumps) | st.text(max_size=60))
+def test_whatever_it_answers_is_read_or_left(answer: str) -> None:
+    found, answered = read_statements_answer(answer, [SOURCE], Counter())
+    assert answered in (0, 1)
+    assert all(one.doc_id == "m1" and one.statement for one in found)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        ("Cleo owns the kiln.", True),
+        ("Ada says that she owns the kiln.", True),
+        ("The Titanic sank in the cold Atlantic.", False),
+        ("", False),
+        ("kiln " * 1000, False),
+    ],
+)
+def test_a_statement_is_about_the_memory(sentence: str, kept: bool) -> None:
+    entry = {"id": "1", "statements": [{"subject": "Cleo", "statement": sentence, "valid_from": "May 2024"}]}
+    found, _ = read_statements_answer(json.dumps({"memories": [entry]}), [SOURCE], Counter())
+    assert bool(found) is kept
+    if kept:
+        assert (found[0].subject, found[0].valid_from) == ("Cleo", "2024-05")
