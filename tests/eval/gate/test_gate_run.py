@@ -136,7 +136,7 @@ def test_the_full_ablation_answers_what_was_left_open(
     assert {f"rrf (k={k})" for k in (10, 20, 40, 60, 80, 100)} <= made.arms.keys()
     wanted = {"exact-match bonus", "graph (no model)", "lexical+dense+graph (no model)", "concept-boost", "tm2c2"}
     assert wanted <= made.arms.keys()
-    lacking = {"without names", "without typed edges", "without neighbours", "one step, no walk"}
+    lacking = {"without names", "without typed edges", "without neighbours", "one step, no walk", "fixed shares"}
     assert lacking <= made.arms.keys()
     # The corpus's bridges are its triples' names: without them the graph is next to nothing.
     found = {name: Recall(10).mean(made.arms[name].run, made.qrels) for name in (*lacking, made.challenger, made.base)}

@@ -17,6 +17,7 @@ from hopgate.graph.inspect.parts import PARTS, without
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixed_ranking import QuerySeeds, WalkRanking, ranked_by_walks, seeded
 from hopgate.graph.walk.rank import Walk, batched_walks
+from hopgate.graph.walk.seeds import COMMON_SHARES
 from hopgate.recall.filters import Filters
 from hopgate.recall.legs.graph import GraphLeg, GraphRanking
 from hopgate.recall.legs.graph_seeds import find_seeds
@@ -101,7 +102,7 @@ class WalkRecorder(GraphLeg):
         return self._again(self.variant(shuffle=seed).view, self.walk, names)
 
     def in_parts(self, names: Mapping[int, str]) -> dict[str, GraphLists]:
-        """Give the lists on the graph without each of its parts, and with hardly a walk: what each is worth."""
+        """Give the lists without each part of the graph, with hardly a walk, and with fixed shares: what each is worth."""
         found = {}
         for part in PARTS:
             leg, reduced = self.variant(), {id(each): without(each, part) for each in self._wholes()}
@@ -111,7 +112,11 @@ class WalkRecorder(GraphLeg):
                 return leg.view(connection, reduced[id(matrix)], filters)
 
             found[f"without {part}"] = self._again(view, self.walk, names)
-        found["one step, no walk"] = self._again(self.variant().view, replace(self.walk, damping=ONE_STEP), names)
+        leg, walk = self.variant(), self.walk
+        found["one step, no walk"] = self._again(leg.view, replace(walk, damping=ONE_STEP), names)
+        if walk.seeding.shares == "adaptive":
+            fixed = replace(walk, seeding=replace(walk.seeding, shares=COMMON_SHARES))
+            found["fixed shares"] = self._again(leg.view, fixed, names)
         return found
 
     def cliques(self, names: Mapping[int, str]) -> GraphLists:
