@@ -102,7 +102,7 @@ class WalkRecorder(GraphLeg):
         return self._again(self.variant(shuffle=seed).view, self.walk, names)
 
     def in_parts(self, names: Mapping[int, str]) -> dict[str, GraphLists]:
-        """Give the lists without each part of the graph, with hardly a walk, and with fixed shares: what each is worth."""
+        """Give the lists without each part, with hardly a walk, and with fixed shares: what each of them brings."""
         found = {}
         for part in PARTS:
             leg, reduced = self.variant(), {id(each): without(each, part) for each in self._wholes()}
