@@ -1,6 +1,6 @@
 """How often each verdict, by truth and number of queries.
 
-    python benchmarks/verdicts.py [--repetitions N] [--json]
+    python benchmarks/verdicts.py [--repetitions N] [--gate FOLDER ...] [--json]
 
 Queries are simulated by the ranks of their relevant memories, so that recall at two depths, nDCG and MRR come out of
 one and the same list, discrete and with as many ties as real ones. Each query has 1, 2 or 4 relevant memories; the
@@ -8,6 +8,10 @@ base finds three in four of them in its top ten. A graph *touches* a share of th
 anew from the same distribution, which is churn without effect on any mean. A gain moves what is outside the top ten
 into it; a harm does the reverse. Calibrated on hopgate's own lists (docs/research/verdicts.md: standard deviation of
 recall@10 differences .18 to .27). What decides is the gate's own code: levels, limits, control and rule.
+
+With `--gate` the lists are those of saved gates (`hopgate gate … --out FOLDER`), drawn with replacement, and the truth
+is that there is nothing to find: a *null graph*, where one of the tuned shuffles plays the real graph among the others;
+and *arms swapped*, where each query's base and challenger change places by a coin.
 """
 
 from __future__ import annotations
@@ -15,15 +19,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.eval import load_gate
+from hopgate.eval.data.runs import Run
 from hopgate.eval.gate.compare import Harm
 from hopgate.eval.gate.plan import SHUFFLES, Policy
 from hopgate.eval.gate.verdict import outcome
+from hopgate.eval.measures import score_all
 from hopgate.eval.statistics import above, below, can_decide, control_outcome, randomisation_p, rank_p, shared
 
 QUERIES = (15, 30, 50, 100, 300)
@@ -168,19 +176,23 @@ def judge(sample: Sample, policy: Policy) -> tuple[str, str]:
 def row(truth: Truth, n: int, repetitions: int, policy: Policy, seed: int) -> dict[str, object]:
     """Shares of the verdicts for one truth and number of queries."""
     rng = np.random.default_rng([seed, n, *truth.name.encode()])
+    return shares(truth.name, n, (draw(truth, n, rng) for _ in range(repetitions)), policy)
+
+
+def shares(truth: str, n: int, samples: Iterable[Sample], policy: Policy) -> dict[str, object]:
+    """Judge every sample; give how often each verdict came."""
     found = []
     moments = []
-    for _ in range(repetitions):
-        sample = draw(truth, n, rng)
+    for sample in samples:
         found.append(judge(sample, policy))
         moments.append((sample.differences[:, 0].mean(), sample.differences[:, 0].var()))
     mean, var = np.mean(moments, axis=0)
 
     def share(what: str, why: str = "") -> float:
-        return round(sum(f[0] == what and why in ("", f[1]) for f in found) / repetitions, 4)
+        return round(sum(f[0] == what and why in ("", f[1]) for f in found) / len(found), 4)
 
     return {
-        "truth": truth.name,
+        "truth": truth,
         "queries": n,
         **{each.lower(): share(each) for each in ("OPEN", "CLOSED", "INCONCLUSIVE", "INVALID")},
         "closed_as_harmful": share("CLOSED", "harm"),
@@ -189,6 +201,46 @@ def row(truth: Truth, n: int, repetitions: int, policy: Policy, seed: int) -> di
         "mean": round(float(mean), 4),
         "sd": round(float(np.sqrt(var)), 3),
     }
+
+
+class RealLists:
+    """The values of a saved gate, query by query: its base, its challenger and its shuffles."""
+
+    def __init__(self, folder: Path) -> None:
+        evidence = load_gate(folder)[0]
+        names = sorted(evidence.qrels)
+        measured = (evidence.primary, *evidence.measures)
+
+        def values(run: Run) -> Floats:
+            scored = score_all(run, evidence.qrels, measured)
+            return np.array([[scored[measure][name] for measure in measured] for name in names])
+
+        self.name = folder.name
+        self.base, self.real = values(evidence.arms[evidence.base].run), values(evidence.challenger_arm.run)
+        self.shuffles = np.stack([values(arm.run) for arm in evidence.shuffles])
+        self.slices = [np.array([name in part for name in names]) for part in evidence.selected.values()]
+
+    def null_graph(self, n: int, rng: np.random.Generator) -> Sample:
+        """One of the shuffles plays the real graph."""
+        at, one = rng.integers(0, len(self.base), n), int(rng.integers(len(self.shuffles)))
+        played, others = self.shuffles[one][at], np.delete(self.shuffles, one, axis=0)[:, at, 0]
+        return Sample(played - self.base[at], tuple(part[at] for part in self.slices), played[:, 0], lambda: others)
+
+    def swapped(self, n: int, rng: np.random.Generator) -> Sample:
+        """Base and challenger change places, query by query; the shuffles stand where the base is."""
+        at, coin = rng.integers(0, len(self.base), n), rng.random((n, 1)) < 0.5
+        first, second = np.where(coin, self.real[at], self.base[at]), np.where(coin, self.base[at], self.real[at])
+        others = np.broadcast_to(second[:, 0], (SHUFFLES, n))
+        return Sample(first - second, tuple(part[at] for part in self.slices), first[:, 0], lambda: others)
+
+
+def null_rows(folder: Path, repetitions: int, policy: Policy, seed: int = 0) -> Iterator[dict[str, object]]:
+    """Both nulls by every number of queries, on one gate's lists."""
+    lists = RealLists(folder)
+    for name, drawn in (("null graph", lists.null_graph), ("arms swapped", lists.swapped)):
+        for n in QUERIES:
+            rng = np.random.default_rng([seed, n, *name.encode()])
+            yield shares(f"{lists.name}: {name}", n, (drawn(n, rng) for _ in range(repetitions)), policy)
 
 
 def rows(repetitions: int, policy: Policy, seed: int = 0) -> Iterator[dict[str, object]]:
@@ -202,9 +254,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=1_000)
+    parser.add_argument("--gate", type=Path, nargs="+", default=[], help="folders of saved gates")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    found = list(rows(options.repetitions, Policy()))
+    found = [each for folder in options.gate for each in null_rows(folder, options.repetitions, Policy())]
+    found = found or list(rows(options.repetitions, Policy()))
     if options.json:
         print(json.dumps(found))
         return
