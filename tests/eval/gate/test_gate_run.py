@@ -15,14 +15,16 @@ from hopgate.demo.generate import write
 from hopgate.errors import HopgateError
 from hopgate.eval import load_gate
 from hopgate.eval.arms.ablation import BASE, ablate
+from hopgate.eval.arms.belief_walks import BeliefWalks
 from hopgate.eval.arms.collect import Collected, collect
 from hopgate.eval.arms.controls import PROTOTYPE, REBUILT
-from hopgate.eval.arms.fused_runs import fused_run
+from hopgate.eval.arms.cross_reading import bundled_reading
+from hopgate.eval.arms.fused_runs import fused_arm, fused_run, remade_run
 from hopgate.eval.arms.grid import base_grid, challenger_grid
 from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.eval.data.runs import ordered
 from hopgate.eval.gate.assemble import assemble
-from hopgate.eval.gate.evidence import Evidence, Tuning
+from hopgate.eval.gate.evidence import LEGS, Evidence, Tuning
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.plan import GateOptions
 from hopgate.eval.gate.run import gate_store, run_gate, throwaway_store
@@ -92,6 +94,24 @@ def test_the_default_arm_is_what_recall_ships(kb: KnowledgeBase, dataset: Datase
         query = dataset.queries[name]
         hits = kb.recall(query.text, scope=query.scope, k=10)
         assert [hit.external_id for hit in hits] == ordered(run[name])[:10], query.text
+
+
+def test_the_re_read_arm_is_what_recall_ships_with_its_walk(
+    kb: KnowledgeBase, dataset: Dataset, collected: Collected
+) -> None:
+    asked = list(dataset.split("test"))[:3]
+    reading = bundled_reading(dataset.queries, dataset.texts, BeliefWalks(kb, dataset.queries, Settings().depth, [3]))
+    plain = fused_arm("with", Settings().fuser, collected.lists.only(asked, LEGS), asked, {})
+    read = reading.arm(plain)
+    arm = reading.walked(read)
+    assert (read.settings["stages"], arm.settings["stages"]) == ("fuse > rerank(30)", "fuse > rerank(30) > walk")
+    for name in asked:
+        query = dataset.queries[name]
+        hits = kb.recall(query.text, scope=query.scope, k=10, rerank=True, rerank_timeout=600)
+        assert [hit.external_id for hit in hits] == ordered(arm.run[name])[:10], query.text
+    assert remade_run(arm, asked, collected.lists.importance) == arm.run
+    # On a shuffled graph the walk goes elsewhere.
+    assert reading.walked(read, 0).walked != arm.walked
 
 
 def test_a_shuffle_is_the_graph_leg_on_that_graph(kb: KnowledgeBase, dataset: Dataset, collected: Collected) -> None:

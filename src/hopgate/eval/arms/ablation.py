@@ -132,11 +132,16 @@ def ablate(
     if reading:
         for each in [*bases, name]:
             read = reading.arm(arms[each])
-            arms[read.name] = read
             tuning |= {read.name: tuning[each]} if each in tuning else {}
+            if each == name and reading.walks:
+                arms[f"{read.name}, no walk after it"] = replace(read, name=f"{read.name}, no walk after it")
+                read = reading.walked(read)
+            arms[read.name] = read
         runs |= {reading.name(each): reading.run(runs[each])[0] for each in bases}
         name, bases = reading.name(name), [*map(reading.name, bases), *bases]
-        shuffles = [replace(reading.arm(arm), name=arm.name) for arm in shuffles]
+        shuffles = [
+            replace(reading.walked(reading.arm(arm), number), name=arm.name) for number, arm in enumerate(shuffles)
+        ]
     scores = {each: development_score(runs[each], dev, k) for each in bases}
     base = max(bases, key=lambda each: (scores[each], -bases.index(each)))
     rivals = tuple(each for each in bases if each != base) if len(dev) < FEWEST else ()

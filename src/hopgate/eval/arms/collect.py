@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hopgate.eval.arms.leg_lists import GraphLists, LegLists
@@ -16,7 +15,6 @@ from hopgate.recall.completion import complete
 from hopgate.recall.fuse import Importance
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
-from hopgate.times import utc
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -78,8 +76,8 @@ def collect(
             query.text,
             settings=settings,
             scope=query.scope,
-            as_of=_moment(query, "as_of"),
-            known_at=_moment(query, "known_at"),
+            as_of=query.moment("as_of"),
+            known_at=query.moment("known_at"),
             exact=True,
             graphs={**({"graph": recorder} if shuffles or parts else {}), **(graphs or {})},
         )
@@ -147,11 +145,3 @@ def _completed(
             filters=asked.filters,
             ranker=settings.lexical_ranker,
         )
-
-
-def _moment(query: Query, name: str) -> datetime | None:
-    """The date that a query is asked as of or as known at, where its metadata has one."""
-    date = query.metadata.get(name)
-    if not isinstance(date, str):
-        return None
-    return utc(datetime.fromisoformat(date))

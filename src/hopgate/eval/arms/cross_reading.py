@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from hopgate.eval.arms.fused_runs import READ, reread
+from hopgate.eval.arms.fused_runs import READ, follow_walk, reread
 from hopgate.eval.data.queries import Query
 from hopgate.eval.data.runs import Run
 from hopgate.eval.gate.evidence import Arm
 from hopgate.memory import Cleared
 
+if TYPE_CHECKING:
+    from hopgate.eval.arms.belief_walks import BeliefWalks
+
+STAGES = f"fuse > rerank({READ})"
 Score = Callable[[str, Sequence[tuple[str, Cleared]]], Mapping[str, float]]
 """Query and texts by id → a score for each."""
 
@@ -26,11 +31,14 @@ class CrossReading:
         From the sensitivity guard; a memory that is not among them is not read and keeps its place.
     score : callable
         The cross-encoder.
+    walks : BeliefWalks, optional
+        Walk from what was read, as recall does: for the arms that have a graph.
     """
 
     queries: Mapping[str, Query] = field(repr=False)
     texts: Mapping[str, Cleared] = field(repr=False)
     score: Score = field(repr=False)
+    walks: BeliefWalks | None = field(default=None, repr=False)
     _known: dict[tuple[str, str], float] = field(default_factory=dict, repr=False)
 
     @staticmethod
@@ -49,7 +57,15 @@ class CrossReading:
     def arm(self, arm: Arm) -> Arm:
         """Give the arm with its rankings re-read."""
         run, read = self.run(arm.run)
-        return replace(arm, name=self.name(arm.name), run=run, read=read)
+        return replace(arm, name=self.name(arm.name), run=run, read=read, settings={**arm.settings, "stages": STAGES})
+
+    def walked(self, arm: Arm, shuffle: int | None = None) -> Arm:
+        """Give a re-read arm with a walk from what was read, on the real graph or on the shuffle of that number."""
+        if self.walks is None:
+            return arm
+        walked = {query: self.walks.walked(query, dict(read), shuffle) for query, read in arm.read.items()}
+        run = {query: follow_walk(found, walked[query], dict(arm.read[query])) for query, found in arm.run.items()}
+        return replace(arm, run=run, walked=walked, settings={**arm.settings, "stages": f"{STAGES} > walk"})
 
     def _scores(self, query: str, memories: Sequence[str]) -> dict[str, float]:
         wanted = [memory for memory in memories if memory in self.texts]
@@ -60,7 +76,9 @@ class CrossReading:
         return {memory: self._known[query, memory] for memory in wanted}
 
 
-def bundled_reading(queries: Mapping[str, Query], texts: Mapping[str, Cleared]) -> CrossReading:
+def bundled_reading(
+    queries: Mapping[str, Query], texts: Mapping[str, Cleared], walks: BeliefWalks | None = None
+) -> CrossReading:
     """Read with recall's own cross-encoder, with all the time that it takes."""
     from hopgate.recall.rerank import load_reranker
     from hopgate.recall.settings import MAX_TIMEOUT_S
@@ -71,4 +89,4 @@ def bundled_reading(queries: Mapping[str, Query], texts: Mapping[str, Cleared]) 
         order = reranker.rerank(query, found, MAX_TIMEOUT_S).order
         return {memory: value for memory, value in order if value is not None}
 
-    return CrossReading(queries, texts, score)
+    return CrossReading(queries, texts, score, walks)

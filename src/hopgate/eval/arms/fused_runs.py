@@ -10,6 +10,7 @@ from hopgate.eval.data.runs import Ranking, Run
 from hopgate.eval.gate.evidence import GRAPH, Arm
 from hopgate.recall.final_order import final_order
 from hopgate.recall.fuse import AnyFuser, ExactMatch, active, parse_value
+from hopgate.recall.run_stages import in_places
 
 # A cross-encoder reads this many of the fused top, as recall does.
 READ = 30
@@ -112,6 +113,24 @@ def reread(ranking: Ranking, scores: Mapping[str, float]) -> list[tuple[str, flo
     return by_place([next(queue) if memory in scores else memory for memory in top] + rest)
 
 
+def follow_walk(ranking: Ranking, walked: Ranking, read: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Order a re-read ranking by the walk that followed; what the walk did not reach comes after it, as it was.
+
+    What was not read among the first keeps its place: it is sensitive, and in no graph.
+
+    Examples
+    --------
+    >>> follow_walk([("b", 3.0), ("secret", 2.0), ("a", 1.0)], [("a", 0.5), ("c", 0.3), ("b", 0.2)], {"a": 1, "b": 2})
+    [('a', 4.0), ('secret', 3.0), ('c', 2.0), ('b', 1.0)]
+    """
+    if not walked:
+        return list(ranking)
+    fixed = {at: memory for at, (memory, _) in enumerate(ranking[:READ]) if memory not in read}
+    reached = {memory for memory, _ in walked}
+    order = [memory for memory, _ in walked] + [memory for memory, _ in ranking if memory not in reached]
+    return by_place(in_places(order, fixed))
+
+
 def remade_run(arm: Arm, queries: Iterable[str], importance: Mapping[str, float]) -> Run | None:
     """Make an arm's run again from its lists, fuser, bonus, prior and what the cross-encoder read.
 
@@ -135,4 +154,9 @@ def remade_run(arm: Arm, queries: Iterable[str], importance: Mapping[str, float]
         return None
     if arm.read:
         run = {query: reread(ranking, dict(arm.read.get(query, ()))) for query, ranking in run.items()}
+    if arm.walked:
+        run = {
+            query: follow_walk(ranking, arm.walked.get(query, ()), dict(arm.read.get(query, ())))
+            for query, ranking in run.items()
+        }
     return run

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field as member
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.jsonl import field, json_lines, refuse
+from hopgate.times import utc
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class Query:
     def stratum(self) -> str | None:
         """`exact`, `paraphrase` or `multi-hop`, where it is known."""
         return _text(self.metadata.get("stratum"))
+
+    def moment(self, name: str) -> datetime | None:
+        """Give the date that it is asked `as_of` or `known_at`, where its metadata has one."""
+        date = self.metadata.get(name)
+        return utc(datetime.fromisoformat(date)) if isinstance(date, str) else None
 
     @property
     def scope(self) -> str | None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.eval.arms import further_arms
 from hopgate.eval.arms.ablation import Ablation, ablate
+from hopgate.eval.arms.belief_walks import BeliefWalks
 from hopgate.eval.arms.collect import Collected
-from hopgate.eval.arms.cross_reading import bundled_reading
+from hopgate.eval.arms.cross_reading import CrossReading, bundled_reading
 from hopgate.eval.arms.fused_runs import fused_run
 from hopgate.eval.arms.grid import SWEPT_WEIGHTS
 from hopgate.eval.data.dataset import Dataset
@@ -74,7 +75,7 @@ def assemble(
         k=options.k,
         settings=settings,
         more=options.arms != "quick",
-        reading=bundled_reading(dataset.queries, dataset.texts) if options.rerank else None,
+        reading=_reading(dataset, options, kb) if options.rerank else None,
     )
     arms = dict(ablation.arms)
     if options.arms == "full":
@@ -113,6 +114,12 @@ def assemble(
         policy=policy or Policy(seed=options.seed),
     )
     return evidence, about
+
+
+def _reading(dataset: Dataset, options: GateOptions, kb: KnowledgeBase) -> CrossReading:
+    """Recall's own stages: the cross-encoder over every arm, and after it a walk where there is a graph."""
+    walks = BeliefWalks(kb, dataset.queries, options.depth, options.shuffle_seeds)
+    return bundled_reading(dataset.queries, dataset.texts, walks)
 
 
 def _further(

@@ -48,6 +48,8 @@ class Arm:
         The exact-match bonus as it prints, and the memories it went to, by query.
     read : Run
         What the cross-encoder scored of the first memories; empty where none read them.
+    walked : Run
+        What a walk from that found, which the final order follows; empty where none did.
     settings : mapping
         Everything else that was set: embedder, extractor, walk, depths.
     """
@@ -61,6 +63,7 @@ class Arm:
     bonus: str = ""
     matched: Mapping[str, Sequence[str]] = member(default_factory=dict, repr=False)
     read: Run = member(default_factory=dict, repr=False)
+    walked: Run = member(default_factory=dict, repr=False)
     settings: Mapping[str, Any] = member(default_factory=dict, repr=False)
     base: Run = member(default_factory=dict, repr=False)
     blind: Blind = member(default_factory=dict, repr=False)

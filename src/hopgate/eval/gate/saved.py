@@ -22,7 +22,7 @@ from hopgate.eval.gate.plan import Policy
 from hopgate.eval.measures import Measure, parse_measure
 from hopgate.eval.slices import NamedSlice, Slice
 
-FORMAT = 3
+FORMAT = 4
 
 
 def save_gate(folder: str | Path, evidence: Evidence, about: Mapping[str, Any] | None = None) -> str:
@@ -112,6 +112,7 @@ def altered(folder: str | Path) -> list[str]:
     check = cache(partial(_list_content, folder))
     for record in records:
         lists = {"run": record["run"], **record["legs"], **record["found"], "read": record["read"]}
+        lists["walked"] = record["walked"]
         lists["base"] = record["base"]
         for name, key in lists.items():
             try:
@@ -181,6 +182,7 @@ def _record(folder: Path, arm: Arm, values: Mapping[Measure, Mapping[str, float]
         "legs": {leg: _write_list(folder, run) for leg, run in arm.legs.items()},
         "found": {leg: _write_list(folder, run) for leg, run in arm.found.items()},
         "read": _write_list(folder, arm.read),
+        "walked": _write_list(folder, arm.walked),
         "base": _write_list(folder, arm.base),
         "blind": {query: list(names) for query, names in arm.blind.items()},
         "into": arm.into,
@@ -199,6 +201,7 @@ def _arm(read: Callable[[str], Run], record: dict[str, Any]) -> Arm:
         bonus=record["bonus"],
         matched=record["matched"],
         read=read(record["read"]),
+        walked=read(record["walked"]),
         settings=record["settings"],
         base=read(record["base"]),
         blind=record["blind"],
