@@ -168,6 +168,8 @@ def why(hit: Hit) -> str:
         lines.append(" → ".join(hit.path))
     if hit.mixture:
         lines.append(f"walks from {hit.mixture}")
+    if hit.as_of:
+        lines.append(f"as of {hit.as_of}")
     return "\n".join(lines)
 
 

@@ -56,6 +56,8 @@ class Hit:
         Whether it stands higher than its score says, because a leg, or the base, has it first.
     mixture : str
         For the graph leg: how much its walks from memories, names and facts count for this query, and why.
+    as_of : str
+        For the graph leg: as of when it walked and why, where the query itself says so.
     rerank_score, walk_score : float, optional
         What the cross-encoder and the walk after it gave the memory, where they are on and came to it.
     rerank_cost : RerankCost, optional
@@ -78,6 +80,7 @@ class Hit:
     scale: float = 1.0
     lifted: bool = False
     mixture: str = ""
+    as_of: str = ""
     walk_score: float | None = None
     rerank_cost: RerankCost | None = None
     passage: Passage | None = None
@@ -113,4 +116,6 @@ class Hit:
             values["path"] = list(self.path)
         if self.mixture:
             values["mixture"] = self.mixture
+        if self.as_of:
+            values["as_of"] = self.as_of
         return values

@@ -57,6 +57,7 @@ def recall(
                 legs=_leg_parts(fused, lists),
                 path=pipeline.graph.explain(walked, fused.id) if walked else (),
                 mixture=walked.mixture.in_words() if walked else "",
+                as_of=legs.trace.asked if legs.trace else "",
                 unseen=fused.granted,
                 in_graph=fused.id not in legs.outside,
                 scale=fused.scale,

@@ -68,12 +68,15 @@ class Seeding:
         The part of the memories' mass that the nearest statements about them give.
     near_statements, statement_temperature : int, float
         How many are looked at, and how their cosines weigh.
+    dates : bool
+        Whether a time that the query asks about ("in May 2024", "before the move") is an as-of, where what it names
+        had changed.
 
     Examples
     --------
     >>> Seeding(shares=(1, 0, 0))  # doctest: +NORMALIZE_WHITESPACE
     Seeding(shares=(1, 0, 0), base_temperature=0.15, temperature=0.03, specificity=0.75, near_facts=20, fact_floor=0.25,
-            statements=0.35, near_statements=50, statement_temperature=0.05)
+            statements=0.35, near_statements=50, statement_temperature=0.05, dates=True)
     """
 
     shares: Literal["adaptive"] | Shares = "adaptive"
@@ -85,6 +88,7 @@ class Seeding:
     statements: float = 0.35
     near_statements: int = 50
     statement_temperature: float = 0.05
+    dates: bool = True
 
     def __post_init__(self) -> None:
         if self.shares != "adaptive":

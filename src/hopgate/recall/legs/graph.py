@@ -33,7 +33,8 @@ KEPT_SCOPES = 16
 class WalkTrace:
     """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
 
-    `walks` has the walks from memories, names and facts, a column each; hops have none.
+    `walks` has the walks from memories, names and facts, a column each; hops have none. `asked` says as of when, where
+    the query itself says so.
     """
 
     matrix: GraphMatrix
@@ -41,6 +42,7 @@ class WalkTrace:
     walk: Walk
     mixture: Mixture
     walks: NDArray[np.float64] | None = None
+    asked: str = ""
 
 
 class GraphRanking(NamedTuple):
@@ -157,6 +159,10 @@ class GraphLeg:
             matrix = self.view(connection, self._matrices.get(config, connection), filters)
             if not matrix.graph.arcs:
                 return GraphRanking([], None, {})
+            filters, asked = self._dated(connection, matrix, query, filters)
+            if asked:
+                config = replace(config, as_of=filters.as_of)
+                matrix = self.view(connection, self._matrices.get(config, connection), filters)
             found = seeded(
                 matrix, self.seeds(connection, matrix, query, vector, base, legs or {}, filters), walk.seeding
             )
@@ -165,7 +171,9 @@ class GraphLeg:
                 start = found.starts.mixed(mixture.shares)
                 hits = self._rank_by_hops(connection, matrix, start, filters, depth)
                 scores = {**dict.fromkeys(found.linked, 0.0), **dict(hits)}
-                return GraphRanking(hits, WalkTrace(matrix, start, self.walk, mixture), scores, found.blind)
+                return GraphRanking(
+                    hits, WalkTrace(matrix, start, self.walk, mixture, None, asked), scores, found.blind
+                )
         if pushes(matrix.graph, walk.damping):
             warm_in_background()
         allowed = self._allowed(matrix, filters)
@@ -174,7 +182,7 @@ class GraphLeg:
         ranked = ranked_by_walks(matrix, found, walks, walk, base, legs or {}, allowed=allowed)
         start = found.starts.mixed(ranked.mixture.shares)
         return GraphRanking(
-            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks), ranked.scores, found.blind
+            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks, asked), ranked.scores, found.blind
         )
 
     def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
@@ -268,6 +276,26 @@ class GraphLeg:
 
         seeding = self.walk.seeding
         return find_seeds(connection, matrix, query, vector, base, legs, filters, seeding, near=seeding.near_facts)
+
+    def _dated(
+        self, connection: Connection[Any], matrix: GraphMatrix, query: str, filters: Filters
+    ) -> tuple[Filters, str]:
+        """Set an as-of where the query says one and what it names had changed; and why, in words."""
+        from hopgate.recall.legs.query_time import as_of, asked_time
+
+        asked = asked_time(query) if filters.as_of is None and self.walk.seeding.dates else None
+        if asked is None:
+            return filters, ""
+        from hopgate.graph.names.links import concepts_in
+        from hopgate.store.graph import edge_rows
+
+        # Only what this scope's part of the graph has may tell: the matrix holds no other edge.
+        own = set(matrix.edge_id.tolist())
+        held = edge_rows.intervals(connection, list(concepts_in(connection, query)))
+        moment = as_of(asked, [interval for edge, interval in held.items() if edge in own])
+        if moment is None:
+            return filters, ""
+        return replace(filters, as_of=moment), f"{moment:%Y-%m-%d}, because the query says “{asked.words}”"
 
     def _rank_by_hops(
         self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int

@@ -127,6 +127,18 @@ def visible(
     ).fetchall()
 
 
+def intervals(
+    connection: Connection[Any], concept_ids: Sequence[int]
+) -> dict[int, tuple[datetime | None, datetime | None]]:
+    """When each known edge of these concepts holds, by its id."""
+    rows = connection.execute(
+        "SELECT id, valid_from, valid_to FROM concept_edges "
+        "WHERE retired_at IS NULL AND (src_id = ANY(%(ids)s) OR dst_id = ANY(%(ids)s))",
+        {"ids": list(concept_ids)},
+    )
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
 def with_evidence(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
     """The edges that at least one of these memories is evidence of."""
     rows = connection.execute(

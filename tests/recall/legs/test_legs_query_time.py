@@ -1,0 +1,112 @@
+"""A query that says when it means: read, used where something had changed, explained, and never from another scope."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+from hopgate.recall.legs.query_time import AskedTime, as_of, asked_time
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "moment"),
+    [
+        ("Where did Gitea run in May 2024?", "in May 2024", "2024-05-16"),
+        ("where did gitea run on 3 May 2024", "on 3 May 2024", "2024-05-03T23:59:59"),
+        ("where did gitea run on May 3rd, 2024", "on May 3rd, 2024", "2024-05-03T23:59:59"),
+        ("who led the team in 2019", "in 2019", "2019-07-01"),
+        ("as of 2024-05-03 who is my boss", "as of 2024-05-03", "2024-05-03T23:59:59"),
+        ("who led the team before March 2020?", "before March 2020", "2020-02-29T23:59:59"),
+        ("wo lief Gitea im Mai 2024", "im Mai 2024", "2024-05-16"),
+        ("where was it before the move", "before the move", None),
+        ("where did Ada work before she switched", "before she switched", None),
+    ],
+)
+def test_a_time_is_read(query: str, said: str, moment: str | None) -> None:
+    assert asked_time(query) == AskedTime(said, day(moment) if moment else None)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "When did we move in May 2024?",
+        "where has it run since May 2024",
+        "between 2019 and 2021",
+        "what changed from 2019 to 2021",
+        "in 2019 or in 2021",
+        "tax return 2023",
+        "room 2019",
+        "May I borrow the key in the evening?",
+        "in 31 February 2024",
+        "in 2024-13",
+        "",
+    ],
+)
+def test_no_time_is_read_where_none_is_meant(query: str) -> None:
+    assert asked_time(query) is None
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_without_harm(query: str) -> None:
+    asked_time(query)
+
+
+times = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
+
+
+@given(times, st.lists(st.tuples(st.none() | times, st.none() | times), max_size=6))
+def test_it_counts_only_where_it_changes_something_and_leaves_something(
+    moment: datetime, held: list[tuple[datetime | None, datetime | None]]
+) -> None:
+    found = as_of(AskedTime("then", moment), held)
+    holding = [(begin or moment) <= moment and (end is None or end > moment) for begin, end in held]
+    assert (found == moment) == (any(holding) and not all(holding))
+    assert found in (moment, None)
+
+
+@pytest.fixture
+def moved(kb: KnowledgeBase) -> KnowledgeBase:
+    kb.add(
+        Memory("old", "Gitea runs on alder since March 2022.", scope="ada", created_at=day("2022-03-02")),
+        Memory("new", "Gitea moved from alder to birch on 3 May 2024.", scope="ada", created_at=day("2024-05-03")),
+        Memory("cellar", "The Synology NAS stands in the cellar.", scope="ada", created_at=day("2022-03-05")),
+        Memory("bob", "Forgejo and Gitea were compared by Bob.", scope="bob", created_at=day("2022-03-05")),
+    )
+    kb.build()
+    return kb
+
+
+def asked(kb: KnowledgeBase, query: str, scope: str = "ada") -> str:
+    hits = kb.recall(query, explain=True, legs=("lexical", "graph"), scope=scope)
+    assert hits
+    return hits[0].as_of
+
+
+def test_the_walk_is_as_of_that_time_and_says_so(moved: KnowledgeBase) -> None:
+    assert asked(moved, "where did gitea run in May 2023?") == "2023-05-16, because the query says “in May 2023”"
+    assert asked(moved, "where did gitea run before the move?").startswith("2024-05-02")
+    # What it finds is what an as-of given by hand finds.
+    query = "where did gitea run in May 2023?"
+    by_hand = moved.recall(query, legs=("graph",), as_of=day("2023-05-16"), scope="ada")
+    assert [hit.external_id for hit in moved.recall(query, legs=("graph",), scope="ada")] == [
+        hit.external_id for hit in by_hand
+    ]
+
+
+def test_it_is_not_where_nothing_changed_or_it_is_off_or_another_scopes(moved: KnowledgeBase) -> None:
+    assert asked(moved, "where did the Synology NAS stand in May 2023?") == ""
+    assert asked(moved, "where does gitea run?") == ""
+    assert asked(moved, "where did gitea run in May 2023?", scope="bob") == ""
+    walk = moved.graph_leg.walk
+    moved.graph_leg.walk = replace(walk, seeding=replace(walk.seeding, dates=False))
+    assert asked(moved, "where did gitea run in May 2023?") == ""
