@@ -10,7 +10,6 @@ import typer
 
 from hopgate.cli import extractor_options as options
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
-from hopgate.extract.spec import TOGETHER
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -31,7 +30,7 @@ def command(
         Path | None, typer.Option(help="A statements.jsonl: sentences about memories, which recall starts from too.")
     ] = None,
     types: options.Types = None,
-    together: options.Together = TOGETHER,
+    together: options.Together = None,
     tie_break: Annotated[
         bool, typer.Option("--tie-break", help="Ask the same model about names that stay undecided.")
     ] = False,

@@ -14,6 +14,7 @@ from hopgate.errors import HopgateError
 from hopgate.extract.spec import TOGETHER
 
 WRITTEN = ("facts", "statements")
+FEW = 4
 
 
 def command(
@@ -21,7 +22,7 @@ def command(
     model: options.Model = None,
     url: options.Url = None,
     types: options.Types = None,
-    together: options.Together = TOGETHER,
+    together: options.Together = None,
     write: Annotated[
         str, typer.Option(help="facts, into the store; or statements, into a file that build reads.")
     ] = "facts",
@@ -72,7 +73,7 @@ def _statements(
     extractor: str,
     model: str | None,
     url: str | None,
-    together: int,
+    together: int | None,
     limit: int | None,
     data: Path | None,
     dsn: str | None,
@@ -82,7 +83,9 @@ def _statements(
     """Let the model write statements into a file."""
     with opened(data, dsn) as kb, options.progress_line() as show:
         made = options.make_extractor(kb, extractor, model, url, None, together)
-        run = kb.upkeep.write_statements(made, out, together=together, limit=limit, show=show)
+        # A file's model has a small context, and answers about few memories at once.
+        several = together or (FEW if extractor == "llama" else TOGETHER)
+        run = kb.upkeep.write_statements(made, out, together=several, limit=limit, show=show)
     if as_json:
         print_json(asdict(run))
     else:

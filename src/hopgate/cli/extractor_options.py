@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hopgate.cli.common import say
-from hopgate.extract.spec import TOGETHER
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -28,7 +27,9 @@ Types = Annotated[
     Path | None,
     typer.Option("--types", help="A types.toml with the kinds and relations that a model should prefer."),
 ]
-Together = Annotated[int, typer.Option(help="Memories sent to an endpoint in one call.", min=1, max=25)]
+Together = Annotated[
+    int | None, typer.Option(help="Memories in one call to a model; 16 for openai, 1 for llama.", min=1, max=25)
+]
 Limit = Annotated[int | None, typer.Option(help="Only the first so many memories.", min=1)]
 MaxTokens = Annotated[int | None, typer.Option(help="Begin no memory once so many tokens are spent.", min=1)]
 Concurrency = Annotated[int, typer.Option(help="Memories extracted from at once.", min=1)]
@@ -41,7 +42,7 @@ def make_extractor(
     model: str | None,
     url: str | None,
     types: Path | None = None,
-    together: int = TOGETHER,
+    together: int | None = None,
 ) -> Extractor:
     """Make the extractor that the options name; a replay may only name memories that the store has."""
     from hopgate.extract.spec import extractor_from

@@ -27,7 +27,7 @@ def extractor_from(
     url: str | None = None,
     known: Collection[str] | None = None,
     types: str | Path | None = None,
-    together: int = TOGETHER,
+    together: int | None = None,
 ) -> Extractor:
     """Make an extractor.
 
@@ -42,8 +42,8 @@ def extractor_from(
         For `replay`: the ids that exist, so that a row about another is refused.
     types : path, optional
         For `llama` and `openai`: a `types.toml` with the kinds and relations that are wanted.
-    together : int
-        For `openai`: how many memories go into one call.
+    together : int, optional
+        For `llama` and `openai`: how many memories go into one call; by default 1 and 16.
 
     Examples
     --------
@@ -64,13 +64,13 @@ def extractor_from(
     if name == "llama":
         from hopgate.extract.model.llama import Llama
 
-        return Llama(model, types=_table(types))
+        return Llama(model, together=together or 1, types=_table(types))
     if name == "openai":
         from hopgate.extract.model.openai import OpenAI
         from hopgate.http import KEY_VARIABLE
 
         key = os.environ.get(KEY_VARIABLE, "")
-        made = OpenAI(model, api_key=key, together=together, types=_table(types))
+        made = OpenAI(model, api_key=key, together=together or TOGETHER, types=_table(types))
         return replace(made, base_url=url) if url else made
     from hopgate.extract.replay import Replay
 

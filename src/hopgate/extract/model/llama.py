@@ -14,7 +14,8 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source, State, failed
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.answer import read_answer
-from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, messages
+from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, SEVERAL_SCHEMA, messages, several_messages
+from hopgate.extract.model.several import extract_grouped, read_several, shared_out
 from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
 from hopgate.extract.model.type_table import TypeTable
 
@@ -36,6 +37,9 @@ class Llama:
         Tokens the model holds, and the most it may write about one memory.
     halvings : int
         How often a text whose answer was cut is halved and asked about again; each time costs as much again.
+    together : int
+        So many memories go into one call, each with an id, where they and the answer fit into the context; what the
+        answer lacks is asked for by itself. The prompt is kept either way, and small models mix memories up: 1.
     types : TypeTable
         The kinds and relations that are wanted.
     threads : int, optional
@@ -46,7 +50,8 @@ class Llama:
     Examples
     --------
     >>> Llama("model.gguf", max_tokens=256)
-    Llama(path='model.gguf', n_ctx=4096, max_tokens=256, seed=0, halvings=2, types=..., threads=None, gpu_layers=0)
+    Llama(path='model.gguf', n_ctx=4096, max_tokens=256, seed=0, halvings=2, together=1, types=...,
+          threads=None, gpu_layers=0)
     """
 
     path: str
@@ -54,6 +59,7 @@ class Llama:
     max_tokens: int = 1024
     seed: int = 0
     halvings: int = MAX_SPLITS
+    together: int = 1
     types: TypeTable = field(default_factory=TypeTable)
     threads: int | None = None
     gpu_layers: int = 0
@@ -63,12 +69,16 @@ class Llama:
     def identity(self) -> ExtractorIdentity:
         """The file's fingerprint, the prompt, the grammar and what changes the answers."""
         parameters = {"n_ctx": self.n_ctx, "max_tokens": self.max_tokens, "seed": self.seed, "halvings": self.halvings}
+        if self.together > 1:
+            parameters["together"] = self.together
         prompt = f"{PROMPT} {self.types.prompt_text()}".strip()
         return ExtractorIdentity("llama", _fingerprint(Path(self.path)), prompt, GRAMMAR, {**parameters})
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order; one at a time, whatever the number of threads."""
-        return [extract_in_parts(source, self._ask, self.halvings) for source in sources]
+        return extract_grouped(
+            sources, self.together, self._ask_several, lambda one: extract_in_parts(one, self._ask, self.halvings)
+        )
 
     def answer(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> str:
         """Answer a chat with JSON of a schema; nothing where the model fails, as on too long a text."""
@@ -99,6 +109,17 @@ class Llama:
         text = choice["message"]["content"] or ""
         extraction = read_answer(text, source, cut=choice["finish_reason"] == "length")
         return extraction.spent(usage["prompt_tokens"], usage["completion_tokens"])
+
+    def _ask_several(self, group: Sequence[Source]) -> list[Extraction | None]:
+        asked = self._for_template(several_messages([source.text for source in group], self.types.prompt_text()))
+        try:
+            reply = self._complete(asked, SEVERAL_SCHEMA, min(self.n_ctx // 2, self.max_tokens * len(group)))
+        except (ValueError, RuntimeError):
+            # Too long together: each is asked about by itself, which says why where it fails again.
+            return [None] * len(group)
+        choice, usage = reply["choices"][0], reply["usage"]
+        found = read_several(choice["message"]["content"] or "", group, cut=choice["finish_reason"] == "length")
+        return shared_out(found, usage["prompt_tokens"], usage["completion_tokens"])
 
     def _for_template(self, chat: list[dict[str, str]]) -> list[dict[str, str]]:
         """Return the chat; a template that knows no system role gets it inside the first question."""

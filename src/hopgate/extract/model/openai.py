@@ -13,7 +13,7 @@ from hopgate.extract.extraction import Extraction, Source, failed
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.answer import read_answer
 from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, SEVERAL_SCHEMA, messages, several_messages
-from hopgate.extract.model.several import MOST_TOKENS, TOKENS_EACH, grouped, read_several
+from hopgate.extract.model.several import MOST_TOKENS, TOKENS_EACH, extract_grouped, read_several, shared_out
 from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
 from hopgate.extract.model.type_table import TypeTable
 from hopgate.http import JsonClient, Reply, RetryPolicy
@@ -70,20 +70,14 @@ class OpenAI:
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
-        return [one for group in grouped(sources, self.together) for one in self._extract_group(group)]
+        return extract_grouped(
+            sources, self.together, self._ask_several, lambda one: extract_in_parts(one, self._ask, self.halvings)
+        )
 
     def answer(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> str:
         """Answer a chat with JSON of a schema; nothing where the server gives none."""
         _, choice = self._chat(asked, schema, room)
         return choice[0] if choice else ""
-
-    def _extract_group(self, group: Sequence[Source]) -> list[Extraction]:
-        """Ask about a group in one call, and by itself about whatever that did not answer."""
-        together = self._ask_several(group) if len(group) > 1 else [None] * len(group)
-        return [
-            one if one is not None else extract_in_parts(source, self._ask, self.halvings)
-            for source, one in zip(group, together, strict=True)
-        ]
 
     def _ask(self, source: Source) -> Extraction:
         asked = messages(source.text, self.types.prompt_text())
@@ -102,11 +96,7 @@ class OpenAI:
             refused = reply.ok or 400 <= reply.status < 500
             return [None if refused else failed(f"the server {reply.reason}") for _ in group]
         text, cut = choice
-        found = read_several(text, group, cut=cut)
-        shares = [divmod(count, len(group)) for count in _usage(reply.body, asked, text)]
-        return [
-            one and one.spent(*(share + (number < rest) for share, rest in shares)) for number, one in enumerate(found)
-        ]
+        return shared_out(read_several(text, group, cut=cut), *_usage(reply.body, asked, text))
 
     def _chat(
         self, asked: list[dict[str, str]], schema: dict[str, Any], room: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.model.answer import read_answer
@@ -35,6 +35,32 @@ def grouped(sources: Sequence[Source], most: int) -> Iterator[list[Source]]:
         group.append(source)
     if group:
         yield group
+
+
+def extract_grouped(
+    sources: Sequence[Source],
+    most: int,
+    ask_several: Callable[[Sequence[Source]], Sequence[Extraction | None]],
+    ask: Callable[[Source], Extraction],
+) -> list[Extraction]:
+    """Ask about groups of sources, and by itself about whatever that did not answer; one extraction each, in order."""
+    found: list[Extraction] = []
+    for group in grouped(sources, most):
+        together = ask_several(group) if len(group) > 1 else [None] * len(group)
+        found += [one if one is not None else ask(source) for source, one in zip(group, together, strict=True)]
+    return found
+
+
+def shared_out(found: Sequence[Extraction | None], prompt_tokens: int, answer_tokens: int) -> list[Extraction | None]:
+    """Charge the tokens of one call to the sources that it was about, in equal parts.
+
+    Examples
+    --------
+    >>> [one and one.tokens for one in shared_out([Extraction(), None, Extraction()], 10, 5)]
+    [6, None, 4]
+    """
+    shares = [divmod(count, len(found)) for count in (prompt_tokens, answer_tokens)]
+    return [one and one.spent(*(share + (number < rest) for share, rest in shares)) for number, one in enumerate(found)]
 
 
 def read_several(answer: str, sources: Sequence[Source], *, cut: bool = False) -> list[Extraction | None]:
