@@ -40,7 +40,7 @@ unit: $(STAMPS)/dev $(STAMPS)/llama
 	$(BIN)/pytest $(PARALLEL) --cov --cov-report= --cov-fail-under=$(COVERED)
 
 # In an environment of their own, which sees the other one's packages: the frameworks bring many of their own.
-extras: $(STAMPS)/dev ## the extras langchain, llama-index and parquet against the real packages
+extras: $(STAMPS)/dev $(STAMPS)/llama ## what is slow or heavy: LangChain, LlamaIndex, Parquet against the real packages, a GGUF at length
 	$(PYTHON) -m venv $(VENV)/extras
 	$(VENV)/extras/bin/python -m pip install --quiet langchain-core langchain-tests llama-index-core pyarrow
 	PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \

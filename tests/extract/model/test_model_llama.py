@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source, State
 from hopgate.extract.model.answer import fold
 from hopgate.extract.model.llama import Llama
-from hopgate.extract.model.statement_writer import StatementWriter
 from hopgate.extract.runner import Run
 from hopgate.graph.build.second_opinion import SecondOpinion
 from hopgate.memory import Cleared
@@ -112,14 +110,8 @@ def test_the_identity_is_the_file_and_the_settings() -> None:
 
 
 @real
-def test_it_reads_several_at_once_writes_statements_and_gives_a_second_opinion(llama: Llama) -> None:
-    # SmolLM2 does all of it poorly: what counts is that it is asked by grammar, and that its answers are read.
-    model = replace(llama, n_ctx=2048, max_tokens=12, halvings=0, together=2)
-    assert model.identity.hash != llama.identity.hash
-    found = model.extract(SOURCES)
-    assert len(found) == 2 and all(one.tokens for one in found)
-    stated = StatementWriter(model, room=24).write(SOURCES[:1])
-    assert all(one.doc_id == "m1" and one.statement for one in stated)
-    opinion = SecondOpinion(model)
+def test_it_gives_a_second_opinion(llama: Llama) -> None:
+    # SmolLM2 knows little: what counts is that it is asked by grammar, and that its answer is read.
+    opinion = SecondOpinion(llama)
     assert opinion.same("nas2", "host", ("nas-2", "the NAS")) in (True, False, None)
     assert opinion.asked == 1

