@@ -24,10 +24,10 @@ def test_upgrade_and_downgrade(bare: Runner, empty_dsn: str) -> None:
     where = ("--dsn", empty_dsn)
     assert bare("db", "status", *where, "--json").json["state"] == "absent"
     assert bare("db", "upgrade", *where, "--json").json["state"] == "current"
-    assert "back at 0001" in bare("db", "downgrade", "0001", *where).out
+    assert "back at 0001" in bare("db", "downgrade", "0001", "--yes", *where).out
     assert bare("db", "status", *where, "--json").json["state"] == "behind"
     assert "run hopgate db upgrade" in bare("db", "status", *where).out
-    assert "no schema '7777'" in bare("db", "downgrade", "7777", *where, status=2).refused()
+    assert "no schema '7777'" in bare("db", "downgrade", "7777", "--yes", *where, status=2).refused()
     bare("db", "upgrade", *where)
     assert bare("recall", "x", *where, "--json").json == []
 

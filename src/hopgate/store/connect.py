@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import errors
 
-from hopgate.errors import HopgateError
+from hopgate.errors import ConflictError, HopgateError
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
@@ -105,6 +105,14 @@ def explained() -> Iterator[None]:
         raise HopgateError("the database is read-only: give the address of the primary server") from None
     except errors.InsufficientPrivilege as error:
         raise HopgateError(f"the database user may not do this ({error}): grant it, or use another user") from None
+    except (errors.SerializationFailure, errors.DeadlockDetected):
+        raise ConflictError(
+            "other writers changed the same rows at the same moment, so that nothing of this was written: run it again"
+        ) from None
+    except (errors.QueryCanceled, errors.LockNotAvailable) as error:
+        raise HopgateError(
+            f"the PostgreSQL server ended a statement early ({_first_line(error)}): run it again, or raise its timeouts"
+        ) from None
     except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
         raise HopgateError("the PostgreSQL server went down in the middle: start it and run this again") from None
     except psycopg.OperationalError as error:

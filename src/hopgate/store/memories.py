@@ -113,10 +113,14 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({_INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
             copy.write_row(_row(memory))
+    own = f"CASE WHEN external_id ~ '^({_NUMBER})$' THEN external_id::bigint END"
     connection.execute(
-        "UPDATE memories m SET external_id = m.id::text FROM incoming i WHERE m.external_id IS NULL "
-        "AND m.id = CASE WHEN i.external_id ~ %s THEN i.external_id::bigint END",
-        (f"^({_NUMBER})$",),
+        "SELECT FROM memories WHERE external_id IN (SELECT external_id FROM incoming) "
+        f"OR external_id IS NULL AND id IN (SELECT {own} FROM incoming) ORDER BY id FOR NO KEY UPDATE"
+    )
+    connection.execute(
+        "UPDATE memories m SET external_id = m.id::text "
+        f"FROM (SELECT {own} AS id FROM incoming) AS i WHERE m.external_id IS NULL AND m.id = i.id"
     )
     tags, keywords = (
         f"i.{name}" if kinds[name] == "text[]" else f"hopgate_words(i.{name})" for name in ("tags", "expanded_keywords")
@@ -125,7 +129,7 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
         f"SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM {tags}::text OR "
         f"m.expanded_keywords::text IS DISTINCT FROM {keywords}::text, i.is_sensitive AND NOT m.is_sensitive, "
         "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END "
-        "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id FOR NO KEY UPDATE OF m"
+        "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id"
     ).fetchall()
     connection.execute(
         f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
@@ -150,6 +154,8 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
 
 def tidy(connection: Connection[Any]) -> None:
     """After a bulk load: statistics for the planner; pending entries of the index and changes of counts are merged."""
+    # The memories before the counts, as whoever writes or counts them: see docs/reliability.md, the order of locks.
+    connection.execute("LOCK TABLE memories IN SHARE UPDATE EXCLUSIVE MODE")
     connection.execute("SELECT hopgate_fold_words()")
     connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
     connection.execute("ANALYZE memories, word_counts, word_changes, word_totals")
@@ -220,6 +226,17 @@ def require(connection: Connection[Any], external_ids: Sequence[str]) -> list[in
     if missing:
         raise HopgateError(f"there is no memory {missing[0]!r}: ids are the _id of corpus.jsonl")
     return sorted(known.values())
+
+
+def lock(connection: Connection[Any], ids: Sequence[int]) -> None:
+    """Lock memories for change, in the one order in which everybody locks them."""
+    connection.execute("SELECT FROM memories WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", (list(ids),))
+
+
+def take_turns(connection: Connection[Any], *, alone: bool) -> None:
+    """Let a load of many memories go alone, and smaller ones side by side: new ids have no order to lock them in."""
+    shared = "" if alone else "_shared"
+    connection.execute(f"SELECT pg_advisory_xact_lock{shared}(hashtext('hopgate load'))")
 
 
 def remove(connection: Connection[Any], ids: Sequence[int]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store import connect
+from hopgate.store.address import located
+from hopgate.store.retry import T, retried
 from hopgate.store.schema import migrate
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
     from hopgate.store.server.process import EmbeddedServer
-
-# Where the store is when neither an argument nor an option says so: an address or a directory.
-ENVIRONMENT = "HOPGATE_STORE"
 
 
 class Store:
@@ -56,6 +54,15 @@ class Store:
                 return
             with connect.as_ours(connection):
                 yield connection
+
+    def run(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Do some work in one transaction; in a new one where another writer got in its way."""
+
+        def once() -> T:
+            with self.transaction() as connection:
+                return work(connection)
+
+        return retried(once)
 
     @contextlib.contextmanager
     def listening(self, channel: str) -> Iterator[Callable[[float], bool]]:
@@ -115,18 +122,13 @@ def open_store(
         if where is not None:
             raise HopgateError("a pool knows its server: leave the address out")
         return _ready(Store(str(pool.conninfo), pool=pool), upgrade)
-    place = str(where) if where is not None else os.environ.get(ENVIRONMENT) or None
-    if place is not None and is_address(place):
+    place = located(where)
+    if isinstance(place, str):
         return _ready(Store(place), upgrade)
-    from hopgate.store.server.process import EmbeddedServer, default_directory
+    from hopgate.store.server.process import EmbeddedServer
 
-    server = EmbeddedServer(Path(place) if place is not None else default_directory())
+    server = EmbeddedServer(place)
     return _ready(Store(server.dsn, server), upgrade if upgrade is not None else True)
-
-
-def is_address(place: str) -> bool:
-    """Tell a server's address from a directory."""
-    return place.startswith(("postgresql:", "postgres:")) or ("=" in place and not Path(place).exists())
 
 
 def _ready(store: Store, upgrade: bool | None) -> Store:

@@ -154,18 +154,26 @@ class GraphSink:
         if self._resolution:
             names = spellings(one.extraction for one in batch)
             self._resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()})
-        with self._store.transaction() as connection:
-            # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-            known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
-            name_rows.lock(connection)
-            rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
-            # A failed extraction does not replace an earlier one.
-            rows = [(row, one) for row, one in rows if not (row[2] and one.extraction.state is State.FAILED)]
-            before = [key for (key, _, extracted), _ in rows if extracted]
-            if before:
-                revoke(connection, before)
-            dated = [DatedExtraction(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
+        self._store.run(lambda connection: self._write(connection, batch, identity))
+
+    def _write(self, connection: Connection[Any], batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+        # Every writer of both locks memories first and the graph second, so that no two wait for each other.
+        known = extractions.readable(connection, {str(one.source.memory_id): one.source.text for one in batch})
+        name_rows.lock(connection)
+        before = extractions.recorded(connection, [key for key, _ in known.values()], identity)
+        # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
+        rows = [
+            (*known[name], one)
+            for name, one in ((str(one.source.memory_id), one) for one in batch)
+            if name in known
+            and not before.get(known[name][0], False)
+            and not (known[name][0] in before and one.extraction.state is State.FAILED)
+        ]
+        if again := [key for key, _, _ in rows if key in before]:
+            revoke(connection, again)
+        dated = [DatedExtraction(key, recorded_at, one.extraction) for key, recorded_at, one in rows]
+        if dated:
             add(connection, dated, deriving=self._deriving, resolve=self._resolution)
             extractions.record(
-                connection, ((key, text_key(one.source), one.extraction) for (key, _, _), one in rows), identity
+                connection, ((key, text_key(one.source), one.extraction) for key, _, one in rows), identity
             )
