@@ -53,7 +53,8 @@ def test_an_owners_table_waits_for_an_upgrade(bare: Runner, empty_dsn: str) -> N
         connection.execute("INSERT INTO memories (content) VALUES ('amber')")
     where = ("--dsn", empty_dsn)
     assert "run hopgate db upgrade" in bare("recall", "amber", *where, status=2).refused()
-    bare("db", "upgrade", *where)
+    assert "--memories public.memories" in bare("db", "upgrade", *where, status=2).refused()
+    bare("db", "upgrade", "--memories", "public.memories", *where)
     assert [hit["content"] for hit in bare("recall", "amber", *where, "--json").json] == ["amber"]
 
 

@@ -20,14 +20,26 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command()
-def upgrade(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None:
-    """Bring the schema up to this hopgate; an existing memories table is added to, never rewritten.
+def upgrade(
+    data: Data = None,
+    dsn: Dsn = None,
+    memories: Annotated[
+        str | None,
+        typer.Option(
+            help="A table of yours, such as public.memories, that gets hopgate's columns.",
+            show_default="hopgate.memories, a table of its own",
+            metavar="SCHEMA.memories",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the schema up to this hopgate: tables in a schema of their own, and columns of the table you name.
 
     Example: hopgate db upgrade --dsn postgresql://me@host/notes
     """
     from hopgate.store.store import open_store
 
-    with open_store(place(data, dsn), upgrade=True):
+    with open_store(place(data, dsn), upgrade=True, memories=memories):
         pass
     status(data, dsn, as_json)
 

@@ -49,10 +49,12 @@ def build_lock(store: Store, *, rebuild: bool = False) -> Iterator[bool]:
         )
         connection.commit()
         _take(connection, alone=rebuild)
+        store.find_tables(connection)
         derived = version.is_derived(connection)
         if not derived and not rebuild:
             connection.rollback()
             _take(connection, alone=True)
+            store.find_tables(connection)
             # Another build may have made it while this one waited.
             derived = version.is_derived(connection)
         yield rebuild or not derived

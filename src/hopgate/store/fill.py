@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.memory import Cleared, cleared
 from hopgate.passages import passage_text, passages
 from hopgate.store import connect, memories, passage_rows, vectors
+from hopgate.store.schema import place
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,7 +127,7 @@ class Embedding:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True
-            vectors.build_index(connection)
+            vectors.build_index(connection, place.search_path(connection))
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ NAMED = "(external_id = ANY(%(names)s) OR external_id IS NULL AND id = ANY(%(num
 # Cast by way of text, so that an owner's column of type real gives 0.3 and not 0.30000001192.
 _ROW = (
     f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
-    "coalesce(importance::text::float8, 0.5), "
+    "least(greatest(coalesce(importance::text::float8, 0.5), 0), 1), "
     "coalesce(is_sensitive, true), scope, created_at, title_length, thread::text, reply_to::text, source, "
     "search_language, "
     "(SELECT coalesce(b.external_id, b.id::text) FROM memories b WHERE b.id = memories.superseded_by), superseded_at"
@@ -313,7 +313,8 @@ def _columns(connection: Connection[Any]) -> str:
 def weights(connection: Connection[Any], ids: Sequence[int]) -> dict[int, tuple[float, datetime]]:
     """Importance and creation time of memories: all that the order after fusion needs."""
     rows = connection.execute(
-        "SELECT id, coalesce(importance, 0.5), created_at FROM memories WHERE id = ANY(%s)", (list(ids),)
+        "SELECT id, least(greatest(coalesce(importance, 0.5), 0), 1), created_at FROM memories WHERE id = ANY(%s)",
+        (list(ids),),
     )
     return {key: (float(importance), created_at) for key, importance, created_at in rows}
 
