@@ -50,14 +50,15 @@ class Store:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
         """Borrow a connection for one transaction: committed at the end, rolled back on an error."""
-        with connect.explained(), self._connections().connection() as connection:
-            if not self._lent:
+        connections = self._connections()
+        if not self._lent:
+            with connect.explained(), connect.borrowed(connections, self.dsn) as connection:
                 self.find_tables(connection)
                 yield connection
-                return
-            with connect.as_ours(connection):
-                self.find_tables(connection)
-                yield connection
+            return
+        with connect.explained(), connections.connection() as connection, connect.as_ours(connection):
+            self.find_tables(connection)
+            yield connection
 
     def find_tables(self, connection: psycopg.Connection[Any]) -> None:
         """Let a transaction that has just begun find hopgate's tables, wherever they are in the database.
@@ -108,6 +109,10 @@ class Store:
         with self._making_pool:
             if self._closed:
                 raise HopgateError("this knowledge base was closed: open it again with hopgate.open()")
+            if self._server is not None and self._server.revive() and self._pool is not None:
+                # Its connections ended with the server that died.
+                self._pool.close()
+                self._pool = None
             if self._pool is None:
                 self._pool = connect.pool(self.dsn)
             return self._pool
@@ -143,7 +148,9 @@ def open_store(
     if isinstance(at, str):
         return _ready(Store(at), bool(upgrade), memories)
     from hopgate.store.server.process import EmbeddedServer
+    from hopgate.store.server.throwaway import sweep
 
+    sweep()
     server = EmbeddedServer(at)
     return _ready(Store(server.dsn, server), upgrade if upgrade is not None else True, memories)
 

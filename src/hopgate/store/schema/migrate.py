@@ -154,10 +154,11 @@ def _config() -> Config:
 
 @contextlib.contextmanager
 def _alembic(dsn: str) -> Iterator[Config]:
-    import psycopg
     from sqlalchemy import create_engine, pool, text
 
-    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn), poolclass=pool.NullPool)
+    from hopgate.store.connect import connect
+
+    engine = create_engine("postgresql+psycopg://", creator=lambda: connect(dsn), poolclass=pool.NullPool)
     with engine.connect() as connection:
         # A session lock, not a transaction's: building an index concurrently commits in between.
         connection.execute(text("SELECT pg_advisory_lock(hashtext('hopgate schema'))"))
