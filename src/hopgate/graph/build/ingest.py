@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.extract.cache import text_key
-from hopgate.extract.extraction import Extraction, State
+from hopgate.extract.extraction import Extraction, State, bounded
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.follow import follow_change
@@ -32,6 +32,8 @@ Resolve = Callable[["Connection[Any]", Sequence[NameRow]], None]
 
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
 MAX_NAME = 200
+# Names written in one turn under the graph's lock: resolving one takes about 10 ms of it.
+MAX_TURN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,21 @@ def _backwards(start: datetime | None, end: datetime | None) -> bool:
     return start is not None and end is not None and end < start
 
 
+def _portions(batch: Sequence[Extracted]) -> Iterator[list[Extracted]]:
+    """Cut a batch where its names become too many for one turn under the graph's lock."""
+    portion: list[Extracted] = []
+    names: set[str] = set()
+    for one in batch:
+        further = {name for name, _ in _names_used(one.extraction)}
+        if portion and len(names | further) > MAX_TURN:
+            yield portion
+            portion, names = [], set()
+        portion.append(one)
+        names |= further
+    if portion:
+        yield portion
+
+
 class GraphSink:
     """Write extractions into a store.
 
@@ -150,7 +167,15 @@ class GraphSink:
             return extractions.done(connection, [str(key) for key in memory_ids], identity)
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
-        """Write a batch with its provenance, in the place of these memories' earlier extractions."""
+        """Write a batch with its provenance, in the place of these memories' earlier extractions.
+
+        A memory is there wholly or not at all; a batch of many names takes the graph's lock more than once, so that
+        who waits for it waits for a few of them.
+        """
+        for portion in _portions([one._replace(extraction=bounded(one.extraction)) for one in batch]):
+            self._write_portion(portion, identity)
+
+    def _write_portion(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         if self._resolution:
             names = spellings(one.extraction for one in batch)
             self._resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()})

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 BATCH = 512
+# So often a graph may change while all its names are compared before they are compared under its lock.
+ATTEMPTS = 3
 Show = Callable[[Progress], object]
 
 
@@ -109,10 +111,31 @@ class GraphBuilder:
             resolution = self._resolution(ask)
             progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
             if whole:
-                embed = self._embed if self._embeds() else None
-                self._store.run(lambda connection: _cluster(connection, canonicaliser, embed))
+                self._cluster(canonicaliser, self._embed if self._embeds() else None)
         self.embed(concepts=embed_concepts)
         return Built(progress, not whole, resolution.tally)
+
+    def _cluster(self, canonicaliser: Canonicaliser | None, embed: backfill.Embed | None) -> None:
+        """Cluster all names and relations, and derive everything from them.
+
+        The graph's lock is for the write alone; where the graph changed while its names were compared, once more.
+        """
+
+        def write(clusters: backfill.Clusters, connection: Connection[Any]) -> bool:
+            if not backfill.canonicalise(connection, clusters):
+                return False
+            follow_all(connection)
+            return True
+
+        def at_once(connection: Connection[Any]) -> None:
+            name_rows.lock(connection)
+            write(backfill.clustered(backfill.material(connection), canonicaliser, embed), connection)
+
+        for _ in range(ATTEMPTS):
+            clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed)
+            if self._store.run(partial(write, clusters)):
+                return
+        self._store.run(at_once)
 
     def _state(self, path: str | Path) -> list[Statement]:
         """Store a file's statements, all or none; those about sensitive memories end here, and the others are given."""
@@ -230,13 +253,6 @@ def _declare(connection: Connection[Any], single: Collection[str], several: Coll
         version.set_derived(connection, False)
     elif declared:
         follow_change(connection, groups=fact_rows.groups_of_relations(connection, declared))
-
-
-def _cluster(connection: Connection[Any], canonicaliser: Canonicaliser | None, embed: backfill.Embed | None) -> None:
-    """Cluster all names and relations, and derive everything from them."""
-    backfill.canonicalise(connection, canonicaliser, embed)
-    backfill.canonical_relations(connection, embed)
-    follow_all(connection)
 
 
 def _write_vectors(
