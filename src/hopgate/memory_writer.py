@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
-from hopgate.store import memories, setting_rows, tombstones, vectors
+from hopgate.store import memories, memory_locks, setting_rows, tombstones, vectors
 from hopgate.store.graph import statement_rows, version
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class MemoryWriter:
         from hopgate.graph.build.revoke import revoke
 
         if alone is not None:
-            memories.take_turns(connection, alone=alone)
+            memory_locks.take_turns(connection, alone=alone)
         gone: list[tuple[str, str, datetime | None]] = []
         written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone))
         tombstones.record(connection, gone)

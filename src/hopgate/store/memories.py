@@ -228,17 +228,6 @@ def require(connection: Connection[Any], external_ids: Sequence[str]) -> list[in
     return sorted(known.values())
 
 
-def lock(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Lock memories for change, in the one order in which everybody locks them."""
-    connection.execute("SELECT FROM memories WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", (list(ids),))
-
-
-def take_turns(connection: Connection[Any], *, alone: bool) -> None:
-    """Let a load of many memories go alone, and smaller ones side by side: new ids have no order to lock them in."""
-    shared = "" if alone else "_shared"
-    connection.execute(f"SELECT pg_advisory_xact_lock{shared}(hashtext('hopgate load'))")
-
-
 def remove(connection: Connection[Any], ids: Sequence[int]) -> None:
     """Delete memories; their mentions, facts and links go by the foreign keys."""
     connection.execute("DELETE FROM memories WHERE id = ANY(%s)", (list(ids),))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.passages import LONG_BYTES
-from hopgate.store.memories import lock
+from hopgate.store.memory_locks import lock
 
 if TYPE_CHECKING:
     import numpy as np
