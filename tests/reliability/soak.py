@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import logging
 import sys
 import tempfile
 import time
@@ -125,6 +126,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    logging.disable()
     rows: list[tuple[str, str, bool]] = []
     with tempfile.TemporaryDirectory() as folder, serving() as first, serving("others") as second:
         server = EmbeddedServer(Path(folder) / "store")

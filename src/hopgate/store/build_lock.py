@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import psycopg
+
 from hopgate.store import connect
 from hopgate.store.graph import version
 
@@ -57,7 +59,12 @@ def build_lock(store: Store, *, rebuild: bool = False) -> Iterator[bool]:
             store.find_tables(connection)
             # Another build may have made it while this one waited.
             derived = version.is_derived(connection)
-        yield rebuild or not derived
+        try:
+            yield rebuild or not derived
+        finally:
+            # At once: a connection that is merely closed holds its locks until the server has noticed.
+            with contextlib.suppress(psycopg.Error):
+                connection.rollback()
 
 
 def _take(connection: Connection[Any], *, alone: bool) -> None:

@@ -63,6 +63,18 @@ def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
     )
 
 
+def address_of(connections: ConnectionPool[psycopg.Connection[Any]]) -> str:
+    """The address that a pool of the caller's connects to, for a connection beside it: part may be in its options."""
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    known = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()}
+    given, written = connections.kwargs or {}, connections.conninfo
+    # Newer pools take functions for both.
+    given, written = given() if callable(given) else given, written() if callable(written) else written
+    options = {name: value for name, value in given.items() if name in known}
+    return make_conninfo(**{**conninfo_to_dict(str(written)), **options})
+
+
 @contextlib.contextmanager
 def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> Iterator[psycopg.Connection[Any]]:
     """Borrow a connection for a transaction: in turn where all are in use, refused at once where the server is gone."""

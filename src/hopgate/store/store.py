@@ -143,7 +143,7 @@ def open_store(
     if pool is not None:
         if where is not None:
             raise HopgateError("a pool knows its server: leave the address out")
-        return _ready(Store(str(pool.conninfo), pool=pool), bool(upgrade), memories)
+        return _ready(Store(connect.address_of(pool), pool=pool), bool(upgrade), memories)
     at = located(where)
     if isinstance(at, str):
         return _ready(Store(at), bool(upgrade), memories)

@@ -193,3 +193,20 @@ def test_a_callers_pool_keeps_its_own_search_path(owners: str) -> None:
             assert len(kb) == 1
         with pool.connection() as connection:
             assert connection.execute("SHOW search_path").fetchone() == ('"$user", public',)
+
+
+def test_who_may_write_memories_needs_no_rights_of_hopgates(owners: str) -> None:
+    with psycopg.connect(owners) as connection:
+        connection.execute(OWNERS)
+    migrate.upgrade(owners, memories="public.memories")
+    with psycopg.connect(owners) as connection:
+        connection.execute("GRANT INSERT ON memories TO PUBLIC; GRANT USAGE ON SEQUENCE memories_id_seq TO PUBLIC")
+    role = f"app_{uuid.uuid4().hex[:8]}"
+    admin = psycopg.connect(psycopg.conninfo.make_conninfo(owners, user="hopgate"), autocommit=True)
+    with admin:
+        admin.execute(f"CREATE ROLE {role} LOGIN")
+        with psycopg.connect(psycopg.conninfo.make_conninfo(owners, user=role)) as connection:
+            connection.execute("INSERT INTO memories (content) VALUES ('Grafana runs on rowan.')")
+        admin.execute(f"DROP ROLE {role}")
+    with hopgate.open(owners) as kb:
+        assert len(kb.recall("Grafana", legs=("lexical",))) == 1

@@ -33,14 +33,17 @@ def upgrade() -> None:
     )
     for (name,) in functions.all():
         op.execute(f"ALTER FUNCTION {name} SET SCHEMA {SCHEMA}")
-    # The functions that write find their tables by the path that they were made with.
-    path = f"{SCHEMA}, {m0001_memories.schema_of_memories()}"
+    # The functions that write find their tables by the path that they were made with. Whoever may write memories need
+    # have no rights in this schema for them to be counted.
+    path = f"{SCHEMA}, {m0001_memories.schema_of_memories()}, pg_temp"
     for name in ("hopgate_fold_words", "hopgate_count_words", "hopgate_recount_words"):
         op.execute(f"ALTER FUNCTION {SCHEMA}.{name}() SET search_path = {path}")
+    op.execute(f"ALTER FUNCTION {SCHEMA}.hopgate_count_words() SECURITY DEFINER")
 
 
 def downgrade() -> None:
     """Leave the tables where they are: every statement finds them there."""
+    op.execute("ALTER FUNCTION hopgate_count_words() SECURITY INVOKER")
 
 
 def _made_here() -> bool:
