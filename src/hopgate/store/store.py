@@ -158,24 +158,27 @@ def open_store(
 def _ready(store: Store, upgrade: bool, memories: str | None) -> Store:
     """Check the vector operators and the schema; leave nothing open when they are not right."""
     try:
-        embedded = store.directory is not None
-        with contextlib.closing(connect.connect(store.dsn)) as connection:
-            found = migrate.status(connection)
-            if found.state == "newer":
-                raise HopgateError(
-                    f"this database has schema {found.current}, newer than this hopgate's {found.head}: update hopgate"
-                )
-            if found.state != "current" and not upgrade:
-                raise HopgateError(
-                    f"this database's schema is {found.current or 'not yet there'} and hopgate needs {found.head}: "
-                    "run hopgate db upgrade"
-                )
-            connection.commit()
-            connect.check_vector(connection, embedded=embedded)
-        if found.state != "current":
-            with connect.explained():
-                migrate.upgrade(store.dsn, memories=memories)
+        with connect.explained():
+            _bring_up(store, upgrade, memories)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def _bring_up(store: Store, upgrade: bool, memories: str | None) -> None:
+    with contextlib.closing(connect.connect(store.dsn)) as connection:
+        found = migrate.status(connection)
+        if found.state == "newer":
+            raise HopgateError(
+                f"this database has schema {found.current}, newer than this hopgate's {found.head}: update hopgate"
+            )
+        if found.state != "current" and not upgrade:
+            raise HopgateError(
+                f"this database's schema is {found.current or 'not yet there'} and hopgate needs {found.head}: "
+                "run hopgate db upgrade"
+            )
+        connection.commit()
+        connect.check_vector(connection, embedded=store.directory is not None)
+    if found.state != "current":
+        migrate.upgrade(store.dsn, memories=memories)

@@ -210,3 +210,13 @@ def test_who_may_write_memories_needs_no_rights_of_hopgates(owners: str) -> None
         admin.execute(f"DROP ROLE {role}")
     with hopgate.open(owners) as kb:
         assert len(kb.recall("Grafana", legs=("lexical",))) == 1
+
+
+def test_who_has_no_rights_in_the_schema_is_told_so(owners: str) -> None:
+    migrate.upgrade(owners)
+    role = f"nobody_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(psycopg.conninfo.make_conninfo(owners, user="hopgate"), autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {role} LOGIN")
+        with pytest.raises(HopgateError, match=r"may not do this|run hopgate db upgrade"):
+            hopgate.open(psycopg.conninfo.make_conninfo(owners, user=role))
+        admin.execute(f"DROP ROLE {role}")
