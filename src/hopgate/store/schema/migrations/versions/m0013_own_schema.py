@@ -36,14 +36,29 @@ def upgrade() -> None:
     # The functions that write find their tables by the path that they were made with. Whoever may write memories need
     # have no rights in this schema for them to be counted.
     path = f"{SCHEMA}, {m0001_memories.schema_of_memories()}, pg_temp"
-    for name in ("hopgate_fold_words", "hopgate_count_words", "hopgate_recount_words"):
-        op.execute(f"ALTER FUNCTION {SCHEMA}.{name}() SET search_path = {path}")
-    op.execute(f"ALTER FUNCTION {SCHEMA}.hopgate_count_words() SECURITY DEFINER")
+    for name, trigger in _writing_functions():
+        op.execute(f"ALTER FUNCTION {name} SET search_path = {path}")
+        if trigger:
+            op.execute(f"ALTER FUNCTION {name} SECURITY DEFINER")
 
 
 def downgrade() -> None:
     """Leave the tables where they are: every statement finds them there."""
-    op.execute("ALTER FUNCTION hopgate_count_words() SECURITY INVOKER")
+    for name, trigger in _writing_functions():
+        if trigger:
+            op.execute(f"ALTER FUNCTION {name} SECURITY INVOKER")
+
+
+def _writing_functions() -> list[tuple[str, bool]]:
+    """The functions that name tables, each with whether it is a trigger's."""
+    rows = op.get_bind().execute(
+        text(
+            "SELECT oid::regprocedure::text, prorettype = 'trigger'::regtype FROM pg_proc "
+            f"WHERE pronamespace = '{SCHEMA}'::regnamespace AND proname ~ '^hopgate_' "
+            "AND (prorettype = 'trigger'::regtype OR proconfig::text ~ 'search_path') ORDER BY 1"
+        )
+    )
+    return [(row[0], row[1]) for row in rows]
 
 
 def _made_here() -> bool:
