@@ -13,7 +13,7 @@ COVERED := 93
 # Whole files to a worker, in the order of tests/conftest.py, so that what a file's tests share is made once.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test install lint types unit extras coverage docs screenshots clean help
+.PHONY: demo test install lint types unit extras soak coverage docs screenshots clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -45,6 +45,9 @@ extras: $(STAMPS)/dev $(STAMPS)/llama ## what is slow or heavy: LangChain, Llama
 	$(VENV)/extras/bin/python -m pip install --quiet langchain-core langchain-tests llama-index-core pyarrow
 	PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 		$(VENV)/extras/bin/python -m pytest -o addopts= -o asyncio_mode=auto -q tests/extras
+
+soak: $(STAMPS)/dev ## kill, race and load for an hour, and end with a table of figures
+	$(BIN)/python tests/reliability/soak.py
 
 coverage: $(STAMPS)/dev ## which lines the last `make unit` did not run
 	$(BIN)/coverage report

@@ -66,3 +66,14 @@ def test_an_own_pool_is_used_as_it_is_and_stays_open(dsn: str) -> None:
             hopgate.open(dsn, pool=pool)
     with psycopg.connect(dsn) as connection:
         assert connection.execute("SELECT count(*) FROM memories").fetchone() == (1,)
+
+
+def test_a_pool_may_have_its_address_in_its_options(dsn: str) -> None:
+    options = psycopg.conninfo.conninfo_to_dict(dsn)
+    with (
+        ConnectionPool(kwargs={**options, "autocommit": True}, min_size=1, max_size=1) as pool,
+        hopgate.open(pool=pool) as kb,
+    ):
+        kb.add(Memory("m1", "Ada Lovelace lives in London."))
+        kb.build()  # over connections beside the pool's one
+        assert kb.graph.stats().memories == 1

@@ -65,6 +65,7 @@ def open(
     where: str | Path | None = None,
     *,
     upgrade: bool | None = None,
+    memories: str | None = None,
     pool: ConnectionPool[Any] | None = None,
 ) -> KnowledgeBase:
     """Open a knowledge base.
@@ -75,8 +76,11 @@ def open(
         `postgresql://…` for a server, a directory for an embedded one. By default what the environment variable
         `HOPGATE_STORE` says, or the user's data directory.
     upgrade : bool, optional
-        Whether to migrate a database whose schema is behind. By default an embedded store and an empty database are
-        migrated; a server's database that holds memories waits for `hopgate db upgrade`.
+        Whether to migrate a database whose schema is behind or not there. By default an embedded store is; in a
+        server's database nothing is made or changed but by `hopgate db upgrade`.
+    memories : str, optional
+        With `upgrade`, a table of yours that hopgate adds its columns to, such as "public.memories"; by default it has
+        a table of its own.
     pool : psycopg_pool.ConnectionPool, optional
         The program's own pool of connections, instead of `where`; it stays open when the knowledge base is closed.
 
@@ -91,4 +95,4 @@ def open(
     from hopgate.kb import KnowledgeBase
     from hopgate.store.store import open_store
 
-    return KnowledgeBase(open_store(where, upgrade=upgrade, pool=pool))
+    return KnowledgeBase(open_store(where, upgrade=upgrade, memories=memories, pool=pool))

@@ -15,5 +15,9 @@ class HopgateError(Exception):
     """
 
 
+class ConflictError(HopgateError):
+    """Two writers got in each other's way: nothing of it was written, and the same once more may well succeed."""
+
+
 class UnreachableError(HopgateError):
     """A server that nobody can connect to: every further request would end the same."""

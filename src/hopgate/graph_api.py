@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import numpy as np
     from numpy.typing import NDArray
+    from psycopg import Connection
 
     from hopgate.exports.vault import ConceptPage
     from hopgate.graph.build.curate import Decide, Proposal
@@ -27,10 +29,6 @@ if TYPE_CHECKING:
     from hopgate.store.fill import Embedding
     from hopgate.store.graph.concept_rows import Ambiguous, Concept
     from hopgate.store.store import Store
-
-
-# Who decided a merge that a model was asked about, in the record of merges.
-ASKED = "a model, asked"
 
 
 class ConceptGraph:
@@ -223,43 +221,44 @@ class ConceptGraph:
     def merge(self, kept: str, merged: str, *, dry_run: bool = False) -> Change:
         """Make two concepts one; `split` takes it back. With `dry_run` only say what would change."""
         from hopgate.graph.build import manual
+        from hopgate.store.graph import name_rows
 
-        with self._store.transaction() as connection:
+        def work(connection: Connection[Any]) -> Change:
+            name_rows.lock(connection)
             first, second = (manual.named(connection, name) for name in (kept, merged))
             change = manual.merge(connection, first, second)
             if dry_run:
                 connection.rollback()
-        return change
+            return change
+
+        return self._store.run(work)
 
     def tie_break(self, opinion: SecondOpinion, *, limit: int = 1000) -> tuple[int, int]:
         """Ask a model about the names that were left undecided; give how many were merged and how many kept apart."""
         from hopgate.graph.build import manual
-        from hopgate.store.graph import concept_rows
 
         merged = apart = 0
         for pair in self.ambiguous(limit=limit):
             same = opinion.same(pair.name, None, (pair.near,))
             if same is None:
                 continue
-            with self._store.transaction() as connection:
-                first, second = (manual.named(connection, name) for name in (pair.near, pair.name))
-                if same and first != second:
-                    manual.merge(connection, first, second, method=ASKED)
-                    merged += 1
-                elif not same:
-                    concept_rows.settle(connection, second)
-                    apart += 1
+            decided = self._store.run(partial(manual.decide, pair.near, pair.name, same))
+            merged, apart = merged + (decided is True), apart + (decided is False)
         return merged, apart
 
     def split(self, name: str, *, dry_run: bool = False) -> list[Change]:
         """Undo every merge into a concept, the last one first. With `dry_run` only say what would change."""
         from hopgate.graph.build import manual
+        from hopgate.store.graph import name_rows
 
-        with self._store.transaction() as connection:
+        def work(connection: Connection[Any]) -> list[Change]:
+            name_rows.lock(connection)
             changes = manual.split(connection, manual.named(connection, name))
             if dry_run:
                 connection.rollback()
-        return changes
+            return changes
+
+        return self._store.run(work)
 
     def curate(
         self, *, since: datetime | None = None, apply: bool = False, decide: Decide | None = None
@@ -277,5 +276,4 @@ class ConceptGraph:
         """Take back that memories were superseded, so that recall finds them again; give how many."""
         from hopgate.graph.build import curate
 
-        with self._store.transaction() as connection:
-            return curate.restore(connection, external_ids)
+        return self._store.run(lambda connection: curate.restore(connection, external_ids))

@@ -27,6 +27,7 @@ from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
+from hopgate.store.retry import retried
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -151,8 +152,9 @@ class KnowledgeBase:
 
     def language(self, new: str | None = None) -> str:
         """The language of memories that name none; given a new one, their words are made and counted anew."""
-        with self.store.transaction() as connection:
-            return store_language.current(connection) if new is None else store_language.change(connection, new)
+        if new is None:
+            return self.store.run(store_language.current)
+        return self.store.run(lambda connection: store_language.change(connection, new))
 
     def settings(self, **changes: Unpack[RecallOptions]) -> Settings:
         """Resolve the settings of the next query: store, file, environment, then `changes`."""
@@ -208,7 +210,8 @@ class KnowledgeBase:
         )
         warn_if_barred(settings, self._warned)
         self.graph_leg.configure(settings.walk)
-        hits = recall(self._pipeline, text, settings, filters, exact=exact, explain=explain)
+        # A change of the embedder may meet a query in the middle: it is asked again.
+        hits = retried(lambda: recall(self._pipeline, text, settings, filters, exact=exact, explain=explain))
         self._waiting.say(settings)
         if not hits:
             note_unknown_scopes(self.store, filters)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
-from hopgate.store import memories, setting_rows, tombstones, vectors
+from hopgate.store import memories, memory_locks, setting_rows, tombstones, vectors
 from hopgate.store.graph import statement_rows, version
 
 if TYPE_CHECKING:
@@ -36,51 +36,64 @@ class MemoryWriter:
         What meets one of the store's rules of sensitivity is sensitive, whatever its own flag says. Where a text
         changed, its vector, mentions and facts go, and are made anew by the next `embed` and `build`.
         """
+        if isinstance(new, Sequence) and len(new) <= memories.CHUNK:
+            return self._store.run(
+                lambda connection: self._write(connection, new, alone=None if len(new) < 2 else False)
+            )
+        # A stream cannot be read twice: it goes alone, so that it need not begin again.
+        with self._store.transaction() as connection:
+            return self._write(connection, new, alone=True)
+
+    def _write(self, connection: Connection[Any], new: Iterable[Memory], *, alone: bool | None) -> Written:
         from hopgate.graph.build.revoke import revoke
 
-        with self._store.transaction() as connection:
-            gone: list[tuple[str, str, datetime | None]] = []
-            written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone))
-            tombstones.record(connection, gone)
-            # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
-            self._embedding.forget(written.replaced)
-            if written.changed:
-                revoke(connection, written.changed)
-                vectors.drop(connection, written.changed)
-                # They were about the old text.
-                statement_rows.remove(connection, written.changed)
-            if written.now_sensitive:
-                self._forget(connection, written.now_sensitive)
-            if written.rows > written.added:
-                # A known memory's scope, thread or date may be another now.
-                version.touch(connection)
+        if alone is not None:
+            memory_locks.take_turns(connection, alone=alone)
+        gone: list[tuple[str, str, datetime | None]] = []
+        written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone))
+        tombstones.record(connection, gone)
+        # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
+        self._embedding.forget(written.replaced)
+        if written.changed:
+            revoke(connection, written.changed)
+            vectors.drop(connection, written.changed)
+            # They were about the old text.
+            statement_rows.remove(connection, written.changed)
+        if written.now_sensitive:
+            self._forget(connection, written.now_sensitive)
+        if written.rows > written.added:
+            # A known memory's scope, thread or date may be another now.
+            version.touch(connection)
         return written
 
     def load(self, new: Iterable[Memory]) -> Written:
         """Write many memories at once, and tidy the tables after a large load."""
         written = self.write(new)
         if written.rows >= TIDY_ABOVE:
-            with self._store.transaction() as connection:
-                memories.tidy(connection)
+            self._store.run(memories.tidy)
         return written
 
     def delete(self, external_ids: Sequence[str]) -> int:
         """Delete memories and exactly what only they supported in the graph; unknown ids are refused."""
+        return self._store.run(lambda connection: self._delete(connection, external_ids))
+
+    def _delete(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
         from hopgate.graph.build.revoke import revoke
 
-        with self._store.transaction() as connection:
-            ids = memories.require(connection, external_ids)
-            revoke(connection, ids)
-            tombstones.forget_reasons(connection, ids)
-            memories.remove(connection, ids)
+        ids = memories.require(connection, external_ids)
+        tombstones.forget_reasons(connection, ids)
+        revoke(connection, ids)
+        memories.remove(connection, ids)
         return len(ids)
 
     def mark_sensitive(self, external_ids: Sequence[str]) -> int:
         """Mark memories as sensitive and remove all that was ever made of their text; unknown ids are refused."""
-        with self._store.transaction() as connection:
-            ids = memories.require(connection, external_ids)
-            memories.set_sensitive(connection, ids)
-            self._forget(connection, ids)
+        return self._store.run(lambda connection: self._mark(connection, external_ids))
+
+    def _mark(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+        ids = memories.require(connection, external_ids)
+        memories.set_sensitive(connection, ids)
+        self._forget(connection, ids)
         return len(ids)
 
     def rules(self) -> SensitivityRules:
@@ -124,11 +137,11 @@ class MemoryWriter:
         texts = [memory.content for memory in memories.fetch_by_id(connection, ids).values()]
         stated = statement_rows.texts_of_memories(connection, ids)
         self._embedding.forget([*texts, *stated, *fact_rows.texts_of_memories(connection, ids)])
+        tombstones.forget_reasons(connection, ids)
         statement_rows.remove(connection, ids)
         revoke(connection, ids)
         vectors.drop(connection, ids)
         extractions.forget(connection, ids)
-        tombstones.forget_reasons(connection, ids)
 
 
 def _noting(new: Iterable[Memory], gone: list[tuple[str, str, datetime | None]]) -> Iterator[Memory]:

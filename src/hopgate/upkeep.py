@@ -128,8 +128,7 @@ class Upkeep:
         from hopgate.store.backup import write_backup
 
         # Counts of words that wait to be added up are, so that a restored store, which is tidied, has the same rows.
-        with self._store.transaction() as connection:
-            memories.tidy(connection)
+        self._store.run(memories.tidy)
         return write_backup(self._store, Path(path))
 
     def restore(self, path: str | Path) -> Manifest:

@@ -24,10 +24,10 @@ def test_upgrade_and_downgrade(bare: Runner, empty_dsn: str) -> None:
     where = ("--dsn", empty_dsn)
     assert bare("db", "status", *where, "--json").json["state"] == "absent"
     assert bare("db", "upgrade", *where, "--json").json["state"] == "current"
-    assert "back at 0001" in bare("db", "downgrade", "0001", *where).out
+    assert "back at 0001" in bare("db", "downgrade", "0001", "--yes", *where).out
     assert bare("db", "status", *where, "--json").json["state"] == "behind"
     assert "run hopgate db upgrade" in bare("db", "status", *where).out
-    assert "no schema '7777'" in bare("db", "downgrade", "7777", *where, status=2).refused()
+    assert "no schema '7777'" in bare("db", "downgrade", "7777", "--yes", *where, status=2).refused()
     bare("db", "upgrade", *where)
     assert bare("recall", "x", *where, "--json").json == []
 
@@ -53,7 +53,8 @@ def test_an_owners_table_waits_for_an_upgrade(bare: Runner, empty_dsn: str) -> N
         connection.execute("INSERT INTO memories (content) VALUES ('amber')")
     where = ("--dsn", empty_dsn)
     assert "run hopgate db upgrade" in bare("recall", "amber", *where, status=2).refused()
-    bare("db", "upgrade", *where)
+    assert "--memories public.memories" in bare("db", "upgrade", *where, status=2).refused()
+    bare("db", "upgrade", "--memories", "public.memories", *where)
     assert [hit["content"] for hit in bare("recall", "amber", *where, "--json").json] == ["amber"]
 
 

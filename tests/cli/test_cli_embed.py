@@ -28,7 +28,7 @@ def test_embed_then_reembed(run: Runner, bare: Runner, filled: None, endpoint: W
     with serving("others") as second:
         refusal = run("embed", "--embedder", second.spec, status=2).refused()
         assert "embedded by words" in refusal and "hopgate reembed" in refusal
-        assert run("reembed", second.spec, "--json").json == {"embedded": 5}
+        assert run("reembed", second.spec, "--yes", "--no-backup", "--json").json == {"embedded": 5}
         assert run("embed", "--json").json == {"embedded": 0}
         assert "embedded by others" in run("embed", "--embedder", endpoint.spec, status=2).refused()
         told = bare("cache", "info", "--json").json
@@ -46,7 +46,7 @@ def test_embed_then_reembed(run: Runner, bare: Runner, filled: None, endpoint: W
 )
 def test_a_wrong_embedder_is_one_line_and_nothing_is_claimed(run: Runner, filled: None, spec: str, reason: str) -> None:
     assert reason in run("embed", "--embedder", spec, status=2).refused()
-    assert reason in run("reembed", spec, status=2).refused()
+    assert reason in run("reembed", spec, "--yes", status=2).refused()
     assert run("recall", "text", "--json", "--lexical", "0", "--graph", "0").json == []
 
 
@@ -64,8 +64,8 @@ def test_an_endpoint_that_gives_garbage_leaves_the_store_as_it_was(
 
 def test_cache(run: Runner, bare: Runner, filled: None, endpoint: WordEndpoint) -> None:
     assert bare("cache", "info", "--json").json["vectors"] == 0
-    assert bare("cache", "clear", "--json").json == {"removed": 0}
+    assert bare("cache", "clear", "--yes", "--json").json == {"removed": 0}
     run("embed", "--embedder", endpoint.spec)
     assert "vectors: 5" in bare("cache", "info").out
-    assert bare("cache", "clear").out == "removed 5 vectors\n"
+    assert bare("cache", "clear", "--yes").out == "removed 5 vectors\n"
     assert bare("cache", "info", "--json").json["vectors"] == 0

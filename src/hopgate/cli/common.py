@@ -18,9 +18,23 @@ if TYPE_CHECKING:
 
     from hopgate.kb import KnowledgeBase
 
+
+def _folder(path: str) -> Path:
+    """Read --data; typer would make the current folder of an empty one."""
+    from hopgate.store.address import check_folder
+
+    return check_folder(path)
+
+
 Data = Annotated[
     Path | None,
-    typer.Option("--data", help="Directory of the embedded store.", show_default="the user's data directory"),
+    typer.Option(
+        "--data",
+        help="Directory of the embedded store.",
+        show_default="the user's data directory",
+        parser=_folder,
+        metavar="PATH",
+    ),
 ]
 Dsn = Annotated[str | None, typer.Option("--dsn", help="Address of a server, postgresql://…, instead of --data.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program to read.")]
@@ -32,7 +46,11 @@ def place(data: Path | None, dsn: str | None) -> str | Path | None:
     """Where the options say that the store is; none leaves it to the environment and the default."""
     if data is not None and dsn is not None:
         raise HopgateError("--data and --dsn name two stores: give one of them")
-    return dsn if dsn is not None else data
+    if dsn is None:
+        return data
+    from hopgate.store.address import check_address
+
+    return check_address(dsn)
 
 
 def opened(data: Path | None, dsn: str | None) -> KnowledgeBase:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.cli.common import AsJson, Data, Dsn, place, print_json, say
+from hopgate.cli.confirm import Backup, Yes, confirmed, say_backup, write_first
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -20,14 +20,26 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command()
-def upgrade(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None:
-    """Bring the schema up to this hopgate; an existing memories table is added to, never rewritten.
+def upgrade(
+    data: Data = None,
+    dsn: Dsn = None,
+    memories: Annotated[
+        str | None,
+        typer.Option(
+            help="A table of yours, such as public.memories, that gets hopgate's columns.",
+            show_default="hopgate.memories, a table of its own",
+            metavar="SCHEMA.memories",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the schema up to this hopgate: tables in a schema of their own, and columns of the table you name.
 
     Example: hopgate db upgrade --dsn postgresql://me@host/notes
     """
     from hopgate.store.store import open_store
 
-    with open_store(place(data, dsn), upgrade=True):
+    with open_store(place(data, dsn), upgrade=True, memories=memories):
         pass
     status(data, dsn, as_json)
 
@@ -80,15 +92,21 @@ def downgrade(
     revision: Annotated[str, typer.Argument(help="The schema to go back to, such as 0001, or base for none.")],
     data: Data = None,
     dsn: Dsn = None,
+    yes: Yes = False,
+    backup: Backup = True,
 ) -> None:
-    """Go back to an earlier schema; memories stay, what it had no place for is lost.
+    """Go back to an earlier schema; memories stay, what it had no place for is lost. A backup is written first.
 
     Example: hopgate db downgrade 0001
     """
     from hopgate.store import connect
     from hopgate.store.schema import migrate
+    from hopgate.store.store import Store
 
+    where = confirmed(f"go back to schema {revision}, losing what it has no place for", place(data, dsn), yes=yes)
     with _address(data, dsn) as address, connect.explained():
+        if backup:
+            say_backup(write_first(Store(address), where, "downgrade"))
         migrate.downgrade(address, revision)
     say(f"the schema is back at {revision}")
 
@@ -125,11 +143,12 @@ def stop(data: Data = None) -> None:
 
 
 def _directory(data: Path | None) -> Path:
-    from hopgate.store.server import process
-    from hopgate.store.store import ENVIRONMENT
+    from hopgate.store.address import located, shown
 
-    named = data or os.environ.get(ENVIRONMENT)
-    return Path(named).expanduser().absolute() if named else process.default_directory()
+    where = located(data)
+    if isinstance(where, str):
+        raise HopgateError(f"{shown(where)} is not started or stopped from here: name a folder with --data")
+    return where
 
 
 def _embedded(data: Path | None) -> EmbeddedServer:
@@ -141,13 +160,14 @@ def _embedded(data: Path | None) -> EmbeddedServer:
 @contextlib.contextmanager
 def _address(data: Path | None, dsn: str | None) -> Iterator[str]:
     """The database's address without touching its schema, which may be of any version."""
-    from hopgate.store.store import ENVIRONMENT, is_address
+    from hopgate.store.address import located
+    from hopgate.store.server.process import EmbeddedServer
 
-    named = place(data, dsn) or os.environ.get(ENVIRONMENT)
-    if named is not None and is_address(str(named)):
-        yield str(named)
+    where = located(place(data, dsn))
+    if isinstance(where, str):
+        yield where
         return
-    server = _embedded(data)
+    server = EmbeddedServer(where)
     try:
         yield server.dsn
     finally:

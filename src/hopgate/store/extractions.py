@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from hashlib import md5
 from typing import TYPE_CHECKING, Any
 
 from hopgate.extract.cache import CacheKey
@@ -37,17 +38,16 @@ class StoreCache:
 
     def put_many(self, extractions: Mapping[CacheKey, Extraction]) -> None:
         """Keep extractions."""
-        keys = list(extractions)
-        with self._store.transaction() as connection:
-            connection.execute(
+        # In one order, so that two who read the same texts do not wait for each other.
+        keys = sorted(extractions, key=lambda key: (key.text, key.identity))
+        rows = [json.dumps(extractions[key].to_dict(), ensure_ascii=False, separators=(",", ":")) for key in keys]
+        self._store.run(
+            lambda connection: connection.execute(
                 "INSERT INTO extraction_cache (text_hash, extractor_hash, extraction) "
                 "SELECT * FROM unnest(%s::text[], %s::text[], %s::json[]) ON CONFLICT DO NOTHING",
-                (
-                    [key.text for key in keys],
-                    [key.identity for key in keys],
-                    [json.dumps(extractions[key].to_dict(), ensure_ascii=False, separators=(",", ":")) for key in keys],
-                ),
+                ([key.text for key in keys], [key.identity for key in keys], rows),
             )
+        )
 
 
 def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
@@ -70,17 +70,30 @@ def done(connection: Connection[Any], external_ids: Sequence[str], identity: Ext
     return [row[0] for row in rows]
 
 
-def readable(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, tuple[int, datetime, bool]]:
-    """Memories that may be written about: id, when they became known, and whether they were extracted before.
+def readable(connection: Connection[Any], texts: Mapping[str, str]) -> dict[str, tuple[int, datetime]]:
+    """Memories that may be written about, locked: by external id, their id and when they became known.
 
-    One that turned sensitive or was deleted while its text was being read is not among them.
+    One that turned sensitive, was deleted or got another text while this one was being read is not among them.
     """
     rows = connection.execute(
-        f"SELECT {KEY}, id, coalesce(created_at, now()), EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id) "
+        f"SELECT {KEY}, id, coalesce(created_at, now()), md5(coalesce(content, '')) "
         f"FROM memories m WHERE {NAMED} AND NOT is_sensitive ORDER BY id FOR NO KEY UPDATE OF m",
-        named(external_ids),
+        named(list(texts)),
     )
-    return {row[0]: (row[1], row[2], row[3]) for row in rows}
+    return {name: (key, made) for name, key, made, digest in rows if digest == md5(texts[name].encode()).hexdigest()}
+
+
+def recorded(connection: Connection[Any], ids: Sequence[int], identity: ExtractorIdentity) -> dict[int, bool]:
+    """Those of the memories that were extracted before, and whether by this extractor and for good.
+
+    Asked once the memories are locked: what another build wrote meanwhile is seen.
+    """
+    rows = connection.execute(
+        "SELECT memory_id, extractor_hash = %s AND state IN ('complete', 'empty') FROM extractions "
+        "WHERE memory_id = ANY(%s)",
+        (identity.hash, list(ids)),
+    )
+    return dict(rows.fetchall())
 
 
 def record(

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from hopgate.memory import Cleared, cleared
 from hopgate.passages import passage_text, passages
 from hopgate.store import connect, memories, passage_rows, vectors
+from hopgate.store.schema import place
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from psycopg import Connection
 
-    from hopgate.embed import CachedEmbedder
+    from hopgate.embed import CachedEmbedder, Identity
     from hopgate.store.store import Store
 
 ENVIRONMENT = "HOPGATE_EMBEDDER"
@@ -75,14 +79,11 @@ class Embedding:
         embedder = resolved(spec)
         with self._store.transaction() as connection:
             found = vectors.space(connection)
-            other = found is not None and found.identity.key != embedder.identity.key
-            if other:
-                vectors.begin_next(connection, embedder.identity)
-        if not other:
+        if found is None or found.identity.key == embedder.identity.key:
             return self.fill(spec, progress)
+        self._store.run(lambda connection: vectors.begin_next(connection, embedder.identity))
         made = self._run(embedder, "next_embedding", progress)
-        with self._store.transaction() as connection:
-            vectors.finish_next(connection, embedder.identity)
+        self._store.run(lambda connection: vectors.finish_next(connection, embedder.identity))
         with self._making:
             self._embedder = embedder
         self.index()
@@ -109,14 +110,8 @@ class Embedding:
             keys, texts = [key for key, _ in passed], [text for _, text in passed]
             parts = [row for key, text in passed for row in passage_rows.rows_of(key, text)]
             rows = embedder.documents([*texts, *(part.text for part in parts)])
-            with self._store.transaction() as connection:
-                if column == "embedding":
-                    # In the transaction of its first vectors, so that an embedder that never gave one claims nothing.
-                    vectors.claim(connection, embedder.identity)
-                written = vectors.write(connection, keys, texts, rows[: len(texts)], column=column)
-                chosen = [at for at, part in enumerate(parts) if part.memory_id in written]
-                made_of_parts = rows[[len(texts) + at for at in chosen]]
-                passage_rows.write(connection, [parts[at] for at in chosen], made_of_parts, column=column)
+            batch = _Batch(keys, texts, parts, rows, column)
+            written = self._store.run(partial(batch.write, embedder.identity))
             # What changed, went or turned sensitive on the way must not stay in the cache either.
             self.forget([text for key, text in zip(keys, texts, strict=True) if key not in written])
             made += len(written)
@@ -132,7 +127,30 @@ class Embedding:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True
-            vectors.build_index(connection)
+            vectors.build_index(connection, place.search_path(connection))
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Memories and passages with their vectors, on the way into the store; `rows` has the memories' first."""
+
+    keys: Sequence[int]
+    texts: Sequence[Cleared]
+    parts: Sequence[passage_rows.PassageRow]
+    rows: NDArray[np.float32]
+    column: str
+
+    def write(self, identity: Identity, connection: Connection[Any]) -> set[int]:
+        """Write them; give the memories that have theirs now."""
+        if self.column == "embedding":
+            # In the transaction of its first vectors, so that an embedder that never gave one claims nothing.
+            vectors.claim(connection, identity)
+        count = len(self.texts)
+        written = vectors.write(connection, self.keys, self.texts, self.rows[:count], column=self.column)
+        chosen = [at for at, part in enumerate(self.parts) if part.memory_id in written]
+        made_of_parts = self.rows[[count + at for at in chosen]]
+        passage_rows.write(connection, [self.parts[at] for at in chosen], made_of_parts, column=self.column)
+        return written
 
 
 def _same(embedder: CachedEmbedder, space: vectors.EmbeddingSpace | None) -> bool:

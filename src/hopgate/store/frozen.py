@@ -23,6 +23,8 @@ class FrozenStore(Store):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store.dsn)
+        with store.transaction():
+            self._path = store._path
         self._holder = connect.connect(store.dsn)
         self._holder.execute(READ_ONLY)
         row = self._holder.execute("SELECT pg_export_snapshot()").fetchone()

@@ -30,7 +30,7 @@ NAMED = "(external_id = ANY(%(names)s) OR external_id IS NULL AND id = ANY(%(num
 # Cast by way of text, so that an owner's column of type real gives 0.3 and not 0.30000001192.
 _ROW = (
     f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
-    "coalesce(importance::text::float8, 0.5), "
+    "least(greatest(coalesce(importance::text::float8, 0.5), 0), 1), "
     "coalesce(is_sensitive, true), scope, created_at, title_length, thread::text, reply_to::text, source, "
     "search_language, "
     "(SELECT coalesce(b.external_id, b.id::text) FROM memories b WHERE b.id = memories.superseded_by), superseded_at"
@@ -113,10 +113,14 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({_INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
             copy.write_row(_row(memory))
+    own = f"CASE WHEN external_id ~ '^({_NUMBER})$' THEN external_id::bigint END"
     connection.execute(
-        "UPDATE memories m SET external_id = m.id::text FROM incoming i WHERE m.external_id IS NULL "
-        "AND m.id = CASE WHEN i.external_id ~ %s THEN i.external_id::bigint END",
-        (f"^({_NUMBER})$",),
+        "SELECT FROM memories WHERE external_id IN (SELECT external_id FROM incoming) "
+        f"OR external_id IS NULL AND id IN (SELECT {own} FROM incoming) ORDER BY id FOR NO KEY UPDATE"
+    )
+    connection.execute(
+        "UPDATE memories m SET external_id = m.id::text "
+        f"FROM (SELECT {own} AS id FROM incoming) AS i WHERE m.external_id IS NULL AND m.id = i.id"
     )
     tags, keywords = (
         f"i.{name}" if kinds[name] == "text[]" else f"hopgate_words(i.{name})" for name in ("tags", "expanded_keywords")
@@ -125,7 +129,7 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
         f"SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM {tags}::text OR "
         f"m.expanded_keywords::text IS DISTINCT FROM {keywords}::text, i.is_sensitive AND NOT m.is_sensitive, "
         "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END "
-        "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id FOR NO KEY UPDATE OF m"
+        "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id"
     ).fetchall()
     connection.execute(
         f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
@@ -150,6 +154,8 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
 
 def tidy(connection: Connection[Any]) -> None:
     """After a bulk load: statistics for the planner; pending entries of the index and changes of counts are merged."""
+    # The memories before the counts, as whoever writes or counts them: see docs/reliability.md, the order of locks.
+    connection.execute("LOCK TABLE memories IN SHARE UPDATE EXCLUSIVE MODE")
     connection.execute("SELECT hopgate_fold_words()")
     connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
     connection.execute("ANALYZE memories, word_counts, word_changes, word_totals")
@@ -296,7 +302,8 @@ def _columns(connection: Connection[Any]) -> str:
 def weights(connection: Connection[Any], ids: Sequence[int]) -> dict[int, tuple[float, datetime]]:
     """Importance and creation time of memories: all that the order after fusion needs."""
     rows = connection.execute(
-        "SELECT id, coalesce(importance, 0.5), created_at FROM memories WHERE id = ANY(%s)", (list(ids),)
+        "SELECT id, least(greatest(coalesce(importance, 0.5), 0), 1), created_at FROM memories WHERE id = ANY(%s)",
+        (list(ids),),
     )
     return {key: (float(importance), created_at) for key, importance, created_at in rows}
 

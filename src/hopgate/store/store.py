@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store import connect
-from hopgate.store.schema import migrate
+from hopgate.store.address import located
+from hopgate.store.retry import T, retried
+from hopgate.store.schema import migrate, place
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
 
     from hopgate.store.server.process import EmbeddedServer
-
-# Where the store is when neither an argument nor an option says so: an address or a directory.
-ENVIRONMENT = "HOPGATE_STORE"
 
 
 class Store:
@@ -41,6 +39,8 @@ class Store:
         self._lent = pool is not None
         self._making_pool = threading.Lock()
         self._closed = False
+        # The search_path of every transaction: unknown until one is begun, empty where the session's own is right.
+        self._path: str | None = None
 
     @property
     def directory(self) -> Path | None:
@@ -50,12 +50,34 @@ class Store:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
         """Borrow a connection for one transaction: committed at the end, rolled back on an error."""
-        with connect.explained(), self._connections().connection() as connection:
-            if not self._lent:
+        connections = self._connections()
+        if not self._lent:
+            with connect.explained(), connect.borrowed(connections, self.dsn) as connection:
+                self.find_tables(connection)
                 yield connection
-                return
-            with connect.as_ours(connection):
-                yield connection
+            return
+        with connect.explained(), connections.connection() as connection, connect.as_ours(connection):
+            self.find_tables(connection)
+            yield connection
+
+    def find_tables(self, connection: psycopg.Connection[Any]) -> None:
+        """Let a transaction that has just begun find hopgate's tables, wherever they are in the database.
+
+        In the transaction and not in the session: that holds behind a pooler, and in a pool of the caller's.
+        """
+        if self._path is None:
+            self._path = place.search_path(connection)
+        if self._path:
+            connection.execute(f"SET LOCAL search_path = {self._path}")
+
+    def run(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+        """Do some work in one transaction; in a new one where another writer got in its way."""
+
+        def once() -> T:
+            with self.transaction() as connection:
+                return work(connection)
+
+        return retried(once)
 
     @contextlib.contextmanager
     def listening(self, channel: str) -> Iterator[Callable[[float], bool]]:
@@ -87,6 +109,10 @@ class Store:
         with self._making_pool:
             if self._closed:
                 raise HopgateError("this knowledge base was closed: open it again with hopgate.open()")
+            if self._server is not None and self._server.revive() and self._pool is not None:
+                # Its connections ended with the server that died.
+                self._pool.close()
+                self._pool = None
             if self._pool is None:
                 self._pool = connect.pool(self.dsn)
             return self._pool
@@ -96,6 +122,7 @@ def open_store(
     where: str | Path | None = None,
     *,
     upgrade: bool | None = None,
+    memories: str | None = None,
     pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
 ) -> Store:
     """Open a store: embedded in a directory, or on a server by its address.
@@ -106,50 +133,52 @@ def open_store(
         `postgresql://…` for a server, a directory for an embedded one; by default what `HOPGATE_STORE` says, or the
         user's data directory.
     upgrade : bool, optional
-        Whether to migrate a database that is behind. By default an embedded store and an empty database are; a
-        server's database with memories in it waits for `hopgate db upgrade`.
+        Whether to migrate a database that is behind. By default an embedded store is; in a server's database nothing
+        is made or changed but by `hopgate db upgrade`.
+    memories : str, optional
+        With `upgrade`, the owner's table that hopgate adds its columns to, such as "public.memories".
     pool : ConnectionPool, optional
         The caller's own pool, instead of `where`: it is used as it is and stays open.
     """
     if pool is not None:
         if where is not None:
             raise HopgateError("a pool knows its server: leave the address out")
-        return _ready(Store(str(pool.conninfo), pool=pool), upgrade)
-    place = str(where) if where is not None else os.environ.get(ENVIRONMENT) or None
-    if place is not None and is_address(place):
-        return _ready(Store(place), upgrade)
-    from hopgate.store.server.process import EmbeddedServer, default_directory
+        return _ready(Store(connect.address_of(pool), pool=pool), bool(upgrade), memories)
+    at = located(where)
+    if isinstance(at, str):
+        return _ready(Store(at), bool(upgrade), memories)
+    from hopgate.store.server.process import EmbeddedServer
+    from hopgate.store.server.throwaway import sweep
 
-    server = EmbeddedServer(Path(place) if place is not None else default_directory())
-    return _ready(Store(server.dsn, server), upgrade if upgrade is not None else True)
-
-
-def is_address(place: str) -> bool:
-    """Tell a server's address from a directory."""
-    return place.startswith(("postgresql:", "postgres:")) or ("=" in place and not Path(place).exists())
+    sweep()
+    server = EmbeddedServer(at)
+    return _ready(Store(server.dsn, server), upgrade if upgrade is not None else True, memories)
 
 
-def _ready(store: Store, upgrade: bool | None) -> Store:
+def _ready(store: Store, upgrade: bool, memories: str | None) -> Store:
     """Check the vector operators and the schema; leave nothing open when they are not right."""
     try:
-        embedded = store.directory is not None
-        with contextlib.closing(connect.connect(store.dsn)) as connection:
-            connect.check_vector(connection, embedded=embedded)
-            found = migrate.status(connection)
-        if found.state == "newer":
-            raise HopgateError(
-                f"this database has schema {found.current}, newer than this hopgate's {found.head}: update hopgate"
-            )
-        if found.state != "current":
-            fresh = found.state == "absent" and not found.has_memories
-            if not (upgrade if upgrade is not None else fresh):
-                raise HopgateError(
-                    f"this database's schema is {found.current or 'not yet there'} and hopgate needs {found.head}: "
-                    "run hopgate db upgrade"
-                )
-            with connect.explained():
-                migrate.upgrade(store.dsn)
+        with connect.explained():
+            _bring_up(store, upgrade, memories)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def _bring_up(store: Store, upgrade: bool, memories: str | None) -> None:
+    with contextlib.closing(connect.connect(store.dsn)) as connection:
+        found = migrate.status(connection)
+        if found.state == "newer":
+            raise HopgateError(
+                f"this database has schema {found.current}, newer than this hopgate's {found.head}: update hopgate"
+            )
+        if found.state != "current" and not upgrade:
+            raise HopgateError(
+                f"this database's schema is {found.current or 'not yet there'} and hopgate needs {found.head}: "
+                "run hopgate db upgrade"
+            )
+        connection.commit()
+        connect.check_vector(connection, embedded=store.directory is not None)
+    if found.state != "current":
+        migrate.upgrade(store.dsn, memories=memories)

@@ -66,6 +66,9 @@ def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> li
 
 def supersede(connection: Connection[Any], rows: Sequence[tuple[str, str, str]]) -> int:
     """Mark memories as superseded by others, since the later of the two became known; rows are (gone, by, why)."""
+    connection.execute(
+        "SELECT FROM memories WHERE external_id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", ([row[0] for row in rows],)
+    )
     done = connection.execute(
         "UPDATE memories m SET superseded_by = b.id, superseded_at = greatest(m.created_at, b.created_at), "
         "superseded_reason = p.reason FROM unnest(%s::text[], %s::text[], %s::text[]) AS p (gone, by, reason) "
@@ -111,8 +114,6 @@ def reason(connection: Connection[Any], memory_id: int) -> str:
 
 def forget_reasons(connection: Connection[Any], ids: Sequence[int]) -> None:
     """Remove what was written about why these memories gave way, or others to them: a model may have quoted them."""
-    connection.execute(
-        "UPDATE memories SET superseded_reason = NULL "
-        "WHERE superseded_reason IS NOT NULL AND (id = ANY(%(ids)s) OR superseded_by = ANY(%(ids)s))",
-        {"ids": list(ids)},
-    )
+    meant = "superseded_reason IS NOT NULL AND (id = ANY(%(ids)s) OR superseded_by = ANY(%(ids)s))"
+    connection.execute(f"SELECT FROM memories WHERE {meant} ORDER BY id FOR NO KEY UPDATE", {"ids": list(ids)})
+    connection.execute(f"UPDATE memories SET superseded_reason = NULL WHERE {meant}", {"ids": list(ids)})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.passages import LONG_BYTES
+from hopgate.store.memory_locks import lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +69,7 @@ def claim(connection: Connection[Any], identity: Identity) -> None:
     found = space(connection)
     if found is None:
         # Two processes may claim at once: the second waits here, and then finds the first one's claim.
-        connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
+        _lock_tables(connection, (*TEXT_TABLES, *GRAPH_TABLES))
         found = space(connection)
     if found is None:
         taken = connection.execute(
@@ -88,6 +89,14 @@ def claim(connection: Connection[Any], identity: Identity) -> None:
         )
         return
     check(found, identity)
+
+
+def _lock_tables(connection: Connection[Any], tables: Sequence[str]) -> None:
+    """Lock what a change of the vectors' columns rewrites, in the order of docs/reliability.md."""
+    connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
+    connection.execute("LOCK TABLE memories IN ACCESS EXCLUSIVE MODE")
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
+    connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
 
 
 def check(found: EmbeddingSpace, identity: Identity) -> None:
@@ -154,6 +163,7 @@ def write(
 
     Returns the memories that have theirs now.
     """
+    lock(connection, ids)
     check_rows(connection, vectors, column=column)
     hashes = [hashlib.md5(content.encode()).hexdigest() for content in contents]
     with copied(connection, ids, vectors, hashes):
@@ -237,6 +247,7 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
     found = space(connection)
     if found is None or not ids:
         return
+    lock(connection, ids)
     also = ", next_embedding = NULL" if found.next_identity else ""
     connection.execute(f"UPDATE memories SET embedding = NULL{also} WHERE id = ANY(%s)", (list(ids),))
     connection.execute("DELETE FROM passages WHERE memory_id = ANY(%s)", (list(ids),))
@@ -244,7 +255,7 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
 
 def begin_next(connection: Connection[Any], identity: Identity) -> None:
     """Add a second column of vectors, to be filled while recall goes on with the first."""
-    connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
+    _lock_tables(connection, TEXT_TABLES)
     found = space(connection)
     if found is None or (found.next_identity and found.next_identity.key == identity.key):
         return
@@ -256,7 +267,7 @@ def begin_next(connection: Connection[Any], identity: Identity) -> None:
 
 def finish_next(connection: Connection[Any], identity: Identity) -> None:
     """Put the second column in the first one's place; concepts' and edges' vectors are made anew by `hopgate build`."""
-    connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
+    _lock_tables(connection, (*TEXT_TABLES, *GRAPH_TABLES))
     found = space(connection)
     if found is None or found.next_identity is None or found.next_identity.key != identity.key:
         raise HopgateError("another process changed this store's embedder meanwhile: run hopgate reembed again")
@@ -307,8 +318,14 @@ def search_exactly(where: Connection[Any] | EmbeddingSpace | None, exact: bool |
     return not (where.indexed if isinstance(where, EmbeddingSpace) else has_index(where))
 
 
-def build_index(connection: Connection[Any]) -> None:
-    """Build the HNSW indexes beside running writers; the connection must be in autocommit mode."""
+def build_index(connection: Connection[Any], path: str = "") -> None:
+    """Build the HNSW indexes beside running writers; the connection must be in autocommit mode.
+
+    Parameters
+    ----------
+    path : str
+        The search_path by which the tables are found; empty where the session's own is right.
+    """
     # Try the lock instead of waiting for it: a waiting process holds a snapshot, and a concurrent build waits for every
     # snapshot to end.
     row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))").fetchone()
@@ -316,6 +333,8 @@ def build_index(connection: Connection[Any]) -> None:
         return
     # The build is several times slower once the graph no longer fits; 200,000 vectors of 384 halves take about 300 MB.
     connection.execute("SET maintenance_work_mem = '1GB'")
+    if path:
+        connection.execute(f"SET search_path = {path}")
     # The passages' first: whether there is an index is asked of the memories'.
     for index, table in ((PASSAGE_INDEX, "passages"), (INDEX, "memories")):
         connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
@@ -323,5 +342,5 @@ def build_index(connection: Connection[Any]) -> None:
             f"CREATE INDEX CONCURRENTLY {index} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
             "WITH (m = 16, ef_construction = 64)"
         )
-    connection.execute("RESET maintenance_work_mem")
+    connection.execute("RESET maintenance_work_mem; RESET search_path")
     connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")

@@ -13,6 +13,7 @@ import hopgate
 from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
 from hopgate.store.schema import migrate
+from hopgate.store.schema.place import VERSION_TABLE
 
 OWNERS_TABLE = """
 CREATE TABLE memories (
@@ -60,7 +61,7 @@ def test_an_owners_table_keeps_its_rows_and_its_search(empty_dsn: str, keywords:
         found = connection.execute(search).fetchall()
     with pytest.raises(HopgateError, match="run hopgate db upgrade"):
         hopgate.open(empty_dsn)
-    with hopgate.open(empty_dsn, upgrade=True) as kb:
+    with hopgate.open(empty_dsn, upgrade=True, memories="public.memories") as kb:
         assert len(kb) == 2000
         assert kb.recall("atlas backup", legs=("lexical",), k=1)[0].memory.importance == 0.3
         kb.add(hopgate.Memory("new", "a note on borealis", expanded_keywords=("aurora", "north")))
@@ -84,7 +85,7 @@ def test_an_owners_rows_without_ids_and_with_nulls_go_the_whole_way(empty_dsn: s
             "INSERT INTO memories (content, is_sensitive) VALUES ('Caddy runs on Atlas.', false), (NULL, false), "
             "('Borealis is the host of Caddy.', false), ('The pin is quibble.', NULL)"
         )
-    with hopgate.open(empty_dsn, upgrade=True) as kb:
+    with hopgate.open(empty_dsn, upgrade=True, memories="public.memories") as kb:
         assert [hit.external_id for hit in kb.recall("caddy", legs=("lexical",), exclude=["1"])] == ["3"]
         assert kb.extract().memories == 3  # what does not say whether it is sensitive is
         assert kb.extraction_states() == {"complete": 2, "empty": 1}
@@ -104,19 +105,19 @@ def test_a_table_of_another_kind_of_id_is_refused(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn) as connection:
         connection.execute("CREATE TABLE memories (id uuid PRIMARY KEY, content text)")
     with pytest.raises(HopgateError, match="memories table is uuid"):
-        hopgate.open(empty_dsn, upgrade=True)
+        hopgate.open(empty_dsn, upgrade=True, memories="public.memories")
 
 
 def test_many_that_open_an_empty_database_at_once_take_turns(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as connection:
         connection.execute("DROP EXTENSION IF EXISTS vector CASCADE")
     with ThreadPoolExecutor(6) as pool:
-        for kb in pool.map(hopgate.open, [empty_dsn] * 6):
+        for kb in pool.map(lambda dsn: hopgate.open(dsn, upgrade=True), [empty_dsn] * 6):
             kb.close()
 
 
 def test_a_newer_schema_is_refused(dsn: str) -> None:
     with psycopg.connect(dsn) as connection:
-        connection.execute(f"UPDATE {migrate.VERSION_TABLE} SET version_num = '9999'")
+        connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '9999'")
     with pytest.raises(HopgateError, match="newer than this hopgate's"):
         hopgate.open(dsn)

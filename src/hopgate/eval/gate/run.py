@@ -178,9 +178,10 @@ def throwaway_store(
 ) -> Iterator[KnowledgeBase]:
     """A throw-away store with the data set's memories, vectors and graph."""
     import hopgate
+    from hopgate.store.server.throwaway import throwaway_folder
 
     options = options or GateOptions()
-    with tempfile.TemporaryDirectory() as folder, hopgate.open(Path(folder) / "store") as kb:
+    with throwaway_folder() as folder, hopgate.open(folder) as kb:
         kb.add(*dataset.memories)
         kb.embed(options.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build import manual
 from hopgate.graph.build.resolve import MERGE
 from hopgate.graph.canonicalise import (
-    Canonicalisation,
     Canonicaliser,
     ContextMention,
     Relations,
     canonicalise_relations,
 )
-from hopgate.store.graph import fact_rows, merge_rows, name_rows, relation_rows
+from hopgate.store.graph import fact_rows, merge_rows, name_rows, relation_rows, version
 from hopgate.store.graph.merge_rows import BulkMerge
 
 if TYPE_CHECKING:
@@ -28,38 +28,70 @@ Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 MAX_EMBEDDED = 4096
 
 
-def canonicalise(
-    connection: Connection[Any], canonicaliser: Canonicaliser | None = None, embed: Embed | None = None
-) -> Canonicalisation:
-    """Cluster all names of a store globally and merge the concepts of each cluster; every merge is a row.
+@dataclass(frozen=True, eq=False)
+class Material:
+    """All that clusters are made of, as it was in one version of the graph."""
 
-    What people merged and split stays so. Memories' concepts and edges are not touched: `follow_all` comes after.
-    """
-    name_rows.lock(connection)
-    decided = manual.take_apart(connection)
-    rows = name_rows.all_names(connection)
-    contexts = fact_rows.contexts(connection)
+    version: int
+    names: Sequence[name_rows.NameRow]
+    contexts: Mapping[int, Sequence[tuple[tuple[str, str], ...]]]
+    relations: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which names are one concept and which relations one relation; `version` is the graph's that they were made of."""
+
+    version: int
+    names: Sequence[Sequence[name_rows.NameRow]]
+    threshold: float
+    relations: Relations
+
+
+def material(connection: Connection[Any]) -> Material:
+    """Read what clusters are made of."""
+    return Material(
+        version.current(connection),
+        name_rows.all_names(connection),
+        fact_rows.contexts(connection),
+        relation_rows.raw_relations(connection),
+    )
+
+
+def clustered(read: Material, canonicaliser: Canonicaliser | None = None, embed: Embed | None = None) -> Clusters:
+    """Cluster all names and relations: the long part, for which nobody needs to wait."""
     mentions = [
-        ContextMention(row.name, row.kind, context) for row in rows for context in (contexts.get(row.id) or [()])
+        ContextMention(row.name, row.kind, context)
+        for row in read.names
+        for context in (read.contexts.get(row.id) or [()])
     ]
-    owners = [row for row in rows for _ in (contexts.get(row.id) or [()])]
+    owners = [row for row in read.names for _ in (read.contexts.get(row.id) or [()])]
     result = (canonicaliser or Canonicaliser(threshold=MERGE)).fit(mentions, embed)
     clusters: dict[int, dict[int, name_rows.NameRow]] = defaultdict(dict)
     for row, label in zip(owners, result.labels_.tolist(), strict=True):
         clusters[label][row.id] = row
+    repeated = [raw for raw, count in read.relations.items() for _ in range(count)]
+    relations = canonicalise_relations(repeated, embed=embed if len(read.relations) <= MAX_EMBEDDED else None)
+    return Clusters(
+        read.version, [list(members.values()) for members in clusters.values()], result.threshold, relations
+    )
+
+
+def canonicalise(connection: Connection[Any], clusters: Clusters) -> bool:
+    """Merge the concepts of each cluster; every merge is a row. Say whether: a graph that changed since is left alone.
+
+    What people merged and split stays so. Memories' concepts and edges are not touched: `follow_all` comes after.
+    """
+    name_rows.lock(connection)
+    if version.current(connection) != clusters.version:
+        return False
+    decided = manual.take_apart(connection)
+    concept = {row.id: row.concept_id for row in name_rows.all_names(connection)}
     merges = []
-    for members in clusters.values():
-        kept, *others = sorted(members.values(), key=lambda row: (-row.uses, row.name))
-        merges += [BulkMerge(kept.concept_id, other.concept_id, (other.id,)) for other in others]
-    merge_rows.merge_many(connection, merges, method=f"global, threshold {result.threshold}")
+    for members in clusters.names:
+        kept, *others = sorted(members, key=lambda row: (-row.uses, row.name))
+        merges += [BulkMerge(concept[kept.id], concept[other.id], (other.id,)) for other in others]
+    merge_rows.merge_many(connection, merges, method=f"global, threshold {clusters.threshold}")
     manual.apply_rulings(connection, decided)
-    return result
-
-
-def canonical_relations(connection: Connection[Any], embed: Embed | None = None) -> Relations:
-    """Bring relations of the same meaning together; the raw ones are kept, edges are not touched."""
-    counts = relation_rows.raw_relations(connection)
-    repeated = [raw for raw, count in counts.items() for _ in range(count)]
-    found = canonicalise_relations(repeated, embed=embed if len(counts) <= MAX_EMBEDDED else None)
-    relation_rows.set_canonical(connection, found.canonical, found.scores)
-    return found
+    relation_rows.set_canonical(connection, clusters.relations.canonical, clusters.relations.scores)
+    return True

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.extract.cache import text_key
-from hopgate.extract.extraction import Extraction, State
+from hopgate.extract.extraction import Extraction, State, bounded
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.follow import follow_change
@@ -32,6 +32,8 @@ Resolve = Callable[["Connection[Any]", Sequence[NameRow]], None]
 
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
 MAX_NAME = 200
+# Names written in one turn under the graph's lock: resolving one takes about 10 ms of it.
+MAX_TURN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,21 @@ def _backwards(start: datetime | None, end: datetime | None) -> bool:
     return start is not None and end is not None and end < start
 
 
+def _portions(batch: Sequence[Extracted]) -> Iterator[list[Extracted]]:
+    """Cut a batch where its names become too many for one turn under the graph's lock."""
+    portion: list[Extracted] = []
+    names: set[str] = set()
+    for one in batch:
+        further = {name for name, _ in _names_used(one.extraction)}
+        if portion and len(names | further) > MAX_TURN:
+            yield portion
+            portion, names = [], set()
+        portion.append(one)
+        names |= further
+    if portion:
+        yield portion
+
+
 class GraphSink:
     """Write extractions into a store.
 
@@ -150,22 +167,38 @@ class GraphSink:
             return extractions.done(connection, [str(key) for key in memory_ids], identity)
 
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
-        """Write a batch with its provenance, in the place of these memories' earlier extractions."""
+        """Write a batch with its provenance, in the place of these memories' earlier extractions.
+
+        A memory is there wholly or not at all; a batch of many names takes the graph's lock more than once, so that
+        who waits for it waits for a few of them.
+        """
+        for portion in _portions([one._replace(extraction=bounded(one.extraction)) for one in batch]):
+            self._write_portion(portion, identity)
+
+    def _write_portion(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         if self._resolution:
             names = spellings(one.extraction for one in batch)
             self._resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()})
-        with self._store.transaction() as connection:
-            # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-            known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
-            name_rows.lock(connection)
-            rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
-            # A failed extraction does not replace an earlier one.
-            rows = [(row, one) for row, one in rows if not (row[2] and one.extraction.state is State.FAILED)]
-            before = [key for (key, _, extracted), _ in rows if extracted]
-            if before:
-                revoke(connection, before)
-            dated = [DatedExtraction(key, recorded_at, one.extraction) for (key, recorded_at, _), one in rows]
+        self._store.run(lambda connection: self._write(connection, batch, identity))
+
+    def _write(self, connection: Connection[Any], batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+        # Every writer of both locks memories first and the graph second, so that no two wait for each other.
+        known = extractions.readable(connection, {str(one.source.memory_id): one.source.text for one in batch})
+        name_rows.lock(connection)
+        before = extractions.recorded(connection, [key for key, _ in known.values()], identity)
+        # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
+        rows = [
+            (*known[name], one)
+            for name, one in ((str(one.source.memory_id), one) for one in batch)
+            if name in known
+            and not before.get(known[name][0], False)
+            and not (known[name][0] in before and one.extraction.state is State.FAILED)
+        ]
+        if again := [key for key, _, _ in rows if key in before]:
+            revoke(connection, again)
+        dated = [DatedExtraction(key, recorded_at, one.extraction) for key, recorded_at, one in rows]
+        if dated:
             add(connection, dated, deriving=self._deriving, resolve=self._resolution)
             extractions.record(
-                connection, ((key, text_key(one.source), one.extraction) for (key, _, _), one in rows), identity
+                connection, ((key, text_key(one.source), one.extraction) for key, _, one in rows), identity
             )

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from hopgate.store.graph.fact_rows import FactGroup
 
 
+# Who decided a merge that a model was asked about, in the record of merges.
+ASKED = "a model, asked"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a merge or a split does, or would do: names, memories and edges that change hands."""
@@ -50,6 +54,19 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
     name_rows.move(connection, name_ids, kept_id)
     _follow_move(connection, [kept_id, merged_id], memory_ids, groups, name_ids)
     return Change(kept.name, merged.name, tuple(row.name for row in rows), len(memory_ids), len(groups))
+
+
+def decide(near: str, name: str, same: bool, connection: Connection[Any]) -> bool | None:
+    """Carry out what a model said of two names; whether they became one, or none where they were one already."""
+    name_rows.lock(connection)
+    first, second = named(connection, near), named(connection, name)
+    if not same:
+        concept_rows.settle(connection, second)
+        return False
+    if first == second:
+        return None
+    merge(connection, first, second, method=ASKED)
+    return True
 
 
 def split(connection: Connection[Any], concept_id: int) -> list[Change]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hopgate.extract.extraction import Source, sources
 from hopgate.extract.extractor import ContextualExtractor, Extractor
@@ -19,6 +20,7 @@ from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext, surveyed_store
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.store import extractions, memories, vectors
+from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, statement_rows, version
 from hopgate.store.graph.statement_rows import StatementRow
@@ -27,12 +29,15 @@ from hopgate.times import moment
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from psycopg import Connection
 
     from hopgate.graph.canonicalise import Canonicaliser
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
 BATCH = 512
+# So often a graph may change while all its names are compared before they are compared under its lock.
+ATTEMPTS = 3
 Show = Callable[[Progress], object]
 
 
@@ -72,9 +77,8 @@ class GraphBuilder:
         only : sequence of str, optional
             The external ids of the memories to extract from: the cost is then that of these, however many others.
         """
-        with self._store.transaction() as connection:
-            deriving = version.is_derived(connection)
-        return self._extract(extractor, only, run, limit, show, deriving, self._resolution(ask))
+        with build_lock(self._store) as whole:
+            return self._extract(extractor, only, run, limit, show, not whole, self._resolution(ask))
 
     def build(
         self,
@@ -100,28 +104,38 @@ class GraphBuilder:
         """
         if statements is not None:
             extractor = WithStatements(extractor, self._state(statements))
-        with self._store.transaction() as connection:
-            reader = _reader(extractor)
-            shipped = reader.single_valued if isinstance(reader, ContextualExtractor) else ()
-            single = {*shipped, *single_valued} - set(several_valued)
-            declared = relation_rows.declare_single_valued(connection, single)
-            declared += relation_rows.declare_several_valued(connection, several_valued)
-            whole = rebuild or not version.is_derived(connection)
+        reader = _reader(extractor)
+        shipped = reader.single_valued if isinstance(reader, ContextualExtractor) else ()
+        with build_lock(self._store, rebuild=rebuild) as whole:
+            self._store.run(lambda connection: _declare(connection, {*shipped, *single_valued}, several_valued, whole))
+            resolution = self._resolution(ask)
+            progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
             if whole:
-                version.set_derived(connection, False)
-            elif declared:
-                name_rows.lock(connection)
-                follow_change(connection, groups=fact_rows.groups_of_relations(connection, declared))
-        resolution = self._resolution(ask)
-        progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
-        if whole:
-            embed = self._embed if self._embeds() else None
-            with self._store.transaction() as connection:
-                backfill.canonicalise(connection, canonicaliser, embed)
-                backfill.canonical_relations(connection, embed)
-                follow_all(connection)
+                self._cluster(canonicaliser, self._embed if self._embeds() else None)
         self.embed(concepts=embed_concepts)
         return Built(progress, not whole, resolution.tally)
+
+    def _cluster(self, canonicaliser: Canonicaliser | None, embed: backfill.Embed | None) -> None:
+        """Cluster all names and relations, and derive everything from them.
+
+        The graph's lock is for the write alone; where the graph changed while its names were compared, once more.
+        """
+
+        def write(clusters: backfill.Clusters, connection: Connection[Any]) -> bool:
+            if not backfill.canonicalise(connection, clusters):
+                return False
+            follow_all(connection)
+            return True
+
+        def at_once(connection: Connection[Any]) -> None:
+            name_rows.lock(connection)
+            write(backfill.clustered(backfill.material(connection), canonicaliser, embed), connection)
+
+        for _ in range(ATTEMPTS):
+            clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed)
+            if self._store.run(partial(write, clusters)):
+                return
+        self._store.run(at_once)
 
     def _state(self, path: str | Path) -> list[Statement]:
         """Store a file's statements, all or none; those about sensitive memories end here, and the others are given."""
@@ -187,13 +201,10 @@ class GraphBuilder:
                     rows = graph_vectors.pending(connection, table, after=after, limit=BATCH)
                 if not rows:
                     break
-                made = self._embed([text for _, text in rows])
-                with self._store.transaction() as connection:
-                    graph_vectors.write(connection, table, [key for key, _ in rows], made)
+                self._store.run(partial(_write_vectors, table, rows, self._embed([text for _, text in rows])))
                 after = rows[-1][0]
         if concepts:
-            with self._store.transaction() as connection:
-                graph_vectors.ensure_index(connection)
+            self._store.run(graph_vectors.ensure_index)
 
     def _embeds(self) -> bool:
         with self._store.transaction() as connection:
@@ -231,6 +242,30 @@ class GraphBuilder:
                 return
             yield list(page.values())
             after, taken = max(page), taken + len(page)
+
+
+def _declare(connection: Connection[Any], single: Collection[str], several: Collection[str], whole: bool) -> None:
+    """Note which relations have one value at a time; edges follow at once, or at the end of a whole build."""
+    name_rows.lock(connection)
+    declared = relation_rows.declare_single_valued(connection, set(single) - set(several))
+    declared += relation_rows.declare_several_valued(connection, several)
+    if whole:
+        version.set_derived(connection, False)
+    elif declared:
+        follow_change(connection, groups=fact_rows.groups_of_relations(connection, declared))
+
+
+def _write_vectors(
+    table: graph_vectors.Table,
+    rows: Sequence[tuple[int, str]],
+    made: NDArray[np.float32],
+    connection: Connection[Any],
+) -> None:
+    """Write vectors of rows that still say what was embedded; what changed meanwhile waits for the next time."""
+    name_rows.lock(connection)
+    now = dict(graph_vectors.pending(connection, table, after=rows[0][0] - 1, limit=len(rows)))
+    same = [at for at, (key, text) in enumerate(rows) if now.get(key) == text]
+    graph_vectors.write(connection, table, [rows[at][0] for at in same], made[same])
 
 
 def _reader(extractor: Extractor) -> Extractor:

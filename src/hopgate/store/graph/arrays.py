@@ -80,6 +80,7 @@ def snapshot(store: Store) -> Iterator[Connection[Any]]:
     with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection, connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         store.pin(connection)
+        store.find_tables(connection)
         yield connection
 
 

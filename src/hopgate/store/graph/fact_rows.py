@@ -69,19 +69,24 @@ def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str
 
 
 def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
-    """Record facts."""
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(
-            "COPY facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at) "
-            "FROM STDIN"
-        ) as copy,
-    ):
-        for row in rows:
-            copy.write_row(
-                (row.memory_id, row.subject_id, row.relation, row.object_id, row.weight, row.valid_from, row.valid_to,
-                 row.recorded_at)
-            )  # fmt: skip
+    """Record facts; one that a memory states twice counts once, with its highest weight."""
+    unique: dict[tuple[object, ...], FactRow] = {}
+    for row in rows:
+        key = (row.memory_id, row.subject_id, row.relation, row.object_id, row.valid_from, row.valid_to)
+        known = unique.get(key)
+        if known is None or known.weight < row.weight:
+            unique[key] = row
+    new = list(unique.values())
+    connection.execute(
+        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at) "
+        "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::real[], %s::timestamptz[], "
+        "%s::timestamptz[], %s::timestamptz[]) ON CONFLICT DO NOTHING",
+        (
+            [row.memory_id for row in new], [row.subject_id for row in new], [row.relation for row in new],
+            [row.object_id for row in new], [row.weight for row in new], [row.valid_from for row in new],
+            [row.valid_to for row in new], [row.recorded_at for row in new],
+        ),
+    )  # fmt: skip
 
 
 def names_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:

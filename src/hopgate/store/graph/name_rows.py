@@ -28,8 +28,12 @@ _NAME = "SELECT id, concept_id, normal_name, name, kind, uses FROM concept_names
 
 
 def lock(connection: Connection[Any]) -> None:
-    """Let one writer at a time change the graph, so that two who add the same concept make one."""
-    connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
+    """Let one writer at a time change the graph, so that two who add the same concept make one.
+
+    The memories' table comes first, here as everywhere: who changes its columns then waits for no graph, and the other
+    way round (docs/reliability.md, the order of locks).
+    """
+    connection.execute("LOCK TABLE memories IN ROW SHARE MODE; SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
 
 
 def ensure(

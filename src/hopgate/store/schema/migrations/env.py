@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from hopgate.store.schema.migrate import VERSION_TABLE
+from hopgate.store.schema.place import VERSION_TABLE
 
 connection = context.config.attributes["connection"]
 # One transaction a migration, so that a step that builds an index concurrently can leave its own.

@@ -185,16 +185,19 @@ ALTER FUNCTION hopgate_recount_words() SET search_path FROM CURRENT;
 def upgrade() -> None:
     """Make the vectors that are hopgate's own anew, and count what there is; an owner's vector stays as it is."""
     connection = op.get_bind()
-    for statement in (LANGUAGE, TSVECTOR, LENGTH, TABLES, FOLD):
-        _run(statement)
-    connection.execute(text("ALTER TABLE memories ADD COLUMN IF NOT EXISTS search_language text"))
-    kinds = _columns()
-    if _ours(kinds):
-        # Both in one statement: the table is written once.
-        connection.execute(text(f"ALTER TABLE memories DROP COLUMN search_vector, {_search_vector(kinds)}"))
-    _run(TRIGGERS)
-    _run(RECOUNT)
-    connection.execute(text("SELECT hopgate_recount_words()"))
+    # Indexes on a table with rows are built outside the transaction: broken off there, it goes on with them.
+    if connection.execute(text("SELECT to_regprocedure('hopgate_recount_words()')")).scalar() is None:
+        for statement in (LANGUAGE, TSVECTOR, LENGTH, TABLES, FOLD):
+            _run(statement)
+        m0001_memories.add_column("search_language", "text")
+        kinds = m0001_memories.columns_of_memories()
+        if _ours(kinds):
+            # Both in one statement: the table is written once.
+            connection.execute(text(f"ALTER TABLE memories DROP COLUMN search_vector, {_search_vector(kinds)}"))
+            m0001_memories.mark_added("search_vector")
+        _run(TRIGGERS)
+        _run(RECOUNT)
+        connection.execute(text("SELECT hopgate_recount_words()"))
     m0001_memories.constrain(connection.execute(text("SELECT count(*) FROM memories")).scalar_one() == 0)
 
 
@@ -205,11 +208,12 @@ def downgrade() -> None:
         op.execute(f"DROP TRIGGER hopgate_words_{name} ON memories")
     op.execute("DROP FUNCTION hopgate_count_words, hopgate_recount_words, hopgate_fold_words")
     op.execute("DROP TABLE word_counts, word_changes, word_totals")
-    kinds = _columns()
+    kinds = m0001_memories.columns_of_memories()
     if "hopgate_tsvector" in _expression("memories"):
         connection.execute(text("ALTER TABLE memories DROP COLUMN search_vector"))
         connection.execute(text(m0001_memories.search_vector(kinds)))
-    op.execute("ALTER TABLE memories DROP COLUMN search_language")
+        m0001_memories.mark_added("search_vector")
+    m0001_memories.drop_column("search_language")
     op.execute("DROP FUNCTION hopgate_tsvector(text, text, boolean), hopgate_language(), hopgate_length(tsvector)")
     m0001_memories.constrain(connection.execute(text("SELECT count(*) FROM memories")).scalar_one() == 0)
 
@@ -217,16 +221,6 @@ def downgrade() -> None:
 def _run(statement: str) -> None:
     # Neither SQLAlchemy's nor the driver's parameters are in it.
     op.get_bind().exec_driver_sql(statement.replace("%", "%%"))
-
-
-def _columns() -> dict[str, str]:
-    columns = op.get_bind().execute(
-        text(
-            "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute "
-            "WHERE attrelid = 'memories'::regclass AND attnum > 0 AND NOT attisdropped"
-        )
-    )
-    return {row[0]: row[1] for row in columns}
 
 
 def _ours(kinds: dict[str, str]) -> bool:

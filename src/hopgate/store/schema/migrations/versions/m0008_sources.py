@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from alembic import op
 
+from hopgate.store.schema.migrations.versions import m0001_memories
+
 revision = "0008"
 down_revision = "0007"
 
 # One notification a statement, however many rows it writes, so that a bulk load is not slowed down: `hopgate watch`
 # looks for itself what is pending.
 CHANGES = """
--- Why a memory gave way, in the words of whoever decided: a rule, or a model.
-ALTER TABLE memories ADD COLUMN IF NOT EXISTS superseded_reason text;
-
 CREATE FUNCTION hopgate_notify() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_notify('hopgate_memories', '');
@@ -25,6 +24,8 @@ CREATE TRIGGER hopgate_memories_written AFTER INSERT ON memories
 
 def upgrade() -> None:
     """Add the column, which rewrites nothing, and the trigger."""
+    # Why a memory gave way, in the words of whoever decided: a rule, or a model.
+    m0001_memories.add_column("superseded_reason", "text")
     op.execute(CHANGES)
 
 
@@ -32,4 +33,4 @@ def downgrade() -> None:
     """Take them away."""
     op.execute("DROP TRIGGER IF EXISTS hopgate_memories_written ON memories")
     op.execute("DROP FUNCTION IF EXISTS hopgate_notify()")
-    op.execute("ALTER TABLE memories DROP COLUMN IF EXISTS superseded_reason")
+    m0001_memories.drop_column("superseded_reason")

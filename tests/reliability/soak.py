@@ -1,0 +1,151 @@
+"""The long form of tests/reliability: `make soak`, or `python tests/reliability/soak.py faults races load`.
+
+It ends with a table of its figures, and with status 1 where one of them is not what docs/reliability.md promises.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import logging
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from reliability.faults import Count, in_child, walked
+from reliability.load import load
+from reliability.races import race, writers
+from reliability.world import Databases, commands
+from word_endpoint import serving
+
+import hopgate
+from hopgate.store.server.process import EmbeddedServer
+
+Rows = Iterator[tuple[str, str, bool]]
+
+
+def faults(options: argparse.Namespace, server: EmbeddedServer, specs: tuple[str, str]) -> Rows:
+    """Kill every command at all its boundaries, and at points between them until there are enough."""
+    databases = Databases(server.dsn, specs[0])
+    for command in commands(*specs):
+        if options.only and command.name not in options.only:
+            continue
+        way, expected = walked(command, databases)
+        between = sorted(set(range(way.points)) - set(way.boundaries))
+        order = [*way.boundaries, *between[:: max(1, len(between) // options.kills)]]
+        count = Count()
+        for point in itertools.islice(itertools.cycle(order), max(options.kills, len(way.boundaries))):
+            with databases.of(command.state) as dsn:
+                if in_child(command, dsn, point):
+                    count.judge(command, dsn, point, way, expected)
+        told = f"{len(way.boundaries)} boundaries, {way.points} points, {count.kills} kills"
+        good = count.torn == count.lost == 0 and count.kills >= options.kills
+        yield (
+            f"faults: {command.name}",
+            f"{told}, {count.torn} torn, {count.lost} lost {count.examples[:2] or ''}",
+            good,
+        )
+    databases.close()
+
+
+def races(options: argparse.Namespace, server: EmbeddedServer, specs: tuple[str, str]) -> Rows:
+    """Race every pair of writers, the first paused before each of its locks."""
+    databases, known = Databases(server.dsn, specs[0]), writers(*specs)
+    total = conflicts = 0
+    wrong: list[str] = []
+    for (one, work), (other, against) in itertools.product(known.items(), repeat=2):
+        if options.only and one not in options.only:
+            continue
+        pause, more = 0, True
+        while more:
+            with databases.of("grown") as dsn:
+                raced = race(dsn, work, against, pause)
+            total += 1
+            conflicts += raced.conflicts
+            wrong += [f"{one} before its lock {pause}, against {other}: {error}" for error in raced.errors]
+            pause += options.stride
+            more = pause < raced.locks
+    databases.close()
+    told = f"{len(known) ** 2} pairs, {total} races, {conflicts} began again, {len(wrong)} errors {wrong[:3] or ''}"
+    yield "races", told, not wrong
+
+
+def loads(options: argparse.Namespace, server: EmbeddedServer, specs: tuple[str, str]) -> Rows:
+    """Many clients on an embedded server, and on one that is reached by its address as another user."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        store = Path(folder) / "store"
+        with hopgate.open(store) as kb:
+            kb.add(hopgate.Memory("first", "Immich runs on cedar."))
+            kb.embed(specs[0])
+            kb.build()
+            (Path(folder) / "a").mkdir()
+            found = load(store, kb.store.dsn, options.clients, options.seconds, specs[0], Path(folder) / "a")
+            yield from _loaded("embedded", options, found)
+        with psycopg.connect(server.dsn, autocommit=True) as connection:
+            connection.execute("CREATE ROLE loading SUPERUSER LOGIN")
+            connection.execute("CREATE DATABASE loaded OWNER loading")
+        dsn = server.dsn.replace("user=hopgate dbname=postgres", "dbname=loaded user=loading")
+        with hopgate.open(dsn, upgrade=True) as kb:
+            kb.add(hopgate.Memory("first", "Immich runs on cedar."))
+            kb.embed(specs[0])
+            kb.build()
+        (Path(folder) / "b").mkdir()
+        found = load(dsn, dsn, options.clients, options.seconds, specs[0], Path(folder) / "b")
+        yield from _loaded("by its address", options, found)
+
+
+def _loaded(where: str, options: argparse.Namespace, found: dict[str, object]) -> Rows:
+    told = ", ".join(f"{found[name]} {name}" for name in ("operations", "errors", "lost", "facts twice", "deadlocks"))
+    good = not (found["errors"] or found["lost"] or found["facts twice"] or found["broken"])
+    problems = "" if good else f" {found['examples']} {found['broken']}"
+    yield f"{options.clients} clients × {options.seconds:.0f} s, {where}", told + problems, good
+
+
+SECTIONS: dict[str, Callable[[argparse.Namespace, EmbeddedServer, tuple[str, str]], Rows]] = {
+    "faults": faults,
+    "races": races,
+    "load": loads,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", default=list(SECTIONS), help=", ".join(SECTIONS))
+    parser.add_argument("--kills", type=int, default=100, help="kills of each command, at least")
+    parser.add_argument("--only", nargs="*", help="only these commands or writers")
+    parser.add_argument("--stride", type=int, default=1, help="pause before every so-manieth lock")
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--seconds", type=float, default=60)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    logging.disable()
+    rows: list[tuple[str, str, bool]] = []
+    with tempfile.TemporaryDirectory() as folder, serving() as first, serving("others") as second:
+        server = EmbeddedServer(Path(folder) / "store")
+        with psycopg.connect(server.dsn, autocommit=True) as connection:
+            for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+                connection.execute(f"ALTER SYSTEM SET {setting} = off")
+            connection.execute("SELECT pg_reload_conf()")
+        for name in options.sections:
+            began = time.monotonic()
+            for row in SECTIONS[name](options, server, (first.spec, second.spec)):
+                rows.append(row)
+                sys.stderr.write(f"{row[0]}: {row[1]} ({time.monotonic() - began:.0f} s)\n")
+        server.close()
+    width = max(len(what) for what, _, _ in rows)
+    sys.stdout.write(
+        "\n" + "".join(f"{'ok ' if good else 'NOT'}  {what:{width}}  {told}\n" for what, told, good in rows)
+    )
+    return 0 if all(good for _, _, good in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""See every statement before it is sent, and every commit before and after it: where pauses and faults go in."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+Hook = Callable[[psycopg.Connection[Any], str], None]
+
+BEFORE_COMMIT, AFTER_COMMIT, ROLLBACK = "-- before commit", "-- after commit", "-- rollback"
+
+
+@contextlib.contextmanager
+def watched(hook: Hook) -> Iterator[None]:
+    """Call `hook` with each connection and statement of this process, for as long as the block runs."""
+    cursor, connection = psycopg.Cursor, psycopg.Connection
+    execute, copy, executemany = cursor.execute, cursor.copy, cursor.executemany
+    commit, rollback = connection.commit, connection.rollback
+
+    def text(where: psycopg.Connection[Any], query: Any) -> str:
+        if isinstance(query, sql.Composable):
+            return query.as_string(where)
+        return query.decode() if isinstance(query, bytes) else str(query)
+
+    def watching(call: Any) -> Any:
+        def wrapped(self: Any, query: Any, *rest: Any, **options: Any) -> Any:
+            hook(self.connection, text(self.connection, query))
+            return call(self, query, *rest, **options)
+
+        return wrapped
+
+    def committing(self: Any) -> None:
+        hook(self, BEFORE_COMMIT)
+        commit(self)
+        hook(self, AFTER_COMMIT)
+
+    def rolling_back(self: Any) -> None:
+        hook(self, ROLLBACK)
+        rollback(self)
+
+    cursor.execute, cursor.copy, cursor.executemany = map(watching, (execute, copy, executemany))  # type: ignore
+    connection.commit, connection.rollback = committing, rolling_back  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        cursor.execute, cursor.copy, cursor.executemany = execute, copy, executemany  # type: ignore[method-assign]
+        connection.commit, connection.rollback = commit, rollback  # type: ignore[method-assign]

@@ -1,0 +1,117 @@
+"""Builds at once: what one of them would make, and nobody left in the dark about whom they wait for."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+from graph_content import Scripted, content
+
+import hopgate
+from hopgate.extract.extraction import Fact, Mention, found
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+from hopgate.store.build_lock import BuildWaitsWarning, build_lock
+
+DAY = datetime(2024, 1, 1, tzinfo=UTC)
+MEMORIES = [
+    Memory(f"m{number}", f"Service{number % 7} runs on host{number % 5}.", created_at=DAY) for number in range(120)
+]
+SAID = {
+    f"m{number}": found(
+        [Mention(f"Service{number % 7}")], [Fact(f"Service{number % 7}", "runs on", f"host{number % 5}")]
+    )
+    for number in range(120)
+}
+
+
+def _facts(kb: KnowledgeBase) -> list[tuple[object, ...]]:
+    with kb.store.transaction() as connection:
+        return connection.execute(
+            "SELECT memory_id, s.normal_name, relation, o.normal_name FROM facts f "
+            "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id ORDER BY 1, 2, 3, 4"
+        ).fetchall()
+
+
+@pytest.mark.parametrize("built", [False, True])
+@pytest.mark.filterwarnings("ignore::hopgate.store.build_lock.BuildWaitsWarning")
+def test_three_builds_at_once_make_what_one_makes(dsn: str, other: str, built: bool) -> None:
+    with hopgate.open(other) as one:
+        if built:
+            one.add(MEMORIES[0])
+            one.build(Scripted(SAID))
+        one.add(*MEMORIES)
+        one.build(Scripted(SAID))
+        alone, told = _facts(one), content(one)
+    with hopgate.open(dsn) as first, hopgate.open(dsn) as second, hopgate.open(dsn) as third:
+        if built:
+            first.add(MEMORIES[0])
+            first.build(Scripted(SAID))
+        first.add(*MEMORIES)
+        together = threading.Barrier(3)
+
+        class Meeting(Scripted):
+            """Every build has read its first batch before one of them writes."""
+
+            def extract(self, sources):
+                if built and any(source.memory_id == "m1" for source in sources):
+                    together.wait(60)
+                return super().extract(sources)
+
+        with ThreadPoolExecutor(3) as pool:
+            for done in [pool.submit(kb.build, Meeting(SAID)) for kb in (first, second, third)]:
+                done.result(120)
+        assert _facts(first) == alone
+        assert content(first) == told
+
+
+def test_a_fact_is_in_a_memory_once(kb: KnowledgeBase) -> None:
+    kb.add(Memory("a", "x"))
+    twice = [Fact("Ada", "owns", "the NAS", confidence=0.25), Fact("Ada", "owns", "the NAS", confidence=0.5)]
+    kb.build(Scripted({"a": found([], twice)}))
+    assert len(_facts(kb)) == 1
+    assert '"owns", "the NAS", 0.5' in content(kb)["edges"][0]
+    with pytest.raises(psycopg.errors.UniqueViolation), kb.store.transaction() as connection:
+        connection.execute(
+            "INSERT INTO facts (memory_id, subject_id, relation, object_id, valid_from, valid_to) "
+            "SELECT memory_id, subject_id, relation, object_id, valid_from, valid_to FROM facts"
+        )
+
+
+def test_a_text_that_changed_while_it_was_read_is_not_written_about(kb: KnowledgeBase) -> None:
+    kb.add(Memory("a", "old"))
+
+    class Slow(Scripted):
+        def extract(self, sources):
+            kb.add(Memory("a", "new"))
+            return super().extract(sources)
+
+    kb.build(Slow({"a": found([Mention("Old")], [])}))
+    assert not content(kb)["names"]
+    assert kb.extraction_states() == {"pending": 1}
+
+
+def test_who_waits_is_told_for_whom(kb: KnowledgeBase) -> None:
+    waits = threading.Event()
+    with warnings.catch_warnings(record=True) as told, ThreadPoolExecutor(1) as pool:
+        warnings.simplefilter("always")
+
+        def second() -> bool:
+            waits.set()
+            with build_lock(kb.store) as whole:
+                return whole
+
+        with build_lock(kb.store) as whole:
+            assert whole
+            waiting = pool.submit(second)
+            waits.wait()
+            while not told:
+                assert not waiting.done()
+        assert waiting.result(60)
+    assert told[0].category is BuildWaitsWarning
+    assert f"process {os.getpid()} on" in str(told[0].message)
