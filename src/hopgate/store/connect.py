@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +39,19 @@ def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
         min_size=1,
         max_size=POOL_SIZE,
         open=True,
-        check=ConnectionPool.check_connection,
+        check=_check,
         name="hopgate",
     )
+
+
+def _check(connection: psycopg.Connection[Any]) -> None:
+    """Ask the server only where its end of the line has something to say: an idle one is silent until it hangs up."""
+    line = select.poll()
+    line.register(connection.fileno(), select.POLLIN)
+    if line.poll(0):
+        from psycopg_pool import ConnectionPool
+
+        ConnectionPool.check_connection(connection)
 
 
 @contextlib.contextmanager

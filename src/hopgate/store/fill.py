@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hopgate.memory import Cleared, cleared
 from hopgate.passages import passage_text, passages
-from hopgate.store import connect, memories, passage_rows, vectors
+from hopgate.store import connect, memories, memory_words, passage_rows, vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,11 +63,13 @@ class Embedding:
     def fill(self, spec: str | None = None, progress: Progress | None = None) -> int:
         """Embed what has no vector yet."""
         with self._store.transaction() as connection:
-            if vectors.space(connection) is None and memories.count(connection) == 0:
+            space = vectors.space(connection)
+            if space is None and memory_words.count_kept(connection) == 0:
                 return 0
-        embedder = self.embedder(spec)
+        embedder = self.embedder(spec, space)
         made = self._run(embedder, "embedding", progress)
-        self.index()
+        if space is None or not space.indexed:
+            self.index()
         return made
 
     def change(self, spec: str, progress: Progress | None = None) -> int:
@@ -123,12 +125,14 @@ class Embedding:
             after = ids[-1]
             if progress:
                 progress(len(ids))
+            if len(ids) < BATCH:
+                return made
 
     def index(self) -> None:
         """Build the HNSW index once the table is large enough to need it."""
         with self._store.transaction() as connection:
             found = vectors.space(connection)
-            if found is None or found.indexed or memories.count(connection) < vectors.EXACT_BELOW:
+            if found is None or found.indexed or memory_words.count_kept(connection) < vectors.EXACT_BELOW:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True

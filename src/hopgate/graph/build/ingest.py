@@ -91,8 +91,9 @@ def add(
     memory_ids = [one.memory_id for one in batch]
     new_ids = {row.id for row in new_names}
     older = carried(connection, [row for row in rows if row.id in new_ids], memory_ids)
-    fact_rows.add_mentions(connection, older)
-    memory_ids += sorted({row[0] for row in older})
+    if older:
+        fact_rows.add_mentions(connection, older)
+        memory_ids += sorted({row[0] for row in older})
     follow_change(
         connection,
         concept_ids=sorted({row.concept_id for row in rows}),
@@ -153,7 +154,15 @@ class GraphSink:
         """Write a batch with its provenance, in the place of these memories' earlier extractions."""
         if self._resolution:
             names = spellings(one.extraction for one in batch)
-            self._resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()})
+            self._resolution.prepare(
+                self._store,
+                {normal: name for normal, (name, _) in names.items()},
+                {
+                    (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
+                    for one in batch
+                    for fact in one.extraction.facts
+                },
+            )
         with self._store.transaction() as connection:
             # Every writer of both locks memories first and the graph second, so that no two wait for each other.
             known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])

@@ -18,7 +18,7 @@ from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext, surveyed_store
 from hopgate.memory import Cleared, Memory, cleared
-from hopgate.store import extractions, memories, vectors
+from hopgate.store import extractions, memories, memory_words, vectors
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, statement_rows, version
 from hopgate.store.graph.statement_rows import StatementRow
@@ -105,7 +105,8 @@ class GraphBuilder:
             shipped = reader.single_valued if isinstance(reader, ContextualExtractor) else ()
             single = {*shipped, *single_valued} - set(several_valued)
             declared = relation_rows.declare_single_valued(connection, single)
-            declared += relation_rows.declare_several_valued(connection, several_valued)
+            if several_valued:
+                declared += relation_rows.declare_several_valued(connection, several_valued)
             whole = rebuild or not version.is_derived(connection)
             if whole:
                 version.set_derived(connection, False)
@@ -157,18 +158,22 @@ class GraphBuilder:
         resolution: NameResolver,
     ) -> Progress:
         context = self._context(extractor, deriving)
-        if only is not None:
+        # What other extractors left undone is asked once and is all there is to do; before the first build it is all.
+        if only is None and deriving and limit is None:
             with self._store.transaction() as connection:
-                wanted = list(memories.fetch(connection, only).values())
-            stream: Iterable[Source] = self._read(wanted, extractor, context)
-            total = len(only)
+                only = extractions.unfinished(connection, extractor.identity)
+        if only is not None:
+            pages, total = self._pages_of(only), len(only)
         else:
             with self._store.transaction() as connection:
-                total = memories.count(connection)
-            stream = (source for page in self._pages(limit) for source in self._read(page, extractor, context))
+                total = memory_words.count_kept(connection)
+            pages = self._pages(limit)
             total = min(total, limit) if limit is not None else total
+        stream = (source for page in pages for source in self._read(page, extractor, context))
         sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
-        return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
+        # Rules read a text again in less time than it takes to look up what they said of it.
+        cache = None if context is not None else StoreCache(self._store)
+        return (run or Run()).over(stream, extractor, sink, cache=cache, total=total, show=show)
 
     def embed(self, *, concepts: bool = True) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
@@ -177,20 +182,26 @@ class GraphBuilder:
         """
         if not self._embeds():
             return
-        tables: list[graph_vectors.Table] = ["concept_edges", "statements"]
+        tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "statements")
         if concepts:
-            tables.append("concepts")
-        for table in tables:
-            after = 0
-            while True:
+            tables = (*tables, "concepts")
+        after = dict.fromkeys(tables, 0)
+        while tables:
+            with self._store.transaction() as connection:
+                rows = {
+                    table: graph_vectors.pending(connection, table, after=after[table], limit=BATCH) for table in tables
+                }
+            texts = [text for table in tables for _, text in rows[table]]
+            if texts:
+                made = self._embed(texts)
                 with self._store.transaction() as connection:
-                    rows = graph_vectors.pending(connection, table, after=after, limit=BATCH)
-                if not rows:
-                    break
-                made = self._embed([text for _, text in rows])
-                with self._store.transaction() as connection:
-                    graph_vectors.write(connection, table, [key for key, _ in rows], made)
-                after = rows[-1][0]
+                    for table in tables:
+                        if rows[table]:
+                            count = len(rows[table])
+                            graph_vectors.write(connection, table, [key for key, _ in rows[table]], made[:count])
+                            made = made[count:]
+            tables = tuple(table for table in tables if len(rows[table]) == BATCH)
+            after |= {table: rows[table][-1][0] for table in tables}
         if concepts:
             with self._store.transaction() as connection:
                 graph_vectors.ensure_index(connection)
@@ -207,18 +218,25 @@ class GraphBuilder:
         """What tells sources of other memories, for an extractor that reads it: all of them before the first build."""
         if not isinstance(_reader(extractor), ContextualExtractor):
             return None
-        return StoreContext(self._store) if deriving else surveyed_store(self._store, self._pages(None))
+        return StoreContext() if deriving else surveyed_store(self._pages(None))
 
     def _read(self, page: Sequence[Memory], extractor: Extractor, context: StoreContext | None) -> Iterable[Source]:
         if context is None:
             return sources(page)
         with self._store.transaction() as connection:
             done = set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
-        # What is done is not read again; it passes as it is, so that it is counted.
-        fresh = {
-            source.memory_id: source for source in context.filled([one for one in page if one.external_id not in done])
-        }
+            # What is done is not read again; it passes as it is, so that it is counted.
+            read = context.filled(connection, [one for one in page if one.external_id not in done])
+        fresh = {source.memory_id: source for source in read}
         return [fresh.get(source.memory_id, source) for source in sources(page)]
+
+    def _pages_of(self, external_ids: Sequence[str]) -> Iterator[list[Memory]]:
+        """These memories a batch at a time."""
+        for start in range(0, len(external_ids), BATCH):
+            part = external_ids[start : start + BATCH]
+            with self._store.transaction() as connection:
+                page = memories.fetch(connection, part)
+            yield [page[key] for key in part if key in page]
 
     def _pages(self, limit: int | None) -> Iterator[list[Memory]]:
         """Memories a batch at a time, so that no cursor stays open for a long run."""

@@ -86,7 +86,8 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int], index:
         known = memories.fetch_by_id(connection, ids)
         titles = [(key, text.split("\n", 1)[0]) for key, text in cleared(known.items())]
         links = title_links(index or _index_of(connection, [title for _, title in titles]), titles)
-        link_rows.link_titles(connection, links, TITLE_WEIGHT)
+        if links:
+            link_rows.link_titles(connection, links, TITLE_WEIGHT)
 
 
 def link_names(connection: Connection[Any], concept_ids: Sequence[int], index: NameIndex | None = None) -> None:

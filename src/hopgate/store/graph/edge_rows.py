@@ -78,6 +78,8 @@ def replace_name_links(
     connection.execute(
         "DELETE FROM concept_edges WHERE src_id = ANY(%s) AND relation = %s", (list(concept_ids), NAME_INSIDE)
     )
+    if not links:
+        return
     connection.execute(
         "INSERT INTO concept_edges (src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
         "SELECT s, d, %s, %s, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[]) AS l (s, d)",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hopgate.store import vectors
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import time_parameters, visible_edges
+from hopgate.store.sent_vectors import run_with
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +41,9 @@ def pending(connection: Connection[Any], table: Table, *, after: int, limit: int
 
 def write(connection: Connection[Any], table: Table, ids: Sequence[int], rows: NDArray[np.float32]) -> None:
     """Store vectors, one row of the array for each id."""
-    with vectors.copied(connection, ids, rows):
-        connection.execute(f"UPDATE {table} t SET embedding = v.vector FROM copied_vectors v WHERE t.id = v.id")
+    run_with(
+        connection, f"UPDATE {table} t SET embedding = v.vector FROM copied_vectors v WHERE t.id = v.id", ids, rows
+    )
 
 
 def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
@@ -71,6 +73,7 @@ def ensure_index(connection: Connection[Any]) -> None:
         "CREATE INDEX IF NOT EXISTS concept_edges_unembedded ON concept_edges (id) "
         f"WHERE embedding IS NULL AND relation <> '{NAME_INSIDE}'"
     )
+    connection.execute("CREATE INDEX IF NOT EXISTS statements_unembedded ON statements (id) WHERE embedding IS NULL")
 
 
 def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
