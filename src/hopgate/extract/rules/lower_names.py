@@ -130,6 +130,16 @@ class Survey:
                 {lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'}
             )
 
+    def merge(self, later: Survey) -> None:
+        """Take in a survey of memories that come after those of this one."""
+        self.introduced |= later.introduced
+        for mine, theirs in (
+            (self.capitals, later.capitals), (self.lower, later.lower), (self.bare, later.bare),
+            (self.speakers, later.speakers),
+        ):  # fmt: skip
+            mine.update(theirs)
+        self.starts |= later.starts
+
     def names(self, tokens: Iterable[str], code: str) -> dict[str, str]:
         """Give those of a memory's words that all memories show to be names, in lower case, with their kinds."""
         found: dict[str, str] = {}

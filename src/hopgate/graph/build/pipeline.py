@@ -13,6 +13,7 @@ from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.extract.statements import Statement, WithStatements, read_statements
 from hopgate.graph.build import backfill
+from hopgate.graph.build.bulk_extract import extract_in_bulk
 from hopgate.graph.build.follow import follow_all, follow_change
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
@@ -62,6 +63,7 @@ class GraphBuilder:
         limit: int | None = None,
         show: Show = str,
         ask: Ask | None = None,
+        processes: int | None = None,
     ) -> Progress:
         """Extract from every memory that this extractor has not dealt with; resumable, from cache where it can.
 
@@ -74,6 +76,8 @@ class GraphBuilder:
         """
         with self._store.transaction() as connection:
             deriving = version.is_derived(connection)
+        if not deriving and _in_bulk(extractor, only, run, limit):
+            return extract_in_bulk(self._store, extractor, show, processes)
         return self._extract(extractor, only, run, limit, show, deriving, self._resolution(ask))
 
     def build(
@@ -91,6 +95,7 @@ class GraphBuilder:
         statements: str | Path | None = None,
         show: Show = str,
         ask: Ask | None = None,
+        processes: int | None = None,
     ) -> Built:
         """Extract, canonicalise, derive and embed.
 
@@ -114,7 +119,10 @@ class GraphBuilder:
                 name_rows.lock(connection)
                 follow_change(connection, groups=fact_rows.groups_of_relations(connection, declared))
         resolution = self._resolution(ask)
-        progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
+        if whole and _in_bulk(extractor, only, run, limit):
+            progress = extract_in_bulk(self._store, extractor, show, processes)
+        else:
+            progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
         if whole:
             embed = self._embed if self._embeds() else None
             with self._store.transaction() as connection:
@@ -254,3 +262,10 @@ class GraphBuilder:
 def _reader(extractor: Extractor) -> Extractor:
     """The extractor that reads texts, where one that adds statements stands before it."""
     return extractor.extractor if isinstance(extractor, WithStatements) else extractor
+
+
+def _in_bulk(extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
+    """Whether rules read everything there is: a model is asked as its run says, a few memories at a time."""
+    return (
+        isinstance(extractor, ContextualExtractor) and only is None and limit is None and (run is None or run == Run())
+    )
