@@ -49,7 +49,7 @@ class World:
         pick = random.Random(number + 1)
         own, shared = self._name(pick), self._name(random.Random(-1 - number // 10))
         first, second = pick.choices(self.hubs, cum_weights=self._hubs, k=2)
-        text = f"{own} works at {first} and lives in {second}. {shared} reports to {own}."
+        text = f"{own} works at {first} and lives in {second}. {shared} is a friend of {own}."
         return hopgate.Memory(f"m{number}", text, created_at=DAY + timedelta(minutes=number))
 
     def memories(self, rows: int) -> Iterator[hopgate.Memory]:

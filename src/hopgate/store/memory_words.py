@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 # A title may have a short addition to the name, in brackets: "(road)", "(1954 film)".
 MAX_ADDITION = 60
+# A longer first line names nothing.
+MAX_TITLE = 1000
 
 
 def with_word(connection: Connection[Any], words: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
@@ -34,6 +36,15 @@ def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> 
         "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
         "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
         (list(names), MAX_ADDITION, limit),
+    ).fetchall()
+
+
+def first_lines(connection: Connection[Any]) -> list[tuple[int, str]]:
+    """The first line of every memory that is not sensitive, where it is no longer than a title could be."""
+    return connection.execute(
+        "SELECT id, split_part(content, E'\\n', 1) FROM memories "
+        "WHERE NOT is_sensitive AND length(split_part(content, E'\\n', 1)) <= %s ORDER BY id",
+        (MAX_TITLE,),
     ).fetchall()
 
 

@@ -10,15 +10,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from graph_content import content
+from graph_content import Scripted, content
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import hopgate
 from hopgate import Memory
 from hopgate.demo import corpus
+from hopgate.extract.extraction import Fact, found
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Run
 from hopgate.graph.build import bulk_extract, range_reading, reading_pool
+from hopgate.graph.build.derive import derive
 from hopgate.kb import KnowledgeBase
+from hopgate.store.graph.fact_rows import FactGroup
 
 
 @pytest.fixture
@@ -97,3 +102,37 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path, dsn: str) -> 
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("1\n1\n", 0), done.stderr
+
+
+DAYS = st.one_of(st.none(), st.integers(1, 28))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    said=st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from(("r", "single")), st.sampled_from("xyz"), DAYS, DAYS,
+                  st.sampled_from((0.3, 0.5, 1.0))),
+        max_size=8,
+    )
+)  # fmt: skip
+def test_plain_groups_have_the_edges_that_their_history_gives(kb: KnowledgeBase, said: list[tuple]) -> None:
+    """All edges derived in one statement, or the same groups by Python."""
+    with kb.store.transaction() as connection:
+        connection.execute("TRUNCATE memories, concepts, relations, graph_state CASCADE")
+        connection.execute("INSERT INTO graph_state DEFAULT VALUES")
+    kb.add(*(Memory(f"m{n}", f"text {n}", created_at=datetime(2024, 2, 1 + n // 2, tzinfo=UTC)) for n in range(4)))
+    facts: dict[str, list[Fact]] = {f"m{n}": [] for n in range(4)}
+    for at, (subject, relation, target, start, end, weight) in enumerate(said):
+        first, last = (f"2024-01-{day:02}" if day else None for day in (start, end))
+        facts[f"m{at % 4}"].append(Fact(subject, relation, target, first, last, weight))
+    kb.build(Scripted({key: found([], some) for key, some in facts.items()}), single_valued=("single",))
+    whole = content(kb)
+    with kb.store.transaction() as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT s.concept_id, r.canonical, CASE WHEN r.single_valued THEN NULL ELSE o.concept_id END "
+            "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
+            "JOIN relations r ON r.raw = f.relation"
+        ).fetchall()
+        connection.execute("DELETE FROM concept_edges WHERE relation <> 'has in its name'")
+        derive(connection, [FactGroup(*row) for row in rows])
+    assert content(kb) == whole

@@ -87,17 +87,6 @@ def replace_name_links(
     )
 
 
-def drop_unsupported(connection: Connection[Any]) -> None:
-    """Remove edges that no fact supports any more under their relation and between their concepts."""
-    connection.execute(
-        "DELETE FROM concept_edges e WHERE relation <> %s AND NOT EXISTS (SELECT 1 FROM facts f "
-        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-        "JOIN relations r ON r.raw = f.relation "
-        "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id AND r.canonical = e.relation)",
-        (NAME_INSIDE,),
-    )
-
-
 def analyse(connection: Connection[Any]) -> None:
     """Refresh the planner's statistics of the tables that are derived."""
     connection.execute("ANALYZE concepts, concept_edges, memory_concepts")

@@ -160,11 +160,6 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) ->
     return [CanonicalFact(*row) for row in rows]
 
 
-def all_groups(connection: Connection[Any]) -> list[FactGroup]:
-    """Every group, sources together."""
-    return [FactGroup(*row) for row in connection.execute(_GROUP + "true ORDER BY 1, 2, 3")]
-
-
 def contexts(connection: Connection[Any]) -> dict[int, list[tuple[tuple[str, str], ...]]]:
     """The facts about each name, one entry a memory: the (relation, object) pairs of which it is the subject."""
     rows = connection.execute(
