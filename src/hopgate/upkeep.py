@@ -72,7 +72,7 @@ class Upkeep:
         with self._store.transaction() as connection:
             wanted = extractions.pending(connection, external_ids)
             made_by, derived = extractions.made_by(connection), version.is_derived(connection)
-            embeds = vectors.space(connection) is not None
+            embeds = vectors.has_space(connection)
         left = made_by if wanted and extractor is None and made_by not in ("", DEFAULT) else ""
         if not wanted or left:
             return CaughtUp(self._embedding.fill(None, progress), 0, left)

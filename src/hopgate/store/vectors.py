@@ -63,6 +63,11 @@ def space(connection: Connection[Any]) -> EmbeddingSpace | None:
     return EmbeddingSpace(Identity(**row[0]), Identity(**row[1]) if row[1] else None, row[2], row[3])
 
 
+def has_space(connection: Connection[Any]) -> bool:
+    """Whether anything is embedded: all that most writers of the graph need to know of the space."""
+    return connection.execute("SELECT 1 FROM embedding_space").fetchone() is not None
+
+
 def claim(connection: Connection[Any], identity: Identity) -> None:
     """Make the store this embedder's, or refuse by name when it is another's."""
     found = space(connection)
@@ -132,7 +137,7 @@ def _waiting(connection: Connection[Any], column: str) -> str:
     there is no column. `octet_length` does not read a text that lies outside its row.
     """
     listed = "waiting_vectors JOIN memories ON memories.id = memory_id" if column == "embedding" else "memories"
-    if space(connection) is None:
+    if not has_space(connection):
         return f"{listed} WHERE NOT is_sensitive"
     return (
         f"{listed} WHERE NOT is_sensitive AND (memories.{column} IS NULL OR octet_length(content) > {LONG_BYTES} "

@@ -216,7 +216,7 @@ class GraphBuilder:
 
     def _embeds(self) -> bool:
         with self._store.transaction() as connection:
-            return vectors.space(connection) is not None
+            return vectors.has_space(connection)
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.

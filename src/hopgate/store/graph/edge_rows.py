@@ -37,7 +37,7 @@ class EdgeRow:
 def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iterable[EdgeRow]) -> None:
     """Put new rows in the place of all edges of these groups; an edge that was there before keeps its vector."""
     new = list(rows)
-    vector = vectors.space(connection) is not None
+    vector = vectors.has_space(connection)
     column, kept = (", embedding", ", was.embedding") if vector else ("", "")
     join = (
         "LEFT JOIN (SELECT DISTINCT ON (src_id, relation, dst_id) src_id, relation, dst_id, embedding FROM gone "

@@ -48,7 +48,7 @@ def write(connection: Connection[Any], table: Table, ids: Sequence[int], rows: N
 
 def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     """Drop the vectors that were made of these concepts' names."""
-    if not concept_ids or vectors.space(connection) is None:
+    if not concept_ids or not vectors.has_space(connection):
         return
     ids = list(concept_ids)
     connection.execute("UPDATE concepts SET embedding = NULL WHERE id = ANY(%s)", (ids,))

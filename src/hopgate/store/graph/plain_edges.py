@@ -40,7 +40,7 @@ def derive_plain(connection: Connection[Any]) -> list[FactGroup]:
 
     The vectors of the edges that were there are laid aside for `restore_vectors`.
     """
-    embedded = vectors.space(connection) is not None
+    embedded = vectors.has_space(connection)
     if embedded:
         connection.execute(
             "CREATE TEMP TABLE kept_vectors ON COMMIT DROP AS SELECT DISTINCT ON (src_id, relation, dst_id) "
@@ -60,7 +60,7 @@ def derive_plain(connection: Connection[Any]) -> list[FactGroup]:
 
 def restore_vectors(connection: Connection[Any]) -> None:
     """Give edges that were there before `derive_plain` the vectors they had."""
-    if vectors.space(connection) is None:
+    if not vectors.has_space(connection):
         return
     connection.execute(
         "UPDATE concept_edges e SET embedding = k.embedding FROM kept_vectors k WHERE e.src_id = k.src_id "
