@@ -28,8 +28,8 @@ def by_reading(kb: KnowledgeBase) -> tuple[set[str], set[str]]:
         missing = "true"
         if vectors.space(connection):
             missing = (
-                f"(m.embedding IS NULL OR octet_length(content) > {LONG_BYTES} AND NOT EXISTS (SELECT 1 FROM passages p "
-                "WHERE p.memory_id = m.id AND p.embedding IS NOT NULL))"
+                f"(m.embedding IS NULL OR octet_length(content) > {LONG_BYTES} "
+                "AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.memory_id = m.id AND p.embedding IS NOT NULL))"
             )
         sql = "SELECT external_id FROM memories m WHERE NOT is_sensitive AND "
         unembedded = connection.execute(sql + missing).fetchall()
