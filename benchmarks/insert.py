@@ -102,7 +102,7 @@ class Statements:
             finally:
                 self.seconds[" ".join(str(query).split())[:130]].append(time.perf_counter() - began)
 
-        psycopg.Cursor.execute = execute  # type: ignore[method-assign]
+        psycopg.Cursor.execute = execute  # type: ignore[method-assign,assignment]
         try:
             yield
         finally:

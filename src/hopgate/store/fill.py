@@ -33,6 +33,7 @@ class Embedding:
         self._store = store
         self._embedder: CachedEmbedder | None = None
         self._making = threading.Lock()
+        self._loaded = False
 
     def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
         """Embed a query with the embedder that made the store's vectors.
@@ -43,6 +44,7 @@ class Embedding:
             The store's, where the caller has just read it: another process may have changed it since the last query.
         """
         vector: NDArray[np.float32] = self.embedder(space=space).queries([text])[0]
+        self._loaded = True
         return vector
 
     def embedder(self, spec: str | None = None, space: vectors.EmbeddingSpace | None = None) -> CachedEmbedder:
@@ -59,6 +61,16 @@ class Embedding:
                     vectors.check(space, made.identity)
                 self._embedder = made
             return made
+
+    @property
+    def loaded(self) -> bool:
+        """Whether a query has its embedder at hand."""
+        return self._loaded
+
+    def load(self, space: vectors.EmbeddingSpace) -> None:
+        """Make the store's embedder ready for a query, where it has something to load."""
+        self._loaded = True
+        self.embedder(space=space).load()
 
     def fill(self, spec: str | None = None, progress: Progress | None = None) -> int:
         """Embed what has no vector yet."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,10 +127,12 @@ class GraphBuilder:
         if whole:
             embed = self._embed if self._embeds() else None
             with self._store.transaction() as connection:
+                show(Progress(stage="bringing names together"))
                 backfill.canonicalise(connection, canonicaliser, embed)
                 backfill.canonical_relations(connection, embed)
+                show(Progress(stage="deriving edges"))
                 follow_all(connection)
-        self.embed(concepts=embed_concepts)
+        self.embed(concepts=embed_concepts, show=show)
         return Built(progress, not whole, resolution.tally)
 
     def _state(self, path: str | Path) -> list[Statement]:
@@ -183,10 +186,11 @@ class GraphBuilder:
         cache = None if context is not None else StoreCache(self._store)
         return (run or Run()).over(stream, extractor, sink, cache=cache, total=total, show=show)
 
-    def embed(self, *, concepts: bool = True) -> None:
+    def embed(self, *, concepts: bool = True, show: Show = str) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
 
-        Walks start from facts and statements near the query; concepts' vectors serve to resolve new names.
+        Walks start from facts and statements near the query; concepts' vectors serve to resolve new names. Equal texts
+        are embedded once.
         """
         if not self._embeds():
             return
@@ -194,21 +198,27 @@ class GraphBuilder:
         if concepts:
             tables = (*tables, "concepts")
         after = dict.fromkeys(tables, 0)
+        began, progress = time.monotonic(), Progress(stage="embedding facts and names")
         while tables:
             with self._store.transaction() as connection:
                 rows = {
                     table: graph_vectors.pending(connection, table, after=after[table], limit=BATCH) for table in tables
                 }
-            texts = [text for table in tables for _, text in rows[table]]
-            if texts:
+                full = tuple(table for table in tables if len(rows[table]) == BATCH)
+                if full and progress.total is None:
+                    total = sum(graph_vectors.count_pending(connection, table) for table in tables)
+                    progress = replace(progress, total=total)
+            if texts := [text for table in tables for _, text in rows[table]]:
                 made = self._embed(texts)
                 with self._store.transaction() as connection:
                     for table in tables:
-                        if rows[table]:
-                            count = len(rows[table])
-                            graph_vectors.write(connection, table, [key for key, _ in rows[table]], made[:count])
-                            made = made[count:]
-            tables = tuple(table for table in tables if len(rows[table]) == BATCH)
+                        count = len(rows[table])
+                        graph_vectors.write(connection, table, [key for key, _ in rows[table]], made[:count])
+                        made = made[count:]
+                done = progress.memories + len(texts)
+                progress = replace(progress, memories=done, seconds=time.monotonic() - began)
+                show(progress)
+            tables = full
             after |= {table: rows[table][-1][0] for table in tables}
         if concepts:
             with self._store.transaction() as connection:

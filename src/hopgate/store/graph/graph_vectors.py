@@ -39,8 +39,18 @@ def pending(connection: Connection[Any], table: Table, *, after: int, limit: int
     return connection.execute(_PENDING[table], (after, limit)).fetchall()
 
 
+def count_pending(connection: Connection[Any], table: Table) -> int:
+    """How many rows have no vector."""
+    facts = f" AND relation <> '{NAME_INSIDE}'" if table == "concept_edges" else ""
+    row = connection.execute(f"SELECT count(*) FROM {table} WHERE embedding IS NULL{facts}").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def write(connection: Connection[Any], table: Table, ids: Sequence[int], rows: NDArray[np.float32]) -> None:
     """Store vectors, one row of the array for each id."""
+    if not ids:
+        return
     run_with(
         connection, f"UPDATE {table} t SET embedding = v.vector FROM copied_vectors v WHERE t.id = v.id", ids, rows
     )

@@ -82,7 +82,7 @@ def watch(directory: Path, linger: float) -> None:
         except BlockingIOError:
             os.close(lock)
             return
-        while os.stat(directory / LOCK).st_ino == os.fstat(lock).st_ino:
+        while (directory / LOCK).stat().st_ino == os.fstat(lock).st_ino:
             left = (directory / ".users").stat().st_mtime + linger - time.time()
             if left > 0:
                 time.sleep(min(left, LOOK_S))
