@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hopgate.graph.build import manual
 from hopgate.graph.build.resolve import MERGE
-from hopgate.graph.canonicalise import (
-    Canonicalisation,
-    Canonicaliser,
-    ContextMention,
-    Relations,
-    canonicalise_relations,
-)
+from hopgate.graph.canonicalise import Canonicalisation, Canonicaliser, Relations, canonicalise_relations
+from hopgate.graph.canonicalise.units import Units
 from hopgate.store.graph import fact_rows, merge_rows, name_rows, relation_rows
 from hopgate.store.graph.merge_rows import BulkMerge
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
 
@@ -38,22 +34,30 @@ def canonicalise(
     name_rows.lock(connection)
     decided = manual.take_apart(connection)
     rows = name_rows.all_names(connection)
-    contexts = fact_rows.contexts(connection)
-    mentions = [
-        ContextMention(row.name, row.kind, context) for row in rows for context in (contexts.get(row.id) or [()])
-    ]
-    owners = [row for row in rows for _ in (contexts.get(row.id) or [()])]
-    result = (canonicaliser or Canonicaliser(threshold=MERGE)).fit(mentions, embed)
-    clusters: dict[int, dict[int, name_rows.NameRow]] = defaultdict(dict)
-    for row, label in zip(owners, result.labels_.tolist(), strict=True):
-        clusters[label][row.id] = row
+    result = (canonicaliser or Canonicaliser(threshold=MERGE)).fit_units(_units(connection, rows), embed)
+    clusters: dict[int, list[name_rows.NameRow]] = defaultdict(list)
+    for row, label in zip(rows, result.labels_.tolist(), strict=True):
+        clusters[label].append(row)
     merges = []
     for members in clusters.values():
-        kept, *others = sorted(members.values(), key=lambda row: (-row.uses, row.name))
+        kept, *others = sorted(members, key=lambda row: (-row.uses, row.name))
         merges += [BulkMerge(kept.concept_id, other.concept_id, (other.id,)) for other in others]
     merge_rows.merge_many(connection, merges, method=f"global, threshold {result.threshold}")
     manual.apply_rulings(connection, decided)
     return result
+
+
+def _units(connection: Connection[Any], rows: Sequence[name_rows.NameRow]) -> Units:
+    """A store's names as the canonicaliser takes them: each is one unit, and its mentions are counted already."""
+    contexts = fact_rows.contexts(connection)
+    return Units(
+        names=tuple(row.normal for row in rows),
+        kinds=tuple(row.kind for row in rows),
+        counts=np.array([max(1, row.uses) for row in rows], dtype=np.float64),
+        spellings=tuple(row.name for row in rows),
+        contexts=tuple(Counter(contexts.get(row.id, {})) for row in rows),
+        of_mention=np.arange(len(rows), dtype=np.int64),
+    )
 
 
 def canonical_relations(connection: Connection[Any], embed: Embed | None = None) -> Relations:
