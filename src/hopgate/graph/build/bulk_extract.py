@@ -11,11 +11,11 @@ from hopgate.embed.onnx import cores
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.survey import CorpusSurvey
-from hopgate.graph.build.range_reading import RANGE, Said
+from hopgate.graph.build.range_reading import RANGE, RangeResult
 from hopgate.graph.build.reading_pool import ReadingPool
 from hopgate.graph.build.revoke import revoke
 from hopgate.store import memory_words
-from hopgate.store.graph import name_rows, said_rows, version
+from hopgate.store.graph import extracted_rows, name_rows, version
 from hopgate.store.memory_ranges import id_ranges
 
 if TYPE_CHECKING:
@@ -55,24 +55,24 @@ def extract_in_bulk(
         pool.tell(survey)
         began = time.monotonic()
         progress = Progress(total=total, stage="extracting")
-        for said in pool.each("said", ranges):
+        for read in pool.each("extracted", ranges):
             with store.transaction() as connection:
-                write_said(connection, said, extractor.identity)
-            progress = progress.joined(said.progress, time.monotonic() - began)
+                write_range(connection, read, extractor.identity)
+            progress = progress.joined(read.progress, time.monotonic() - began)
             show(progress)
     return replace(progress, stage="")
 
 
-def write_said(connection: Connection[Any], said: Said, identity: ExtractorIdentity) -> None:
+def write_range(connection: Connection[Any], read: RangeResult, identity: ExtractorIdentity) -> None:
     """Write what was read in a range, in the place of these memories' earlier extractions."""
-    said_rows.stage(connection, said.rows)
+    extracted_rows.stage(connection, read.rows)
     # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-    before = said_rows.keep_readable(connection)
+    before = extracted_rows.keep_readable(connection)
     name_rows.lock(connection)
     if before:
         revoke(connection, before)
-    said_rows.add_names(connection)
-    said_rows.add_mentions(connection)
-    said_rows.add_facts(connection)
-    said_rows.add_endings(connection, identity)
+    extracted_rows.add_names(connection)
+    extracted_rows.add_mentions(connection)
+    extracted_rows.add_facts(connection)
+    extracted_rows.add_endings(connection, identity)
     version.bump(connection)

@@ -11,9 +11,9 @@ from hopgate.extract.cache import text_key
 from hopgate.extract.extraction import Extraction, State
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
+from hopgate.graph.build.extraction_rows import MAX_NAME, backwards, is_name, names_used
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.revoke import revoke
-from hopgate.graph.build.said import MAX_NAME, backwards, is_name, names_used
 from hopgate.graph.build.store_context import carried
 from hopgate.graph.names.normal import initials, normalise
 from hopgate.store import extractions

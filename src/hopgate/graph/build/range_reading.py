@@ -12,10 +12,10 @@ from hopgate.extract.extraction import Extraction, Source, failed
 from hopgate.extract.extractor import Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.survey import CorpusSurvey
-from hopgate.graph.build.said import said_rows_of
+from hopgate.graph.build.extraction_rows import rows_of_extractions
 from hopgate.graph.build.store_context import StoreContext
 from hopgate.store import extractions
-from hopgate.store.graph.said_rows import SaidRows
+from hopgate.store.graph.extracted_rows import ExtractedRows
 from hopgate.store.memory_ranges import IdRange, in_range
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 RANGE = 1000
 
 
-class Said(NamedTuple):
+class RangeResult(NamedTuple):
     """What was read in a range, and how that went."""
 
-    rows: SaidRows
+    rows: ExtractedRows
     progress: Progress
 
 
@@ -46,7 +46,7 @@ class RangeReader:
             found.add(source)
         return found
 
-    def said(self, connection: Connection[Any], ids: IdRange) -> Said:
+    def extracted(self, connection: Connection[Any], ids: IdRange) -> RangeResult:
         """Extract from those memories of a range that are not done."""
         known = in_range(connection, ids, RANGE)
         numbers = {memory.external_id: key for key, memory in known.items()}
@@ -56,7 +56,7 @@ class RangeReader:
         made = one_by_one(self.extractor, sources)
         pairs = zip((numbers[str(source.memory_id)] for source in sources), made, strict=True)
         counted = Progress().plus(made, [False] * len(made), 0.0)
-        return Said(said_rows_of(pairs), replace(counted, skipped=len(done)))
+        return RangeResult(rows_of_extractions(pairs), replace(counted, skipped=len(done)))
 
 
 def one_by_one(extractor: Extractor, sources: Sequence[Source]) -> list[Extraction]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.store.store import Store
 
-Task = Literal["surveyed", "said"]
+Task = Literal["surveyed", "extracted"]
 
 
 class ReadingPool:

@@ -1,4 +1,4 @@
-"""Extractions as rows for `store.graph.said_rows`: every name once a memory, and facts whose ends are names."""
+"""Extractions as rows for `store.graph.extracted_rows`: every name once a memory, and facts whose ends are names."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from datetime import datetime
 
 from hopgate.extract.extraction import Extraction
 from hopgate.graph.names.normal import initials, normalise
-from hopgate.store.graph.said_rows import SaidRows, copy_lines
+from hopgate.store.graph.extracted_rows import ExtractedRows, copy_lines
 from hopgate.times import moment
 
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
 MAX_NAME = 200
 
 
-def said_rows_of(extractions: Iterable[tuple[int, Extraction]]) -> SaidRows:
+def rows_of_extractions(extractions: Iterable[tuple[int, Extraction]]) -> ExtractedRows:
     r"""Turn extractions, each with its memory's id, into rows.
 
     Examples
     --------
     >>> from hopgate.extract.extraction import Fact, found
-    >>> rows = said_rows_of([(7, found([], [Fact("The NAS", "runs on", "cedar")]))])
+    >>> rows = rows_of_extractions([(7, found([], [Fact("The NAS", "runs on", "cedar")]))])
     >>> print(rows.mentions.decode().replace("\t", "|"), rows.facts.decode().replace("\t", "|"), sep="")
     7|0|nas|The NAS|\N|\N
     7|1|cedar|cedar|\N|\N
@@ -46,7 +46,7 @@ def said_rows_of(extractions: Iterable[tuple[int, Extraction]]) -> SaidRows:
             if subject in names and object_ in names and fact.relation.strip() and not backwards(start, end):
                 relation = fact.relation[:MAX_NAME]
                 facts.append((memory_id, place, subject, relation, object_, fact.confidence, start, end))
-    return SaidRows(copy_lines(memories), copy_lines(mentions), copy_lines(facts))
+    return ExtractedRows(copy_lines(memories), copy_lines(mentions), copy_lines(facts))
 
 
 def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
