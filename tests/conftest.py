@@ -48,6 +48,8 @@ def _own_places() -> Iterator[None]:
             del os.environ[name]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOPGATE_STORE"] = str(Path(folder) / "store")
+        # No server outlives its test.
+        os.environ["HOPGATE_LINGER"] = "0"
         yield
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psycopg
@@ -15,6 +15,7 @@ import hopgate
 from hopgate import Memory
 from hopgate.embed import EmbeddingCache
 from hopgate.embed.cache import ENVIRONMENT as CACHE
+from hopgate.extract import Extraction, ExtractorIdentity, Phrases, Source
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server.process import SERVER_LOG, EmbeddedServer
 
@@ -106,11 +107,20 @@ def test_a_statement_that_fails_leaves_no_text_in_the_servers_log(kb: KnowledgeB
     assert CANARY not in (server.directory / "pg" / SERVER_LOG).read_text(errors="replace")
 
 
+class Asked:
+    """The rules in the place of a model, whose answers are cached."""
+
+    identity = ExtractorIdentity("asked", "a model", prompt="What does it say?")
+
+    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+        return Phrases().extract(sources)
+
+
 def made(kb: KnowledgeBase, spec: str) -> None:
     """A store with vector, cache entry, mentions, facts and cached extraction of the text to come."""
     kb.add(Memory("s", SECRET, tags=(CANARY,)), Memory("o", OPEN))
     kb.embed(spec)
-    kb.build("phrases")
+    kb.build(Asked())
     assert count(kb, "SELECT count(*) FROM mentions m JOIN memories ON memories.id = memory_id WHERE external_id = 's'")
     assert count(kb, "SELECT count(*) FROM extraction_cache") == 2
     assert EmbeddingCache.default().info().vectors >= 2

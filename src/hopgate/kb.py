@@ -19,6 +19,7 @@ from hopgate.recall.completion import pool_of
 from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.hit import Hit
 from hopgate.recall.legs.graph import GraphLeg
+from hopgate.recall.preload import preload
 from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import recall
 from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
@@ -210,6 +211,7 @@ class KnowledgeBase:
         )
         warn_if_barred(settings, self._warned)
         self.graph_leg.configure(settings.walk)
+        preload(self.store, self._embedding, self._workers, settings)
         # A change of the embedder may meet a query in the middle: it is asked again.
         hits = retried(lambda: recall(self._pipeline, text, settings, filters, exact=exact, explain=explain))
         self._waiting.say(settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,17 +71,25 @@ class Upkeep:
 
         self._writer.mark_by_rules()
         with self._store.transaction() as connection:
-            waiting = extractions.pending(connection)
+            wanted = extractions.pending(connection, external_ids)
             made_by, derived = extractions.made_by(connection), version.is_derived(connection)
-        embedded = self._embedding.fill(None, progress)
-        wanted = waiting if external_ids is None else sorted(set(external_ids) & set(waiting))
-        if not wanted:
-            return CaughtUp(embedded, 0)
-        if extractor is None and made_by not in ("", DEFAULT):
-            return CaughtUp(embedded, 0, made_by)
+            embeds = vectors.has_space(connection)
+        left = made_by if wanted and extractor is None and made_by not in ("", DEFAULT) else ""
+        if not wanted or left:
+            return CaughtUp(self._embedding.fill(None, progress), 0, left)
         chosen = extractor_from(extractor or DEFAULT) if extractor is None or isinstance(extractor, str) else extractor
-        built = self._builder.build(chosen, only=wanted if derived else None)
-        return CaughtUp(embedded, built.extraction.memories)
+        if not embeds:
+            # Names and edges get vectors once the memories have made the store an embedder's.
+            embedded = self._embedding.fill(None, progress)
+            return CaughtUp(embedded, self._link(chosen, wanted if derived else None))
+        # Side by side: one waits for the model where the other waits for the server.
+        with ThreadPoolExecutor(1, thread_name_prefix="hopgate-embed") as beside:
+            embedding = beside.submit(self._embedding.fill, None, progress)
+            linked = self._link(chosen, wanted if derived else None)
+            return CaughtUp(embedding.result(), linked)
+
+    def _link(self, extractor: Extractor, external_ids: Sequence[str] | None) -> int:
+        return self._builder.build(extractor, only=external_ids).extraction.memories
 
     def watch(self, *, extractor: str | Extractor | None = None, wait: float | None = None) -> Iterator[CaughtUp]:
         """Embed and link what other programs write into the table, as it comes in; give what was done each time.

@@ -16,6 +16,7 @@ import pytest
 import hopgate
 from hopgate.cli import main
 from hopgate.demo import corpus
+from hopgate.extract import ExtractorIdentity, Phrases
 
 
 def run(capsys, *arguments: str):
@@ -65,14 +66,24 @@ def test_extract_counts_and_does_nothing_twice(dsn, triples, capsys):
     assert "memories" in run(capsys, *options)
 
 
-def test_a_second_extraction_of_the_same_texts_comes_from_the_cache(dsn, capsys):
-    with hopgate.open(dsn) as kb:
-        kb.add(*corpus().memories[:40])
-    first = told(capsys, "extract", "--dsn", dsn)
-    with psycopg.connect(dsn) as connection:
+class Asked:
+    """The rules in the place of a model."""
+
+    identity = ExtractorIdentity("asked", "a model", prompt="What does it say?")
+
+    def extract(self, sources):
+        return Phrases().extract(sources)
+
+
+@pytest.mark.parametrize(("extractor", "cached"), [(Asked(), True), (Phrases(), False)])
+def test_a_second_extraction_of_the_same_texts_comes_from_a_models_cache_and_rules_read_again(kb, extractor, cached):
+    kb.add(*corpus().memories[:40])
+    first = kb.extract(extractor)
+    with kb.store.transaction() as connection:
         connection.execute("DELETE FROM extractions")
-    again = told(capsys, "extract", "--dsn", dsn)
-    assert again["cache_hits"] == first["memories"] > 0 and again["facts"] == first["facts"]
+    again = kb.extract(extractor)
+    assert again.cache_hits == (first.memories if cached else 0)
+    assert (again.memories, again.facts) == (first.memories, first.facts) and first.facts > 0
 
 
 def test_a_replay_of_a_memory_that_is_not_there_is_refused(dsn, tmp_path, capsys):

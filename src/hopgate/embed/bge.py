@@ -50,6 +50,10 @@ class BgeSmall:
             fingerprint=MODEL_SHA256,
         )
 
+    def load(self) -> None:
+        """Load the model before the first text."""
+        self._model.load()
+
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Embed memories' contents."""
         return self._embed(texts)

@@ -52,6 +52,13 @@ class CachedEmbedder:
         """Which embedder this is: the one behind the cache."""
         return self.embedder.identity
 
+    def load(self) -> None:
+        """Load the bundled model now; other embedders load what they need when they are first asked."""
+        from hopgate.embed.bge import BgeSmall
+
+        if isinstance(self.embedder, BgeSmall):
+            self.embedder.load()
+
     def documents(self, texts: Sequence[Cleared]) -> Vectors:
         """Embed memories' contents, which have passed the guard."""
         return self._embed(texts, "document", self.embedder.documents)

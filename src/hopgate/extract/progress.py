@@ -25,12 +25,16 @@ class Progress:
         Why memories failed, were truncated or came out empty, and how often.
     stopped : str
         Why the run ended before its end; empty where it did not.
+    stage : str
+        What is being done, while a build goes on; its other stages count in `memories` what they deal with.
 
     Examples
     --------
     >>> progress = Progress(total=10, memories=4, seconds=2.0)
     >>> progress.left, str(progress)
     (3.0, '4/10 memories, 0 mentions, 0 facts, 0 failed, 0 truncated, 0 empty, 0 tokens, 0 from cache, 3 s left')
+    >>> print(Progress(total=9000, memories=3000, seconds=2.0, stage="embedding facts"))
+    embedding facts: 3,000/9,000, 1,500 a second, 4 s left
     """
 
     total: int | None = None
@@ -47,6 +51,7 @@ class Progress:
     reasons: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     stopped: str = ""
+    stage: str = ""
 
     @property
     def left(self) -> float | None:
@@ -78,10 +83,32 @@ class Progress:
             seconds=seconds,
         )
 
+    def joined(self, part: Progress, seconds: float) -> Progress:
+        """Return the count with another part of the same run in it, `seconds` after the start."""
+        summed = {
+            name: getattr(self, name) + getattr(part, name)
+            for name in ("memories", "skipped", "mentions", "facts", "failed", "truncated", "empty", "tokens")
+        }
+        return replace(
+            self,
+            **summed,
+            dropped=dict(Counter(self.dropped) + Counter(part.dropped)),
+            reasons=dict(Counter(self.reasons) + Counter(part.reasons)),
+            seconds=seconds,
+        )
+
     def __str__(self) -> str:
+        if self.stage:
+            return self._of_stage()
         done = f"{self.memories}/{self.total - self.skipped}" if self.total is not None else f"{self.memories}"
         left = f", {self.left:.0f} s left" if self.left is not None and self.left > 0 else ""
         return (
             f"{done} memories, {self.mentions} mentions, {self.facts} facts, {self.failed} failed, "
             f"{self.truncated} truncated, {self.empty} empty, {self.tokens} tokens, {self.cache_hits} from cache{left}"
         )
+
+    def _of_stage(self) -> str:
+        done = f"{self.memories:,}" + (f"/{self.total - self.skipped:,}" if self.total is not None else "")
+        rate = f", {self.memories / self.seconds:,.0f} a second" if self.memories and self.seconds else ""
+        left = f", {self.left:.0f} s left" if self.left else ""
+        return f"{self.stage}: {done}{rate}{left}"

@@ -19,7 +19,7 @@ LOG = logging.getLogger("hopgate.recall")
 class WaitingNotes:
     """Says once, by a record of the logger `hopgate.recall`, how many memories wait, and again when that changed.
 
-    Counting reads the table, so it is done at the first recall and at the next one after this process wrote something.
+    It is counted at the first recall and at the next one after this process wrote something.
     """
 
     def __init__(self, store: Store) -> None:
@@ -53,7 +53,7 @@ class WaitingNotes:
                 # Late: with it come the extractors, which a lexical recall does without.
                 from hopgate.store import extractions
 
-                waiting, what = extractions.states(connection).get("pending", 0), "the graph"
+                waiting, what = extractions.count_pending(connection), "the graph"
                 command = "hopgate build"
         if not waiting:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import select
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -58,9 +59,19 @@ def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
         # What is not used is given back soon: others may be waiting for it.
         max_idle=10,
         open=True,
-        check=ConnectionPool.check_connection,
+        check=_check,
         name="hopgate",
     )
+
+
+def _check(connection: psycopg.Connection[Any]) -> None:
+    """Ask the server only where its end of the line has something to say: an idle one is silent until it hangs up."""
+    line = select.poll()
+    line.register(connection.fileno(), select.POLLIN)
+    if line.poll(0):
+        from psycopg_pool import ConnectionPool
+
+        ConnectionPool.check_connection(connection)
 
 
 def address_of(connections: ConnectionPool[psycopg.Connection[Any]]) -> str:

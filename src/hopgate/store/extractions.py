@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from hopgate.store.store import Store
 
+# Memories that are looked at to tell who made a graph.
+SAMPLE = 1000
+
 
 class StoreCache:
     """The extraction cache inside the database: what turns sensitive leaves it in the same transaction."""
@@ -119,19 +122,44 @@ def record(
     )
 
 
-def pending(connection: Connection[Any]) -> list[str]:
-    """The external ids of the memories that no extractor has dealt with, in the order of arrival."""
+_WAITING = (
+    "waiting_links JOIN memories m ON m.id = memory_id WHERE NOT is_sensitive "
+    "AND NOT EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id)"
+)
+
+
+def pending(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
+    """The external ids of those of the memories (by default of all) that no extractor dealt with, the oldest first."""
+    these, parameters = ("", {}) if among is None else (f" AND {NAMED}", named(among))
+    return [row[0] for row in connection.execute(f"SELECT {KEY} FROM {_WAITING}{these} ORDER BY id", parameters)]
+
+
+def count_pending(connection: Connection[Any]) -> int:
+    """How many memories no extractor has dealt with."""
+    row = connection.execute(f"SELECT count(*) FROM {_WAITING}").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def unfinished(connection: Connection[Any], identity: ExtractorIdentity) -> list[str]:
+    """The external ids of the memories that this extractor has not dealt with to the end, in the order of arrival."""
+    # Two ranges of an index: with <> all rows would be read.
     rows = connection.execute(
-        f"SELECT {KEY} FROM memories m WHERE NOT is_sensitive "
-        "AND NOT EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id) ORDER BY id"
+        f"SELECT {KEY} FROM memories m WHERE NOT is_sensitive AND id IN (SELECT memory_id FROM waiting_links "
+        "UNION SELECT memory_id FROM extractions WHERE extractor_hash < %(hash)s "
+        "UNION SELECT memory_id FROM extractions WHERE extractor_hash > %(hash)s "
+        "UNION SELECT memory_id FROM extractions WHERE state NOT IN ('complete', 'empty')) ORDER BY id",
+        {"hash": identity.hash},
     )
     return [row[0] for row in rows]
 
 
 def made_by(connection: Connection[Any]) -> str:
-    """The extractor that made most of the graph, or nothing."""
+    """The extractor that made most of the graph, or nothing; by its first memories, which a build reads first."""
     row = connection.execute(
-        "SELECT extractor FROM extractions GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
+        "SELECT extractor FROM (SELECT extractor FROM extractions ORDER BY memory_id LIMIT %s) AS first "
+        "GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1",
+        (SAMPLE,),
     ).fetchone()
     return str(row[0]) if row else ""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.memory import Cleared, cleared
 from hopgate.passages import passage_text, passages
-from hopgate.store import connect, memories, passage_rows, vectors
+from hopgate.store import connect, memories, memory_words, passage_rows, vectors
 from hopgate.store.schema import place
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Embedding:
         self._store = store
         self._embedder: CachedEmbedder | None = None
         self._making = threading.Lock()
+        self._loaded = False
 
     def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
         """Embed a query with the embedder that made the store's vectors.
@@ -47,6 +48,7 @@ class Embedding:
             The store's, where the caller has just read it: another process may have changed it since the last query.
         """
         vector: NDArray[np.float32] = self.embedder(space=space).queries([text])[0]
+        self._loaded = True
         return vector
 
     def embedder(self, spec: str | None = None, space: vectors.EmbeddingSpace | None = None) -> CachedEmbedder:
@@ -64,14 +66,26 @@ class Embedding:
                 self._embedder = made
             return made
 
+    @property
+    def loaded(self) -> bool:
+        """Whether a query has its embedder at hand."""
+        return self._loaded
+
+    def load(self, space: vectors.EmbeddingSpace) -> None:
+        """Make the store's embedder ready for a query, where it has something to load."""
+        self._loaded = True
+        self.embedder(space=space).load()
+
     def fill(self, spec: str | None = None, progress: Progress | None = None) -> int:
         """Embed what has no vector yet."""
         with self._store.transaction() as connection:
-            if vectors.space(connection) is None and memories.count(connection) == 0:
+            space = vectors.space(connection)
+            if space is None and memory_words.count_kept(connection) == 0:
                 return 0
-        embedder = self.embedder(spec)
+        embedder = self.embedder(spec, space)
         made = self._run(embedder, "embedding", progress)
-        self.index()
+        if space is None or not space.indexed:
+            self.index()
         return made
 
     def change(self, spec: str, progress: Progress | None = None) -> int:
@@ -118,12 +132,14 @@ class Embedding:
             after = ids[-1]
             if progress:
                 progress(len(ids))
+            if len(ids) < BATCH:
+                return made
 
     def index(self) -> None:
         """Build the HNSW index once the table is large enough to need it."""
         with self._store.transaction() as connection:
             found = vectors.space(connection)
-            if found is None or found.indexed or memories.count(connection) < vectors.EXACT_BELOW:
+            if found is None or found.indexed or memory_words.count_kept(connection) < vectors.EXACT_BELOW:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from psycopg.errors import UniqueViolation
 
@@ -39,6 +40,7 @@ _ROW = (
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
 
 CHUNK = 5000
+_kinds: WeakKeyDictionary[Connection[Any], dict[str, str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,11 +285,14 @@ def _memory(row: Sequence[Any]) -> Memory:
 
 def _array_columns(connection: Connection[Any]) -> dict[str, str]:
     """The types of `tags` and `expanded_keywords`: arrays in our own table, maybe text in an owner's."""
+    if known := _kinds.get(connection):
+        return known
     rows = connection.execute(
         "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'memories'::regclass "
         "AND attname IN ('tags', 'expanded_keywords')"
     )
-    return dict(rows.fetchall())
+    _kinds[connection] = found = dict(rows.fetchall())
+    return found
 
 
 def _columns(connection: Connection[Any]) -> str:

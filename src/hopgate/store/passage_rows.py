@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.passages import Extent, passage_text, passages
 from hopgate.store import vectors
+from hopgate.store.sent_vectors import run_with
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,18 +39,20 @@ def write(
     if not rows:
         return
     vectors.check_rows(connection, made, column=column)
-    with vectors.copied(connection, range(len(rows)), made):
-        connection.execute(
-            f"INSERT INTO passages (memory_id, number, starts, ends, {column}) "
-            "SELECT p.memory_id, p.number, p.starts, p.ends, v.vector "
-            "FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::integer[]) "
-            "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN copied_vectors v ON v.id = p.place - 1 "
-            "ON CONFLICT (memory_id, number) DO UPDATE "
-            f"SET starts = excluded.starts, ends = excluded.ends, {column} = excluded.{column}",
-            (
-                [row.memory_id for row in rows],
-                [row.number for row in rows],
-                [row.span.start for row in rows],
-                [row.span.end for row in rows],
-            ),
-        )
+    run_with(
+        connection,
+        f"INSERT INTO passages (memory_id, number, starts, ends, {column}) "
+        "SELECT p.memory_id, p.number, p.starts, p.ends, v.vector "
+        "FROM unnest(%(memories)s::bigint[], %(numbers)s::integer[], %(starts)s::integer[], %(ends)s::integer[]) "
+        "WITH ORDINALITY AS p (memory_id, number, starts, ends, place) JOIN copied_vectors v ON v.id = p.place - 1 "
+        "ON CONFLICT (memory_id, number) DO UPDATE "
+        f"SET starts = excluded.starts, ends = excluded.ends, {column} = excluded.{column}",
+        range(len(rows)),
+        made,
+        parameters={
+            "memories": [row.memory_id for row in rows],
+            "numbers": [row.number for row in rows],
+            "starts": [row.span.start for row in rows],
+            "ends": [row.span.end for row in rows],
+        },
+    )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.passages import LONG_BYTES
 from hopgate.store.memory_locks import lock
+from hopgate.store.sent_vectors import run_with
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +64,11 @@ def space(connection: Connection[Any]) -> EmbeddingSpace | None:
     return EmbeddingSpace(Identity(**row[0]), Identity(**row[1]) if row[1] else None, row[2], row[3])
 
 
+def has_space(connection: Connection[Any]) -> bool:
+    """Whether anything is embedded: all that most writers of the graph need to know of the space."""
+    return connection.execute("SELECT 1 FROM embedding_space").fetchone() is not None
+
+
 def claim(connection: Connection[Any], identity: Identity) -> None:
     """Make the store this embedder's, or refuse by name when it is another's."""
     found = space(connection)
@@ -113,8 +118,7 @@ def check(found: EmbeddingSpace, identity: Identity) -> None:
 def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: str = "embedding") -> list[int]:
     """Memories that still need a vector, in order; a sensitive one never does."""
     rows = connection.execute(
-        f"SELECT id FROM memories WHERE {_missing(connection, column)} AND NOT is_sensitive AND id > %s "
-        "ORDER BY id LIMIT %s",
+        f"SELECT memories.id FROM {_waiting(connection, column)} AND memories.id > %s ORDER BY memories.id LIMIT %s",
         (after, limit),
     )
     return [row[0] for row in rows]
@@ -123,31 +127,31 @@ def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: 
 def pending_names(connection: Connection[Any]) -> list[str]:
     """The external ids of the memories that still need a vector."""
     rows = connection.execute(
-        f"SELECT coalesce(external_id, id::text) FROM memories WHERE {_missing(connection, 'embedding')} "
-        "AND NOT is_sensitive ORDER BY id"
+        f"SELECT coalesce(external_id, id::text) FROM {_waiting(connection, 'embedding')} ORDER BY id"
     )
     return [row[0] for row in rows]
 
 
 def count_pending(connection: Connection[Any], *, column: str = "embedding") -> int:
     """How many memories still need a vector."""
-    row = connection.execute(
-        f"SELECT count(*) FROM memories WHERE {_missing(connection, column)} AND NOT is_sensitive"
-    ).fetchone()
+    row = connection.execute(f"SELECT count(*) FROM {_waiting(connection, column)}").fetchone()
     assert row is not None
     return int(row[0])
 
 
-def _missing(connection: Connection[Any], column: str) -> str:
-    """The condition that a memory or its passages have no vector; before the first one there is no column.
+def _waiting(connection: Connection[Any], column: str) -> str:
+    """The memories that lack a vector, or whose passages do, as a FROM clause with its condition.
 
-    `octet_length` does not read a text that lies outside its row.
+    Who lacks the store's own vector is on a list; who lacks the next embedder's nearly all do. Before the first vector
+    there is no column. `octet_length` does not read a text that lies outside its row.
     """
-    if space(connection) is None:
-        return "true"
+    listed = "waiting_vectors JOIN memories ON memories.id = memory_id" if column == "embedding" else "memories"
+    if not has_space(connection):
+        return f"{listed} WHERE NOT is_sensitive"
     return (
-        f"({column} IS NULL OR octet_length(content) > {LONG_BYTES} AND NOT EXISTS (SELECT 1 FROM passages "
-        f"WHERE passages.memory_id = memories.id AND passages.{column} IS NOT NULL))"
+        f"{listed} WHERE NOT is_sensitive AND (memories.{column} IS NULL OR octet_length(content) > {LONG_BYTES} "
+        f"AND NOT EXISTS (SELECT 1 FROM passages WHERE passages.memory_id = memories.id "
+        f"AND passages.{column} IS NOT NULL))"
     )
 
 
@@ -166,12 +170,18 @@ def write(
     lock(connection, ids)
     check_rows(connection, vectors, column=column)
     hashes = [hashlib.md5(content.encode()).hexdigest() for content in contents]
-    with copied(connection, ids, vectors, hashes):
-        done = connection.execute(
-            f"UPDATE memories m SET {column} = v.vector FROM copied_vectors v WHERE m.id = v.id "
-            "AND md5(coalesce(m.content, '')) = v.hash AND NOT m.is_sensitive RETURNING m.id"
-        ).fetchall()
-    return {row[0] for row in done}
+    done = run_with(
+        connection,
+        f"UPDATE memories m SET {column} = v.vector FROM copied_vectors v WHERE m.id = v.id "
+        "AND md5(coalesce(m.content, '')) = v.hash AND NOT m.is_sensitive RETURNING m.id",
+        ids,
+        vectors,
+        hashes=hashes,
+    )
+    written = {row[0] for row in done}
+    if column == "embedding":
+        connection.execute("DELETE FROM waiting_vectors WHERE memory_id = ANY(%s)", (list(written),))
+    return written
 
 
 def check_rows(connection: Connection[Any], vectors: NDArray[np.float32], *, column: str) -> None:
@@ -190,26 +200,6 @@ def check_rows(connection: Connection[Any], vectors: NDArray[np.float32], *, col
             f"the embedder returned vectors of {vectors.shape[1]} dimensions, and this store's have "
             f"{expected.dimension if expected else 'no room yet'}: nothing of this batch was written"
         )
-
-
-@contextlib.contextmanager
-def copied(
-    connection: Connection[Any], ids: Sequence[int], vectors: NDArray[np.float32], hashes: Sequence[str] | None = None
-) -> Iterator[None]:
-    """Lay vectors into the temporary table `copied_vectors (id, hash, vector)` for as long as the block runs."""
-    from pgvector import HalfVector
-    from pgvector.psycopg import register_vector
-
-    register_vector(connection)
-    connection.execute(
-        f"CREATE TEMP TABLE copied_vectors (id bigint, hash text, vector halfvec({vectors.shape[1]})) ON COMMIT DROP"
-    )
-    with connection.cursor() as cursor, cursor.copy("COPY copied_vectors FROM STDIN WITH (FORMAT BINARY)") as copy:
-        copy.set_types(["int8", "text", "halfvec"])
-        for key, content_hash, vector in zip(ids, hashes or [""] * len(ids), vectors, strict=True):
-            copy.write_row((key, content_hash, HalfVector(vector)))
-    yield
-    connection.execute("DROP TABLE copied_vectors")
 
 
 def to_sql(vector: NDArray[np.float32]) -> str:
@@ -251,6 +241,11 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
     also = ", next_embedding = NULL" if found.next_identity else ""
     connection.execute(f"UPDATE memories SET embedding = NULL{also} WHERE id = ANY(%s)", (list(ids),))
     connection.execute("DELETE FROM passages WHERE memory_id = ANY(%s)", (list(ids),))
+    connection.execute(
+        "INSERT INTO waiting_vectors SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive "
+        "ON CONFLICT DO NOTHING",
+        (list(ids),),
+    )
 
 
 def begin_next(connection: Connection[Any], identity: Identity) -> None:
@@ -278,6 +273,11 @@ def finish_next(connection: Connection[Any], identity: Identity) -> None:
     for table in GRAPH_TABLES:
         connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS embedding")
         connection.execute(f"ALTER TABLE {table} ADD COLUMN embedding halfvec({identity.dimension})")
+    # Who came after the last look may have got the old embedder's vector.
+    connection.execute(
+        "INSERT INTO waiting_vectors SELECT id FROM memories WHERE embedding IS NULL AND NOT is_sensitive "
+        "ON CONFLICT DO NOTHING"
+    )
     connection.execute(
         "UPDATE embedding_space SET name = %s, dimension = %s, identity = %s, next_identity = NULL, created_at = now()",
         (identity.name, identity.dimension, json.dumps(identity.to_dict())),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.needed_texts import Needs, may_match, needed_texts
 from hopgate.extract.rules.words import words
 
 _ONE = r"⟨(?:team )?\d+⟩"
@@ -106,6 +108,7 @@ class FactPattern:
 
     relation: str
     regex: re.Pattern[str]
+    needs: Needs
 
 
 class FactTable:
@@ -125,18 +128,23 @@ class FactTable:
             for word in _needs(raw) or words(rows[name]["on"]):
                 self._of_word.setdefault(word, set()).add(number)
 
+    @lru_cache(maxsize=4096)  # noqa: B019  there is one table
+    def _numbers(self, words: frozenset[str]) -> tuple[int, ...]:
+        """The patterns that some words make worth trying, in the order of the table."""
+        return tuple(sorted(set[int]().union(*(self._of_word[word] for word in words))))
+
     def worth_trying(self, text: str) -> Iterator[FactPattern]:
         """Yield the patterns one of whose words is in an encoded sentence, and whose brackets are; moves first."""
-        numbers: set[int] = set()
-        for word in set(text.split()) & self._of_word.keys():
-            numbers |= self._of_word[word]
-        for number in sorted(numbers):
+        for number in self._numbers(frozenset(self._of_word.keys() & text.split())):
             if self._holds[number] not in text:
                 continue
             if number not in self._compiled:
                 relation, raw = self._raw[number]
-                self._compiled[number] = FactPattern(relation, _compiled(raw))
-            yield self._compiled[number]
+                regex = _compiled(raw)
+                self._compiled[number] = FactPattern(relation, regex, needed_texts(regex))
+            pattern = self._compiled[number]
+            if may_match(pattern.needs, text):
+                yield pattern
 
 
 def _holds(raw: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, zipf
 from hopgate.extract.rules.lower_slots import closed, compounds, placed
+from hopgate.extract.rules.needed_texts import may_match, needed_texts
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
 
@@ -57,27 +58,30 @@ _SLOT_WORDS = words(
 _OF_PEOPLE = words("lives works wohnt arbeitet habite travaille vive trabaja woont werkt abita lavora reports")
 _WHERE = words("in at for to bei à chez en a da bij with near")
 _TEMPLATES = tuple(
-    re.compile(rf"(?:(?<=^)|(?<=[ \n])){template}(?= |$)")
-    for template in (
-        f"{_MOVED} {_X} (?:over )?from {_A} (?:over )?to {_B}",
-        f"{_MOVED} [^ ]+ (?:over )?from {_A} (?:over )?to {_B}",
-        f"{_MOVED} {_X} (?:over |back )?to {_B}",
-        f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|"
-        f"moves|relocated|transferred)(?: over)? from {_A} to {_B}",
-        f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|moves|relocated)(?: over| back)? to {_B}",
-        f"{_X}(?: is| lives| sits| stays)?{_NOW} (?:lives|is|stays|sits|runs|on){_NOW} on {_B}",
-        f"{_X} (?:is|lives|stays){_NOW} on {_B}",
-        f"{_A}{_NOW} hosts {_X}(?: and [^ ]+)?",
-        f"{_A}{_NOW} hosts [^ ]+ and {_X}",
-        f"{_X} (?:ist |wurde )?(?:von {_A} )?(?:auf|nach) {_B} (?:umgezogen|migriert|verschoben|gewandert)",
-        f"{_X} (?:draait|loopt|läuft|tourne|gira|corre){_NOW}(?: (?:seit|"
-        f"sinds|depuis|dal|desde) [^ ]+)? (?:auf|op|sur|su|en) {_B}",
-        f"(?:läuft|draait) {_X}{_NOW} (?:auf|op) {_B}",
-        f"(?:läuft|draait)(?: (?:seit|sinds) [^ ]+)? (?:auf|op) {_B}",
-        f"(?:instead of|statt|in plaats van|rather than)(?: on| auf| op)? {_B}",
-        f"(?:rebooted|restarted|reinstalled|reimaged|ssh into|logged into|onto) {_B}",
-        f"{_A} out , {_B} in",
-        f"{_A} (?:sits|stands|hums|crashed|died|rebooted|froze|stürzte|steht)",
+    (pattern, needed_texts(pattern))
+    for pattern in (
+        re.compile(rf"(?:(?<=^)|(?<=[ \n])){template}(?= |$)")
+        for template in (
+            f"{_MOVED} {_X} (?:over )?from {_A} (?:over )?to {_B}",
+            f"{_MOVED} [^ ]+ (?:over )?from {_A} (?:over )?to {_B}",
+            f"{_MOVED} {_X} (?:over |back )?to {_B}",
+            f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|"
+            f"moves|relocated|transferred)(?: over)? from {_A} to {_B}",
+            f"{_X}(?: was| is| got| has| has been)?{_NOW} (?:moved|migrated|moves|relocated)(?: over| back)? to {_B}",
+            f"{_X}(?: is| lives| sits| stays)?{_NOW} (?:lives|is|stays|sits|runs|on){_NOW} on {_B}",
+            f"{_X} (?:is|lives|stays){_NOW} on {_B}",
+            f"{_A}{_NOW} hosts {_X}(?: and [^ ]+)?",
+            f"{_A}{_NOW} hosts [^ ]+ and {_X}",
+            f"{_X} (?:ist |wurde )?(?:von {_A} )?(?:auf|nach) {_B} (?:umgezogen|migriert|verschoben|gewandert)",
+            f"{_X} (?:draait|loopt|läuft|tourne|gira|corre){_NOW}(?: (?:seit|"
+            f"sinds|depuis|dal|desde) [^ ]+)? (?:auf|op|sur|su|en) {_B}",
+            f"(?:läuft|draait) {_X}{_NOW} (?:auf|op) {_B}",
+            f"(?:läuft|draait)(?: (?:seit|sinds) [^ ]+)? (?:auf|op) {_B}",
+            f"(?:instead of|statt|in plaats van|rather than)(?: on| auf| op)? {_B}",
+            f"(?:rebooted|restarted|reinstalled|reimaged|ssh into|logged into|onto) {_B}",
+            f"{_A} out , {_B} in",
+            f"{_A} (?:sits|stands|hums|crashed|died|rebooted|froze|stürzte|steht)",
+        )
     )
 )
 _TEMPLATE_WORDS = words(
@@ -129,6 +133,16 @@ class Survey:
             self.capitals.update(
                 {lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'}
             )
+
+    def merge(self, later: Survey) -> None:
+        """Take in a survey of memories that come after those of this one."""
+        self.introduced |= later.introduced
+        for mine, theirs in (
+            (self.capitals, later.capitals), (self.lower, later.lower), (self.bare, later.bare),
+            (self.speakers, later.speakers),
+        ):  # fmt: skip
+            mine.update(theirs)
+        self.starts |= later.starts
 
     def names(self, tokens: Iterable[str], code: str) -> dict[str, str]:
         """Give those of a memory's words that all memories show to be names, in lower case, with their kinds."""
@@ -223,8 +237,8 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
         found.setdefault(name, "")
     text = " ".join(lower[:LONGEST_TEXT])
     worth = not _TEMPLATE_WORDS.isdisjoint(words) or " is on " in text or " now on " in text
-    for pattern in _TEMPLATES if worth else ():
-        for match in pattern.finditer(text):
+    for pattern, needs in _TEMPLATES if worth else ():
+        for match in pattern.finditer(text) if may_match(needs, text) else ():
             names = {key: name for key, name in match.groupdict().items() if name and _can_name(name, tokens, key)}
             if len(names) == sum(value is not None for value in match.groupdict().values()):
                 for key, name in names.items():

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hopgate.graph.build import manual
 from hopgate.graph.build.resolve import MERGE
-from hopgate.graph.canonicalise import (
-    Canonicaliser,
-    ContextMention,
-    Relations,
-    canonicalise_relations,
-)
+from hopgate.graph.canonicalise import Canonicaliser, Relations, canonicalise_relations
+from hopgate.graph.canonicalise.units import Units
 from hopgate.store.graph import fact_rows, merge_rows, name_rows, relation_rows, version
 from hopgate.store.graph.merge_rows import BulkMerge
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
 
@@ -34,7 +31,7 @@ class Material:
 
     version: int
     names: Sequence[name_rows.NameRow]
-    contexts: Mapping[int, Sequence[tuple[tuple[str, str], ...]]]
+    contexts: Mapping[int, Mapping[tuple[str, str], int]]
     relations: Mapping[str, int]
 
 
@@ -60,20 +57,25 @@ def material(connection: Connection[Any]) -> Material:
 
 def clustered(read: Material, canonicaliser: Canonicaliser | None = None, embed: Embed | None = None) -> Clusters:
     """Cluster all names and relations: the long part, for which nobody needs to wait."""
-    mentions = [
-        ContextMention(row.name, row.kind, context)
-        for row in read.names
-        for context in (read.contexts.get(row.id) or [()])
-    ]
-    owners = [row for row in read.names for _ in (read.contexts.get(row.id) or [()])]
-    result = (canonicaliser or Canonicaliser(threshold=MERGE)).fit(mentions, embed)
-    clusters: dict[int, dict[int, name_rows.NameRow]] = defaultdict(dict)
-    for row, label in zip(owners, result.labels_.tolist(), strict=True):
-        clusters[label][row.id] = row
+    result = (canonicaliser or Canonicaliser(threshold=MERGE)).fit_units(_units(read), embed)
+    clusters: dict[int, list[name_rows.NameRow]] = defaultdict(list)
+    for row, label in zip(read.names, result.labels_.tolist(), strict=True):
+        clusters[label].append(row)
     repeated = [raw for raw, count in read.relations.items() for _ in range(count)]
     relations = canonicalise_relations(repeated, embed=embed if len(read.relations) <= MAX_EMBEDDED else None)
-    return Clusters(
-        read.version, [list(members.values()) for members in clusters.values()], result.threshold, relations
+    return Clusters(read.version, list(clusters.values()), result.threshold, relations)
+
+
+def _units(read: Material) -> Units:
+    """A store's names as the canonicaliser takes them: each is one unit, and its mentions are counted already."""
+    rows = read.names
+    return Units(
+        names=tuple(row.normal for row in rows),
+        kinds=tuple(row.kind for row in rows),
+        counts=np.array([max(1, row.uses) for row in rows], dtype=np.float64),
+        spellings=tuple(row.name for row in rows),
+        contexts=tuple(Counter(read.contexts.get(row.id, {})) for row in rows),
+        of_mention=np.arange(len(rows), dtype=np.int64),
     )
 
 

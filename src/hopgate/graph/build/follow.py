@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.derive import derive
-from hopgate.graph.names.links import link_memories, link_names, relink, whole_index
-from hopgate.store import memories
-from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, name_rows, version
+from hopgate.graph.names.links import link_all_titles, link_memories, link_names, relink, whole_index
+from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, link_rows, name_rows, plain_edges, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -67,12 +66,13 @@ def follow_all(connection: Connection[Any]) -> None:
     name_rows.refresh(connection, [row.id for row in known])
     _rename(connection, concept_ids)
     index = whole_index(connection)
-    link_memories(connection, memories.all_ids(connection), index)
+    link_rows.link_all_mentions(connection)
+    link_all_titles(connection, index)
     link_names(connection, concept_ids, index)
-    groups = fact_rows.all_groups(connection)
+    groups = plain_edges.derive_plain(connection)
     for start in range(0, len(groups), GROUPS):
         derive(connection, groups[start : start + GROUPS])
-    edge_rows.drop_unsupported(connection)
+    plain_edges.restore_vectors(connection)
     edge_rows.analyse(connection)
     version.set_derived(connection, True)
     version.bump(connection)

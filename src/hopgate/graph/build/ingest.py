@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from hopgate.extract.cache import text_key
 from hopgate.extract.extraction import Extraction, State, bounded
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
+from hopgate.graph.build.extraction_rows import MAX_NAME, backwards, is_name, names_used
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.revoke import revoke
 from hopgate.graph.build.store_context import carried
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 Resolve = Callable[["Connection[Any]", Sequence[NameRow]], None]
 
-# A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
-MAX_NAME = 200
 # Names written in one turn under the graph's lock: resolving one takes about 10 ms of it.
 MAX_TURN = 200
 
@@ -66,13 +65,13 @@ def add(
     known = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in wanted})
     mentions, facts = [], []
     for one in batch:
-        for name, kind in _names_used(one.extraction):
+        for name, kind in names_used(one.extraction):
             if row := known.get(normalise(name)):
                 mentions.append((one.memory_id, row.id, name, kind))
         for fact in one.extraction.facts:
             subject, object_ = known.get(normalise(fact.subject)), known.get(normalise(fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
-            if subject is None or object_ is None or not fact.relation.strip() or _backwards(start, end):
+            if subject is None or object_ is None or not fact.relation.strip() or backwards(start, end):
                 continue
             facts.append(
                 FactRow(one.memory_id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
@@ -93,8 +92,9 @@ def add(
     memory_ids = [one.memory_id for one in batch]
     new_ids = {row.id for row in new_names}
     older = carried(connection, [row for row in rows if row.id in new_ids], memory_ids)
-    fact_rows.add_mentions(connection, older)
-    memory_ids += sorted({row[0] for row in older})
+    if older:
+        fact_rows.add_mentions(connection, older)
+        memory_ids += sorted({row[0] for row in older})
     follow_change(
         connection,
         concept_ids=sorted({row.concept_id for row in rows}),
@@ -108,26 +108,13 @@ def spellings(extractions: Iterable[Extraction]) -> dict[str, tuple[str, str | N
     """Every name of a batch by its normal form; the first spelling and the first kind win."""
     wanted: dict[str, tuple[str, str | None]] = {}
     for extraction in extractions:
-        for name, kind in _names_used(extraction):
+        for name, kind in names_used(extraction):
             normal = normalise(name)
-            if not normal or len(normal) > MAX_NAME or len(name) > 2 * MAX_NAME:
+            if not is_name(name, normal):
                 continue
             spelling, first = wanted.get(normal, (name, None))
             wanted[normal] = (spelling, first or kind)
     return wanted
-
-
-def _names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
-    """The names that an extraction uses: whoever states a fact mentions its ends."""
-    for mention in extraction.mentions:
-        yield mention.name, mention.kind or None
-    for fact in extraction.facts:
-        yield fact.subject, None
-        yield fact.object, None
-
-
-def _backwards(start: datetime | None, end: datetime | None) -> bool:
-    return start is not None and end is not None and end < start
 
 
 def _portions(batch: Sequence[Extracted]) -> Iterator[list[Extracted]]:
@@ -135,7 +122,7 @@ def _portions(batch: Sequence[Extracted]) -> Iterator[list[Extracted]]:
     portion: list[Extracted] = []
     names: set[str] = set()
     for one in batch:
-        further = {name for name, _ in _names_used(one.extraction)}
+        further = {name for name, _ in names_used(one.extraction)}
         if portion and len(names | further) > MAX_TURN:
             yield portion
             portion, names = [], set()
@@ -178,7 +165,15 @@ class GraphSink:
     def _write_portion(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         if self._resolution:
             names = spellings(one.extraction for one in batch)
-            self._resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()})
+            self._resolution.prepare(
+                self._store,
+                {normal: name for normal, (name, _) in names.items()},
+                {
+                    (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
+                    for one in batch
+                    for fact in one.extraction.facts
+                },
+            )
         self._store.run(lambda connection: self._write(connection, batch, identity))
 
     def _write(self, connection: Connection[Any], batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:

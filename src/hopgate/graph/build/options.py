@@ -28,6 +28,9 @@ class ExtractOptions(TypedDict, total=False):
         Called with the count after every batch.
     ask : callable
         Decides names that the thresholds leave undecided.
+    processes : int
+        How many processes read memories by the rules for a first build; 0 reads in this one. By default one a core for
+        a large store, and none for a small one.
     """
 
     only: Sequence[str] | None
@@ -35,6 +38,7 @@ class ExtractOptions(TypedDict, total=False):
     run: Run | None
     show: Callable[[Progress], object]
     ask: Ask | None
+    processes: int | None
 
 
 class BuildOptions(ExtractOptions, total=False):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,13 @@ from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.extract.statements import Statement, WithStatements, read_statements
 from hopgate.graph.build import backfill
+from hopgate.graph.build.bulk_extract import extract_in_bulk
 from hopgate.graph.build.follow import follow_all, follow_change
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext, surveyed_store
 from hopgate.memory import Cleared, Memory, cleared
-from hopgate.store import extractions, memories, vectors
+from hopgate.store import extractions, memories, memory_words, vectors
 from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, statement_rows, version
@@ -67,6 +69,7 @@ class GraphBuilder:
         limit: int | None = None,
         show: Show = str,
         ask: Ask | None = None,
+        processes: int | None = None,
     ) -> Progress:
         """Extract from every memory that this extractor has not dealt with; resumable, from cache where it can.
 
@@ -78,6 +81,8 @@ class GraphBuilder:
             The external ids of the memories to extract from: the cost is then that of these, however many others.
         """
         with build_lock(self._store) as whole:
+            if whole and _in_bulk(extractor, only, run, limit):
+                return extract_in_bulk(self._store, extractor, show, processes)
             return self._extract(extractor, only, run, limit, show, not whole, self._resolution(ask))
 
     def build(
@@ -95,6 +100,7 @@ class GraphBuilder:
         statements: str | Path | None = None,
         show: Show = str,
         ask: Ask | None = None,
+        processes: int | None = None,
     ) -> Built:
         """Extract, canonicalise, derive and embed.
 
@@ -109,13 +115,16 @@ class GraphBuilder:
         with build_lock(self._store, rebuild=rebuild) as whole:
             self._store.run(lambda connection: _declare(connection, {*shipped, *single_valued}, several_valued, whole))
             resolution = self._resolution(ask)
-            progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
+            if whole and _in_bulk(extractor, only, run, limit):
+                progress = extract_in_bulk(self._store, extractor, show, processes)
+            else:
+                progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
             if whole:
-                self._cluster(canonicaliser, self._embed if self._embeds() else None)
-        self.embed(concepts=embed_concepts)
+                self._cluster(canonicaliser, self._embed if self._embeds() else None, show)
+        self.embed(concepts=embed_concepts, show=show)
         return Built(progress, not whole, resolution.tally)
 
-    def _cluster(self, canonicaliser: Canonicaliser | None, embed: backfill.Embed | None) -> None:
+    def _cluster(self, canonicaliser: Canonicaliser | None, embed: backfill.Embed | None, show: Show) -> None:
         """Cluster all names and relations, and derive everything from them.
 
         The graph's lock is for the write alone; where the graph changed while its names were compared, once more.
@@ -124,6 +133,7 @@ class GraphBuilder:
         def write(clusters: backfill.Clusters, connection: Connection[Any]) -> bool:
             if not backfill.canonicalise(connection, clusters):
                 return False
+            show(Progress(stage="deriving edges"))
             follow_all(connection)
             return True
 
@@ -131,6 +141,7 @@ class GraphBuilder:
             name_rows.lock(connection)
             write(backfill.clustered(backfill.material(connection), canonicaliser, embed), connection)
 
+        show(Progress(stage="bringing names together"))
         for _ in range(ATTEMPTS):
             clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed)
             if self._store.run(partial(write, clusters)):
@@ -171,44 +182,58 @@ class GraphBuilder:
         resolution: NameResolver,
     ) -> Progress:
         context = self._context(extractor, deriving)
-        if only is not None:
+        # What other extractors left undone is asked once and is all there is to do; before the first build it is all.
+        if only is None and deriving and limit is None:
             with self._store.transaction() as connection:
-                wanted = list(memories.fetch(connection, only).values())
-            stream: Iterable[Source] = self._read(wanted, extractor, context)
-            total = len(only)
+                only = extractions.unfinished(connection, extractor.identity)
+        if only is not None:
+            pages, total = self._pages_of(only), len(only)
         else:
             with self._store.transaction() as connection:
-                total = memories.count(connection)
-            stream = (source for page in self._pages(limit) for source in self._read(page, extractor, context))
+                total = memory_words.count_kept(connection)
+            pages = self._pages(limit)
             total = min(total, limit) if limit is not None else total
+        stream = (source for page in pages for source in self._read(page, extractor, context))
         sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
-        return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
+        # Rules read a text again in less time than it takes to look up what they said of it.
+        cache = None if context is not None else StoreCache(self._store)
+        return (run or Run()).over(stream, extractor, sink, cache=cache, total=total, show=show)
 
-    def embed(self, *, concepts: bool = True) -> None:
+    def embed(self, *, concepts: bool = True, show: Show = str) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
 
-        Walks start from facts and statements near the query; concepts' vectors serve to resolve new names.
+        Walks start from facts and statements near the query; concepts' vectors serve to resolve new names. Equal texts
+        are embedded once.
         """
         if not self._embeds():
             return
-        tables: list[graph_vectors.Table] = ["concept_edges", "statements"]
+        tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "statements")
         if concepts:
-            tables.append("concepts")
-        for table in tables:
-            after = 0
-            while True:
-                with self._store.transaction() as connection:
-                    rows = graph_vectors.pending(connection, table, after=after, limit=BATCH)
-                if not rows:
-                    break
-                self._store.run(partial(_write_vectors, table, rows, self._embed([text for _, text in rows])))
-                after = rows[-1][0]
+            tables = (*tables, "concepts")
+        after = dict.fromkeys(tables, 0)
+        began, progress = time.monotonic(), Progress(stage="embedding facts and names")
+        while tables:
+            with self._store.transaction() as connection:
+                rows = {
+                    table: graph_vectors.pending(connection, table, after=after[table], limit=BATCH) for table in tables
+                }
+                full = tuple(table for table in tables if len(rows[table]) == BATCH)
+                if full and progress.total is None:
+                    total = sum(graph_vectors.count_pending(connection, table) for table in tables)
+                    progress = replace(progress, total=total)
+            if texts := [text for table in tables for _, text in rows[table]]:
+                self._store.run(partial(_write_vectors, rows, self._embed(texts)))
+                done = progress.memories + len(texts)
+                progress = replace(progress, memories=done, seconds=time.monotonic() - began)
+                show(progress)
+            tables = full
+            after |= {table: rows[table][-1][0] for table in tables}
         if concepts:
             self._store.run(graph_vectors.ensure_index)
 
     def _embeds(self) -> bool:
         with self._store.transaction() as connection:
-            return vectors.space(connection) is not None
+            return vectors.has_space(connection)
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.
@@ -218,18 +243,25 @@ class GraphBuilder:
         """What tells sources of other memories, for an extractor that reads it: all of them before the first build."""
         if not isinstance(_reader(extractor), ContextualExtractor):
             return None
-        return StoreContext(self._store) if deriving else surveyed_store(self._store, self._pages(None))
+        return StoreContext() if deriving else surveyed_store(self._pages(None))
 
     def _read(self, page: Sequence[Memory], extractor: Extractor, context: StoreContext | None) -> Iterable[Source]:
         if context is None:
             return sources(page)
         with self._store.transaction() as connection:
             done = set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
-        # What is done is not read again; it passes as it is, so that it is counted.
-        fresh = {
-            source.memory_id: source for source in context.filled([one for one in page if one.external_id not in done])
-        }
+            # What is done is not read again; it passes as it is, so that it is counted.
+            read = context.filled(connection, [one for one in page if one.external_id not in done])
+        fresh = {source.memory_id: source for source in read}
         return [fresh.get(source.memory_id, source) for source in sources(page)]
+
+    def _pages_of(self, external_ids: Sequence[str]) -> Iterator[list[Memory]]:
+        """These memories a batch at a time."""
+        for start in range(0, len(external_ids), BATCH):
+            part = external_ids[start : start + BATCH]
+            with self._store.transaction() as connection:
+                page = memories.fetch(connection, part)
+            yield [page[key] for key in part if key in page]
 
     def _pages(self, limit: int | None) -> Iterator[list[Memory]]:
         """Memories a batch at a time, so that no cursor stays open for a long run."""
@@ -256,18 +288,28 @@ def _declare(connection: Connection[Any], single: Collection[str], several: Coll
 
 
 def _write_vectors(
-    table: graph_vectors.Table,
-    rows: Sequence[tuple[int, str]],
+    rows: Mapping[graph_vectors.Table, Sequence[tuple[int, str]]],
     made: NDArray[np.float32],
     connection: Connection[Any],
 ) -> None:
     """Write vectors of rows that still say what was embedded; what changed meanwhile waits for the next time."""
     name_rows.lock(connection)
-    now = dict(graph_vectors.pending(connection, table, after=rows[0][0] - 1, limit=len(rows)))
-    same = [at for at, (key, text) in enumerate(rows) if now.get(key) == text]
-    graph_vectors.write(connection, table, [rows[at][0] for at in same], made[same])
+    for table, own in rows.items():
+        vectors_of, made = made[: len(own)], made[len(own) :]
+        if not own:
+            continue
+        now = dict(graph_vectors.pending(connection, table, after=own[0][0] - 1, limit=len(own)))
+        same = [at for at, (key, text) in enumerate(own) if now.get(key) == text]
+        graph_vectors.write(connection, table, [own[at][0] for at in same], vectors_of[same])
 
 
 def _reader(extractor: Extractor) -> Extractor:
     """The extractor that reads texts, where one that adds statements stands before it."""
     return extractor.extractor if isinstance(extractor, WithStatements) else extractor
+
+
+def _in_bulk(extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
+    """Whether rules read everything there is: a model is asked as its run says, a few memories at a time."""
+    return (
+        isinstance(extractor, ContextualExtractor) and only is None and limit is None and (run is None or run == Run())
+    )

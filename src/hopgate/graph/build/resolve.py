@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -98,18 +98,29 @@ class NameResolver:
         self._scale = scale or CosineScale()
         self.tally = Tally()
 
-    def prepare(self, store: Store, spellings: dict[str, str]) -> None:
-        """Embed the names (normal form to spelling) that the store does not know, before its lock is taken."""
+    def prepare(self, store: Store, spellings: dict[str, str], facts: Collection[tuple[str, str, str]] = ()) -> None:
+        """Embed the names (normal form to spelling) that the store does not know, before its lock is taken.
+
+        Parameters
+        ----------
+        facts : collection of (str, str, str)
+            Facts between such names, as normal form, relation and normal form. Their texts are embedded along with the
+            names, so that all cores are used and the edges that follow find their vectors in the cache.
+        """
         self._vectors = {}
         if self._embed is None:
             return
         with store.transaction() as connection:
-            known = {row.normal for row in name_rows.by_normal(connection, list(spellings))}
+            known = {row.normal: row.name for row in name_rows.by_normal(connection, list(spellings))}
             self._scale.fit(connection)
         fresh = [normal for normal in spellings if normal not in known]
-        if fresh:
-            made = self._embed([spellings[normal] for normal in fresh])
-            self._vectors = dict(zip(fresh, made, strict=True))
+        spelt = spellings | known
+        texts = [
+            f"{spelt[one]} {relation} {spelt[other]}" for one, relation, other in facts if {one, other} <= spelt.keys()
+        ]
+        if fresh or texts:
+            made = self._embed([*(spellings[normal] for normal in fresh), *texts])
+            self._vectors = dict(zip(fresh, made, strict=False))
 
     def __call__(self, connection: Connection[Any], fresh: Sequence[NameRow]) -> None:
         """Merge new names into the concepts they mean."""

@@ -18,8 +18,6 @@ from hopgate.store.graph import name_rows
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.store.store import Store
-
 # Kinds of the names in lower case that the rules find: such a name is one wherever the word stands.
 LOWER_KINDS = frozenset(("host", "service", "name"))
 # A word that so many memories hold recurs; no more need be looked up.
@@ -36,24 +34,23 @@ class StoreContext:
         What all memories show, for a backfill. Without it the store's names are looked up for each batch.
     """
 
-    def __init__(self, store: Store, survey: CorpusSurvey | None = None) -> None:
-        self._store, self._survey = store, survey
+    def __init__(self, survey: CorpusSurvey | None = None) -> None:
+        self._survey = survey
 
-    def filled(self, batch: Sequence[Memory]) -> list[Source]:
+    def filled(self, connection: Connection[Any], batch: Sequence[Memory]) -> list[Source]:
         """Turn memories into sources with the turns before them and the names that others make known."""
-        with self._store.transaction() as connection:
-            read = [replace(source, before=source.before or before) for source, before in _turns(connection, batch)]
-            survey = self._survey or _looked_up(connection, read)
+        read = [replace(source, before=source.before or before) for source, before in _turns(connection, batch)]
+        survey = self._survey or _looked_up(connection, read)
         return [replace(source, known=known_to(survey, source)) for source in read]
 
 
-def surveyed_store(store: Store, pages: Iterable[Sequence[Memory]]) -> StoreContext:
+def surveyed_store(pages: Iterable[Sequence[Memory]]) -> StoreContext:
     """Survey every memory of a store, for a backfill."""
     survey = CorpusSurvey()
     for page in pages:
         for source in with_turns(page):
             survey.add(source)
-    return StoreContext(store, survey)
+    return StoreContext(survey)
 
 
 def _turns(connection: Connection[Any], batch: Sequence[Memory]) -> Iterator[tuple[Source, tuple[Any, ...]]]:

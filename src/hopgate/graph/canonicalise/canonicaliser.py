@@ -55,7 +55,10 @@ class Canonicaliser:
 
     def fit(self, mentions: Sequence[ContextMention], embed: Embed | None = None) -> Canonicalisation:
         """Cluster the mentions' names; `embed` gives unit rows for names, such as an embedder's `documents`."""
-        found = units(mentions)
+        return self.fit_units(units(mentions), embed)
+
+    def fit_units(self, found: Units, embed: Embed | None = None) -> Canonicalisation:
+        """Cluster names whose mentions were gathered already, as a store has them."""
         scored = self.score(found, embed)
         merges = agglomerate(scored, np.sqrt(found.counts), self.linkage, max_size=self.max_size)
         return Canonicalisation(found, scored, tuple(merges), self.threshold)

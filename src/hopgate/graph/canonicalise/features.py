@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from hopgate.graph.canonicalise.blocking import pair_code
 from hopgate.graph.canonicalise.overlap import weighted_jaccard
 from hopgate.graph.canonicalise.short_names import expansion_shares, short_form_score
 from hopgate.graph.canonicalise.spelling import spelling
@@ -31,7 +32,12 @@ def evidence(
     """
     held = [tokens(name) for name in units.names]
     sets = [frozenset(one) for one in held]
-    row_of = {pair: row for row, pair in enumerate(zip(i.tolist(), j.tolist(), strict=True))}
+    # Only expansions and acronyms are asked for by their names; the pairs are in order.
+    named = (longer, spelt)
+    asked = sorted({pair_code(short, long) for group in named for short, longs in group.items() for long in longs})
+    row_of: dict[int, int] = dict(
+        zip(asked, np.searchsorted(i << 32 | j, np.array(asked, np.int64)).tolist(), strict=True)
+    )
     fits = fit(near).tolist()
 
     short_forms = {
@@ -41,7 +47,7 @@ def evidence(
     }
 
     def row(short: int, long: int) -> int:
-        return row_of[min(short, long), max(short, long)]
+        return row_of[pair_code(short, long)]
 
     def suits(short: int, long: int) -> float:
         return float(fits[row(short, long)] * short_forms[short, long])

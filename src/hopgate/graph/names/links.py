@@ -46,7 +46,7 @@ def title_links(index: NameIndex, titles: Iterable[tuple[int, str]]) -> list[tup
     """
     links = set()
     for memory, title in titles:
-        for name in (title, _BRACKETED.sub("", title)):
+        for name in {title, _BRACKETED.sub("", title)}:
             concept = index.exact(name)
             if concept is not None:
                 links.add((memory, concept))
@@ -71,22 +71,27 @@ def inside_links(index: NameIndex, names: Iterable[tuple[str, int]]) -> list[tup
     return sorted(links)
 
 
-def link_memories(connection: Connection[Any], memory_ids: Sequence[int], index: NameIndex | None = None) -> None:
+def link_all_titles(connection: Connection[Any], index: NameIndex) -> None:
+    """Link every memory to the concept that its title names, given every concept's names: for a backfill."""
+    links = title_links(index, memory_words.first_lines(connection))
+    for start in range(0, len(links), BATCH):
+        link_rows.link_titles(connection, links[start : start + BATCH], TITLE_WEIGHT)
+
+
+def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Derive which concepts memories talk about: those that extractors mentioned, and the one that a title names.
 
-    Parameters
-    ----------
-    index : NameIndex, optional
-        Every concept's names, for a backfill. Without it only names that could be these memories' titles are looked
-        up, so that adding a memory costs what the memory is long and not what the graph is large.
+    Only names that could be these memories' titles are looked up, so that adding a memory costs what the memory is
+    long and not what the graph is large.
     """
     for start in range(0, len(memory_ids), BATCH):
         ids = memory_ids[start : start + BATCH]
         link_rows.link_mentions(connection, ids)
         known = memories.fetch_by_id(connection, ids)
         titles = [(key, text.split("\n", 1)[0]) for key, text in cleared(known.items())]
-        links = title_links(index or _index_of(connection, [title for _, title in titles]), titles)
-        link_rows.link_titles(connection, links, TITLE_WEIGHT)
+        links = title_links(_index_of(connection, [title for _, title in titles]), titles)
+        if links:
+            link_rows.link_titles(connection, links, TITLE_WEIGHT)
 
 
 def link_names(connection: Connection[Any], concept_ids: Sequence[int], index: NameIndex | None = None) -> None:

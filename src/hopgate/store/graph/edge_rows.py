@@ -37,7 +37,7 @@ class EdgeRow:
 def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iterable[EdgeRow]) -> None:
     """Put new rows in the place of all edges of these groups; an edge that was there before keeps its vector."""
     new = list(rows)
-    vector = vectors.space(connection) is not None
+    vector = vectors.has_space(connection)
     column, kept = (", embedding", ", was.embedding") if vector else ("", "")
     join = (
         "LEFT JOIN (SELECT DISTINCT ON (src_id, relation, dst_id) src_id, relation, dst_id, embedding FROM gone "
@@ -78,21 +78,12 @@ def replace_name_links(
     connection.execute(
         "DELETE FROM concept_edges WHERE src_id = ANY(%s) AND relation = %s", (list(concept_ids), NAME_INSIDE)
     )
+    if not links:
+        return
     connection.execute(
         "INSERT INTO concept_edges (src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
         "SELECT s, d, %s, %s, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[]) AS l (s, d)",
         (NAME_INSIDE, weight, [source for source, _ in links], [target for _, target in links]),
-    )
-
-
-def drop_unsupported(connection: Connection[Any]) -> None:
-    """Remove edges that no fact supports any more under their relation and between their concepts."""
-    connection.execute(
-        "DELETE FROM concept_edges e WHERE relation <> %s AND NOT EXISTS (SELECT 1 FROM facts f "
-        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-        "JOIN relations r ON r.raw = f.relation "
-        "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id AND r.canonical = e.relation)",
-        (NAME_INSIDE,),
     )
 
 

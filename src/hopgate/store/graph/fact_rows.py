@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -165,22 +166,15 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) ->
     return [CanonicalFact(*row) for row in rows]
 
 
-def all_groups(connection: Connection[Any]) -> list[FactGroup]:
-    """Every group, sources together."""
-    return [FactGroup(*row) for row in connection.execute(_GROUP + "true ORDER BY 1, 2, 3")]
-
-
-def contexts(connection: Connection[Any]) -> dict[int, list[tuple[tuple[str, str], ...]]]:
-    """The facts about each name, one entry a memory: the (relation, object) pairs of which it is the subject."""
+def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int]]:
+    """The facts about each name: the (relation, object) pairs of which it is the subject, and how often each."""
     rows = connection.execute(
-        "SELECT m.name_id, coalesce(array_agg(ARRAY[f.relation, o.normal_name]) FILTER (WHERE f.id IS NOT NULL), '{}') "
-        "FROM mentions m LEFT JOIN facts f ON f.memory_id = m.memory_id AND f.subject_id = m.name_id "
-        "LEFT JOIN concept_names o ON o.id = f.object_id GROUP BY m.memory_id, m.name_id "
-        "ORDER BY m.name_id, m.memory_id"
+        "SELECT f.subject_id, f.relation, o.normal_name, count(*) FROM facts f "
+        "JOIN concept_names o ON o.id = f.object_id GROUP BY 1, 2, 3 ORDER BY 1, min(f.memory_id), min(f.id)"
     )
-    found: dict[int, list[tuple[tuple[str, str], ...]]] = {}
-    for name_id, pairs in rows:
-        found.setdefault(name_id, []).append(tuple((relation, name) for relation, name in pairs))
+    found: dict[int, dict[tuple[str, str], int]] = {}
+    for name_id, relation, name, count in rows:
+        found.setdefault(name_id, {})[sys.intern(relation), name] = count
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hopgate.store import vectors
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import time_parameters, visible_edges
+from hopgate.store.sent_vectors import run_with
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,15 +39,26 @@ def pending(connection: Connection[Any], table: Table, *, after: int, limit: int
     return connection.execute(_PENDING[table], (after, limit)).fetchall()
 
 
+def count_pending(connection: Connection[Any], table: Table) -> int:
+    """How many rows have no vector."""
+    facts = f" AND relation <> '{NAME_INSIDE}'" if table == "concept_edges" else ""
+    row = connection.execute(f"SELECT count(*) FROM {table} WHERE embedding IS NULL{facts}").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def write(connection: Connection[Any], table: Table, ids: Sequence[int], rows: NDArray[np.float32]) -> None:
     """Store vectors, one row of the array for each id."""
-    with vectors.copied(connection, ids, rows):
-        connection.execute(f"UPDATE {table} t SET embedding = v.vector FROM copied_vectors v WHERE t.id = v.id")
+    if not ids:
+        return
+    run_with(
+        connection, f"UPDATE {table} t SET embedding = v.vector FROM copied_vectors v WHERE t.id = v.id", ids, rows
+    )
 
 
 def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     """Drop the vectors that were made of these concepts' names."""
-    if not concept_ids or vectors.space(connection) is None:
+    if not concept_ids or not vectors.has_space(connection):
         return
     ids = list(concept_ids)
     connection.execute("UPDATE concepts SET embedding = NULL WHERE id = ANY(%s)", (ids,))
@@ -71,6 +83,7 @@ def ensure_index(connection: Connection[Any]) -> None:
         "CREATE INDEX IF NOT EXISTS concept_edges_unembedded ON concept_edges (id) "
         f"WHERE embedding IS NULL AND relation <> '{NAME_INSIDE}'"
     )
+    connection.execute("CREATE INDEX IF NOT EXISTS statements_unembedded ON statements (id) WHERE embedding IS NULL")
 
 
 def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:

@@ -26,6 +26,21 @@ def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
     )
 
 
+def link_all_mentions(connection: Connection[Any]) -> None:
+    """Derive anew which concepts all memories talk about, from their mentions, and count them."""
+    connection.execute("DELETE FROM memory_concepts")
+    connection.execute(
+        "INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
+        "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id",
+        (MENTIONS,),
+    )
+    connection.execute(
+        "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
+        "count(*) AS n FROM memory_concepts GROUP BY concept_id) AS k ON k.concept_id = o.id "
+        "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)"
+    )
+
+
 def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], weight: float) -> None:
     """Link memories to the concepts that their titles name, in the place of a mention where there is one."""
     connection.execute(

@@ -24,7 +24,8 @@ def declare_single_valued(connection: Connection[Any], relations: Iterable[str])
         "ON CONFLICT (raw) DO UPDATE SET single_valued = true WHERE NOT r.single_valued RETURNING raw",
         (sorted(set(relations)),),
     ).fetchall()
-    return [row[0] for row in rows] + _share_single_valued(connection)
+    # Where nothing is declared anew, those that mean the same are so already.
+    return [row[0] for row in rows] + (_share_single_valued(connection) if rows else [])
 
 
 def declare_several_valued(connection: Connection[Any], relations: Iterable[str]) -> list[str]:

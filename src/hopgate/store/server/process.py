@@ -2,7 +2,8 @@
 
 Two lock files do all the bookkeeping, and the kernel releases them when a process dies, so a crash leaves nothing to
 clean up. Each process holds `.users` shared for as long as it has the store open. Whoever finds, on closing, that
-nobody else holds it stops the server. Starting and closing happen one at a time, under `.lock`.
+nobody else holds it stops the server, or leaves that to a watcher (`lingering`) that does it some minutes later.
+Starting and closing happen one at a time, under `.lock`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hopgate.errors import HopgateError
-from hopgate.store.server import binaries
+from hopgate.store.server import binaries, lingering
 from hopgate.store.server.environment import DATABASE_USER, EmbeddedConnection
 
 # sun_path holds 108 bytes on Linux and 104 on macOS, with the socket's own name and a zero byte in it.
@@ -57,9 +58,10 @@ def default_directory() -> Path:
 
 
 class EmbeddedServer:
-    """A running server on `directory`, held until `close`; the last holder on the machine stops it."""
+    """A running server on `directory`, held until `close`; the last holder on the machine stops it, or soon after."""
 
     def __init__(self, directory: Path) -> None:
+        self._linger = lingering.seconds()
         self.directory = directory.expanduser().absolute()
         prepare(self.directory)
         self._users = os.open(self.directory / ".users", os.O_RDWR | os.O_CREAT, 0o600)
@@ -69,7 +71,7 @@ class EmbeddedServer:
         except BaseException:
             os.close(self._users)
             raise
-        self._finalizer = weakref.finalize(self, _release, self.directory, self._users)
+        self._finalizer = weakref.finalize(self, _release, self.directory, self._users, self._linger)
 
     @property
     def dsn(self) -> str:
@@ -86,10 +88,14 @@ class EmbeddedServer:
     def _started(self) -> int:
         """Make sure that the server runs; give its process."""
         if not running(self.directory):
-            with _startup_lock(self.directory):
+            with startup_lock(self.directory):
                 if not running(self.directory):
                     _initialise(self.directory)
                     _start(self.directory)
+                if self._linger:
+                    # From now on, so that a process that is killed leaves no server for good.
+                    lingering.used(self._users)
+                    lingering.watch_over(self.directory, self._linger)
         return _pid(self.directory / "pg")
 
     def close(self) -> None:
@@ -155,7 +161,8 @@ def prepare(directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def _startup_lock(directory: Path) -> Iterator[None]:
+def startup_lock(directory: Path) -> Iterator[None]:
+    """Let one process at a time start or stop the server."""
     with (directory / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -292,12 +299,18 @@ def _failure(directory: Path, output: str) -> HopgateError:
     )
 
 
-def _release(directory: Path, users: int) -> None:
-    """Give up the hold on the server, and stop it when it was the last one."""
+def _release(directory: Path, users: int, linger: float) -> None:
+    """Give up the hold on the server, and stop it when it was the last one, or see to it that it is stopped later."""
     try:
-        with _startup_lock(directory):
+        with startup_lock(directory):
+            if linger:
+                lingering.used(users)
             os.close(users)
-            if not (directory / ".keep").exists():
+            if (directory / ".keep").exists():
+                return
+            if linger:
+                lingering.watch_over(directory, linger)
+            else:
                 stop(directory)
     except OSError:
         # The directory was deleted meanwhile (a temporary store): there is nothing left to stop.

@@ -1,0 +1,69 @@
+"""A first build without vectors: memories a second, by stage, and the most memory that it takes.
+
+python benchmarks/build.py [--rows 50000] [--processes N] [--json]
+
+Notes are those of `grown_store`. Asked for: 2,000 memories a second on two cores at 50,000 (`per_second`), and at most
+1.5 GB at 200,000 (`peak_mb`, of this process and of each that reads).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+from grown_store import World
+
+import hopgate
+from hopgate.extract.progress import Progress
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--processes", type=int)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    load = os.getloadavg()[0]
+    stages: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder, hopgate.open(Path(folder) / "store") as kb:
+        kb.load(World().memories(options.rows))
+        began = time.perf_counter()
+
+        def show(progress: Progress) -> None:
+            if progress.stage:
+                stages.setdefault(progress.stage, time.perf_counter() - began)
+
+        kb.build(show=show, processes=options.processes)
+        seconds = time.perf_counter() - began
+        counts = kb.graph.counts()
+    starts = [*stages.values(), seconds]
+    mine, theirs = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    result = {
+        "memories": options.rows,
+        "per_second": round(options.rows / seconds),
+        "seconds": round(seconds, 1),
+        "stages_s": {
+            stage: round(end - start, 1) for stage, start, end in zip(stages, starts, starts[1:], strict=False)
+        },
+        "cpu_s": round(mine.ru_utime + mine.ru_stime, 1),
+        "cpu_readers_s": round(theirs.ru_utime + theirs.ru_stime, 1),
+        "peak_mb": [round(mine.ru_maxrss / 1024), round(theirs.ru_maxrss / 1024)],
+        "concepts": counts["concepts"],
+        "edges": counts["edges"],
+        "load_before": round(load, 2),
+        "load_after": round(os.getloadavg()[0], 2),
+    }
+    if options.json:
+        print(json.dumps(result))
+        return
+    for name, value in result.items():
+        print(f"{name:14} {value}")
+
+
+if __name__ == "__main__":
+    main()

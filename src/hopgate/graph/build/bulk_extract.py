@@ -1,0 +1,78 @@
+"""The extraction of a backfill by rules: surveyed and read by all cores, written range by range in few statements."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hopgate.embed.onnx import cores
+from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.progress import Progress
+from hopgate.extract.rules.survey import CorpusSurvey
+from hopgate.graph.build.range_reading import RANGE, RangeResult
+from hopgate.graph.build.reading_pool import ReadingPool
+from hopgate.graph.build.revoke import revoke
+from hopgate.store import memory_words
+from hopgate.store.graph import extracted_rows, name_rows, version
+from hopgate.store.memory_ranges import id_ranges
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.extract.extractor import Extractor
+    from hopgate.store.store import Store
+
+# Fewer ranges are read in less time than it takes to start a process.
+MIN_RANGES = 4
+
+
+def extract_in_bulk(
+    store: Store, extractor: Extractor, show: Callable[[Progress], object], processes: int | None = None
+) -> Progress:
+    """Extract from every memory that the extractor has not dealt with; nothing follows from it yet.
+
+    Parameters
+    ----------
+    processes : int, optional
+        How many read; by default one a core for a large store, and none for a small one, which this process reads.
+    """
+    with store.transaction() as connection:
+        ranges, total = id_ranges(connection, RANGE), memory_words.count_kept(connection)
+    if processes is None:
+        processes = min(cores(), len(ranges)) if len(ranges) >= MIN_RANGES else 0
+    began = time.monotonic()
+    with ReadingPool(store, extractor, processes) as pool:
+        survey = CorpusSurvey()
+        progress = Progress(total=total, stage="surveying")
+        for found in pool.each("surveyed", ranges):
+            survey.words.merge(found.words)
+            progress = replace(
+                progress, memories=min(total, progress.memories + RANGE), seconds=time.monotonic() - began
+            )
+            show(progress)
+        pool.tell(survey)
+        began = time.monotonic()
+        progress = Progress(total=total, stage="extracting")
+        for read in pool.each("extracted", ranges):
+            with store.transaction() as connection:
+                write_range(connection, read, extractor.identity)
+            progress = progress.joined(read.progress, time.monotonic() - began)
+            show(progress)
+    return replace(progress, stage="")
+
+
+def write_range(connection: Connection[Any], read: RangeResult, identity: ExtractorIdentity) -> None:
+    """Write what was read in a range, in the place of these memories' earlier extractions."""
+    extracted_rows.stage(connection, read.rows)
+    # Every writer of both locks memories first and the graph second, so that no two wait for each other.
+    before = extracted_rows.keep_readable(connection)
+    name_rows.lock(connection)
+    if before:
+        revoke(connection, before)
+    extracted_rows.add_names(connection)
+    extracted_rows.add_mentions(connection)
+    extracted_rows.add_facts(connection)
+    extracted_rows.add_endings(connection, identity)
+    version.bump(connection)

@@ -1,0 +1,132 @@
+"""What extractors found in many memories, laid into temporary tables and from there into the graph's by few statements.
+
+Each function works on what `stage` laid down in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hopgate.extract.extractor import ExtractorIdentity
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_TABLES = """
+CREATE TEMP TABLE extracted_memories (memory_id bigint, state text, reason text) ON COMMIT DROP;
+CREATE TEMP TABLE extracted_mentions (memory_id bigint, place integer, normal text, spelling text, kind text,
+  initials text) ON COMMIT DROP;
+CREATE TEMP TABLE extracted_facts (memory_id bigint, place integer, subject text, relation text, object text,
+  weight real, valid_from timestamptz, valid_to timestamptz) ON COMMIT DROP;
+"""
+
+
+class ExtractedRows(NamedTuple):
+    """Rows of the three temporary tables as COPY reads them: few bytes to hand from one process to another."""
+
+    memories: bytes
+    mentions: bytes
+    facts: bytes
+
+
+def copy_lines(rows: Iterable[Sequence[str | int | float | datetime | None]]) -> bytes:
+    r"""Write rows as COPY reads them.
+
+    Examples
+    --------
+    >>> copy_lines([(7, "a\tb", None), (8, "back\\slash", 0.5)])
+    b'7\ta\\tb\t\\N\n8\tback\\\\slash\t0.5\n'
+    """
+    return "".join("\t".join(map(_field, row)) + "\n" for row in rows).encode("utf-8", "surrogatepass")
+
+
+def _field(value: str | int | float | datetime | None) -> str:
+    if value is None:
+        return r"\N"
+    if not isinstance(value, str):
+        return str(value)
+    if "\\" in value:
+        value = value.replace("\\", r"\\")
+    return value if value.isprintable() else value.replace("\t", r"\t").replace("\n", r"\n").replace("\r", r"\r")
+
+
+def stage(connection: Connection[Any], rows: ExtractedRows) -> None:
+    """Lay rows into temporary tables, which last as long as the transaction."""
+    connection.execute(_TABLES)
+    for table, lines in zip(("extracted_memories", "extracted_mentions", "extracted_facts"), rows, strict=True):
+        with connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN") as copy:
+            copy.write(lines)
+    connection.execute("ANALYZE extracted_memories, extracted_mentions, extracted_facts")
+
+
+def keep_readable(connection: Connection[Any]) -> list[int]:
+    """Keep what may be written about, and lock it; give the memories among it that were extracted from before.
+
+    What turned sensitive or was deleted while it was read is left out, and so is a failure after an earlier success.
+    """
+    rows = connection.execute(
+        "SELECT m.id, EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id), s.state = 'failed' "
+        "FROM extracted_memories s JOIN memories m ON m.id = s.memory_id WHERE NOT m.is_sensitive "
+        "ORDER BY m.id FOR NO KEY UPDATE OF m"
+    ).fetchall()
+    kept = [key for key, before, failed in rows if not (before and failed)]
+    (total,) = connection.execute("SELECT count(*) FROM extracted_memories").fetchall()
+    if total[0] > len(kept):
+        for table in ("extracted_memories", "extracted_mentions", "extracted_facts"):
+            connection.execute(f"DELETE FROM {table} WHERE NOT (memory_id = ANY(%s))", (kept,))
+    return [key for key, before, failed in rows if before and not failed]
+
+
+def add_names(connection: Connection[Any]) -> None:
+    """Give every name that is new a concept of its own, in the order in which they were found."""
+    connection.execute(
+        "WITH new AS (SELECT nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id, * FROM ("
+        "SELECT normal, (array_agg(spelling ORDER BY memory_id, place))[1] AS name, min(initials) AS initials, "
+        "(array_agg(kind ORDER BY memory_id, place) FILTER (WHERE kind IS NOT NULL))[1] AS kind, "
+        "min(memory_id) AS first_memory, (array_agg(place ORDER BY memory_id, place))[1] AS place "
+        "FROM extracted_mentions s WHERE NOT EXISTS (SELECT 1 FROM concept_names n WHERE n.normal_name = s.normal) "
+        "GROUP BY normal ORDER BY first_memory, place) AS ordered), "
+        "made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) "
+        "SELECT concept_id, name, ARRAY[name], kind FROM new) "
+        "INSERT INTO concept_names (name, normal_name, kind, concept_id, initials) "
+        "SELECT name, normal, kind, concept_id, initials FROM new ORDER BY concept_id"
+    )
+
+
+def add_mentions(connection: Connection[Any]) -> None:
+    """Record the mentions, and count them at their names."""
+    connection.execute(
+        "WITH made AS (INSERT INTO mentions (memory_id, name_id, spelling, kind) "
+        "SELECT s.memory_id, n.id, s.spelling, s.kind FROM extracted_mentions s "
+        "JOIN concept_names n ON n.normal_name = s.normal ON CONFLICT DO NOTHING RETURNING name_id), "
+        "counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
+        "UPDATE concept_names SET uses = uses + n FROM counted WHERE id = name_id"
+    )
+
+
+def add_facts(connection: Connection[Any]) -> None:
+    """Record the facts, and make their relations known."""
+    connection.execute(
+        "INSERT INTO relations (raw, canonical) SELECT DISTINCT relation, relation FROM extracted_facts "
+        "ON CONFLICT DO NOTHING"
+    )
+    connection.execute(
+        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at) "
+        "SELECT f.memory_id, s.id, f.relation, o.id, f.weight, f.valid_from, f.valid_to, coalesce(m.created_at, now()) "
+        "FROM extracted_facts f JOIN concept_names s ON s.normal_name = f.subject "
+        "JOIN concept_names o ON o.normal_name = f.object JOIN memories m ON m.id = f.memory_id "
+        "ORDER BY f.memory_id, f.place"
+    )
+
+
+def add_endings(connection: Connection[Any], identity: ExtractorIdentity) -> None:
+    """Note how each memory's extraction ended."""
+    connection.execute(
+        "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
+        "SELECT memory_id, %s, %s, state, reason FROM extracted_memories "
+        "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
+        "extractor_hash = excluded.extractor_hash, state = excluded.state, reason = excluded.reason",
+        (identity.extractor, identity.hash),
+    )

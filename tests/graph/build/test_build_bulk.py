@@ -1,0 +1,138 @@
+"""A backfill by rules: several processes and few statements make the graph that one process makes batch by batch."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from graph_content import Scripted, content
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hopgate
+from hopgate import Memory
+from hopgate.demo import corpus
+from hopgate.extract.extraction import Fact, found
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.runner import Run
+from hopgate.graph.build import bulk_extract, range_reading, reading_pool
+from hopgate.graph.build.derive import derive
+from hopgate.kb import KnowledgeBase
+from hopgate.store.graph.fact_rows import FactGroup
+
+
+@pytest.fixture
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (range_reading, bulk_extract):
+        monkeypatch.setattr(module, "RANGE", 100)
+
+
+def test_the_graph_is_that_of_batches(kb: KnowledgeBase, other: str) -> None:
+    odd = "Odd\tname \\ of Ada Lovelace\r\nlives in London."
+    memories = [*corpus().memories, Memory("odd", odd, tags=("a\tb",), created_at=datetime(2024, 5, 1, tzinfo=UTC))]
+    kb.add(*memories)
+    built = kb.build(Phrases(), processes=2)
+    with hopgate.open(other) as second:
+        second.add(*memories)
+        assert second.build(Phrases(), run=Run(batch=63)).extraction.facts == built.extraction.facts
+        assert content(kb) == content(second)
+        assert second.extraction_states() == kb.extraction_states()
+
+
+def test_a_process_that_dies_leaves_its_work_to_this_one(
+    kb: KnowledgeBase, small_ranges: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.add(*corpus().memories)
+    started = []
+
+    class Dying(reading_pool._Child):
+        def ask(self, task: str, argument: object) -> object:
+            started.append(task)
+            if len(started) == 2:
+                os.kill(self._process.pid, signal.SIGKILL)
+            return super().ask(task, argument)
+
+    monkeypatch.setattr(reading_pool, "_Child", Dying)
+    built = kb.build(Phrases(), processes=1)
+    assert started and "pending" not in kb.extraction_states()
+    assert built.extraction.memories == sum(not memory.is_sensitive for memory in corpus().memories)
+
+
+def test_a_backfill_that_was_broken_off_goes_on(kb: KnowledgeBase, small_ranges: None) -> None:
+    kb.add(*corpus().memories)
+
+    def interrupt(progress: object) -> None:
+        if progress.stage == "extracting" and progress.memories > 50:  # type: ignore[attr-defined]
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kb.build(Phrases(), show=interrupt)
+    done = kb.extraction_states()["pending"]
+    assert 0 < done < len(corpus().memories)
+    built = kb.build(Phrases())
+    assert built.extraction.memories == done and built.extraction.skipped > 50
+    assert not built.incremental and kb.graph.counts()["edges"] > 0
+
+
+def test_what_turns_sensitive_while_it_is_read_is_not_written(kb: KnowledgeBase) -> None:
+    kb.add(Memory("a", "Ada Lovelace lives in London."), Memory("b", "Bea Byron lives in Rome."))
+
+    class Slow(Phrases):
+        def extract(self, sources):  # type: ignore[no-untyped-def]
+            kb.mark_sensitive(["b"])
+            return super().extract(sources)
+
+    kb.build(Slow())
+    assert kb.extraction_states() == {"complete": 1}
+    assert not any("Bea" in row for row in content(kb)["names"])
+
+
+def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path, dsn: str) -> None:
+    script = tmp_path / "notes.py"
+    script.write_text(
+        "import hopgate\n"
+        f"with hopgate.open({dsn!r}) as kb:\n"
+        "    print(kb.add(hopgate.Memory('a', 'Ada Lovelace lives in London.')).added)\n"
+        "    print(kb.extract(processes=1).memories)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("1\n1\n", 0), done.stderr
+
+
+DAYS = st.one_of(st.none(), st.integers(1, 28))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    said=st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from(("r", "single")), st.sampled_from("xyz"), DAYS, DAYS,
+                  st.sampled_from((0.3, 0.5, 1.0))),
+        max_size=8,
+    )
+)  # fmt: skip
+def test_plain_groups_have_the_edges_that_their_history_gives(kb: KnowledgeBase, said: list[tuple]) -> None:
+    """All edges derived in one statement, or the same groups by Python."""
+    with kb.store.transaction() as connection:
+        connection.execute("TRUNCATE memories, concepts, relations, graph_state CASCADE")
+        connection.execute("INSERT INTO graph_state DEFAULT VALUES")
+    kb.add(*(Memory(f"m{n}", f"text {n}", created_at=datetime(2024, 2, 1 + n // 2, tzinfo=UTC)) for n in range(4)))
+    facts: dict[str, list[Fact]] = {f"m{n}": [] for n in range(4)}
+    for at, (subject, relation, target, start, end, weight) in enumerate(said):
+        first, last = (f"2024-01-{day:02}" if day else None for day in (start, end))
+        facts[f"m{at % 4}"].append(Fact(subject, relation, target, first, last, weight))
+    kb.build(Scripted({key: found([], some) for key, some in facts.items()}), single_valued=("single",))
+    whole = content(kb)
+    with kb.store.transaction() as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT s.concept_id, r.canonical, CASE WHEN r.single_valued THEN NULL ELSE o.concept_id END "
+            "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
+            "JOIN relations r ON r.raw = f.relation"
+        ).fetchall()
+        connection.execute("DELETE FROM concept_edges WHERE relation <> 'has in its name'")
+        derive(connection, [FactGroup(*row) for row in rows])
+    assert content(kb) == whole

@@ -1,0 +1,112 @@
+"""What waits for a vector or the graph: the lists say what reading the whole table would, whatever happened before."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from word_endpoint import WordEndpoint, serving
+
+from hopgate import Memory
+from hopgate.kb import KnowledgeBase
+from hopgate.passages import LONG_BYTES
+from hopgate.store import extractions, vectors
+
+LONG = "The kettle stands in the greenhouse. " * (LONG_BYTES // 30)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[WordEndpoint]:
+    with serving() as running:
+        yield running
+
+
+def by_reading(kb: KnowledgeBase) -> tuple[set[str], set[str]]:
+    """Who waits for a vector and who for the graph, from the tables alone."""
+    with kb.store.transaction() as connection:
+        missing = "true"
+        if vectors.space(connection):
+            missing = (
+                f"(m.embedding IS NULL OR octet_length(content) > {LONG_BYTES} "
+                "AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.memory_id = m.id AND p.embedding IS NOT NULL))"
+            )
+        sql = "SELECT external_id FROM memories m WHERE NOT is_sensitive AND "
+        unembedded = connection.execute(sql + missing).fetchall()
+        unlinked = connection.execute(
+            sql + "NOT EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id)"
+        ).fetchall()
+    return {row[0] for row in unembedded}, {row[0] for row in unlinked}
+
+
+def by_lists(kb: KnowledgeBase) -> tuple[set[str], set[str]]:
+    with kb.store.transaction() as connection:
+        waiting = set(vectors.pending_names(connection)), set(extractions.pending(connection))
+        assert vectors.count_pending(connection) == len(waiting[0])
+        assert extractions.count_pending(connection) == len(waiting[1])
+    return waiting
+
+
+def test_the_lists_agree_with_the_tables_over_a_random_history(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
+    pick = random.Random(7)
+    keys = [f"m{n}" for n in range(8)]
+
+    def text() -> str:
+        return pick.choice((f"Ada Lovelace lives in town {pick.randrange(99)}.", LONG + str(pick.randrange(99))))
+
+    def there() -> str:
+        with kb.store.transaction() as connection:
+            return pick.choice([row[0] for row in connection.execute("SELECT external_id FROM memories").fetchall()])
+
+    def owner_says_it_is_open() -> None:
+        with kb.store.transaction() as connection:
+            connection.execute("UPDATE memories SET is_sensitive = false WHERE external_id = %s", (there(),))
+
+    def passages_are_lost() -> None:
+        with kb.store.transaction() as connection:
+            connection.execute("DELETE FROM passages WHERE memory_id = (SELECT min(memory_id) FROM passages)")
+
+    steps = (
+        lambda: kb.add(*(Memory(key, text(), is_sensitive=pick.random() < 0.2) for key in pick.sample(keys, 3))),
+        lambda: kb.add(Memory(pick.choice(keys), text())),
+        lambda: kb.mark_sensitive([there()]),
+        owner_says_it_is_open,
+        lambda: kb.embed(endpoint.spec if not kb.embedder_name() else None),
+        lambda: kb.extract("phrases", only=[there()]),
+        lambda: kb.build("phrases"),
+        lambda: kb.upkeep.catch_up([there()]),
+        passages_are_lost,
+        lambda: kb.delete([there()]),
+    )
+    kb.add(Memory("m0", text()))
+    for _ in range(40):
+        pick.choice(steps)()
+        if not len(kb):
+            kb.add(Memory("m0", text()))
+        assert by_lists(kb) == by_reading(kb)
+
+
+def test_a_change_of_embedder_leaves_nobody_out(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
+    kb.add(Memory("a", "one"), Memory("b", LONG))
+    kb.embed(endpoint.spec)
+    with serving("others") as second:
+        kb.reembed(second.spec)
+        kb.add(Memory("c", "three"))
+        assert by_lists(kb) == by_reading(kb) == ({"c"}, {"a", "b", "c"})
+
+
+def test_an_extractor_is_asked_only_about_what_it_has_not_dealt_with(kb: KnowledgeBase) -> None:
+    kb.add(*(Memory(f"m{n}", "Ada Lovelace lives in London.") for n in range(3)))
+    kb.build("phrases")
+    kb.add(Memory("new", "Bea Byron lives in Rome."))
+    with kb.store.transaction() as connection:
+        connection.execute(
+            "UPDATE extractions SET state = 'failed' WHERE memory_id = (SELECT id FROM memories "
+            "WHERE external_id = 'm1')"
+        )
+        connection.execute(
+            "UPDATE extractions SET extractor_hash = 'another' WHERE memory_id = (SELECT id FROM memories "
+            "WHERE external_id = 'm2')"
+        )
+    built = kb.build("phrases")
+    assert (built.incremental, built.extraction.memories, built.extraction.total) == (True, 3, 3)
