@@ -62,7 +62,8 @@ def write_statements(
             if limit is not None and run.memories >= limit:
                 break
             part = group[: limit - run.memories] if limit is not None else group
-            sources = StoreContext(store).filled(part)
+            with store.transaction() as connection:
+                sources = StoreContext().filled(connection, part)
             found = writer.write(sources) if sources else []
             add(found)
             run = StatementRun(run.memories + len(sources), len(done), writer.unanswered, run.statements + len(found))
