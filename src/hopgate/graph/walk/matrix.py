@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,6 +136,22 @@ class GraphMatrix:
     def concepts(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Number concepts by their ids, from 0; -1 for those that this view does not have."""
         return positions(self.concept_ids, np.asarray(ids, np.int64))
+
+    @cached_property
+    def edge_ids(self) -> frozenset[int]:
+        """The ids of the edges."""
+        return frozenset(self.edge_id.tolist())
+
+    @cached_property
+    def _edge_order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order = self.edge_id.argsort()
+        return order, self.edge_id[order]
+
+    def edge_rows(self, ids: ArrayLike) -> NDArray[np.int64]:
+        """Rows of the edge arrays by the edges' ids; -1 for those that this view does not have."""
+        order, ascending = self._edge_order
+        place = positions(ascending, np.asarray(ids, np.int64))
+        return np.where(place >= 0, order[place], -1) if len(order) else place
 
     def edges_between(self, pairs: Iterable[tuple[int, int]]) -> list[int]:
         """Rows of the edge arrays that join pairs of concepts, in either direction."""

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.matrix_cache import MatrixCache
-    from hopgate.graph.walk.mixed_ranking import QuerySeeds
+    from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded
     from hopgate.graph.walk.rank import Walk
     from hopgate.graph.walk.seeds import Restart
+    from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
 Leg = list[tuple[int, float]]
@@ -81,6 +82,9 @@ class GraphLeg:
         Walk over a degree-preserving shuffle with this seed: the control of an evaluation.
     """
 
+    # So many times as many facts are looked up as are walked from.
+    facts_kept = 1
+
     def __init__(
         self,
         store: Store,
@@ -123,6 +127,31 @@ class GraphLeg:
         """Give another leg over the same store, by default with the same seeding."""
         return GraphLeg(self._store, walk or self.walk, hops=hops, shuffle=shuffle)
 
+    def look_up(
+        self, query: str, vector: NDArray[np.float32] | None, filters: Filters, *, exact: bool | None = None
+    ) -> LookedUp:
+        """Ask the store for all that `rank` needs of it: the graph, and what the query names and resembles.
+
+        It does not depend on the base, so that it can run beside the base legs.
+
+        Parameters
+        ----------
+        vector : array, optional
+            The query's vector; without one facts and statements seed nothing.
+        exact : bool, optional
+            Whether every fact is compared; by default where there is no index.
+        """
+        from hopgate.graph.walk.matrix import MatrixConfig
+        from hopgate.recall.legs.graph_seeds import look_up
+
+        config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
+        seeding = self.walk.seeding
+        with self._store.transaction() as connection:
+            whole = self._matrices.get(config, connection)
+            matrix = self.view(connection, whole, filters)
+            near = self.facts_kept * seeding.near_facts
+            return look_up(connection, whole, matrix, query, vector, filters, seeding, near=near, exact=bool(exact))
+
     def rank(
         self,
         query: str,
@@ -132,6 +161,8 @@ class GraphLeg:
         depth: int,
         *,
         legs: Mapping[str, Sequence[tuple[int, float]]] | None = None,
+        exact: bool | None = None,
+        found: LookedUp | None = None,
     ) -> GraphRanking:
         """Walk from the base's hits and from what the query names and resembles; empty when nothing seeds.
 
@@ -143,38 +174,30 @@ class GraphLeg:
             The base's ranking, best first: its hits carry the restart of the walk from memories.
         legs : mapping of name to list
             The base legs' own lists: what they show of the query helps to decide how much each walk counts.
+        exact : bool, optional
+            Whether every fact is compared and the whole graph solved, as an evaluation does; by default indexes are
+            asked where there are some, and walks look no further than the first `depth` memories need.
+        found : LookedUp, optional
+            What `look_up` gave for this query, where it ran already.
         """
-        from hopgate.graph.walk.adaptive import Mixture
-        from hopgate.graph.walk.matrix import MatrixConfig
         from hopgate.graph.walk.mixed_ranking import ranked_by_walks, seeded
-        from hopgate.graph.walk.pagerank import pushes, warm_in_background
         from hopgate.graph.walk.rank import source_walks
-        from hopgate.graph.walk.seeds import COMMON_SHARES
 
-        config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         walk = replace(self.walk, depth=depth)
-        with self._store.transaction() as connection:
-            matrix = self.view(connection, self._matrices.get(config, connection), filters)
-            if not matrix.graph.arcs:
-                return GraphRanking([], None, {})
-            found = seeded(
-                matrix, self.seeds(connection, matrix, query, vector, base, legs or {}, filters), walk.seeding
-            )
-            if self._hops is not None:
-                mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)
-                start = found.starts.mixed(mixture.shares)
-                hits = self._rank_by_hops(connection, matrix, start, filters, depth)
-                scores = {**dict.fromkeys(found.linked, 0.0), **dict(hits)}
-                return GraphRanking(hits, WalkTrace(matrix, start, self.walk, mixture), scores, found.blind)
-        if pushes(matrix.graph, walk.damping):
-            warm_in_background()
+        found = found or self.look_up(query, vector, filters, exact=exact)
+        matrix = found.matrix
+        if not matrix.graph.arcs:
+            return GraphRanking([], None, {})
+        begun = seeded(matrix, self.seeds(found, base, legs or {}), walk.seeding)
+        if self._hops is not None:
+            return self._by_hops(begun, matrix, walk, filters)
         allowed = self._allowed(matrix, filters)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
-        walks = source_walks(matrix.graph, found.starts, walk, all_memories=allowed is not None)
-        ranked = ranked_by_walks(matrix, found, walks, walk, base, legs or {}, allowed=allowed)
-        start = found.starts.mixed(ranked.mixture.shares)
+        walks = source_walks(matrix.graph, begun.starts, walk, exact=bool(exact), all_memories=allowed is not None)
+        ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
+        start = begun.starts.mixed(ranked.mixture.shares)
         return GraphRanking(
-            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks), ranked.scores, found.blind
+            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks), ranked.scores, begun.blind
         )
 
     def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
@@ -255,19 +278,26 @@ class GraphLeg:
 
     def seeds(
         self,
-        connection: Connection[Any],
-        matrix: GraphMatrix,
-        query: str,
-        vector: NDArray[np.float32] | None,
+        found: LookedUp,
         base: Sequence[tuple[int, float]],
         legs: Mapping[str, Sequence[tuple[int, float]]],
-        filters: Filters,
     ) -> QuerySeeds:
-        """Find where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
-        from hopgate.recall.legs.graph_seeds import find_seeds
+        """Give where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
+        from hopgate.recall.legs.graph_seeds import query_seeds
 
-        seeding = self.walk.seeding
-        return find_seeds(connection, matrix, query, vector, base, legs, filters, seeding, near=seeding.near_facts)
+        return query_seeds(found, base, legs, self.walk.seeding)
+
+    def _by_hops(self, begun: Seeded, matrix: GraphMatrix, walk: Walk, filters: Filters) -> GraphRanking:
+        """Rank by hops in SQL from the same seeds."""
+        from hopgate.graph.walk.adaptive import Mixture
+        from hopgate.graph.walk.seeds import COMMON_SHARES
+
+        mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)
+        start = begun.starts.mixed(mixture.shares)
+        with self._store.transaction() as connection:
+            hits = self._rank_by_hops(connection, matrix, start, filters, walk.depth)
+        scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
+        return GraphRanking(hits, WalkTrace(matrix, start, self.walk, mixture), scores, begun.blind)
 
     def _rank_by_hops(
         self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int
