@@ -30,7 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hopgate
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
+from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded, ranked_by_walks, seeded
 from hopgate.graph.walk.pagerank import warm
 from hopgate.graph.walk.rank import Walk, shares_of_memories, source_walks

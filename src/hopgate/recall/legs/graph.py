@@ -141,7 +141,7 @@ class GraphLeg:
         exact : bool, optional
             Whether every fact is compared; by default where there is no index.
         """
-        from hopgate.graph.walk.matrix import MatrixConfig
+        from hopgate.graph.walk.matrix_config import MatrixConfig
         from hopgate.recall.legs.graph_seeds import look_up
 
         config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
@@ -211,7 +211,7 @@ class GraphLeg:
             Masses of memories by the store's ids; their sum does not matter.
         """
         from hopgate.graph.walk.adaptive import Mixture
-        from hopgate.graph.walk.matrix import MatrixConfig
+        from hopgate.graph.walk.matrix_config import MatrixConfig
         from hopgate.graph.walk.rank import pool_scores, source_walks
         from hopgate.graph.walk.seeds import starts
         from hopgate.graph.walk.top_k import top_k
