@@ -1,173 +1,196 @@
-"""Recall's latency: lexical only, dense only, and fused.
+"""What a recall takes, as a user makes it: `kb.recall` by words, by words and meaning, and with the graph.
 
-python benchmarks/recall.py [--sizes 5452,200000] [--queries 200] [--json]
+python benchmarks/recall.py [--sizes 2000,20000,200000] [--queries 100] [--json]
+python benchmarks/recall.py --store DIRECTORY --dataset FOLDER [--json]      a store of one's own, a data set's queries
 
-Memories are synthetic: words of a Zipf vocabulary whose head, which stop words occupy in English, is cut off, and
-vectors around random centres, written directly. The query's vector is given, so its embedding does not count. The
-arms take turns query by query. From 50,000 memories on the dense leg uses the HNSW index.
+A synthetic store has five facts a memory, and vectors around random centres, so that everything has neighbours; the
+query is embedded by the bundled model, which takes what it takes, and a vector of the store's space is used instead.
+The arms take turns query by query, after some that warm up. `three_to_two` is p50 with all three legs over p50 of words
+and meaning. The parts are timed in a second pass, in which every function is wrapped; parts that run beside others are
+counted in full.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import random
 import statistics
 import tempfile
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from pgvector import HalfVector
-from pgvector.psycopg import register_vector
+from synthetic_store import Rows, fill
 
 import hopgate
-from hopgate.embed import Identity
+from hopgate.embed.bge import BgeSmall
+from hopgate.graph.walk import mixed_ranking, rank
+from hopgate.graph.walk.pagerank import warm
 from hopgate.kb import KnowledgeBase
-from hopgate.recall.filters import Filters
-from hopgate.recall.recall import recall
-from hopgate.recall.run_legs import RecallPipeline
-from hopgate.recall.settings import Settings
+from hopgate.recall import recall as recall_module
+from hopgate.recall import run_legs
+from hopgate.recall.legs.graph import GraphLeg
+from hopgate.store import fill as fill_module
 from hopgate.store import vectors
+from hopgate.store.graph import seed_rows
 
-DIMENSION = 384
-CENTRES = 300
-ARMS = {
-    "lexical": Settings().replaced({"dense": 0, "graph": 0}),
-    "dense": Settings().replaced({"lexical": 0, "graph": 0}),
-    "fused": Settings().replaced({"graph": 0}),
+ARMS: dict[str, tuple[str, ...]] = {
+    "lexical": ("lexical",),
+    "two": ("lexical", "dense"),
+    "three": ("lexical", "dense", "graph"),
 }
-Rows = NDArray[np.float32]
+WARM_UP = 10
 
 
-class GivenVector:
-    """An embedder whose query's vector is known beforehand."""
+class GivenVectors:
+    """In the place of a store's embedding: the bundled model embeds the query, and a given vector is used."""
 
-    def __init__(self, vector: Rows) -> None:
-        self._vector = vector
+    def __init__(self, given: dict[str, Rows]) -> None:
+        self._given = given
+        self._model = BgeSmall()
 
-    def query(self, _text: str, _space: vectors.EmbeddingSpace | None = None) -> Rows:
-        return self._vector
-
-
-class Language:
-    """A vocabulary and how often its words are said: the top one by about one memory in ten, as content words are."""
-
-    def __init__(self, pick: random.Random, words: int = 30_000) -> None:
-        sounds = [a + b for a in "bcdfghjklmnprstvwz" for b in ("a", "e", "i", "o", "u", "ai", "ou")]
-        made: dict[str, None] = {}
-        while len(made) < words:
-            made["".join(pick.choices(sounds, k=pick.randint(2, 4))) + pick.choice(["n", "r", "k", "t", ""])] = None
-        self.words = list(made)
-        self._cumulative = np.cumsum([1 / (rank + 50) for rank in range(len(self.words))]).tolist()
-
-    def say(self, pick: random.Random, count: int) -> list[str]:
-        return pick.choices(self.words, cum_weights=self._cumulative, k=count)
+    def query(self, text: str, _space: vectors.EmbeddingSpace | None = None) -> Rows:
+        """Take as long as a query takes."""
+        self._model.queries([text])
+        return self._given[text]
 
 
-def around(centres: Rows, count: int, noise: np.random.Generator) -> Rows:
-    """Unit vectors near randomly chosen centres."""
-    chosen = centres[noise.integers(len(centres), size=count)]
-    made = chosen + noise.normal(scale=0.7 / DIMENSION**0.5, size=(count, DIMENSION)).astype(np.float32)
-    units: Rows = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
-    return units
+# Where the function is looked up, its name there, and the part that it is.
+PARTS: tuple[tuple[Any, str, str], ...] = (
+    (fill_module.Embedding, "query", "embed"),
+    (GivenVectors, "query", "embed"),
+    (run_legs, "_run_lexical", "lexical"),
+    (run_legs, "dense_leg", "dense"),
+    (run_legs, "complete", "completion"),
+    (GraphLeg, "look_up", "look up (matrix, names, facts)"),
+    (seed_rows, "read", "names and facts"),
+    (rank, "source_walks", "walk"),
+    (mixed_ranking, "ranked_by_walks", "mix and rank"),
+    (recall_module, "pooled", "pool"),
+    (recall_module, "rank_pool", "order and fetch"),
+)
 
 
-def fill(kb: KnowledgeBase, size: int, language: Language, centres: Rows, pick: random.Random) -> list[list[str]]:
-    """Write memories and vectors; give back the texts that queries borrow from."""
-    noise = np.random.default_rng(size)
-    samples: list[list[str]] = []
-    with kb.store.transaction() as connection:
-        vectors.claim(connection, Identity("synthetic", DIMENSION, spec="synthetic"))
-        register_vector(connection)
-        with (
-            connection.cursor() as cursor,
-            cursor.copy(
-                "COPY memories (external_id, content, tags, importance, embedding) FROM STDIN WITH (FORMAT BINARY)"
-            ) as copy,
-        ):
-            copy.set_types(["text", "text", "text[]", "float8", "halfvec"])
-            for start in range(0, size, 5000):
-                rows = around(centres, min(5000, size - start), noise)
-                for number, vector in enumerate(rows, start=start):
-                    words = language.say(pick, pick.randint(10, 50))
-                    if number % max(1, size // 1000) == 0:
-                        samples.append(words)
-                    copy.write_row(
-                        (f"m{number}", " ".join(words), words[:2], round(pick.random(), 2), HalfVector(vector))
-                    )
-    with kb.store.transaction() as connection:
-        connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
-    from hopgate.store import connect
-
-    with connect.connect(kb.store.dsn) as connection:
-        connection.autocommit = True
-        if size >= vectors.EXACT_BELOW:
-            vectors.build_index(connection)
-        connection.execute("VACUUM ANALYZE memories")
-    return samples
-
-
-def ask(kb: KnowledgeBase, queries: list[tuple[str, Rows]]) -> dict[str, list[float]]:
-    """Milliseconds of each arm for each query."""
-    taken: dict[str, list[float]] = {arm: [] for arm in ARMS}
+def ask(recall: Callable[..., Any], queries: Sequence[str]) -> dict[str, list[tuple[float, float]]]:
+    """Milliseconds of each arm for each query: by the clock, and of this process's processor."""
+    taken: dict[str, list[tuple[float, float]]] = {arm: [] for arm in ARMS}
     turns = list(ARMS)
-    with ThreadPoolExecutor(4) as workers:
-        for number, (text, vector) in enumerate([*queries[:10], *queries]):
-            pipeline = RecallPipeline(kb.store, GivenVector(vector), kb.graph_leg, workers)
-            random.Random(number).shuffle(turns)
-            for arm in turns:
-                start = time.perf_counter()
-                recall(pipeline, text, ARMS[arm], Filters())
-                if number >= 10:  # the first ten warm up
-                    taken[arm].append(1000 * (time.perf_counter() - start))
+    for number, text in enumerate([*queries[:WARM_UP], *queries]):
+        random.Random(number).shuffle(turns)
+        for arm in turns:
+            start, busy = time.perf_counter(), time.process_time()
+            recall(text, legs=ARMS[arm])
+            if number >= WARM_UP:
+                taken[arm].append((1000 * (time.perf_counter() - start), 1000 * (time.process_time() - busy)))
     return taken
 
 
-def measure(size: int, count: int, seed: int = 0) -> dict[str, Any]:
-    pick = random.Random(seed)
-    language = Language(pick)
-    noise = np.random.default_rng(seed)
-    centres = noise.normal(size=(CENTRES, DIMENSION)).astype(np.float32)
-    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+def ask_parts(recall: Callable[..., Any], queries: Sequence[str]) -> dict[str, float]:
+    """The median milliseconds of each part of a recall with three legs."""
+    spent: dict[str, list[float]] = defaultdict(list)
+    with contextlib.ExitStack() as stack:
+        for owner, name, part in PARTS:
+            stack.enter_context(_wrapped(owner, name, part, spent))
+        for text in queries:
+            mark = {part: len(times) for part, times in spent.items()}
+            recall(text, legs=ARMS["three"])
+            for part, times in spent.items():
+                # What runs twice, as completion does, counts as one part.
+                begun = mark.get(part, 0)
+                times[begun:] = [sum(times[begun:])] if len(times) > begun else []
+    return {part: round(statistics.median(times), 2) for part, times in spent.items() if times}
+
+
+@contextlib.contextmanager
+def _wrapped(owner: Any, name: str, part: str, spent: dict[str, list[float]]) -> Iterator[None]:
+    real, lock = getattr(owner, name), threading.Lock()
+
+    def timed(*given: Any, **options: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return real(*given, **options)
+        finally:
+            with lock:
+                spent[part].append(1000 * (time.perf_counter() - start))
+
+    setattr(owner, name, timed)
+    try:
+        yield
+    finally:
+        setattr(owner, name, real)
+
+
+def figures(kb: KnowledgeBase, queries: Sequence[str]) -> dict[str, Any]:
+    """Ask, and put together what came out."""
+    warm()
+    taken = ask(kb.recall, queries)
+    counts = kb.graph.counts()
+    found: dict[str, Any] = {"memories": len(kb), "concepts": counts["concepts"], "facts": counts["edges"]}
+    for arm, times in taken.items():
+        wall = [one for one, _ in times]
+        found[arm] = {
+            "p50_ms": round(statistics.median(wall), 2),
+            "p95_ms": round(statistics.quantiles(wall, n=20)[-1], 2),
+            "cpu_ms": round(statistics.median(busy for _, busy in times), 2),
+        }
+    found["three_to_two"] = round(found["three"]["p50_ms"] / found["two"]["p50_ms"], 3)
+    found["three_p95_to_p50"] = round(found["three"]["p95_ms"] / found["three"]["p50_ms"], 3)
+    found["parts_ms"] = ask_parts(kb.recall, queries)
+    found["load"] = round(os.getloadavg()[0], 2)
+    return found
+
+
+def synthetic(size: int, count: int, dimension: int) -> dict[str, Any]:
+    """Fill a store of so many memories, and ask it."""
     with tempfile.TemporaryDirectory() as folder, hopgate.open(Path(folder) / "store") as kb:
         start = time.perf_counter()
-        samples = fill(kb, size, language, centres, pick)
+        queries = fill(kb, size, dimension=dimension, queries=count)
         filled = time.perf_counter() - start
-        queries = []
-        for vector in around(centres, count, noise):
-            length = pick.randint(4, 8)
-            borrowed = pick.sample(pick.choice(samples), length // 2)
-            queries.append((" ".join([*borrowed, *language.say(pick, length - length // 2)]), vector))
-        taken = ask(kb, queries)
-    found: dict[str, Any] = {"memories": size, "hnsw": size >= vectors.EXACT_BELOW, "filled_s": round(filled, 1)}
-    for arm, times in taken.items():
-        cuts = statistics.quantiles(times, n=20)
-        found[arm] = {"p50_ms": round(statistics.median(times), 2), "p95_ms": round(cuts[-1], 2)}
-    slower = max(found["lexical"]["p50_ms"], found["dense"]["p50_ms"])
-    found["fused_to_slower_leg"] = round(found["fused"]["p50_ms"] / slower, 3)
-    return found
+        kb._pipeline = run_legs.RecallPipeline(kb.store, GivenVectors(queries), kb.graph_leg, kb._workers)
+        return {**figures(kb, list(queries)), "dimension": dimension, "filled_s": round(filled, 1)}
+
+
+def of_store(store: Path, dataset: Path, count: int) -> dict[str, Any]:
+    """Ask a store a data set's queries."""
+    from hopgate.eval.data.dataset import read_dataset
+
+    texts = [query.text for query in read_dataset(dataset).queries.values()]
+    with hopgate.open(store) as kb:
+        return figures(kb, texts[:count])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default="5452,200000")
-    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--sizes", default="2000,20000")
+    parser.add_argument("--dimension", type=int, default=384)
+    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("--dataset", type=Path)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    results = [measure(int(size), options.queries) for size in options.sizes.split(",")]
+    if options.store:
+        results = [of_store(options.store, options.dataset, options.queries)]
+    else:
+        sizes = [int(size) for size in options.sizes.split(",")]
+        results = [synthetic(size, options.queries, options.dimension) for size in sizes]
     if options.json:
-        worst = max(found["fused_to_slower_leg"] for found in results)
-        print(json.dumps({"queries": options.queries, "sizes": results, "fused_to_slower_leg": worst}))
+        ratios = {str(found["memories"]): found["three_to_two"] for found in results}
+        print(json.dumps({"queries": options.queries, "sizes": results, "three_to_two": ratios}))
         return
     for found in results:
-        print(f"{found['memories']:,} memories{', HNSW' if found['hnsw'] else ''}")
+        print(f"{found['memories']:,} memories, {found['facts']:,} facts, load {found['load']}")
         for arm in ARMS:
-            print(f"  {arm:15} p50 {found[arm]['p50_ms']:8.2f} ms   p95 {found[arm]['p95_ms']:8.2f} ms")
-        print(f"  fused / slower leg {found['fused_to_slower_leg']:.2f}")
+            print(f"  {arm:8} p50 {found[arm]['p50_ms']:8.2f} ms   p95 {found[arm]['p95_ms']:8.2f} ms   "
+                  f"processor {found[arm]['cpu_ms']:8.2f} ms")  # fmt: skip
+        print(f"  three / two {found['three_to_two']:.2f}, p95 / p50 {found['three_p95_to_p50']:.2f}")
+        for part, spent in found["parts_ms"].items():
+            print(f"    {part:32} {spent:8.2f} ms")
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ class ConceptGraph:
                 lists["dense"] = dense_leg(connection, vector, filters, exact=True)
             scores = complete(connection, text, vector, lists, pool_of(lists))
         base = [(hit.id, hit.score) for hit in fused_base(scores)]
-        trace = self._leg.rank(text, vector, base, filters, depth=50, legs=scores).trace
+        trace = self._leg.rank(text, vector, base, filters, depth=50, legs=scores, exact=True).trace
         if trace is None or not trace.start:
             raise HopgateError(f"nothing in the graph answers to {query!r}: build it, or ask for something it names")
         with self._store.transaction() as connection:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
+from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.walk_graph import mention_graph
 from hopgate.store.graph.arrays import Stamp
 

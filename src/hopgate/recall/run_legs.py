@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
 BASE_LEGS = frozenset({"lexical", "dense"})
@@ -50,7 +51,7 @@ class RecallPipeline:
     graph : GraphLeg
         Walks the store's graph.
     workers : Executor
-        Runs the lexical leg while the query is embedded.
+        Runs the lexical leg while the query is embedded, and what the graph leg looks up while the dense leg runs.
     """
 
     store: Store
@@ -101,12 +102,14 @@ def run_legs(
 ) -> Legs:
     """Run the legs that have a weight: lexical and dense at once, then the graph, which starts from what they found.
 
-    The graph leg needs both base legs: they run for it where they have no weight of their own.
+    The graph leg needs both base legs: they run for it where they have no weight of their own. What it asks the store
+    does not depend on them, and is asked beside the dense leg.
 
     Parameters
     ----------
     exact : bool, optional
-        Whether the dense leg compares every vector; by default when the table is small or has no index.
+        Whether every vector is compared, of memories and of facts, and the whole graph solved, as in an evaluation; by
+        default when a table is small or has no index.
     further : mapping of name to GraphLeg
         Further graph legs to run on the same base hits, for an evaluation: other walks, controls.
     """
@@ -118,7 +121,7 @@ def run_legs(
         graphs = {**({"graph": pipeline.graph} if "graph" in wanted else {}), **(further or {})}
         run = BASE_LEGS if graphs else wanted & BASE_LEGS
         space = vectors.space(connection) if "dense" in run else None
-    found, vector, words = _run_base(pipeline, query, settings, filters, run, space, exact=exact)
+    found, vector, words, looking = _run_base(pipeline, query, settings, filters, run, space, graphs, exact=exact)
     completed = partial(complete, query=query, vector=vector, found=found, filters=filters,
                         ranker=settings.lexical_ranker, words=words)  # fmt: skip
     scores = found
@@ -134,7 +137,9 @@ def run_legs(
     walked: dict[str, Leg] = {}
     walked_scores: dict[str, Leg] = {}
     for name, leg in graphs.items():
-        ranking = leg.rank(query, vector, start, filters, settings.depth, legs=scores)
+        ranking = leg.rank(
+            query, vector, start, filters, settings.depth, legs=scores, exact=exact, found=looking[name].result()
+        )
         if name == "graph":
             trace, outside = ranking.trace, ranking.blind
         if ranking.hits or name != "graph":
@@ -155,30 +160,42 @@ def _run_base(
     filters: Filters,
     wanted: AbstractSet[str],
     space: vectors.EmbeddingSpace | None,
+    graphs: Mapping[str, GraphLeg],
     *,
     exact: bool | None,
-) -> tuple[dict[str, Leg], NDArray[np.float32] | None, QueryWords | None]:
-    """Run the lexical and the dense leg, as far as they are wanted; give their lists, the query's vector and words."""
-    if space is None:
-        if "lexical" not in wanted:
-            return {}, None, None
-        alone, leg = _run_lexical(pipeline.store, query, filters, settings)
-        return {"lexical": leg}, None, alone
-    # The lexical leg works in the database while this process embeds the query and the dense leg follows. No
-    # connection is held while the other leg is waited for, or many queries at once could wait for each other.
+) -> tuple[dict[str, Leg], NDArray[np.float32] | None, QueryWords | None, dict[str, Future[LookedUp]]]:
+    """Run the lexical and the dense leg, as far as they are wanted, and what the graph legs ask the store.
+
+    Gives their lists, the query's vector and words, and what each graph leg looks up meanwhile. No connection is held
+    while another leg is waited for, or many queries at once could wait for each other.
+    """
     found: dict[str, Leg] = {}
-    lexical = words = None
+    looking: dict[str, Future[LookedUp]] = {}
+    words: QueryWords | None = None
+
+    def look_up(vector: NDArray[np.float32] | None) -> None:
+        for name, leg in graphs.items():
+            looking[name] = pipeline.workers.submit(leg.look_up, query, vector, filters, exact=exact)
+
+    if space is None:
+        look_up(None)
+        if "lexical" in wanted:
+            words, found["lexical"] = _run_lexical(pipeline.store, query, filters, settings)
+        return found, None, words, looking
+    # The lexical leg works in the database while this process embeds the query.
+    lexical = None
     if "lexical" in wanted:
         lexical = pipeline.workers.submit(_run_lexical, pipeline.store, query, filters, settings)
     try:
         vector = pipeline.embedder.query(query, space)
+        look_up(vector)
         every = vectors.search_exactly(space, exact)
         with pipeline.store.transaction() as connection:
             dense = dense_leg(connection, vector, filters, depth=settings.depth, exact=every, passages=space.passages)
     finally:
         if lexical is not None:
             words, found["lexical"] = lexical.result()
-    return {**found, "dense": dense}, vector, words
+    return {**found, "dense": dense}, vector, words, looking
 
 
 def _run_lexical(store: Store, query: str, filters: Filters, settings: Settings) -> tuple[QueryWords, Leg]:

@@ -14,8 +14,8 @@ import pytest
 from graph_world import Edge, clear, day, write_concepts, write_edges, write_memories, write_mentions
 
 from hopgate.graph.walk.hops import Hops, hop_memories
-from hopgate.graph.walk.matrix import MatrixConfig
 from hopgate.graph.walk.matrix_cache import MatrixCache
+from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.kb import KnowledgeBase
 from hopgate.store.graph import version

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.pagerank import solve
 from hopgate.graph.walk.rank import Walk, mixed_walks, pool_scores, source_walks
 from hopgate.graph.walk.seeds import COMMON_SHARES, Seeding, Starts, memory_mass, starts
 from hopgate.graph.walk.top_k import top_k
@@ -159,24 +158,3 @@ def test_walk_is_a_value_that_prints_as_itself() -> None:
     walk = Walk(damping=0.6, seeding=Seeding(shares=(0.5, 0.2, 0.3)))
     assert eval(repr(walk)) == walk
     assert len({walk, Walk(damping=0.6, seeding=Seeding(shares=(0.5, 0.2, 0.3))), Walk()}) == 2
-
-
-def test_a_large_graph_is_pushed_unless_memories_are_filtered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solve, "PUSH_NODES", 0)
-    monkeypatch.setattr(solve, "PUSH_BUDGET", 1000)
-    pushed: list[int] = []
-
-    def push(graph: WalkGraph, *arguments: object, **options: object) -> object:
-        pushed.append(graph.nodes)
-        return real(graph, *arguments, **options)
-
-    real = solve.push
-    monkeypatch.setattr(solve, "push", push)
-    graph = random_graph(1, memories=300, concepts=200)
-    seeds = np.flatnonzero(~graph.dangling[graph.memories :])[:3].tolist()
-    start = start_of(graph, names=seeds)
-    near = ranking(graph, start, Walk(depth=3))
-    assert pushed == [graph.nodes]
-    every = ranking(graph, start, Walk(depth=3), allowed=np.ones(graph.memories, bool))
-    assert pushed == [graph.nodes]
-    assert [memory for memory, _ in near] == [memory for memory, _ in every]

@@ -7,18 +7,21 @@ import threading
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hopgate import Memory
 from hopgate.extract.replay import Replay
-from hopgate.graph.walk.pagerank import compiled, solve
+from hopgate.graph.walk import rank
 from hopgate.graph.walk.rank import Walk
 from hopgate.graph.walk.seeds import Seeding
 from hopgate.kb import BarredLegWarning, KnowledgeBase
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF
+from hopgate.recall.legs.graph import GraphLeg
 from hopgate.store import memories
+from hopgate.store.graph import seed_rows
 
 MEMORIES = (
     Memory("owner", "Quillon looks after Immich.", scope="home", created_at=datetime(2024, 1, 1, tzinfo=UTC)),
@@ -108,22 +111,42 @@ def test_a_barred_graph_is_said_once(built: KnowledgeBase) -> None:
         built.recall("Quillon", fuser=barred, k=3)
 
 
-def test_a_graph_large_enough_to_push_on_is_compiled_for_once_in_the_background(
+def test_an_evaluation_compares_every_fact_and_walks_the_whole_graph(
     built: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    called: list[str] = []
-    monkeypatch.setattr(compiled, "warm", lambda: called.append(threading.current_thread().name))
-    monkeypatch.setattr(compiled, "_ready", [])
-    monkeypatch.setattr(compiled, "_started", threading.Event())
-    _ids(built, "Quillon")
-    assert called == []
-    monkeypatch.setattr(solve, "PUSH_NODES", 0)
-    before = _ids(built, "Quillon")
-    assert _ids(built, "Quillon") == before
-    for thread in threading.enumerate():
-        if thread.name == "hopgate-compile":
-            thread.join()
-    assert called == ["hopgate-compile"]
+    asked: list[tuple[str, bool]] = []
+    real_read, real_walks = seed_rows.read, rank.source_walks
+
+    def read(*given: Any, exact: bool, **options: Any) -> seed_rows.SeedRows:
+        asked.append(("facts", exact))
+        return real_read(*given, exact=exact, **options)
+
+    def walks(*given: Any, exact: bool, **options: Any) -> Any:
+        asked.append(("walks", exact))
+        return real_walks(*given, exact=exact, **options)
+
+    monkeypatch.setattr(seed_rows, "read", read)
+    monkeypatch.setattr(rank, "source_walks", walks)
+    built.recall("Quillon")
+    built.recall("Quillon", exact=True)
+    built.legs("Quillon", exact=True)
+    built.graph.walk("Quillon")
+    assert asked == [(what, exact) for exact in (False, True, True, True) for what in ("facts", "walks")]
+
+
+def test_what_the_leg_asks_the_store_is_asked_beside_the_base(
+    built: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    real = GraphLeg.look_up
+
+    def look_up(*given: Any, **options: Any) -> Any:
+        seen.append(threading.current_thread().name)
+        return real(*given, **options)
+
+    monkeypatch.setattr(GraphLeg, "look_up", look_up)
+    assert "rack" in _ids(built, "Quillon")
+    assert len(seen) == 1 and seen[0].startswith("hopgate")
 
 
 CHAT = tuple(

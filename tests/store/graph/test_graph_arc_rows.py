@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hopgate import Memory
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix
+from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
+from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.kb import KnowledgeBase
 from hopgate.store import memories
 from hopgate.store.graph.arc_rows import ARC_KINDS, THREAD_LEAST, arcs
@@ -23,7 +24,7 @@ def turn(name: str, minute: float, *, thread: str | None = "t", **fields: object
 def joined(kb: KnowledgeBase) -> dict[tuple[str, str], tuple[str, float]]:
     with kb.store.transaction() as connection:
         names = memories.external_ids(connection, memories.all_ids(connection))
-        found = arcs(connection)
+        found = arcs(connection).joined_once()
     rows = zip(found.source.tolist(), found.target.tolist(), found.kind.tolist(), found.weight.tolist(), strict=True)
     return {(names[one], names[two]): (ARC_KINDS[kind], round(weight, 3)) for one, two, kind, weight in rows}
 

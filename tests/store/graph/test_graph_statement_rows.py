@@ -11,7 +11,7 @@ from hopgate import Memory
 from hopgate.embed.cache import EmbeddingCache
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
-from hopgate.store.graph import statement_rows
+from hopgate.store.graph import seed_rows
 
 STATED = "Quillon plays the bassoon in the village orchestra."
 
@@ -49,8 +49,11 @@ def test_a_statement_leads_to_its_memory(stated: KnowledgeBase) -> None:
 def test_statements_of_another_scope_are_not_seen(stated: KnowledgeBase) -> None:
     with stated.store.transaction() as connection:
         vector = stated._embedding.query("musician")
-        near = statement_rows.near(connection, vector, 5, condition="scope = 'b'", parameters={})
-    assert near == []
+        here, elsewhere = (
+            seed_rows.read(connection, [], vector, facts=0, statements=5, condition=f"scope = '{scope}'").statements
+            for scope in "ab"
+        )
+    assert len(here) == 1 and elsewhere == []
 
 
 def test_building_again_stores_nothing_twice(stated: KnowledgeBase, tmp_path: Path) -> None:

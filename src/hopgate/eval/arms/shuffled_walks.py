@@ -20,7 +20,7 @@ from hopgate.graph.walk.rank import Walk, batched_walks
 from hopgate.graph.walk.seeds import COMMON_SHARES
 from hopgate.recall.filters import Filters
 from hopgate.recall.legs.graph import GraphLeg, GraphRanking
-from hopgate.recall.legs.graph_seeds import find_seeds
+from hopgate.recall.legs.graph_seeds import LookedUp
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,42 +60,28 @@ class WalkRecorder(GraphLeg):
         See `GraphLeg`.
     """
 
+    facts_kept = FACTS_KEPT
+
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self.asked: dict[str, Asked] = {}
         self.name: str | None = None
-        self._whole: GraphMatrix | None = None
-        self._depth = 0
+        self._asking: tuple[Filters, int, str, NDArray[np.float32] | None] | None = None
 
     def rank(
         self, query: str, vector: NDArray[np.float32] | None, base: Scored, filters: Filters, depth: int, **options: Any
     ) -> GraphRanking:
         """Rank as the real graph's leg does, and keep what the query started from."""
-        self._depth = depth
+        self._asking = (filters, depth, query, vector)
         return super().rank(query, vector, base, filters, depth, **options)
 
-    def view(self, connection: Any, matrix: GraphMatrix, filters: Filters) -> GraphMatrix:
-        """Give the scope's part, and keep what it is a part of."""
-        self._whole = matrix
-        return super().view(connection, matrix, filters)
-
-    def seeds(
-        self,
-        connection: Any,
-        matrix: GraphMatrix,
-        query: str,
-        vector: NDArray[np.float32] | None,
-        base: Scored,
-        legs: Mapping[str, Scored],
-        filters: Filters,
-    ) -> QuerySeeds:
-        """Find where walks start; more facts are kept than are walked from."""
-        seeding = self.walk.seeding
-        kept = FACTS_KEPT * seeding.near_facts
-        found = find_seeds(connection, matrix, query, vector, base, legs, filters, seeding, near=kept)
-        if self.name is not None and self._whole is not None:
-            self.asked[self.name] = Asked(self._whole, filters, found, base, legs, self._depth, query, vector)
-        return found._replace(facts=found.facts[: seeding.near_facts])
+    def seeds(self, found: LookedUp, base: Scored, legs: Mapping[str, Scored]) -> QuerySeeds:
+        """Give where walks start; more facts are kept than are walked from."""
+        every = super().seeds(found, base, legs)
+        if self.name is not None and self._asking is not None:
+            filters, depth, query, vector = self._asking
+            self.asked[self.name] = Asked(found.whole, filters, every, base, legs, depth, query, vector)
+        return every._replace(facts=every.facts[: self.walk.seeding.near_facts])
 
     def on_shuffle(self, seed: int, names: Mapping[int, str]) -> GraphLists:
         """Give every recorded query's lists on the graph shuffled with this seed, by external ids."""

@@ -93,7 +93,7 @@ def _components(connection: Connection[Any]) -> tuple[int, float]:
     from scipy.sparse.csgraph import connected_components
 
     mentions, edges = arrays.mentions(connection), arrays.edges(connection)
-    known = arrays.concept_kinds(connection)[0]
+    known = arrays.concept_kinds(connection).id
     linked = np.unique(mentions.memory)
     nodes = len(known) + len(linked)
     if not nodes:

@@ -119,9 +119,31 @@ def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_o
     link_memories(connection, sorted(carriers - set(leaving_out)))
 
 
-def concepts_in(connection: Connection[Any], text: str) -> list[int]:
-    """Find the concepts whose names are in a text, from left to right, the longest match first."""
-    return [match.concept for match in _index_of(connection, [text]).find(text)]
+def concepts_in(text: str, names: Iterable[NameRow]) -> list[int]:
+    """Find the concepts whose names are in a text, from left to right, the longest match first.
+
+    Parameters
+    ----------
+    names : iterable of NameRow
+        Those names whose normal form is one of `name_runs` of the text.
+    """
+    return [match.concept for match in name_index((row.name, row.concept_id) for row in names).find(text)]
+
+
+def name_runs(texts: Iterable[str]) -> list[str]:
+    """Give the normal forms that names in some texts may have: every run of up to eight words.
+
+    Examples
+    --------
+    >>> name_runs(["Mill Street?"])
+    ['mill', 'mill street', 'street']
+    """
+    runs = set()
+    for text in texts:
+        tokens = words(text)
+        for at in range(len(tokens)):
+            runs |= {" ".join(tokens[at : at + length]) for length in range(1, LONGEST + 1)}
+    return sorted(runs)
 
 
 def whole_index(connection: Connection[Any]) -> NameIndex:
@@ -130,10 +152,5 @@ def whole_index(connection: Connection[Any]) -> NameIndex:
 
 
 def _index_of(connection: Connection[Any], texts: Sequence[str]) -> NameIndex:
-    """Index the names that are in some texts: every run of up to eight words is looked up by its normal form."""
-    runs = set()
-    for text in texts:
-        tokens = words(text)
-        for at in range(len(tokens)):
-            runs |= {" ".join(tokens[at : at + length]) for length in range(1, LONGEST + 1)}
-    return name_index((row.name, row.concept_id) for row in name_rows.by_normal(connection, sorted(runs)))
+    """Index the names that are in some texts."""
+    return name_index((row.name, row.concept_id) for row in name_rows.by_normal(connection, name_runs(texts)))

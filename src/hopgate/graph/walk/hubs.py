@@ -13,6 +13,9 @@ SHARE = 20
 FEW = 5
 # What is linked stays linked, however little that says.
 LEAST = 0.05
+# Counting with a table of every scope and concept takes a tenth of the time of sorting, while it is no larger than this
+# many times the mentions.
+DENSE = 16
 
 
 def hub_factors(memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any], concepts: int) -> NDArray[np.float32]:
@@ -39,7 +42,10 @@ def hub_factors(memory: NDArray[Any], concept: NDArray[Any], scope: NDArray[Any]
         return np.zeros(0, np.float32)
     sizes = np.bincount(scope)
     group = scope[memory].astype(np.int64) * concepts + concept
-    _, place, count = np.unique(group, return_inverse=True, return_counts=True)
-    mentioning = count[place]
+    if len(sizes) * concepts <= DENSE * len(group):
+        mentioning = np.bincount(group)[group]
+    else:
+        _, place, count = np.unique(group, return_inverse=True, return_counts=True)
+        mentioning = count[place]
     factor = np.log(sizes[scope[memory]] / mentioning) / np.log(SHARE)
     return np.where(mentioning <= FEW, 1.0, np.clip(factor, LEAST, 1)).astype(np.float32)

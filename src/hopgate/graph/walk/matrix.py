@@ -4,72 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hopgate.errors import HopgateError
+from hopgate.graph.walk.graph_rows import GraphRows, read_rows
 from hopgate.graph.walk.hubs import hub_factors
+from hopgate.graph.walk.matrix_config import MatrixConfig, Weights
 from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
-from hopgate.store.graph import arc_rows, arrays
+from hopgate.store.graph import arrays
+from hopgate.store.graph.arc_rows import ARC_KINDS
 from hopgate.store.graph.arrays import Stamp
 from hopgate.store.graph.link_rows import TITLED
-from hopgate.times import utc
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-Weights = tuple[tuple[str, float], ...]
-
 # Above this many entries for each id in use, a table indexed by id would waste memory; ids are searched instead.
 _SPARSE = 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class MatrixConfig:
-    """What of the graph is walked, and how heavy it is.
-
-    Parameters
-    ----------
-    relations : mapping or pairs of (str, float)
-        Factors for edges, mentions and arcs between memories ("follows", "replies to") by their relation; 1 for those
-        not named, and 0 leaves one out.
-    kinds : mapping or pairs of (str, float)
-        Factors by a concept's kind ("" for none): on its mentions, and on its edges once for each end.
-    as_of : datetime, optional
-        Only edges that were true then. By default every edge that is not retired, past ones too: "where did she work
-        before" is a question like any other.
-    known_at : datetime, optional
-        Only what was known then: edges recorded and not yet retired, memories made and not yet superseded. By default
-        what is known now.
-    mentions, edges, neighbours : bool
-        Whether walks go between memories and concepts, between concepts, and between memories.
-    superseded : bool
-        Whether superseded memories take part.
-
-    Examples
-    --------
-    >>> MatrixConfig(relations={"owns": 2})  # doctest: +NORMALIZE_WHITESPACE
-    MatrixConfig(relations=(('owns', 2.0),), kinds=(), as_of=None, known_at=None, mentions=True, edges=True,
-                 neighbours=True, superseded=False)
-    """
-
-    relations: Weights | Mapping[str, float] = ()
-    kinds: Weights | Mapping[str, float] = ()
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    mentions: bool = True
-    edges: bool = True
-    neighbours: bool = True
-    superseded: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relations", _weights("relation", self.relations))
-        object.__setattr__(self, "kinds", _weights("kind", self.kinds))
-        for name in ("as_of", "known_at"):
-            object.__setattr__(self, name, utc(getattr(self, name)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,6 +90,22 @@ class GraphMatrix:
         """Number concepts by their ids, from 0; -1 for those that this view does not have."""
         return positions(self.concept_ids, np.asarray(ids, np.int64))
 
+    @cached_property
+    def edge_ids(self) -> frozenset[int]:
+        """The ids of the edges."""
+        return frozenset(self.edge_id.tolist())
+
+    @cached_property
+    def _edge_order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order = self.edge_id.argsort()
+        return order, self.edge_id[order]
+
+    def edge_rows(self, ids: ArrayLike) -> NDArray[np.int64]:
+        """Rows of the edge arrays by the edges' ids; -1 for those that this view does not have."""
+        order, ascending = self._edge_order
+        place = positions(ascending, np.asarray(ids, np.int64))
+        return np.where(place >= 0, order[place], -1) if len(order) else place
+
     def edges_between(self, pairs: Iterable[tuple[int, int]]) -> list[int]:
         """Rows of the edge arrays that join pairs of concepts, in either direction."""
         wanted = {(min(pair), max(pair)) for pair in pairs}
@@ -150,12 +120,16 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
     The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
     """
     config = config or MatrixConfig()
-    stamp = arrays.stamp(connection)
-    memory_ids, scope = arrays.memory_scopes(connection, known_at=config.known_at, superseded=config.superseded)
-    concept_ids, kind, kinds = arrays.concept_kinds(connection)
-    of_kind = _factors(kinds, config.kinds)[kind]
+    return matrix_of(read_rows(connection, config), arrays.stamp(connection), config)
 
-    links = arrays.mentions(connection)
+
+def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
+    """Number what the rows hold, weigh it, and make the matrix."""
+    memory_ids, scope = rows.memories.id, rows.memories.number
+    concept_ids = rows.concepts.id
+    of_kind = _factors(rows.concepts.names, config.kinds)[rows.concepts.number]
+
+    links = rows.mentions
     memory, concept = positions(memory_ids, links.memory), positions(concept_ids, links.concept)
     seen = memory >= 0
     memory, concept, relation = memory[seen], concept[seen], links.relation[seen]
@@ -164,15 +138,15 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
     walked = slice(None) if config.mentions else slice(0)
     titled = np.array([name == TITLED for name in links.relations], bool)[relation] & (weight > 0) & config.mentions
 
-    edges = arrays.edges(connection, as_of=config.as_of, known_at=config.known_at)
+    edges = rows.edges
     source, target = positions(concept_ids, edges.source), positions(concept_ids, edges.target)
     edge_weight = edges.weight * _factors(edges.relations, config.relations)[edges.relation]
     edge_weight *= of_kind[source] * of_kind[target]
     joined = (edge_weight > 0) & config.edges
 
-    found = arc_rows.arcs(connection)
+    found = rows.arcs.joined_once()
     first, second = positions(memory_ids, found.source), positions(memory_ids, found.target)
-    arc_weight = found.weight * _factors(arc_rows.ARC_KINDS, config.relations)[found.kind]
+    arc_weight = found.weight * _factors(ARC_KINDS, config.relations)[found.kind]
     near = (first >= 0) & (second >= 0) & (arc_weight > 0) & config.neighbours
     return GraphMatrix(
         stamp=stamp,
@@ -233,11 +207,3 @@ def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArra
 def _factors(names: tuple[str, ...], weights: Weights | Mapping[str, float]) -> NDArray[np.float32]:
     known = dict(weights)
     return np.array([known.get(name, 1.0) for name in names], np.float32)
-
-
-def _weights(what: str, given: Weights | Mapping[str, float]) -> Weights:
-    pairs = tuple(sorted((name, float(weight)) for name, weight in dict(given).items()))
-    for name, weight in pairs:
-        if not (np.isfinite(weight) and weight >= 0):
-            raise HopgateError(f"the weight of {what} {name!r} must be a finite number and not negative, not {weight}")
-    return pairs

@@ -9,9 +9,11 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix
+from hopgate.graph.walk.graph_rows import GraphRows, patched, read_rows
+from hopgate.graph.walk.matrix import GraphMatrix, matrix_of
+from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.matrix_file import read_matrix, write_matrix
-from hopgate.store.graph import arrays
+from hopgate.store.graph import arrays, change_rows
 from hopgate.store.graph.arrays import Stamp
 
 if TYPE_CHECKING:
@@ -21,14 +23,17 @@ if TYPE_CHECKING:
 
 # The usual view, and a few as of other times. One of the prototype's size takes 6 MB, one of a million nodes 200 MB.
 KEPT = 4
+# Where more memories, concepts and edges than this changed, all are read again.
+MOST_CHANGED = 1000
 
 
 class MatrixCache:
     """The matrix of a store's graph as it is now, without loading it twice.
 
-    A matrix is asked for by configuration and is loaded when the graph's version has changed, from one snapshot of the
-    database. Matrices are frozen, so that readers in other threads go on with the one they have; one thread at a time
-    loads, and those who need the same wait for it.
+    A matrix is asked for by configuration and is made anew when the graph's version has changed, from one snapshot of
+    the database: a process that has read the graph once reads what changed since, and only after a large change all of
+    it. Matrices are frozen, so that readers in other threads go on with the one they have; one thread at a time loads,
+    and those who need the same wait for it.
 
     Parameters
     ----------
@@ -46,6 +51,7 @@ class MatrixCache:
         self._store = store
         self._kept = max(1, kept)
         self._matrices: OrderedDict[tuple[Stamp, MatrixConfig], GraphMatrix] = OrderedDict()
+        self._rows: OrderedDict[MatrixConfig, tuple[Stamp, GraphRows]] = OrderedDict()
         self._touching = threading.Lock()
         self._loading = threading.Lock()
 
@@ -72,7 +78,11 @@ class MatrixCache:
             stamp = arrays.stamp(snapshot)
             found = self._remembered(stamp, config)
             if found is None:
-                found = self._read(stamp, config) or self._load(snapshot, config)
+                found = (
+                    self._follow(snapshot, stamp, config)
+                    or self._read(stamp, config)
+                    or self._load(snapshot, stamp, config)
+                )
                 self._remember(found)
             return found
 
@@ -102,8 +112,29 @@ class MatrixCache:
         path = self._path(stamp, config)
         return read_matrix(path, stamp, config) if path else None
 
-    def _load(self, snapshot: Connection[Any], config: MatrixConfig) -> GraphMatrix:
-        matrix = load_matrix(snapshot, config)
+    def _follow(self, snapshot: Connection[Any], stamp: Stamp, config: MatrixConfig) -> GraphMatrix | None:
+        """Patch the rows of an earlier version with what changed since; none where there are none, or too much did."""
+        before, rows = self._rows.get(config, (None, None))
+        if before is None or rows is None or rows.position is None:
+            return None
+        # Before the first graph nothing was recorded.
+        if before.database != stamp.database or before.version == 0:
+            return None
+        changed = change_rows.since(snapshot, rows.position, limit=MOST_CHANGED)
+        if changed is None:
+            return None
+        return self._made(patched(snapshot, rows, changed, config), stamp, config)
+
+    def _made(self, rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
+        """Make the matrix of some rows, and keep these for the next change."""
+        self._rows[config] = (stamp, rows)
+        self._rows.move_to_end(config)
+        while len(self._rows) > self._kept:
+            self._rows.popitem(last=False)
+        return matrix_of(rows, stamp, config)
+
+    def _load(self, snapshot: Connection[Any], stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
+        matrix = self._made(read_rows(snapshot, config), stamp, config)
         path = self._path(matrix.stamp, config)
         if path is not None:
             try:

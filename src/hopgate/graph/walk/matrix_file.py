@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
+from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.walk_graph import WalkGraph
 from hopgate.store.graph.arrays import Stamp
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.graph.walk.adaptive import Mixture, bundled_model
-from hopgate.graph.walk.matrix import GraphMatrix, positions
+from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.query_features import TOP, leg_features, walk_features
 from hopgate.graph.walk.rank import Walk, mixed_walks, pool_scores
 from hopgate.graph.walk.seeds import NearFact, Seeding, Starts, starts
@@ -63,10 +63,9 @@ def seeded(matrix: GraphMatrix, found: QuerySeeds, seeding: Seeding) -> Seeded:
     """Place a query's seeds in a graph; what it does not have is left out."""
     graph = matrix.graph
     names = [int(at) for at in matrix.concepts(found.concepts) if at >= 0]
-    order = matrix.edge_id.argsort()
-    rows = positions(matrix.edge_id[order], np.array([edge for edge, _ in found.facts], np.int64))
+    rows = matrix.edge_rows([edge for edge, _ in found.facts])
     facts = [
-        NearFact(int(matrix.edge_source[order[row]]), int(matrix.edge_target[order[row]]), cosine, edge)
+        NearFact(int(matrix.edge_source[row]), int(matrix.edge_target[row]), cosine, edge)
         for row, (edge, cosine) in zip(rows, found.facts, strict=True)
         if row >= 0
     ][: seeding.near_facts]

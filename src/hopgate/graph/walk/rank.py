@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.pagerank import pagerank
+from hopgate.graph.walk.pagerank import pagerank, quick_walks
 from hopgate.graph.walk.seeds import Seeding, Shares, Starts
 from hopgate.graph.walk.walk_graph import WalkGraph
 
@@ -55,12 +55,14 @@ class Walk:
 
 
 def source_walks(
-    graph: WalkGraph, start: Starts, walk: Walk | None = None, *, all_memories: bool = False
+    graph: WalkGraph, start: Starts, walk: Walk | None = None, *, exact: bool = False, all_memories: bool = False
 ) -> NDArray[np.float64]:
     """Walk from each source that found something, side by side; give the share of walks at every memory.
 
     Parameters
     ----------
+    exact : bool
+        Whether the whole graph is solved as an evaluation solves it: by the same solver in every process.
     all_memories : bool
         Whether every memory's score must be right, and not only the first ones': where some are filtered out.
 
@@ -80,12 +82,30 @@ def source_walks(
     >>> source_walks(graph, starts(graph, names=[0])).round(2).tolist()
     [[0.0, 0.63, 0.0], [0.0, 0.37, 0.0], [0.0, 0.0, 0.0]]
     """
-    return batched_walks(graph, [start], walk, all_memories=all_memories)[0]
+    walk = walk or Walk()
+    if not exact:
+        mass = np.array([sum(source.values()) for source in start.sources])
+        used = np.flatnonzero(mass > 0)
+        restarts = [{node: one / mass[at] for node, one in start.sources[at].items()} for at in used]
+        near_only = not all_memories and not walk.degree_correction
+        scores = quick_walks(
+            graph,
+            restarts,
+            damping=walk.damping,
+            tolerance=walk.tolerance,
+            top=walk.depth if near_only else None,
+        )
+        if scores is not None:
+            found = np.asarray(scores[: graph.memories], np.float64)
+            if walk.degree_correction:
+                found *= graph.divisor[: graph.memories, None] ** -walk.degree_correction
+            walks = np.zeros((graph.memories, 3))
+            walks[:, used] = shares_of_memories(found, mass[used])
+            return walks
+    return batched_walks(graph, [start], walk)[0]
 
 
-def batched_walks(
-    graph: WalkGraph, queries: Sequence[Starts], walk: Walk | None = None, *, all_memories: bool = False
-) -> list[NDArray[np.float64]]:
+def batched_walks(graph: WalkGraph, queries: Sequence[Starts], walk: Walk | None = None) -> list[NDArray[np.float64]]:
     """Walk for many queries at once: what `source_walks` gives, one array a query, for one reading of the matrix."""
     walk = walk or Walk()
     columns = np.concatenate([start.columns for start in queries], axis=1)
@@ -99,15 +119,20 @@ def batched_walks(
             damping=walk.damping,
             tolerance=walk.tolerance,
             degree_correction=walk.degree_correction,
-            top=None if all_memories else walk.depth,
         )
-        found = np.asarray(scores[: graph.memories], np.float64)
-        whole = found.sum(axis=0)
-        # Mass outside the graph stays where it is: of the walk from memories the rest is what the graph gets.
-        part = np.minimum(mass[used], 1.0)
-        whole = np.where(whole > 0, whole * part + (1 - part), 1.0)
-        walks[:, used] = found * part / whole
+        walks[:, used] = shares_of_memories(np.asarray(scores[: graph.memories], np.float64), mass[used])
     return np.split(walks, len(queries), axis=1)
+
+
+def shares_of_memories(found: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give each memory's share of what is at memories.
+
+    Mass outside the graph stays where it is: of the walk from memories the rest is what the graph gets.
+    """
+    whole = found.sum(axis=0)
+    part = np.minimum(mass, 1.0)
+    whole = np.where(whole > 0, whole * part + (1 - part), 1.0)
+    return found * part / whole
 
 
 def mixed_walks(walks: NDArray[np.float64], shares: Shares) -> NDArray[np.float64]:

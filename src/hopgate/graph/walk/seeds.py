@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -110,50 +111,71 @@ class Seeding:
             raise HopgateError("near_facts and near_statements count from 0")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Restart:
-    """Where walks start: one number a node, and the seeds that explain it, heaviest first."""
+    """Where walks start on a graph of so many nodes: its seeds, heaviest first.
 
-    vector: NDArray[np.float64]
-    seeds: tuple[Seed, ...]
-
-    def __repr__(self) -> str:
-        return f"Restart(nodes={len(self.vector)}, seeds={len(self.seeds)})"
-
-    def __bool__(self) -> bool:
-        return bool(self.seeds)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Starts:
-    """Where the walk from each source starts.
-
-    Parameters
-    ----------
-    columns : array of shape (nodes, 3)
-        A column a source, in the order of `SOURCES`. Those of names and facts sum to 1, or to 0 where they found
-        nothing; that of memories to the part of the base's mass that is in the graph.
-    seeds : tuple of Seed
-        What the columns are made of.
+    Examples
+    --------
+    >>> Restart(3, (Seed(2, 0.75, "name"), Seed(0, 0.25, "memory"))).vector
+    array([0.25, 0.  , 0.75])
     """
 
-    columns: NDArray[np.float64]
+    nodes: int
     seeds: tuple[Seed, ...]
-
-    def __repr__(self) -> str:
-        return f"Starts(nodes={len(self.columns)}, seeds={len(self.seeds)})"
 
     def __bool__(self) -> bool:
         return bool(self.seeds)
+
+    @cached_property
+    def vector(self) -> NDArray[np.float64]:
+        """One number a node."""
+        return _dense(self.nodes, self.seeds)
+
+
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """Where the walk from each source starts, on a graph of so many nodes.
+
+    What names and facts give sums to 1, or to 0 where they found nothing; what memories give to the part of the base's
+    mass that is in the graph. A source has a node at most once.
+    """
+
+    nodes: int
+    seeds: tuple[Seed, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.seeds)
+
+    @cached_property
+    def sources(self) -> tuple[dict[int, float], dict[int, float], dict[int, float]]:
+        """The nodes that each source starts from, in the order of `SOURCES`, with their mass."""
+        found: tuple[dict[int, float], dict[int, float], dict[int, float]] = ({}, {}, {})
+        for seed in self.seeds:
+            found[SOURCES.index(seed.reason)][seed.node] = seed.weight
+        return found
+
+    @property
+    def columns(self) -> NDArray[np.float64]:
+        """The same as an array of shape (nodes, 3), a column a source."""
+        columns = [_dense(self.nodes, [seed for seed in self.seeds if seed.reason == reason]) for reason in SOURCES]
+        return np.stack(columns, axis=1)
 
     def mixed(self, shares: Shares = COMMON_SHARES) -> Restart:
         """Give one restart of all sources, in these shares of those that found something; it sums to 1, or to 0."""
-        parts = np.where(self.columns.any(axis=0), np.asarray(shares, float), 0.0)
-        mass = self.columns.sum(axis=0)
-        scale = np.divide(parts, parts.sum() * mass, out=np.zeros(3), where=(parts > 0) & (mass > 0))
+        mass = np.array([sum(source.values()) for source in self.sources])
+        parts = np.where(mass > 0, np.asarray(shares, float), 0.0)
+        scale = np.divide(parts, parts.sum() * mass, out=np.zeros(3), where=parts > 0)
         weighed = [seed._replace(weight=seed.weight * float(scale[SOURCES.index(seed.reason)])) for seed in self.seeds]
         seeds = sorted((seed for seed in weighed if seed.weight > 0), key=lambda seed: (-seed.weight, seed.node))
-        return Restart(self.columns @ scale, tuple(seeds))
+        return Restart(self.nodes, tuple(seeds))
+
+
+def _dense(nodes: int, seeds: Sequence[Seed]) -> NDArray[np.float64]:
+    vector = np.zeros(nodes)
+    for seed in seeds:
+        vector[seed.node] += seed.weight
+    return vector
 
 
 def memory_mass(
@@ -201,7 +223,7 @@ def starts(
     facts: Sequence[NearFact] = (),
     seeding: Seeding | None = None,
 ) -> Starts:
-    """Turn what the query found into the columns that walks start from; nodes that nothing leaves start none.
+    """Turn what the query found into where walks start; nodes that nothing leaves start none.
 
     Parameters
     ----------
@@ -231,15 +253,12 @@ def starts(
         {graph.memories + concept: (_specific(graph, concept, seeding), -1) for concept in sorted(set(names))},
         _from_facts(graph, sorted(facts, key=lambda fact: -fact.similarity)[: seeding.near_facts], seeding),
     ]
-    columns = np.zeros((graph.nodes, 3))
     seeds: list[Seed] = []
-    for column, (reason, weights) in enumerate(zip(SOURCES, sources, strict=True)):
+    for reason, weights in zip(SOURCES, sources, strict=True):
         kept = {node: found for node, found in weights.items() if not graph.dangling[node] and found[0] > 0}
         scale = 1.0 if reason == "memory" else 1 / (sum(weight for weight, _ in kept.values()) or 1.0)
-        for node, (weight, origin) in kept.items():
-            columns[node, column] = weight * scale
-            seeds.append(Seed(node, weight * scale, reason, origin))
-    return Starts(columns, tuple(seeds))
+        seeds += [Seed(node, weight * scale, reason, origin) for node, (weight, origin) in kept.items()]
+    return Starts(graph.nodes, tuple(seeds))
 
 
 def mentioned_in(graph: WalkGraph, concept: int) -> int:

@@ -107,6 +107,11 @@ class WalkGraph:
         return _frozen(self.divisor.astype(np.float32))
 
     @cached_property
+    def far(self) -> NDArray[np.float32]:
+        """Where an undirected graph's walks are after many steps: at each node by its share of all strength."""
+        return _frozen((self.strength / (self.strength.sum() or 1.0)).astype(np.float32))
+
+    @cached_property
     def dangling(self) -> NDArray[np.bool_]:
         """Nodes that nothing leaves."""
         return _frozen(self.strength == 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.matrix_cache import MatrixCache
-    from hopgate.graph.walk.mixed_ranking import QuerySeeds
+    from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded
     from hopgate.graph.walk.rank import Walk
     from hopgate.graph.walk.seeds import Restart
+    from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
 Leg = list[tuple[int, float]]
@@ -83,6 +85,9 @@ class GraphLeg:
         Walk over a degree-preserving shuffle with this seed: the control of an evaluation.
     """
 
+    # So many times as many facts are looked up as are walked from.
+    facts_kept = 1
+
     def __init__(
         self,
         store: Store,
@@ -125,6 +130,39 @@ class GraphLeg:
         """Give another leg over the same store, by default with the same seeding."""
         return GraphLeg(self._store, walk or self.walk, hops=hops, shuffle=shuffle)
 
+    def look_up(
+        self, query: str, vector: NDArray[np.float32] | None, filters: Filters, *, exact: bool | None = None
+    ) -> LookedUp:
+        """Ask the store for all that `rank` needs of it: the graph, and what the query names and resembles.
+
+        It does not depend on the base, so that it can run beside the base legs.
+
+        Parameters
+        ----------
+        vector : array, optional
+            The query's vector; without one facts and statements seed nothing.
+        exact : bool, optional
+            Whether every fact is compared; by default where there is no index.
+        """
+        from hopgate.graph.walk.matrix_config import MatrixConfig
+        from hopgate.recall.legs.graph_seeds import look_up
+
+        seeding = self.walk.seeding
+        near = self.facts_kept * seeding.near_facts
+
+        def found_as(filters: Filters) -> LookedUp:
+            config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
+            whole = self._matrices.get(config, connection)
+            matrix = self.view(connection, whole, filters)
+            return look_up(connection, whole, matrix, query, vector, filters, seeding, near=near, exact=bool(exact))
+
+        with self._store.transaction() as connection:
+            found = found_as(filters)
+            moment, asked = self._dated(connection, found, query, filters)
+            if moment is None:
+                return found
+            return found_as(replace(filters, as_of=moment))._replace(as_of=moment, asked=asked)
+
     def rank(
         self,
         query: str,
@@ -134,6 +172,8 @@ class GraphLeg:
         depth: int,
         *,
         legs: Mapping[str, Sequence[tuple[int, float]]] | None = None,
+        exact: bool | None = None,
+        found: LookedUp | None = None,
     ) -> GraphRanking:
         """Walk from the base's hits and from what the query names and resembles; empty when nothing seeds.
 
@@ -145,44 +185,30 @@ class GraphLeg:
             The base's ranking, best first: its hits carry the restart of the walk from memories.
         legs : mapping of name to list
             The base legs' own lists: what they show of the query helps to decide how much each walk counts.
+        exact : bool, optional
+            Whether every fact is compared and the whole graph solved, as an evaluation does; by default indexes are
+            asked where there are some, and walks look no further than the first `depth` memories need.
+        found : LookedUp, optional
+            What `look_up` gave for this query, where it ran already.
         """
-        from hopgate.graph.walk.adaptive import Mixture
-        from hopgate.graph.walk.matrix import MatrixConfig
         from hopgate.graph.walk.mixed_ranking import ranked_by_walks, seeded
-        from hopgate.graph.walk.pagerank import pushes, warm_in_background
         from hopgate.graph.walk.rank import source_walks
-        from hopgate.graph.walk.seeds import COMMON_SHARES
 
-        config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         walk = replace(self.walk, depth=depth)
-        with self._store.transaction() as connection:
-            matrix = self.view(connection, self._matrices.get(config, connection), filters)
-            if not matrix.graph.arcs:
-                return GraphRanking([], None, {})
-            filters, asked = self._dated(connection, matrix, query, filters)
-            if asked:
-                config = replace(config, as_of=filters.as_of)
-                matrix = self.view(connection, self._matrices.get(config, connection), filters)
-            found = seeded(
-                matrix, self.seeds(connection, matrix, query, vector, base, legs or {}, filters), walk.seeding
-            )
-            if self._hops is not None:
-                mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)
-                start = found.starts.mixed(mixture.shares)
-                hits = self._rank_by_hops(connection, matrix, start, filters, depth)
-                scores = {**dict.fromkeys(found.linked, 0.0), **dict(hits)}
-                return GraphRanking(
-                    hits, WalkTrace(matrix, start, self.walk, mixture, None, asked), scores, found.blind
-                )
-        if pushes(matrix.graph, walk.damping):
-            warm_in_background()
+        found = found or self.look_up(query, vector, filters, exact=exact)
+        matrix = found.matrix
+        if not matrix.graph.arcs:
+            return GraphRanking([], None, {})
+        begun = seeded(matrix, self.seeds(found, base, legs or {}), walk.seeding)
+        if self._hops is not None:
+            return self._by_hops(begun, matrix, walk, replace(filters, as_of=found.as_of or filters.as_of), found.asked)
         allowed = self._allowed(matrix, filters)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
-        walks = source_walks(matrix.graph, found.starts, walk, all_memories=allowed is not None)
-        ranked = ranked_by_walks(matrix, found, walks, walk, base, legs or {}, allowed=allowed)
-        start = found.starts.mixed(ranked.mixture.shares)
+        walks = source_walks(matrix.graph, begun.starts, walk, exact=bool(exact), all_memories=allowed is not None)
+        ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
+        start = begun.starts.mixed(ranked.mixture.shares)
         return GraphRanking(
-            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks, asked), ranked.scores, found.blind
+            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked), ranked.scores, begun.blind
         )
 
     def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
@@ -196,7 +222,7 @@ class GraphLeg:
             Masses of memories by the store's ids; their sum does not matter.
         """
         from hopgate.graph.walk.adaptive import Mixture
-        from hopgate.graph.walk.matrix import MatrixConfig
+        from hopgate.graph.walk.matrix_config import MatrixConfig
         from hopgate.graph.walk.rank import pool_scores, source_walks
         from hopgate.graph.walk.seeds import starts
         from hopgate.graph.walk.top_k import top_k
@@ -263,39 +289,47 @@ class GraphLeg:
 
     def seeds(
         self,
-        connection: Connection[Any],
-        matrix: GraphMatrix,
-        query: str,
-        vector: NDArray[np.float32] | None,
+        found: LookedUp,
         base: Sequence[tuple[int, float]],
         legs: Mapping[str, Sequence[tuple[int, float]]],
-        filters: Filters,
     ) -> QuerySeeds:
-        """Find where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
-        from hopgate.recall.legs.graph_seeds import find_seeds
+        """Give where walks start: hits of the base, statements, concepts the query names, and the nearest facts."""
+        from hopgate.recall.legs.graph_seeds import query_seeds
 
-        seeding = self.walk.seeding
-        return find_seeds(connection, matrix, query, vector, base, legs, filters, seeding, near=seeding.near_facts)
+        return query_seeds(found, base, legs, self.walk.seeding)
+
+    def _by_hops(self, begun: Seeded, matrix: GraphMatrix, walk: Walk, filters: Filters, asked: str) -> GraphRanking:
+        """Rank by hops in SQL from the same seeds."""
+        from hopgate.graph.walk.adaptive import Mixture
+        from hopgate.graph.walk.seeds import COMMON_SHARES
+
+        mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)
+        start = begun.starts.mixed(mixture.shares)
+        with self._store.transaction() as connection:
+            hits = self._rank_by_hops(connection, matrix, start, filters, walk.depth)
+        scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
+        return GraphRanking(hits, WalkTrace(matrix, start, self.walk, mixture, None, asked), scores, begun.blind)
 
     def _dated(
-        self, connection: Connection[Any], matrix: GraphMatrix, query: str, filters: Filters
-    ) -> tuple[Filters, str]:
-        """Set an as-of where the query says one and what it names had changed; and why, in words."""
+        self, connection: Connection[Any], found: LookedUp, query: str, filters: Filters
+    ) -> tuple[datetime | None, str]:
+        """Give an as-of where the query says one and what it names had changed; and why, in words."""
+        if filters.as_of is not None or not self.walk.seeding.dates:
+            return None, ""
         from hopgate.recall.legs.query_time import as_of, asked_time
 
-        asked = asked_time(query) if filters.as_of is None and self.walk.seeding.dates else None
+        asked = asked_time(query)
         if asked is None:
-            return filters, ""
-        from hopgate.graph.names.links import concepts_in
+            return None, ""
         from hopgate.store.graph import edge_rows
 
         # Only what this scope's part of the graph has may tell: the matrix holds no other edge.
-        own = set(matrix.edge_id.tolist())
-        held = edge_rows.intervals(connection, list(concepts_in(connection, query)))
+        own = set(found.matrix.edge_id.tolist())
+        held = edge_rows.intervals(connection, found.concepts)
         moment = as_of(asked, [interval for edge, interval in held.items() if edge in own])
         if moment is None:
-            return filters, ""
-        return replace(filters, as_of=moment), f"{moment:%Y-%m-%d}, because the query says “{asked.words}”"
+            return None, ""
+        return moment, f"{moment:%Y-%m-%d}, because the query says “{asked.words}”"
 
     def _rank_by_hops(
         self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int

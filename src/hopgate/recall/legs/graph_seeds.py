@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.graph.names.links import concepts_in
+from hopgate.graph.names.links import concepts_in, name_runs
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixed_ranking import QuerySeeds
 from hopgate.graph.walk.seeds import Seeding, memory_mass
 from hopgate.recall.filters import Filters
-from hopgate.store.graph import graph_vectors, statement_rows
+from hopgate.store.graph import seed_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,33 +19,79 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-def find_seeds(
+class LookedUp(NamedTuple):
+    """What the graph leg asks the store for a query; it does not depend on the base, and so runs beside it.
+
+    Parameters
+    ----------
+    whole, matrix : GraphMatrix
+        The graph at this time, and the scope's part of it.
+    concepts : list of int
+        What the query names.
+    facts, statements : list of (int, float)
+        The nearest facts, and the memories of the nearest statements, with their cosines, best first.
+    as_of, asked : datetime, str
+        As of when, and why, where the query itself says so.
+    """
+
+    whole: GraphMatrix
+    matrix: GraphMatrix
+    concepts: Sequence[int] = ()
+    facts: Sequence[tuple[int, float]] = ()
+    statements: Sequence[tuple[int, float]] = ()
+    as_of: datetime | None = None
+    asked: str = ""
+
+
+def look_up(
     connection: Connection[Any],
+    whole: GraphMatrix,
     matrix: GraphMatrix,
     query: str,
     vector: NDArray[np.float32] | None,
-    base: Sequence[tuple[int, float]],
-    legs: Mapping[str, Sequence[tuple[int, float]]],
     filters: Filters,
     seeding: Seeding,
     *,
     near: int,
+    exact: bool = False,
+) -> LookedUp:
+    """Look up the concepts that a query names, so many nearest facts, and the nearest statements.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether every fact and statement is compared; otherwise an index is asked where there is one.
+    """
+    if not matrix.graph.arcs:
+        return LookedUp(whole, matrix)
+    condition, parameters = filters.sql()
+    found = seed_rows.read(
+        connection,
+        name_runs([query]),
+        vector,
+        facts=near,
+        statements=seeding.near_statements if seeding.statements else 0,
+        exact=exact,
+        as_of=filters.as_of,
+        known_at=filters.known_at,
+        among=None if filters.scope is None else matrix.edge_ids,
+        condition=condition,
+        parameters=parameters,
+    )
+    return LookedUp(whole, matrix, concepts_in(query, found.names), found.facts, found.statements)
+
+
+def query_seeds(
+    found: LookedUp,
+    base: Sequence[tuple[int, float]],
+    legs: Mapping[str, Sequence[tuple[int, float]]],
+    seeding: Seeding,
 ) -> QuerySeeds:
-    """Find where walks start: hits of the base, statements, concepts the query names, and so many nearest facts."""
-    facts: list[tuple[int, float]] = []
-    stated: list[tuple[int, float]] = []
-    if vector is not None:
-        dense = legs.get("dense") or ()
-        floor = dense[0][1] - seeding.fact_floor if dense else -1.0
-        among = None if filters.scope is None else matrix.edge_id.tolist()
-        found = graph_vectors.near_facts(
-            connection, vector, near, as_of=filters.as_of, known_at=filters.known_at, among=among
-        )
-        facts = [(edge, cosine) for edge, cosine in found if cosine >= floor]
-        condition, parameters = filters.sql()
-        if seeding.statements:
-            stated = statement_rows.near(
-                connection, vector, seeding.near_statements, condition=condition, parameters=parameters,
-                as_of=filters.as_of,
-            )  # fmt: skip
-    return QuerySeeds(list(concepts_in(connection, query)), facts, memory_mass(base, stated, seeding))
+    """Give where walks start: hits of the base and of statements, what the query names, and facts that are near enough.
+
+    A fact is not where it lies too far below the nearest memory.
+    """
+    dense = legs.get("dense") or ()
+    floor = dense[0][1] - seeding.fact_floor if dense else -1.0
+    facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
+    return QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements, seeding))

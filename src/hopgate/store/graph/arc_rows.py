@@ -7,6 +7,7 @@ its neighbours are joined to at the next version of the graph.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ WITH placed AS (
     lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
     lead(coalesce(is_sensitive, true)) OVER thread AS next_hidden,
     lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
-  FROM memories WHERE coalesce(thread::text, category::text) IS NOT NULL
+  FROM memories WHERE coalesce(thread::text, category::text) IS NOT NULL {some}
   WINDOW thread AS (
     PARTITION BY scope, thread IS NOT NULL, coalesce(thread::text, category::text) ORDER BY created_at, id)
 ), steps AS (
@@ -61,6 +62,10 @@ WITH placed AS (
 )
 SELECT id, other, (%(full)s * power(%(step)s::float8, steps) * left_over)::real AS weight
 FROM faded WHERE left_over >= %(least)s) AS arcs"""
+_OF_THREADS = (
+    "(coalesce(scope, ''), thread IS NOT NULL, coalesce(thread::text, category::text)) IN (SELECT coalesce(scope, ''), "
+    "thread IS NOT NULL, coalesce(thread::text, category::text) FROM memories WHERE id = ANY(%(near)s))"
+)
 _REPLYING = (
     "memories m JOIN memories o ON o.external_id = m.reply_to::text AND o.scope IS NOT DISTINCT FROM m.scope "
     "WHERE m.reply_to IS NOT NULL AND o.id <> m.id"
@@ -79,35 +84,57 @@ class Arcs:
     weight: NDArray[np.float32]
     kind: NDArray[np.int32]
 
+    def joined_once(self) -> Arcs:
+        """Give them without those that follow each other and are joined as an answer too."""
+        answers = self.kind == ARC_KINDS.index(REPLIES)
+        if not answers.any():
+            return self
+        _, place = np.unique(np.concatenate([self.source, self.target]), return_inverse=True)
+        first, second = np.split(place.astype(np.int64), 2)
+        pair = np.minimum(first, second) * len(place) + np.maximum(first, second)
+        kept = answers | ~np.isin(pair, pair[answers])
+        return Arcs(self.source[kept], self.target[kept], self.weight[kept], self.kind[kept])
 
-def arcs(connection: Connection[Any]) -> Arcs:
+
+def arcs(connection: Connection[Any], near: Sequence[int] | None = None) -> Arcs:
     """Every arc, those of sensitive or superseded memories too: whoever loads them leaves out what they do not show.
 
-    Two memories are joined once: an answer that follows at once is an answer.
+    Two memories may be joined twice: an answer that follows at once. `Arcs.joined_once` leaves the answer.
+
+    Parameters
+    ----------
+    near : sequence of int, optional
+        Only arcs within the threads of these memories, and those of answers that are, or answer, one of them.
     """
+    values = {
+        "full": FULL_WEIGHT,
+        "step": STEP,
+        "least": LEAST,
+        "thread_half": THREAD_HALF_S,
+        "thread_least": THREAD_LEAST,
+        "category_half": CATEGORY_HALF_S,
+        "near": None if near is None else list(near),
+    }
     follows = read(
         connection,
         {"source": Column("i8", "id"), "target": Column("i8", "other"), "weight": Column("f4", "weight")},
-        _FOLLOWING,
-        {
-            "full": FULL_WEIGHT,
-            "step": STEP,
-            "least": LEAST,
-            "thread_half": THREAD_HALF_S,
-            "thread_least": THREAD_LEAST,
-            "category_half": CATEGORY_HALF_S,
-        },
+        _FOLLOWING.format(some="" if near is None else f"AND {_OF_THREADS}"),
+        values,
     )
-    replies = read(connection, {"source": Column("i8", "m.id"), "target": Column("i8", "o.id")}, _REPLYING)
-    answered = {frozenset(pair) for pair in zip(replies["source"].tolist(), replies["target"].tolist(), strict=True)}
-    other = np.ones(len(follows["source"]), bool)
-    if answered:
-        pairs = zip(follows["source"].tolist(), follows["target"].tolist(), strict=True)
-        other = np.array([frozenset(pair) not in answered for pair in pairs], bool)
+    some = "" if near is None else " AND (m.id = ANY(%(near)s) OR o.id = ANY(%(near)s))"
+    replies = read(
+        connection, {"source": Column("i8", "m.id"), "target": Column("i8", "o.id")}, _REPLYING + some, values
+    )
     count = len(replies["source"])
     return Arcs(
-        np.concatenate([follows["source"][other], replies["source"]]),
-        np.concatenate([follows["target"][other], replies["target"]]),
-        np.concatenate([follows["weight"][other], np.full(count, FULL_WEIGHT * STEP, np.float32)]),
-        np.repeat(np.arange(2, dtype=np.int32), [int(other.sum()), count]),
+        np.concatenate([follows["source"], replies["source"]]),
+        np.concatenate([follows["target"], replies["target"]]),
+        np.concatenate([follows["weight"], np.full(count, FULL_WEIGHT * STEP, np.float32)]),
+        np.repeat(np.arange(2, dtype=np.int32), [len(follows["source"]), count]),
     )
+
+
+def in_threads(connection: Connection[Any], near: Sequence[int]) -> list[int]:
+    """The memories of the threads of some memories."""
+    rows = connection.execute(f"SELECT id FROM memories WHERE {_OF_THREADS}", {"near": list(near)})
+    return [row[0] for row in rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,6 +46,15 @@ class Stamp(NamedTuple):
     database: str
     version: int
     changed_at: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Numbered:
+    """Ids, ascending, and each one's scope or kind as a number into `names`."""
+
+    id: NDArray[np.int64]
+    number: NDArray[np.int32]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -96,36 +105,46 @@ def stamp(connection: Connection[Any]) -> Stamp:
 
 
 def memory_scopes(
-    connection: Connection[Any], *, known_at: datetime | None = None, superseded: bool = False
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The ids of the memories that may be walked to, ascending, and the number of each one's scope.
+    connection: Connection[Any],
+    *,
+    known_at: datetime | None = None,
+    superseded: bool = False,
+    only: Sequence[int] | None = None,
+) -> Numbered:
+    """The memories that may be walked to, with their scopes; with `only` those of these.
 
-    Memories without a concept are among them; those without a scope share one.
+    Memories without a concept are among them; those without a scope share one, "".
     """
-    source = f"memories WHERE {visible_memories(known_at, superseded=superseded)}"
-    parameters = time_parameters(None, known_at)
-    _, scope, columns = read_groups(connection, "coalesce(scope, '')", {"id": Column("i8", "id")}, source, parameters)
+    source = f"memories WHERE {visible_memories(known_at, superseded=superseded)} AND {_these('id', only)}"
+    return _numbered(connection, "coalesce(scope, '')", source, {**time_parameters(None, known_at), "only": only})
+
+
+def concept_kinds(connection: Connection[Any], *, only: Sequence[int] | None = None) -> Numbered:
+    """The concepts with their kinds, "" for none; with `only` those of these."""
+    return _numbered(connection, "coalesce(kind, '')", f"concepts WHERE {_these('id', only)}", {"only": only})
+
+
+def _numbered(connection: Connection[Any], key: str, source: str, parameters: Mapping[str, Any]) -> Numbered:
+    names, group, columns = read_groups(connection, key, {"id": Column("i8", "id")}, source, parameters)
     order = np.argsort(columns["id"])
-    return columns["id"][order], scope[order]
+    return Numbered(columns["id"][order], group[order], names)
 
 
-def concept_kinds(connection: Connection[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], tuple[str, ...]]:
-    """The concepts' ids, ascending; each one's kind as a number; and the kinds, "" for none."""
-    kinds, kind, columns = read_groups(connection, "coalesce(kind, '')", {"id": Column("i8", "id")}, "concepts")
-    order = np.argsort(columns["id"])
-    return columns["id"][order], kind[order], kinds
+def _these(column: str, only: Sequence[int] | None) -> str:
+    return "true" if only is None else f"{column} = ANY(%(only)s::bigint[])"
 
 
-def mentions(connection: Connection[Any]) -> Mentions:
-    """Every mention.
+def mentions(connection: Connection[Any], *, only: Sequence[int] | None = None) -> Mentions:
+    """Every mention; with `only` those of these memories.
 
     Where all ids are below 2³¹, both fit one bigint with two bits to spare, which say that the weight is 1 and the
     relation the plain one, as nearly all are: only the others send theirs. That halves the time.
     """
     ends = {"memory": Column("i8", "memory_id"), "concept": Column("i8", "concept_id")}
     every = {**ends, "weight": Column("f4", "weight")}
-    if not _small_ids(connection):
-        relations, relation, columns = read_groups(connection, "relation", every, "memory_concepts")
+    if only is not None or not _small_ids(connection):
+        source = f"memory_concepts WHERE {_these('memory_id', only)}"
+        relations, relation, columns = read_groups(connection, "relation", every, source, {"only": only})
         return Mentions(columns["memory"], columns["concept"], columns["weight"], relation, relations)
     row = connection.execute("SELECT pg_relation_size('memory_concepts')").fetchone()
     parts = 1 << (int(row[0]) // PART_BYTES).bit_length() if row else 1
@@ -159,9 +178,15 @@ def _small_ids(connection: Connection[Any]) -> bool:
     return bool(row and row[0])
 
 
-def edges(connection: Connection[Any], *, as_of: datetime | None = None, known_at: datetime | None = None) -> Edges:
-    """The edges that were true as of a time and known at a time."""
-    small = _small_ids(connection)
+def edges(
+    connection: Connection[Any],
+    *,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    only: Sequence[int] | None = None,
+) -> Edges:
+    """The edges that were true as of a time and known at a time; with `only` those of these."""
+    small = only is None and _small_ids(connection)
     columns = {"id": Column("i8", "id"), "weight": Column("f4", "weight")}
     if small:
         columns["pair"] = Column("i8", "(src_id << 32) | dst_id")
@@ -171,8 +196,8 @@ def edges(connection: Connection[Any], *, as_of: datetime | None = None, known_a
         connection,
         "relation",
         columns,
-        f"concept_edges WHERE {visible_edges(as_of, known_at)}",
-        time_parameters(as_of, known_at),
+        f"concept_edges WHERE {visible_edges(as_of, known_at)} AND {_these('id', only)}",
+        {**time_parameters(as_of, known_at), "only": only},
     )
     if small:
         found["source"], found["target"] = found["pair"] >> 32, found["pair"] & (_WEIGHED - 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 Table = Literal["concepts", "concept_edges", "statements"]
 INDEX = "concepts_embedding"
+FACT_INDEX = "concept_edges_embedding"
+STATEMENT_INDEX = "statements_embedding"
+# Below this many facts, or statements, a full scan is as quick as the index, and exact (docs/research/speed.md).
+EXACT_BELOW = 1_000
+# A wider search than pgvector's default of 40: docs/research/speed.md says how many of the nearest 20 facts it finds.
+LEAST_EF_SEARCH = 100
+MOST_EF_SEARCH = 1000
 
 _PENDING: dict[Table, str] = {
     "concepts": "SELECT id, canonical_name FROM concepts WHERE embedding IS NULL AND id > %s ORDER BY id LIMIT %s",
@@ -68,22 +75,46 @@ def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
 
 
 def ensure_index(connection: Connection[Any]) -> None:
-    """Build the HNSW index over concepts' names, so that resolving a new name costs the same however many there are."""
-    row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (INDEX,)).fetchone()
-    if row and row[0]:
-        return
+    """Build the HNSW indexes: over concepts' names, and over facts and statements once there are enough of them.
+
+    With them resolving a new name, and finding the facts near a query, costs the same however many there are.
+    """
+    row = connection.execute(
+        "SELECT " + ", ".join(f"to_regclass('{index}') IS NULL" for index in (INDEX, FACT_INDEX, STATEMENT_INDEX))
+    ).fetchone()
+    assert row is not None
+    concepts, facts, statements = row
     connection.execute("SET LOCAL maintenance_work_mem = '1GB'")
+    if concepts:
+        _index(connection, INDEX, "concepts")
+        # So that rows without a vector are found without reading all that have one.
+        connection.execute("CREATE INDEX IF NOT EXISTS concepts_unembedded ON concepts (id) WHERE embedding IS NULL")
+        connection.execute(
+            "CREATE INDEX IF NOT EXISTS concept_edges_unembedded ON concept_edges (id) "
+            f"WHERE embedding IS NULL AND relation <> '{NAME_INSIDE}'"
+        )
+        connection.execute(
+            "CREATE INDEX IF NOT EXISTS statements_unembedded ON statements (id) WHERE embedding IS NULL"
+        )
+    if facts and _many(connection, "concept_edges"):
+        _index(connection, FACT_INDEX, "concept_edges")
+    if statements and _many(connection, "statements"):
+        _index(connection, STATEMENT_INDEX, "statements")
+
+
+def _many(connection: Connection[Any], table: Table) -> bool:
+    """Whether so many rows have a vector that an index pays."""
+    row = connection.execute(
+        f"SELECT 1 FROM {table} WHERE embedding IS NOT NULL LIMIT 1 OFFSET %s", (EXACT_BELOW,)
+    ).fetchone()
+    return row is not None
+
+
+def _index(connection: Connection[Any], index: str, table: Table) -> None:
     connection.execute(
-        f"CREATE INDEX IF NOT EXISTS {INDEX} ON concepts USING hnsw (embedding halfvec_cosine_ops) "
+        f"CREATE INDEX IF NOT EXISTS {index} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
         "WITH (m = 16, ef_construction = 64)"
     )
-    # So that rows without a vector are found without reading all that have one.
-    connection.execute("CREATE INDEX IF NOT EXISTS concepts_unembedded ON concepts (id) WHERE embedding IS NULL")
-    connection.execute(
-        "CREATE INDEX IF NOT EXISTS concept_edges_unembedded ON concept_edges (id) "
-        f"WHERE embedding IS NULL AND relation <> '{NAME_INSIDE}'"
-    )
-    connection.execute("CREATE INDEX IF NOT EXISTS statements_unembedded ON statements (id) WHERE embedding IS NULL")
 
 
 def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
@@ -112,25 +143,51 @@ def sample(connection: Connection[Any], limit: int) -> NDArray[np.float32]:
     return vectors.from_sql([row[0] for row in rows])
 
 
-def near_facts(
-    connection: Connection[Any],
+def search_width(limit: int) -> tuple[str, tuple[str]]:
+    """The statement that lets HNSW return `limit` rows after filtering, for this transaction."""
+    return (
+        "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'strict_order', true)",
+        (str(min(max(2 * limit, LEAST_EF_SEARCH), MOST_EF_SEARCH)),),
+    )
+
+
+def nearest_rows(columns: str, source: str, *, exact: bool) -> str:
+    """A statement for the rows of `source` nearest to a vector as (columns, cosine), best first.
+
+    The distance is computed once a row: in the list of columns and in ORDER BY it would be computed twice. `+ 0` keeps
+    the planner off the HNSW index: the sum is the same distance, but not the expression that is indexed.
+    """
+    distance = "(embedding <=> %(vector)s::halfvec) + 0" if exact else "embedding <=> %(vector)s::halfvec"
+    tie = ", id" if exact else ""
+    return (
+        f"WITH nearest AS MATERIALIZED (SELECT id, {columns} AS key, {distance} AS distance FROM {source} "
+        f"ORDER BY distance{tie} LIMIT %(limit)s) SELECT key, 1 - distance FROM nearest ORDER BY distance, id"
+    )
+
+
+def facts_near(
     vector: NDArray[np.float32],
     limit: int,
     *,
+    exact: bool,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
-    among: Sequence[int] | None = None,
-) -> list[tuple[int, float]]:
-    """The facts nearest a query as (edge, cosine), best first; with `among` only of these edges."""
+    among: Collection[int] | None = None,
+) -> tuple[str, dict[str, Any]]:
+    """The statement, with its parameters, for the facts nearest a query as (edge, cosine), best first.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether every fact is compared; otherwise the index is asked where there is one.
+    among : collection of int, optional
+        Only these edges.
+    """
     of_these = "true" if among is None else "id = ANY(%(among)s)"
-    return connection.execute(
-        "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concept_edges "
-        f"WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} AND {of_these} "
-        "ORDER BY embedding <=> %(vector)s::halfvec, id LIMIT %(limit)s",
-        {
-            **time_parameters(as_of, known_at),
-            "vector": vectors.to_sql(vector),
-            "limit": limit,
-            "among": None if among is None else list(among),
-        },
-    ).fetchall()
+    source = f"concept_edges WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} AND {of_these}"
+    return nearest_rows("id", source, exact=exact), {
+        **time_parameters(as_of, known_at),
+        "vector": vectors.to_sql(vector),
+        "limit": limit,
+        "among": None if among is None else list(among),
+    }

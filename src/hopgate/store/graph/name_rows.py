@@ -67,11 +67,12 @@ def ensure(
 
 def by_normal(connection: Connection[Any], normals: Sequence[str]) -> list[NameRow]:
     """Names by their normal forms; unknown ones are left out."""
-    rows = connection.execute(
-        _NAME + " WHERE normal_name = ANY(%s)",
-        (list(normals),),
-    )
-    return [NameRow(*row) for row in rows]
+    return [NameRow(*row) for row in connection.execute(*with_normals(normals))]
+
+
+def with_normals(normals: Sequence[str]) -> tuple[str, tuple[list[str]]]:
+    """The statement that gives the names with these normal forms, and its parameters."""
+    return _NAME + " WHERE normal_name = ANY(%s)", (list(normals),)
 
 
 def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import vectors
+from hopgate.store.graph import graph_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,19 +62,23 @@ def all_rows(connection: Connection[Any]) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-def near(
-    connection: Connection[Any],
+def statements_near(
     vector: NDArray[np.float32],
     limit: int,
     *,
+    exact: bool,
     condition: str,
     parameters: Mapping[str, Any],
     as_of: datetime | None = None,
-) -> list[tuple[int, float]]:
-    """The memories of the nearest statements with their cosines, best first; a memory comes once a statement.
+) -> tuple[str, dict[str, Any]]:
+    """The statement for the memories of the nearest statements with their cosines, and its parameters.
+
+    Best first; a memory comes once for each of its statements.
 
     Parameters
     ----------
+    exact : bool
+        Whether every statement is compared; otherwise the index is asked where there is one.
     condition, parameters : str, mapping
         Which memories; sensitive ones have no statements.
     as_of : datetime, optional
@@ -82,9 +87,9 @@ def near(
     valid = "true"
     if as_of is not None:
         valid = "(valid_from IS NULL OR valid_from <= %(as_of)s) AND (valid_to IS NULL OR valid_to > %(as_of)s)"
-    return connection.execute(
-        "SELECT memory_id, 1 - (embedding <=> %(vector)s::halfvec) FROM statements "
-        f"WHERE embedding IS NOT NULL AND {valid} AND memory_id IN (SELECT id FROM memories WHERE {condition}) "
-        "ORDER BY embedding <=> %(vector)s::halfvec, id LIMIT %(limit)s",
-        {**parameters, "vector": vectors.to_sql(vector), "limit": limit, "as_of": as_of},
-    ).fetchall()
+    source = (
+        f"statements WHERE embedding IS NOT NULL AND {valid} "
+        f"AND memory_id IN (SELECT id FROM memories WHERE {condition})"
+    )
+    values = {**parameters, "vector": vectors.to_sql(vector), "limit": limit, "as_of": as_of}
+    return graph_vectors.nearest_rows("memory_id", source, exact=exact), values

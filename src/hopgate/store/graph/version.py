@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store.graph import change_rows
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -14,6 +16,8 @@ def bump(connection: Connection[Any]) -> int:
         "UPDATE graph_state SET version = version + 1, changed_at = now() RETURNING version"
     ).fetchone()
     assert row is not None
+    if row[0] % change_rows.SWEEP_EVERY == 0:
+        change_rows.sweep(connection)
     return int(row[0])
 
 

@@ -1,35 +1,50 @@
-"""One stage of local push compiled by numba, where the extra ``fast`` is installed: a queue, node by node.
+"""The kernels compiled by numba, where the extra ``fast`` is installed.
 
-Compiling takes seconds and must not delay a recall, so the compiled stage is used only once `warm` has run; until then,
-and without numba, `push.numpy_stage` does the same work. It holds no lock and runs on one thread, because numba's
-own threads may not be entered from several at once.
+Importing numba and compiling, or loading what an earlier process compiled, takes a second and more, and must not delay
+a recall. It is done in a thread of its own, in a process that walks again and again: `hopgate recall` walks once.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hopgate.graph.walk.walk_graph import WalkGraph
+from hopgate.graph.walk.pagerank.kernels import LANES, push_stage, sweep
 
-Stage = Callable[..., tuple[NDArray[np.int64], int]]
-_ready: list[Stage] = []
+# Walks that a process makes before it compiles.
+WARM_AFTER = 3
+
+
+class Kernels(NamedTuple):
+    """The kernels, compiled; each takes what the function of its name takes."""
+
+    sweep: Callable[..., Any]
+    push_stage: Callable[..., Any]
+
+
+_ready: list[Kernels] = []
+_walks: list[None] = []
 _started = threading.Event()
 
 
-def stage() -> Stage | None:
-    """Give the compiled stage if `warm` has made it."""
-    return _ready[0] if _ready else None
+def kernels() -> Kernels | None:
+    """Give the kernels if they are compiled; a process that asks again and again has them compiled meanwhile."""
+    if _ready:
+        return _ready[0]
+    _walks.append(None)
+    if len(_walks) > WARM_AFTER and not _started.is_set():
+        _started.set()
+        threading.Thread(target=warm, name="hopgate-compile", daemon=True).start()
+    return None
 
 
 def warm() -> bool:
-    """Compile, or load what an earlier run compiled; False where numba is not installed.
+    """Compile, or load what an earlier process compiled; False where numba is not installed.
 
-    Call it when a graph is loaded, from any thread; calling it again costs nothing.
+    Call it from any thread before walks that must be fast from the first one on; calling it again costs nothing.
     """
     if _ready:
         return True
@@ -37,86 +52,34 @@ def warm() -> bool:
         import numba
     except ImportError:
         return False
+    made = Kernels(*(_compiled(numba, function) for function in (sweep, push_stage)))
+    # Four restarts then go through one register of the processor: a sweep takes 0.38 ms and not 0.55.
+    config: Any = numba.config
+    before, config.SLP_VECTORIZE = config.SLP_VECTORIZE, 1
     try:
-        kernel = numba.njit(cache=True, nogil=True, fastmath=True)(_stage)
-    except RuntimeError:
-        # Neither the package's own directory nor the user's cache can be written to.
-        kernel = numba.njit(nogil=True, fastmath=True)(_stage)
-
-    def run(
-        graph: WalkGraph,
-        settled: NDArray[np.float32],
-        walking: NDArray[np.float32],
-        touched: NDArray[np.int64],
-        damping: float,
-        epsilon: float,
-        budget: int,
-    ) -> tuple[NDArray[np.int64], int]:
-        reached = np.empty(graph.nodes, np.int64)
-        reached[: touched.size] = touched
-        arrays = (graph.indptr, graph.indices, graph.weights, graph.light_divisor, settled, walking, reached)
-        count, walked = kernel(*arrays, touched.size, np.float32(damping), np.float32(epsilon), budget)
-        return reached[:count], int(walked)
-
-    tiny = WalkGraph(np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32), np.ones(2, np.float32), 0, True)
-    run(tiny, np.zeros(2, np.float32), np.ones(2, np.float32), np.array([0, 1]), 0.5, 0.1, 100)
-    _ready.append(run)
+        _run_once(made)
+    finally:
+        config.SLP_VECTORIZE = before
+    _ready.append(made)
     return True
 
 
-def warm_in_background() -> None:
-    """Run `warm` once in a thread of its own, so that the queries after it push with compiled code."""
-    if not _ready and not _started.is_set():
-        _started.set()
-        threading.Thread(target=warm, name="hopgate-compile", daemon=True).start()
+def _compiled(numba: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    try:
+        kernel = numba.njit(cache=True, nogil=True, fastmath=True)(function)
+    except RuntimeError:
+        # Neither the package's own directory nor the user's cache can be written to.
+        kernel = numba.njit(nogil=True, fastmath=True)(function)
+    return kernel  # type: ignore[no-any-return]
 
 
-def _stage(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    strength: Any,
-    settled: Any,
-    walking: Any,
-    reached: Any,
-    count: int,
-    damping: Any,
-    epsilon: Any,
-    budget: int,
-) -> tuple[int, int]:
-    """Push from a queue until it is empty; written for numba, plain Python otherwise."""
-    nodes = strength.size
-    queue = np.empty(nodes, np.int64)
-    queued = np.zeros(nodes, np.bool_)
-    seen = np.zeros(nodes, np.bool_)
-    head, waiting, walked = 0, 0, 0
-    for k in range(count):
-        node = reached[k]
-        seen[node] = True
-        if walking[node] > epsilon * strength[node]:
-            queue[waiting] = node
-            queued[node] = True
-            waiting += 1
-    while waiting > 0 and walked <= budget:
-        node = queue[head]
-        head = head + 1 if head + 1 < nodes else 0
-        waiting -= 1
-        queued[node] = False
-        mass = walking[node]
-        walking[node] = 0
-        settled[node] += (1 - damping) * mass
-        share = damping * mass / strength[node]
-        for arc in range(indptr[node], indptr[node + 1]):
-            other = indices[arc]
-            walking[other] += share * weights[arc]
-            if not seen[other]:
-                seen[other] = True
-                reached[count] = other
-                count += 1
-            if not queued[other] and walking[other] > epsilon * strength[other]:
-                queued[other] = True
-                tail = head + waiting
-                queue[tail if tail < nodes else tail - nodes] = other
-                waiting += 1
-        walked += indptr[node + 1] - indptr[node]
-    return count, walked
+def _run_once(made: Kernels) -> None:
+    """Compile for the types that walks have, on a graph of two nodes."""
+    pointers, ends, ones = np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32), np.ones(2, np.float32)
+    for array in (pointers, ends, ones):
+        # A graph's arrays are read-only, which is another type to numba.
+        array.setflags(write=False)
+    damping, lanes = np.float32(0.5), np.zeros(2 * LANES, np.float32)
+    made.sweep(pointers, ends, ones, ones, np.ones(2, np.float32), lanes, lanes.copy(), damping)
+    vectors = [np.zeros(2, np.float32), np.zeros(2, np.float32), np.zeros(2, np.int64)]
+    made.push_stage(pointers, ends, ones, ones, *vectors, 1, damping, np.float32(0.1), 10)

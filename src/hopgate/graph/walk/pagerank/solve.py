@@ -13,19 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.pagerank.conjugate_gradients import solve_undirected
 from hopgate.graph.walk.pagerank.power_iteration import power_iteration
-from hopgate.graph.walk.pagerank.push import push
 from hopgate.graph.walk.row_blocks import threads
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 Dangling = Literal["restart", "stay", "uniform"]
 RestartWeights = ArrayLike | Mapping[int, float]
 
-# Pushing near the seeds pays on a graph of this many nodes and more, over (1 - damping)²: the less a walk restarts, the
-# farther it goes. In CPU time at damping 0.5: 23 ms against 29 for solving the whole of 100,000 nodes and 2 M arcs, 35
-# against 99 for 300,000 and 6 M, and 19 against 6 for 30,000; at 0.85 387 against 154 for 300,000.
-PUSH_NODES = 25_000
-# A push that walks as many arcs as the graph has is given up: it costs as much as solving the graph whole.
-PUSH_BUDGET = 1
 # Single precision holds this error where no hub has more arcs than LIGHT_HUB: SciPy adds a row's terms one after the
 # other, and a hub of 10,000 arcs then errs by 6e-5. It takes 0.65 of the time of double precision at 1e-5.
 LIGHT_TOLERANCE = 1e-4
@@ -45,15 +38,14 @@ def pagerank(
     *,
     damping: float = 0.5,
     tolerance: float = 1e-5,
-    top: int | None = None,
     degree_correction: float = 0.0,
     dangling: Dangling = "restart",
 ) -> NDArray[np.floating]:
     """Personalised PageRank of every node, for one restart vector or many.
 
     Which solver computes it follows from the graph: conjugate gradients where it is undirected (half of the nodes
-    eliminated where memories do not touch each other), power iteration where it is directed, local push where it is
-    large and only the top matters. The first two agree within the tolerance.
+    eliminated where memories do not touch each other), power iteration where it is directed. They agree within the
+    tolerance.
 
     Parameters
     ----------
@@ -65,10 +57,6 @@ def pagerank(
         How likely the walk goes on at each step, in 0..1 (1 excluded).
     tolerance : float
         Largest error of a column in the L1 norm, before the degree correction.
-    top : int, optional
-        Only the first `top` nodes, and the first `top` memories, need be right. A large graph (see `pushes`) is then
-        walked near the seeds only, and the tolerance no longer holds: 0.99 of the top are right in the mean of the
-        queries measured, not by proof. A smaller graph is solved to the tolerance all the same.
     degree_correction : float
         Scores are divided by ``strength ** degree_correction``; 0 leaves them alone, 1 removes the degree wholly.
     dangling : {"restart", "stay", "uniform"}
@@ -77,7 +65,7 @@ def pagerank(
     Returns
     -------
     numpy.ndarray
-        Same shape as `restart`; float64, or float32 where it pushed or a loose tolerance allows it.
+        Same shape as `restart`; float64, or float32 where a loose tolerance allows it.
 
     Examples
     --------
@@ -86,24 +74,11 @@ def pagerank(
     >>> pagerank(path, {0: 1.0}).round(4)
     array([0.5833, 0.3333, 0.0833])
     """
-    _check(damping, tolerance, dangling, top)
-    scale = None if not degree_correction else np.asarray(graph.divisor**-degree_correction, np.float32)
-    scores = _push_columns(graph, restart, damping, top, scale) if top is not None and pushes(graph, damping) else None
-    if scores is None:
-        scores = _solve_whole(graph, restart_columns(restart, graph.nodes), damping, tolerance, dangling)
-    return scores if scale is None else np.asarray((scores.T * scale).T)
-
-
-def pushes(graph: WalkGraph, damping: float) -> bool:
-    """Tell whether `pagerank` with `top` walks near the seeds only: the graph is undirected and large enough.
-
-    Examples
-    --------
-    >>> from hopgate.graph.walk.walk_graph import edge_graph
-    >>> pushes(edge_graph(3, [0, 1], [1, 2]), damping=0.8)
-    False
-    """
-    return graph.undirected and graph.nodes * (1 - damping) ** 2 >= PUSH_NODES
+    _check(damping, tolerance, dangling)
+    scores = _solve_whole(graph, restart_columns(restart, graph.nodes), damping, tolerance, dangling)
+    if not degree_correction:
+        return scores
+    return np.asarray((scores.T * np.asarray(graph.divisor**-degree_correction, np.float32)).T)
 
 
 def restart_columns(restart: RestartWeights, nodes: int) -> NDArray[Any]:
@@ -138,29 +113,6 @@ def _sparse_restart(restart: Mapping[int, float], nodes: int) -> tuple[NDArray[n
         raise HopgateError("a restart vector holds finite numbers that are not negative")
     carrying = mass > 0
     return seeds[carrying], mass[carrying] / (mass.sum() or 1.0)
-
-
-def _push_columns(
-    graph: WalkGraph, restart: RestartWeights, damping: float, top: int, scale: NDArray[np.float32] | None
-) -> NDArray[Any] | None:
-    """Push each column; None where that does not pay or mass would leak from an isolated node."""
-    if isinstance(restart, Mapping):
-        # A large graph's restart is never made dense: checking a million entries takes longer than walking.
-        starts, shape = [_sparse_restart(restart, graph.nodes)], (graph.nodes,)
-    else:
-        start = restart_columns(restart, graph.nodes)
-        starts = [(seeds := np.flatnonzero(column), column[seeds]) for column in start.reshape(graph.nodes, -1).T]
-        shape = start.shape
-    results = []
-    for seeds, weight in starts:
-        if graph.dangling[seeds].any():
-            return None
-        mass = weight.astype(np.float32)
-        scores = push(graph, seeds, mass, damping, top, scale=scale, budget=PUSH_BUDGET * graph.arcs)
-        if scores is None:
-            return None
-        results.append(scores)
-    return np.stack(results, axis=1).reshape(shape) if len(results) > 1 else np.reshape(results, shape[::-1]).T
 
 
 def _solve_whole(
@@ -207,12 +159,10 @@ def _solve_leaking(graph: WalkGraph, start: NDArray[Any], tolerance: float, *, d
     return np.concatenate(parts, axis=1) if parts else start
 
 
-def _check(damping: float, tolerance: float, dangling: str, top: int | None) -> None:
+def _check(damping: float, tolerance: float, dangling: str) -> None:
     if not 0 <= damping < 1:
         raise HopgateError(f"damping must be at least 0 and below 1, not {damping}")
     if not tolerance > 0:
         raise HopgateError(f"tolerance must be above 0, not {tolerance}")
-    if top is not None and top < 1:
-        raise HopgateError(f"top must be at least 1, not {top}")
     if dangling not in get_args(Dangling):
         raise HopgateError(f"dangling must be one of {', '.join(get_args(Dangling))}, not {dangling!r}")
