@@ -41,6 +41,11 @@ _TO_TOWNS, _NO_TOWN = (
     frozenset(("hause", "haus", "ruhe", "frieden", "rente", "miete")),
 )
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
+_REMARKS = words("todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka")
+_REPLACING = words("ersetzt abgelöst umgestiegen gewechselt statt anstatt")
+_WITH_NOUNS = words("der die das den dem des ein eine einen einem einer mein meine meinen unser unsere unseren kein keine")
+# "Projekt Lotse von Jens Harms" are two names.
+_HEADS = words("projekt team gruppe abteilung firma verein")
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
 
@@ -80,10 +85,13 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
     words = set(tokens)
     terse = len(tokens) < TERSE
     for at, mark in enumerate(marks):
-        if mark not in "UPMq":
+        if mark not in "UPMqA":
             continue
         word = lower[at]
-        if word in language.days:
+        if mark == "A":
+            if word in _REMARKS:
+                changed[at] = "w"
+        elif word in language.days or (word[-1] == "s" and word[:-1] in language.days):
             changed[at] = "X"
         elif word in language.months:
             changed[at] = "M" if mark != "q" else mark
@@ -103,8 +111,10 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
             )
             if not kept:
                 changed[at] = "w"
-    if code == "de" and "zu" in lower:
-        changed = ["s" if word == "zu" else mark for word, mark in zip(lower, changed, strict=True)]
+    if code == "de" and ("zu" in lower or "von" in lower):
+        for at, word in enumerate(lower):
+            if word == "zu" or (word == "von" and at > 1 and lower[at - 2] in _HEADS):
+                changed[at] = "s"
     if _JOINING & set(lower):
         for at in range(1, len(changed) - 1):
             if lower[at] in _JOINING and changed[at - 1] in "U" and changed[at + 1] == "U" and lower[at - 1] not in KIN:
@@ -191,7 +201,7 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         and lower[at + 1] in _NAME_VERBS
         and not word.endswith(_SUFFIXES)
     ):
-        return not is_compound(word) or frequency < 1
+        return not is_compound(word) or frequency < 1 or zipf(word, "en") > 1  # Nextcloud
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
     if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:
@@ -210,6 +220,11 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         return not word.endswith(_SUFFIXES)
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2
+    english = zipf(word, "en")
+    if not _REPLACING.isdisjoint(lower) and before in language.function - _WITH_NOUNS and not starts and not word.endswith(_SUFFIXES):
+        return frequency - english < 2.1 and not is_compound(word)  # "durch Zulip ersetzt"
+    if frequency < 3 and english < 3.2 and frequency - english < 0.6 and not word.endswith(_SUFFIXES):
+        return not is_compound(word)  # as frequent in English: no German noun
     return frequency < 1.2 and not is_compound(word) and not word.endswith(_SUFFIXES)
 
 

@@ -20,16 +20,18 @@ _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
     "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
-    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes"
+    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|up|down|over|out|off|went|goes|gone|got|get|gets|fue|had|new|wurde|wurden|hat|haben|wird|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
     "the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|ein|eine|einen|einem|einer|mein|meine|meinen|unser|unsere|"
     "le|la|les|un|une|mon|ma|notre|el|los|las|una|mi|nuestro|il|lo|gli|i|mio|mia|de|het|een|mijn|onze|o|os|as"
 )
+# One to three words, of which the list of others is written once: it is what takes longest to compile.
+_NOUN = rf"(?: ?\b{_WORD}){{1,3}}"
 _COMMON = (
-    rf"(?:(?:(?<=^)|(?<=[,:;(] )|(?<=\bthe )|(?<=\b(?:der|die|das|den|dem|ein|les|una|het|een|our|his|"
-    rf"her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))(?:{_WORD} ){{0,2}}{_WORD})"
+    rf"(?:(?:(?:the|my|our) |(?<=^))⟨\d+⟩ \b|(?:(?:{_ARTICLES}) )?(?:(?<=^)|(?<=[,:;(] )|(?<=\b(?:the|der|die|das|den|dem|ein|les|una|"
+    rf"het|een|our|his|her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))){_NOUN}"
 )
 # "the service at Hartley costs": what a preposition stands before is not the subject.
 _PREPOSITIONS = (
@@ -52,9 +54,8 @@ _NOT_AFTER = _not_after(_PREPOSITIONS)
 # Encoded sentences are words with one space between: patterns begin where a word does.
 _START = r"(?<!\S)"
 _MACROS = {
-    "{SC}": rf"{_START}(?P<s>(?:the|my|our) ⟨\d+⟩ {_WORD}|{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|"
-    rf"(?:(?:{_ARTICLES}) )?{_COMMON})",
-    "{OC}": rf"{_START}(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
+    "{SC}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|{_COMMON})",
+    "{OC}": rf"{_START}(?P<o>{_NAMES}|(?: ?\b{_WORD}){{1,2}})",
     "{S}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
     "{O}": rf"{_START}(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
     "{A}": rf"{_START}(?P<a>{_ONE}|⟪\d+⟫)",
@@ -62,11 +63,13 @@ _MACROS = {
     "{M}": r"(?P<m>⟪\d+⟫)",
     "{D}": r"(?P<d>⟦\d+⟧)",
     "{the}": rf"(?:(?:{_ARTICLES}) )?",
-    "{be}": r"(?:(?:is|are|was|were|'s|'ve|has|have|had|be|"
+    # Words that say nothing of where or whose: no names, no marks.
+    "{any}": r"(?:(?!(?:down|off|out|from|von|van|about|with|mit|avec|con|met) )[^\W\d_]+ ){0,3}",
+    "{be}": r"(?:(?:is|are|was|were|am|'s|'m|'re|'ve|has|have|had|be|"
     r"been|got|has been|have been|"
     r"ist|sind|war|wurde|wird|est|"
     r"sont|es|è|sono|was|werd) )?",
-    "{is}": r"(?:is|are|ist|sind|est|es|è|heißt|heet|:|is called|is named|se llama|s'appelle|became|wird)",
+    "{is}": r"(?:is|are|ist|sind|est|es|è|heißt|heet|:|is called|is named|used to be|was|se llama|s'appelle|became|wird)",
     "{of}": r"(?:of|for|von|vom|de|del|du|di|van|in)",
     "{off}": r"(?:away |over |across )?(?:from|off of|off|out of)",
     "{onto}": r"(?:over |across |back |up |down |out )?(?:to|onto|on to|into|on)",
@@ -149,7 +152,8 @@ def _holds(raw: str) -> str:
 
 def _needs(raw: str) -> frozenset[str]:
     """Words of which a sentence must have one for a pattern to match: its first telling part, or none known."""
-    rest = re.sub(r"\{\w+\}|\(\?[=!][^()]*\)", " ", raw)
+    rest = re.sub(r"\[[^]]*\]", "§", raw)
+    rest = re.sub(r"\{\w+\}|\(\?[=!][^()]*\)", " ", rest)
     while rest != (rest := re.sub(r"\(\?:[^()]*\)[?*]", " ", rest)):
         pass
     rest = re.sub(r"\((\?P<\w+>)\(\?:([^()]*)\)\)", r"(\1\2)", rest)
@@ -160,7 +164,7 @@ def _needs(raw: str) -> frozenset[str]:
         ways = (group or word).split("|")
         firsts = {way.split()[0] if way.split() else "" for way in ways}
         needed = {one for first in firsts for one in ((first[:-2], first[:-1]) if first.endswith("s?") else (first,))}
-        if all(re.fullmatch(r"[^\W\d_]+|[-=]+>|→", one) for one in needed) and not needed & _COMMON_WORDS:
+        if all(re.fullmatch(r"[^\W\d_]+|[-=]+>|→|[:=@]", one) for one in needed) and not needed & _COMMON_WORDS:
             return frozenset(needed)
     return frozenset()
 
