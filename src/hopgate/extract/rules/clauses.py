@@ -46,21 +46,24 @@ _EVENTS = "|".join(
     for form in table("verbs")[name].split()
     if form not in ("run", "running", "hosting")
 )
+_BESIDE = re.compile(r"⟩ (?:[^\W\d_]+ ){0,2}(?:also|as well|auch|aussi|también|anche|ook) (?!known|called)")
+_TOO = re.compile(r" (?:as well|too|also|auch|aussi|también|ook)(?=$| [,;])")
 _SINCE_THEN = re.compile(rf"\b(?:has|have|been|born|{_EVENTS})\b")
 # "refuses to run", "to be moved": not yet, or not at all; "used to" and "had to" are told of what was.
 _INFINITIVE = re.compile(
-    r"(?<!used )(?<!had )(?<!gone )(?<!went )(?<!came )\bto (?:be (?:moved|migrated|replaced|deployed|installed|hosted|run|handed|"
-    r"reassigned)|run|live|work|move|report|lead|host|replace|take over|switch|migrate)\b"
+    r"(?<!used )(?<!had )(?<!gone )(?<!went )(?<!came )\bto (?:be (?:moved|migrated|replaced|deployed|"
+    r"installed|hosted|run|handed|reassigned)|run|live|work|move|report|lead|host|replace|take over|switch|migrate)\b"
 )
 # A second copy, a trial, a look from outside: where these words are, a place beside a name says nothing of a move.
 _NO_MOVE = words(
     """
-    test tests tested testing try tries tried trying trial copy copies copied copying clone cloned mirror mirrored replica
-    replicas replicated rsync rsynced sync syncs synced backup backups backed restore restored dump dumped compare compared
-    ping pinged ssh second another spare extra temporary temporarily failed fails fail failing tunnel forwards forwarded
+    test tests tested testing try tries tried trying trial copy copies copied copying clone cloned mirror mirrored
+    replica replicas replicated rsync rsynced sync syncs synced backup backups backed restore restored dump dumped
+    compare compared ping pinged ssh second another spare extra temporary temporarily failed fails fail failing tunnel forwards forwarded
     connect connects connected talks reads writes send sends sent pull pulls pulled push pushes fetch fetched download
     downloaded upload uploaded export exported import imported remove removed delete deleted uninstalled stop stopped
     move migrate shift relocate transfer port switch replace swap install deploy 'd i'd we'd
+    depends depend relies rely builds based works working
     need needs must please let's let todo wip tbd idea should staging demo says said secondary standby snapshot
     kopie kopiert test getestet zweite zweiter zweites sicherung copie copié essai copia copiado prueba kopie gekopieerd
     """
@@ -87,6 +90,10 @@ class Clause:
         said = self.text[start:end]
         return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
 
+    def is_beside(self, start: int, end: int) -> bool:
+        """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
+        return bool(_BESIDE.search(self.text, start, end) or _TOO.match(self.text, end))
+
     def is_plain(self) -> bool:
         """Whether a sentence tells what is so, and neither of copies, trials and failures nor of what might be."""
         language = LANGUAGES[self.reading.code]
@@ -109,7 +116,12 @@ class Clause:
         near = self.text[begin : end + 1]
         if _PAST.search(near):
             return "ended"
-        if _AHEAD.search(near) or _INFINITIVE.search(near) or _PASSING.match(self.text[end:]) or " temporarily " in near:
+        if (
+            _AHEAD.search(near)
+            or _INFINITIVE.search(near)
+            or _PASSING.match(self.text[end:])
+            or " temporarily " in near
+        ):
             return "not"
         found = set(near.split())
         if (

@@ -30,12 +30,13 @@ _ARTICLES = (
 # One to three words, of which the list of others is written once: it is what takes longest to compile.
 _NOUN = rf"(?: ?\b{_WORD}){{1,3}}"
 _COMMON = (
-    rf"(?:(?:(?:the|my|our) |(?<=^))⟨\d+⟩ \b|(?:(?:{_ARTICLES}) )?(?:(?<=^)|(?<=[,:;(] )|(?<=\b(?:the|der|die|das|den|dem|ein|les|una|"
-    rf"het|een|our|his|her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))){_NOUN}"
+    rf"(?:(?:(?:the|my|our) |(?<=^))⟨\d+⟩ \b|(?:(?:{_ARTICLES}) )?(?:(?<=^)|(?<=[,:;(] )|"
+    rf"(?<=\b(?:the|der|die|das|den|dem|ein|les|una|het|een|our|his|her) )|"
+    rf"(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))){_NOUN}"
 )
 # "the service at Hartley costs": what a preposition stands before is not the subject.
 _PREPOSITIONS = (
-    "at,in,from,with,on,to,of,for,about,near,via,at the,in the,from the,with the,on the,to the,of "
+    "off,onto,at,in,from,with,on,to,of,for,about,near,via,at the,in the,from the,with the,on the,to the,of "
     "the,for the,bei,mit,nach,von,für,"
     "vom,im,zum,zur,beim,für den,für die,von der,chez,de,du,de "
     "la,pour,para,del,per,di,della,voor,van,van de,bij,my,for my,of my"
@@ -62,14 +63,15 @@ _MACROS = {
     "{B}": rf"{_START}(?P<b>{_ONE})",
     "{M}": r"(?P<m>⟪\d+⟫)",
     "{D}": r"(?P<d>⟦\d+⟧)",
-    "{the}": rf"(?:(?:{_ARTICLES}) )?",
+    "{the}": rf"(?:(?:{_ARTICLES}) )?(?:(?:old|new|dead|broken|ageing|trusty|current|former) )?",
     # Words that say nothing of where or whose: no names, no marks.
     "{any}": r"(?:(?!(?:down|off|out|from|von|van|about|with|mit|avec|con|met) )[^\W\d_]+ ){0,3}",
     "{be}": r"(?:(?:is|are|was|were|am|'s|'m|'re|'ve|has|have|had|be|"
     r"been|got|has been|have been|"
     r"ist|sind|war|wurde|wird|est|"
     r"sont|es|è|sono|was|werd) )?",
-    "{is}": r"(?:is|are|ist|sind|est|es|è|heißt|heet|:|is called|is named|used to be|was|se llama|s'appelle|became|wird)",
+    "{is}": r"(?:is|are|ist|sind|est|es|è|heißt|heet|:|is called|is named|used to be|was|"
+    r"se llama|s'appelle|became|wird)",
     "{of}": r"(?:of|for|von|vom|de|del|du|di|van|in)",
     "{off}": r"(?:away |over |across )?(?:from|off of|off|out of)",
     "{onto}": r"(?:over |across |back |up |down |out )?(?:to|onto|on to|into|on)",
@@ -122,19 +124,24 @@ class FactTable:
         order = ("move", *(name for name in rows if name not in ("move", *_LAST)), *_LAST)
         self._raw = [(name, _with_verbs(raw)) for name in order for raw in rows[name]["patterns"]]
         self._holds = [_holds(raw) for _, raw in self._raw]
+        self._checks: list[tuple[frozenset[str], ...]] = []
         self._compiled: dict[int, FactPattern] = {}
         self._of_word: dict[str, set[int]] = {}
         for number, (name, raw) in enumerate(self._raw):
-            for word in _needs(raw) or words(rows[name]["on"]):
+            parts = _needs(raw)
+            telling = next((part for part in parts if not part & _COMMON_WORDS), None)
+            self._checks.append(tuple(part for part in parts if part is not telling))
+            for word in telling or words(rows[name]["on"]):
                 self._of_word.setdefault(word, set()).add(number)
 
     def worth_trying(self, text: str) -> Iterator[FactPattern]:
         """Yield the patterns one of whose words is in an encoded sentence, and whose brackets are; moves first."""
+        said = set(text.split())
         numbers: set[int] = set()
-        for word in set(text.split()) & self._of_word.keys():
+        for word in said & self._of_word.keys():
             numbers |= self._of_word[word]
         for number in sorted(numbers):
-            if self._holds[number] not in text:
+            if self._holds[number] not in text or any(map(said.isdisjoint, self._checks[number])):
                 continue
             if number not in self._compiled:
                 relation, raw = self._raw[number]
@@ -150,23 +157,26 @@ def _holds(raw: str) -> str:
     return next((mark for slot, mark in (("{M}", "⟪"), ("{D}", "⟦"), ("{B}", "⟨"), ("{O}", "⟨")) if slot in rest), "")
 
 
-def _needs(raw: str) -> frozenset[str]:
-    """Words of which a sentence must have one for a pattern to match: its first telling part, or none known."""
+def _needs(raw: str) -> list[frozenset[str]]:
+    """The parts of a pattern of each of which a sentence must have a word for it to match."""
     rest = re.sub(r"\[[^]]*\]", "§", raw)
-    rest = re.sub(r"\{\w+\}|\(\?[=!][^()]*\)", " ", rest)
-    while rest != (rest := re.sub(r"\(\?:[^()]*\)[?*]", " ", rest)):
+    rest = re.sub(r"\{\w+\}|\(\?<?[=!][^()]*\)", " ", rest)
+    rest = re.sub(r"\(\?:[^()]*[^() ]\)\?(?=\w)", "§", rest)  # "(?:in|on)?to" is one word or another
+    steps = (
+        (r"\(\?:[^()]*\)[?*]|\(\?<?[=!][^()]*\)", " "),
+        (r"\((\?P<\w+>)\(\?:([^()]*)\)\)", r"(\1\2)"),
+        (r"(\([^()]*)\(\?[^()]*\)", r"\1§"),  # what a group holds inside another says nothing certain
+    )
+    while any(rest != (rest := re.sub(pattern, instead, rest)) for pattern, instead in steps):
         pass
-    rest = re.sub(r"\((\?P<\w+>)\(\?:([^()]*)\)\)", r"(\1\2)", rest)
-    # What a group holds inside another says nothing certain.
-    while rest != (rest := re.sub(r"(\([^()]*)\(\?[^()]*\)", r"\1§", rest)):
-        pass
+    parts = []
     for group, word in re.findall(r"\(\?(?::|P<\w+>)([^()]+)\)(?![?*])|([^\s()|]+)", rest):
         ways = (group or word).split("|")
         firsts = {way.split()[0] if way.split() else "" for way in ways}
         needed = {one for first in firsts for one in ((first[:-2], first[:-1]) if first.endswith("s?") else (first,))}
-        if all(re.fullmatch(r"[^\W\d_]+|[-=]+>|→|[:=@]", one) for one in needed) and not needed & _COMMON_WORDS:
-            return frozenset(needed)
-    return frozenset()
+        if all(re.fullmatch(r"[^\W\d_]+|[-=]+>|→|[:=@]", one) for one in needed):
+            parts.append(frozenset(needed))
+    return parts
 
 
 # What costs something or was before is often named by the facts of its sentence, so these come last; moves first.

@@ -25,6 +25,10 @@ _CHANGES_JOB = re.compile(r"\b(?:transferred|switched|changed|gewechselt|wechsel
 _GROUPS = re.compile(r"(?:team|group|company|crew|class|family|conversation|discussion|everyone|everybody|project)$")
 
 
+# "Ann instead of Bea" says nothing of what changed between the two.
+_INSTEAD = re.compile(r"\b(?:instead of|rather than|statt|anstatt)\b|->|→")
+
+
 def of_hands(subject: str, target: str, who: Referents, *, person: bool) -> str:
     """What somebody has who was handed it: a team or a project is led, anything else owned.
 
@@ -44,7 +48,11 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
     if who.is_person(subject) or subject == who.first_person:
         if who.is_host(target):
             return ""
-        if _TAKES_JOB.search(said) or (old and _CHANGES_JOB.search(said)) or any(who.kind(name) == "organisation" for name in (target, *old)):
+        if (
+            _TAKES_JOB.search(said)
+            or (old and _CHANGES_JOB.search(said))
+            or any(who.kind(name) == "organisation" for name in (target, *old))
+        ):
             return "works at"
         return "lives in" if _SETTLES.search(said) or any(who.kind(name) == "place" for name in old) else ""
     if who.is_person(target) or any(map(who.is_person, old)):
@@ -58,7 +66,9 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
     return "located in" if target[:1].isupper() else ""
 
 
-def fitting(relation: str, subject: str, target: str, clause: Clause, who: Referents, *, plain: bool, common: bool) -> str:  # noqa: PLR0911, PLR0912
+def fitting(  # noqa: PLR0911, PLR0912
+    relation: str, subject: str, target: str, clause: Clause, who: Referents, *, plain: bool, common: bool
+) -> str:
     """The relation that words mean between these two: a person does not run on a host; empty where they fit nothing."""
     person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
     if relation == "runs on":
@@ -89,7 +99,7 @@ def fitting(relation: str, subject: str, target: str, clause: Clause, who: Refer
         return ""
     if relation == "reports to" and not target[:1].isupper():
         return ""
-    if relation == "replaced by" and other and not person:
+    if relation == "replaced by" and other and (not person or _INSTEAD.search(clause.text)):
         return ""
     if relation == "led by" and subject.islower() and not who.is_named(subject):
         return "owned by" if target.startswith("Team ") else relation if _LED.match(subject) else ""

@@ -99,8 +99,6 @@ LONGEST_TEXT = 2000
 """Of a longer text only so many tokens are searched for the templates."""
 # Zipf: what is rarer is a name when it is met in two memories; what is unknown to every language, in one.
 RARE, BARE = 2.5, 4.1
-# "Long call with Ann" is no name though "Long Meadow" is one.
-_EVERYDAY = 5.2
 
 
 @dataclass(slots=True)
@@ -153,7 +151,7 @@ class Survey:
             elif token[:1].isupper():
                 if self.speakers[word] > 1:
                     found[word] = "person"
-                elif self.capitals[word] > self.lower[word] and zipf(word, "en") < _EVERYDAY:
+                elif self.capitals[word] > self.lower[word]:
                     found[word] = ""
             elif (self.lower[word] > 1 and is_rare(word, code, RARE)) or (
                 self.bare[word] > 1 and self.lower[word] > 1 and is_rare(word, code, BARE)

@@ -89,9 +89,11 @@ def _sentence(tokens: list[str], lower: list[str], start: int, end: int, name_at
             yield name, "host"
         if not (word in _ON or (moving and word in _TO)) or (word == "on" and at and lower[at - 1] in _LEAVES):
             continue
-        near = any(abs(verb - at) <= WINDOW for verb in verbs) or (
-            at > start and lower[at - 1] in (_STATE if opening else _CHANGED) and (opening or lower[start] == "it")
-        ) or (at > start and lower[at - 1] in _IT_IS)
+        near = (
+            any(abs(verb - at) <= WINDOW for verb in verbs)
+            or (at > start and lower[at - 1] in (_STATE if opening else _CHANGED) and (opening or lower[start] == "it"))
+            or (at > start and lower[at - 1] in _IT_IS)
+        )
         if near and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             hosts = True
             yield name, "host"

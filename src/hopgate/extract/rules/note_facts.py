@@ -5,27 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
 from hopgate.extract.rules.fitting import fitting, of_hands, of_move
+from hopgate.extract.rules.markers import meet
+from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change
 from hopgate.extract.rules.plain_wording import without_asides
-from hopgate.extract.rules.places import contrast, is_room, tells_change
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.sentence_facts import facts as prose_facts
-from hopgate.extract.rules.words import words
 
 # How far a pattern may be trusted: the share right on the tuning half of benchmarks/notes, rounded down.
 STATED, COMMON = 0.9, 0.7
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
-_NO_SWAP = words("train flight bus route trip drive way call mail letter plan todo idea ferry ride tour reise")
 # "the Hartmann proposal" is one thing.
-_NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+)$")
+_NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _ARTICLE = re.compile(
     r"^(?:the|a|an|my|our|your|his|"
     r"her|its|their|this|that|der|"
@@ -52,7 +52,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     who = Referents(reading, source)
     for clause in clauses(reading):
         made = list(_of_clause(clause, who))
-        if not made and (shorter := without_asides(clause.text)) != clause.text:
+        if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
             made = list(_of_clause(replace(clause, text=shorter), who))
         yield from made
         who.leave(clause)
@@ -68,6 +68,8 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
                 continue
             free = "free" in pattern.regex.groupindex
             if free and not clause.is_plain():
+                continue
+            if pattern.relation in _PLACES and clause.is_beside(start, end):
                 continue
             stance = clause.stance(start, end)
             if free and (stance != "said" or clause.is_past(start, end)):
@@ -91,82 +93,81 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
             yield from made
 
 
+_PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
 
 
-def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:  # noqa: PLR0912
+def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:
     groups = match.groupdict()
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
-    if relation == "replaced by":
-        begin = over  # told as it happens: before this note the old thing was in its place
     if relation == "before":
         yield from _before(groups, who, over, clause.text[match.end() :])
         return
-    if relation in _OF_THINGS and ("first" in groups or "near" in groups or groups.get("s") == ""):
-        subjects, common = who.thing_left_out(clause, match.start()), False
-    elif "me" in groups:
-        subjects, common = (who.first_person,), False
-    elif "first" in groups or "near" in groups:
-        subjects, common = who.left_out(clause, match.start(), near="near" in groups), False
-    else:
-        subjects, common = _ends(groups.get("s"), clause, who, match.start())
+    subjects, common = _subjects(relation, groups, clause, who, match.start())
     if relation == "move":
         after = clause.text[match.end() :].split(" ", 4)[:4]
         yield from _moved(groups, subjects, common, clause, who, begin, " ".join((match[0], *after)))
         return
+    if relation == "replaced by":
+        begin = over  # told as it happens: before this note the old thing was in its place
     objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
-    for subject in subjects:
-        for target in objects:
-            kind = fitting(relation, subject, target, clause, who, plain=plain, common=common)
-            # Two common nouns say little, but for where a thing is in the house.
-            if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
-                continue
-            if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
-                continue  # "Mail is at Gmail"
-            if kind == "located in" and (is_room(target) or tells_change(match[0], clause.text[match.end() :])):
-                begin = (
-                    over  # a town in a country stays there; what stands in a room, or is there now, has been put there
-                )
-            if "host" in groups and not who.is_host(target):
-                continue
-            if "noun" in groups and not _is_swap(groups["noun"] or "", subject, target, who):
-                continue
-            if "service" in groups and not (who.is_service(subject) and who.kind(target) == "host"):
-                continue
-            if "free" in groups and subject.isupper():
-                continue
-            if "room" in groups and not is_room(target):
-                continue
-            if "home" in groups and not who.may_be_person(subject):
-                continue
-            if "person" in groups and not (who.is_person(subject) or who.is_owner(subject)):
-                continue
-            trust = COMMON if common or plain else STATED
-            if ended:
-                # "No longer since May": the date is its end.
-                if end := until or begin or who.written:
-                    yield Fact(subject, kind, target, begin if until else None, end, trust)
-            else:
-                yield Fact(subject, kind, target, begin, until, trust)
-    gone = _gone_amount(groups, clause, match.end()) if relation in ("costs", "due") else groups.get("ac")
-    if gone and subjects and over and ("room" not in groups or is_room(gone)):
-        yield Fact(subjects[0], relation, gone, None, over, COMMON)
-    if groups.get("a") and subjects and relation in ("owned by", "reports to", "located in") and over and not ended:
-        gone = clause.reading.spans[clause.spans(groups["a"] or "")[0]].name
-        yield Fact(subjects[0], relation, gone, None, over, STATED)
-    elif groups.get("a") and subjects and relation in ("led by", "sold to"):
-        gone = clause.reading.spans[clause.spans(groups["a"])[0]].name
-        if over and not who.is_host(gone):
-            led = relation == "led by" and not gone.startswith("Team ")
-            yield Fact(subjects[0], relation if led else "owned by", gone, None, over, STATED)
+    made = False
+    for subject, target in product(subjects, objects):
+        kind = fitting(relation, subject, target, clause, who, plain=plain, common=common)
+        # Two common nouns say little, but for where a thing is in the house.
+        if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
+            continue
+        if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
+            continue  # "Mail is at Gmail"
+        if not meet(groups, subject, target, who):
+            continue
+        if kind == "located in" and (is_room(target) or tells_change(match[0], clause.text[match.end() :])):
+            begin = over  # a town in a country stays there; what stands in a room, or is there now, has been put there
+        trust = COMMON if common or plain else STATED
+        made = True
+        if not ended:
+            yield Fact(subject, kind, target, begin, until, trust)
+        elif end := until or begin or who.written:  # "No longer since May": the date is its end.
+            yield Fact(subject, kind, target, begin if until else None, end, trust)
+    if over and made and not ended:
+        yield from _gone(relation, subjects[0], groups, clause, match.end(), over, who)
 
 
-def _is_swap(noun: str, old: str, new: str, who: Referents) -> bool:
-    """Whether "chat: Slack -> Zulip" tells of one thing in another's place, and not of a journey, a host or a plan."""
-    ends = (old, new)
-    elsewhere = any(who.is_person(end) or who.is_host(end) or is_room(end) or who.kind(end) == "place" for end in ends)
-    return not elsewhere and new[:1].isupper() and _NO_SWAP.isdisjoint(noun.split())
+def _subjects(
+    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents, at: int
+) -> tuple[tuple[str, ...], bool]:
+    """Whom or what a match is about, and whether that is a common noun."""
+    if relation in _OF_THINGS and ("first" in groups or "near" in groups or groups.get("s") == ""):
+        return who.thing_left_out(clause, at), False
+    if "me" in groups:
+        return (who.first_person,), False
+    if "first" in groups or "near" in groups:
+        return who.left_out(clause, at, near="near" in groups), False
+    subjects, common = _ends(groups.get("s"), clause, who, at)
+    if relation == "due":
+        return tuple(one.removesuffix(" deadline") for one in subjects), common
+    if relation == "runs on":  # "the unifi controller" is unifi
+        firsts = [(one.split(" ")[0], one) for one in subjects]
+        return tuple(first if first.islower() and who.is_named(first) else one for first, one in firsts), common
+    return subjects, common
+
+
+def _gone(
+    relation: str, subject: str, groups: dict[str, str | None], clause: Clause, end: int, over: str, who: Referents
+) -> Iterator[Fact]:
+    """What a sentence says to have been before: "went up from £24 to …", "took over Atlas from Bea"."""
+    old = _gone_amount(groups, clause, end) if relation in ("costs", "due") else groups.get("ac")
+    if old and ("room" not in groups or is_room(old)):
+        yield Fact(subject, relation, old, None, over, COMMON)
+    if not groups.get("a"):
+        return
+    old = clause.reading.spans[clause.spans(groups["a"] or "")[0]].name
+    if relation in ("owned by", "reports to", "located in"):
+        yield Fact(subject, relation, old, None, over, STATED)
+    elif relation in ("led by", "sold to") and not who.is_host(old):
+        led = relation == "led by" and not old.startswith("Team ")
+        yield Fact(subject, relation if led else "owned by", old, None, over, STATED)
 
 
 def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str | None:
@@ -213,7 +214,9 @@ def _moved(
             continue
         if relation == "works at" and not (who.is_person(subject) or subject[:1].isupper()):
             continue
-        told = relation in ("owned by", "led by") or (relation == "located in" and (bool(old) or is_room(new) or " " in new))
+        told = relation in ("owned by", "led by") or (
+            relation == "located in" and (bool(old) or is_room(new) or is_address(new))
+        )
         if not relation or subject == new or (common and not who.is_host(new) and not told):
             continue
         over = begin or who.written

@@ -23,6 +23,10 @@ _ROOMS = words(
     soffitta cantina giardino armadio
     """
 )
+_STREETS = words(
+    "street lane road avenue square park court close drive way terrace hill row quay yard place house hall centre "
+    "center farm straße strasse weg platz allee gasse ring ufer straat laan plein kade"
+)
 _NUMBERED = words("room raum zimmer salle sala zaal hall building")
 # After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
 _BUT = re.compile(
@@ -30,7 +34,8 @@ _BUT = re.compile(
     r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they|er|"
     r"sie|es|elle|il|él|ella|hij|zij) (?:'s|is|are|ist|est|está)(?: now)?)"
     r"(?: (?:now|jetzt|nun|ahora|maintenant|nu|lives|works|runs))*"
-    r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with|to)(?: the| der| dem| meinem| unserem| de| het| la| le| el)? "
+    r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with|to)"
+    r"(?: the| der| dem| meinem| unserem| de| het| la| le| el)? "
     r"(⟨(?:team )?\d+⟩|[^\W\d_]+(?: [^\W\d_]+)?)"
 )
 _NO_LONGER = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|plus)\b")
@@ -65,6 +70,17 @@ def is_room(name: str) -> bool:
     """
     said = name.lower().split()
     return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED)
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is that of a street, a square or a house.
+
+    Examples
+    --------
+    >>> is_address("Mill Lane"), is_address("Network Ten")
+    (True, False)
+    """
+    return " " in name and name.rpartition(" ")[2].lower() in _STREETS
 
 
 def contrast(text: str, start: int, end: int) -> str:

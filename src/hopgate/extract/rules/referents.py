@@ -22,6 +22,10 @@ _AFTER_PREPOSITION = re.compile(
     r"\b(?:at|in|from|for|of|with|near|to|on|off|onto|bei|im|in|von|mit|aus|für|à|"
     r"chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
 )
+_OF_WORK = words(
+    "job jobs work works worked working left quit resigned hired joined employer company career colleague boss manager "
+    "office"
+)
 _POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
 
@@ -158,12 +162,16 @@ class Referents:
         return self._kinds.get(name) == "person" or name == self.first_person or bool(person_kind(name))
 
     def may_be_person(self, name: str) -> bool:
-        """Whether a name is known to be a person's, or is a single capitalised one that nothing shows to be otherwise."""
+        """Whether a name is a person's, or is a single capitalised one that nothing shows to be something else."""
         unknown = name[:1].isupper() and not name.isupper() and name.isalpha() and not self._kinds.get(name)
         return self.is_person(name) or unknown
 
+    def speaks_of_work(self) -> bool:
+        """Whether a memory has a word of jobs: "New job! I'm at Kitron now" is no visit."""
+        return not _OF_WORK.isdisjoint(self.reading.lower)
+
     def kind(self, name: str) -> str:
-        """What this memory or another one shows a name to be: person, host, service, organisation, place, or nothing."""
+        """What memories show a name to be: person, host, service, organisation, place, or nothing."""
         return self._kinds.get(name, "")
 
     def is_owner(self, name: str) -> bool:
@@ -190,7 +198,7 @@ class Referents:
         return self.reading.spans[number]
 
     def _thing_of_thread(self) -> str:
-        """The service that the turn before asked or told about, where it is the only one: "where is gitea?", "it's on …"."""
+        """The only service that the turn before was about: "where is gitea?", "it's on birch"."""
         for text in reversed(self.source.before[-2:]):
             turn = read(Source("before", text, known=self.source.known))
             things = {
