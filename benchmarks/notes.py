@@ -71,7 +71,7 @@ def main() -> None:
     result |= {"memories_per_cpu_second": len(sources) / seconds} | speed(memories)
     if not options.quick:
         result |= over_time(memories, labels, options.half, options.errors) | contradictions(memories)
-    result["fresh"] = fresh(options)
+    result |= {folder: beside(folder, options) for folder in ("fresh", "third")}
     if options.json:
         print(json.dumps(result))
     else:
@@ -79,12 +79,12 @@ def main() -> None:
             print(f"{key:32} {value:.3f}" if isinstance(value, float) else f"{key:32} {value}")
 
 
-def fresh(options: argparse.Namespace) -> Row:
-    """The same of the second set, written after the rules were; each of its stories is a scope of its own."""
-    memories, labels = loaded(DATA / "fresh")
+def beside(folder: str, options: argparse.Namespace) -> Row:
+    """The same of a further set, written after the rules were; each of its stories is a scope of its own."""
+    memories, labels = loaded(DATA / folder)
     sources = with_context(memories)
     result = quality(Phrases().extract(sources), sources, labels, memories, options)
-    return result if options.quick else result | over_time(memories, labels, options.half, options.errors, "fresh")
+    return result if options.quick else result | over_time(memories, labels, options.half, options.errors, folder)
 
 
 def loaded(folder: Path) -> tuple[list[Memory], dict[str, Row]]:

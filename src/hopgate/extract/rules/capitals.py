@@ -15,6 +15,8 @@ TERSE = 60
 # A word that is more frequent than this in its language is an ordinary one, where nothing else makes it a name: zipf,
 # chosen on the tuning half of benchmarks/notes.
 ORDINARY = 2.3
+# "Long call with Ann" is no name though "Long Meadow" is one: zipf.
+_EVERYDAY = 5.2
 _BEFORE_START = frozenset('.¶":(->')
 _SUFFIXES = ("ung", "ungen", "heit", "keit", "schaft", "tion", "tionen", "chen", "lein", "ität", "nis", "tum", "ling")
 _TO_PLACES = frozenset(("in", "nach", "aus", "bei", "von", "an", "mit", "für"))
@@ -41,6 +43,14 @@ _TO_TOWNS, _NO_TOWN = (
     frozenset(("hause", "haus", "ruhe", "frieden", "rente", "miete")),
 )
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
+_REMARKS = words("todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka")
+_REPLACING = words("ersetzt abgelöst umgestiegen gewechselt statt anstatt")
+_WITH_NOUNS = words(
+    "der die das den dem des ein eine einen einem einer mein meine meinen unser unsere unseren kein keine"
+)
+_TICKETS = words("ticket issue bug task incident case story epic")
+# "Projekt Lotse von Jens Harms" are two names.
+_HEADS = words("projekt team gruppe abteilung firma verein")
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
 
@@ -80,10 +90,13 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
     words = set(tokens)
     terse = len(tokens) < TERSE
     for at, mark in enumerate(marks):
-        if mark not in "UPMq":
+        if mark not in "UPMqA":
             continue
         word = lower[at]
-        if word in language.days:
+        if mark == "A":
+            if word in _REMARKS:
+                changed[at] = "w"
+        elif word in language.days or (word[-1] == "s" and word[:-1] in language.days):
             changed[at] = "X"
         elif word in language.months:
             changed[at] = "M" if mark != "q" else mark
@@ -101,10 +114,12 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
                 if code == "de"
                 else _elsewhere(lower, marks, at, language, known, words, starts, terse)
             )
-            if not kept:
+            if not kept or (word in _TICKETS and marks[at + 1 : at + 2] == "K"):
                 changed[at] = "w"
-    if code == "de" and "zu" in lower:
-        changed = ["s" if word == "zu" else mark for word, mark in zip(lower, changed, strict=True)]
+    if code == "de" and ("zu" in lower or "von" in lower):
+        for at, word in enumerate(lower):
+            if word == "zu" or (word == "von" and at > 1 and lower[at - 2] in _HEADS):
+                changed[at] = "s"
     if _JOINING & set(lower):
         for at in range(1, len(changed) - 1):
             if lower[at] in _JOINING and changed[at - 1] in "U" and changed[at + 1] == "U" and lower[at - 1] not in KIN:
@@ -134,11 +149,13 @@ def _elsewhere(  # noqa: PLR0911
         return word not in language.function or marks[at + 1 : at + 2] in ("U", "P")
     if word in language.openers or word in language.function:
         return False
-    if word in known or is_given(word) or word in KIN:
+    follows = marks[at + 1 : at + 2]
+    if is_given(word) or word in KIN:
+        return True
+    if word in known and (zipf(word, "en") < _EVERYDAY or (follows and follows in "UPiKA&p:")):
         return True
     if word in words:
         return False
-    follows = marks[at + 1 : at + 2]
     if follows and follows in "UPiKA&p":
         return not (word.endswith(("ed", "ing")) and zipf(word, language.code) > 2.3)
     if word.endswith(("ing", "ed")) and follows != "P":
@@ -170,7 +187,7 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:  # noqa:
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
 
 
-def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Collection[str], starts: bool) -> bool:  # noqa: PLR0911
+def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Collection[str], starts: bool) -> bool:  # noqa: PLR0911, PLR0912
     """Nouns have capitals in German: a name is a given or titled one, an unknown word, or stands where names do."""
     word, language = lower[at], LANGUAGES["de"]
     if word in language.function or word in language.openers:
@@ -191,7 +208,7 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         and lower[at + 1] in _NAME_VERBS
         and not word.endswith(_SUFFIXES)
     ):
-        return not is_compound(word) or frequency < 1
+        return not is_compound(word) or frequency < 1 or zipf(word, "en") > 0  # Nextcloud
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
     if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:
@@ -210,6 +227,16 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         return not word.endswith(_SUFFIXES)
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2
+    english = zipf(word, "en")
+    if (
+        not _REPLACING.isdisjoint(lower)
+        and before in language.function - _WITH_NOUNS
+        and not starts
+        and not word.endswith(_SUFFIXES)
+    ):
+        return frequency - english < 2.1 and not is_compound(word)  # "durch Zulip ersetzt"
+    if frequency < 3 and english < 3.2 and frequency - english < 0.6 and not word.endswith(_SUFFIXES):
+        return not is_compound(word)  # as frequent in English: no German noun
     return frequency < 1.2 and not is_compound(word) and not word.endswith(_SUFFIXES)
 
 

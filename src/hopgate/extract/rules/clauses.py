@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hopgate.extract.rules.language_tables import LANGUAGES, Language
+from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
+from hopgate.extract.rules.plain_wording import plainly
 from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.words import words
 
+TEAMS = ("Team ", "Squad ", "Crew ", "Year ", "Class ", "Grade ", "Klasse ")
+"""How the names begin of what somebody is part of."""
 LONGEST_SENTENCE = 120
 """A sentence of more tokens is a list or a table, and patterns are not tried on it."""
 _REFERENCE = re.compile(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
@@ -36,7 +40,34 @@ _PASSING = re.compile(
     r")?(?:hours?|days?|weeks?|weekend|"
     r"nights?|months?)\b| für (?:ein|eine|zwei|drei|paar) )"
 )
-_SINCE_THEN = re.compile(r"\b(?:has|have|been|installed|deployed|set up|put|moved|migrated|born|started)\b")
+_EVENTS = "|".join(
+    form.replace("_", " ")
+    for name in ("installed", "moved", "handed")
+    for form in table("verbs")[name].split()
+    if form not in ("run", "running", "hosting")
+)
+_BESIDE = re.compile(r"⟩ (?:[^\W\d_]+ ){0,2}(?:also|as well|auch|aussi|también|anche|ook) (?!known|called)")
+_TOO = re.compile(r" (?:as well|too|also|auch|aussi|también|ook)(?=$| [,;])")
+_SINCE_THEN = re.compile(rf"\b(?:has|have|been|born|{_EVENTS})\b")
+# "refuses to run", "to be moved": not yet, or not at all; "used to" and "had to" are told of what was.
+_INFINITIVE = re.compile(
+    r"(?<!used )(?<!had )(?<!gone )(?<!went )(?<!came )\bto (?:be (?:moved|migrated|replaced|deployed|"
+    r"installed|hosted|run|handed|reassigned)|run|live|work|move|report|lead|host|replace|take over|switch|migrate)\b"
+)
+# A second copy, a trial, a look from outside: where these words are, a place beside a name says nothing of a move.
+_NO_MOVE = words(
+    """
+    test tests tested testing try tries tried trying trial copy copies copied copying clone cloned mirror mirrored
+    replica replicas replicated rsync rsynced sync syncs synced backup backups backed restore restored dump dumped
+    compare compared ping pinged ssh second another spare extra temporary temporarily failed fails fail failing tunnel forwards forwarded
+    connect connects connected talks reads writes send sends sent pull pulls pulled push pushes fetch fetched download
+    downloaded upload uploaded export exported import imported remove removed delete deleted uninstalled stop stopped
+    move migrate shift relocate transfer port switch replace swap install deploy 'd i'd we'd
+    depends depend relies rely builds based works working
+    need needs must please let's let todo wip tbd idea should staging demo says said secondary standby snapshot
+    kopie kopiert test getestet zweite zweiter zweites sicherung copie copié essai copia copiado prueba kopie gekopieerd
+    """
+)
 STATES = frozenset(("runs on", "lives in", "works at", "owned by", "led by", "reports to", "located in"))
 """Relations that a verb in the past says to be over: "Rosa lived in Porto"."""
 
@@ -59,6 +90,21 @@ class Clause:
         said = self.text[start:end]
         return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
 
+    def is_beside(self, start: int, end: int) -> bool:
+        """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
+        return bool(_BESIDE.search(self.text, start, end) or _TOO.match(self.text, end))
+
+    def is_plain(self) -> bool:
+        """Whether a sentence tells what is so, and neither of copies, trials and failures nor of what might be."""
+        language = LANGUAGES[self.reading.code]
+        found = set(self.text.split()) | {self.reading.spans[number].name.lower() for number in self.spans(self.text)}
+        return not (
+            self.question
+            or found & (_NO_MOVE | language.hypothetical | language.negated)
+            or _AHEAD.search(self.text)
+            or _PASSING.search(self.text)
+        )
+
     def stance(self, start: int, end: int) -> str:
         """Say how a match is meant: "said", "ended", or "not" for negations, plans, rumours and questions."""
         if self.question:
@@ -70,7 +116,12 @@ class Clause:
         near = self.text[begin : end + 1]
         if _PAST.search(near):
             return "ended"
-        if _AHEAD.search(near) or _PASSING.match(self.text[end:]) or " temporarily " in near:
+        if (
+            _AHEAD.search(near)
+            or _INFINITIVE.search(near)
+            or _PASSING.match(self.text[end:])
+            or " temporarily " in near
+        ):
             return "not"
         found = set(near.split())
         if (
@@ -98,6 +149,9 @@ def _doubtful(before: str, near: set[str], language: Language) -> bool:
         "maybe",
         "heard",
         "rumour",
+        "todo",
+        "plan",
+        "wishlist",
     }
     return bool(near & language.hypothetical) or bool(set(before.split()) & everywhere & language.hypothetical)
 
@@ -123,7 +177,7 @@ def clauses(reading: Reading) -> Iterator[Clause]:
         if not over and number < len(spans) and spans[number].start == at:
             span = spans[number]
             opening, closing = _BRACKETS.get(span.form, ("⟨", "⟩"))
-            team = "team " if span.form == "name" and span.name.startswith("Team ") else ""
+            team = "team " if span.form == "name" and span.name.startswith(TEAMS) else ""
             parts.append(f"{opening}{team}{number}{closing}")
             if tokens[span.end - 1].endswith(("'s", "’s")) and span.form not in _BRACKETS:
                 parts.append("'s")
@@ -134,7 +188,7 @@ def clauses(reading: Reading) -> Iterator[Clause]:
             continue
         if over or marks[at] in ".¶" or tokens[at] == ";":
             if parts and len(parts) <= LONGEST_SENTENCE:
-                yield Clause(" ".join(parts), reading, not over and "?" in tokens[at], first)
+                yield Clause(plainly(" ".join(parts)), reading, not over and "?" in tokens[at], first)
             parts, first = [], number
         else:
             parts.extend(_words(reading.lower[at]))

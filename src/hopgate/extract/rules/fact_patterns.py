@@ -22,20 +22,23 @@ _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
     "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
-    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes"
+    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|up|down|over|out|off|went|goes|gone|got|get|gets|fue|had|new|wurde|wurden|hat|haben|wird|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
     "the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|ein|eine|einen|einem|einer|mein|meine|meinen|unser|unsere|"
     "le|la|les|un|une|mon|ma|notre|el|los|las|una|mi|nuestro|il|lo|gli|i|mio|mia|de|het|een|mijn|onze|o|os|as"
 )
+# One to three words, of which the list of others is written once: it is what takes longest to compile.
+_NOUN = rf"(?: ?\b{_WORD}){{1,3}}"
 _COMMON = (
-    rf"(?:(?:(?<=^)|(?<=[,:;(] )|(?<=\bthe )|(?<=\b(?:der|die|das|den|dem|ein|les|una|het|een|our|his|"
-    rf"her) )|(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))(?:{_WORD} ){{0,2}}{_WORD})"
+    rf"(?:(?:(?:the|my|our) |(?<=^))⟨\d+⟩ \b|(?:(?:{_ARTICLES}) )?(?:(?<=^)|(?<=[,:;(] )|"
+    rf"(?<=\b(?:the|der|die|das|den|dem|ein|les|una|het|een|our|his|her) )|"
+    rf"(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))){_NOUN}"
 )
 # "the service at Hartley costs": what a preposition stands before is not the subject.
 _PREPOSITIONS = (
-    "at,in,from,with,on,to,of,for,about,near,via,at the,in the,from the,with the,on the,to the,of "
+    "off,onto,at,in,from,with,on,to,of,for,about,near,via,at the,in the,from the,with the,on the,to the,of "
     "the,for the,bei,mit,nach,von,für,"
     "vom,im,zum,zur,beim,für den,für die,von der,chez,de,du,de "
     "la,pour,para,del,per,di,della,voor,van,van de,bij,my,for my,of my"
@@ -54,21 +57,23 @@ _NOT_AFTER = _not_after(_PREPOSITIONS)
 # Encoded sentences are words with one space between: patterns begin where a word does.
 _START = r"(?<!\S)"
 _MACROS = {
-    "{SC}": rf"{_START}(?P<s>(?:the|my|our) ⟨\d+⟩ {_WORD}|{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|"
-    rf"(?:(?:{_ARTICLES}) )?{_COMMON})",
-    "{OC}": rf"{_START}(?P<o>{_NAMES}|(?:{_WORD} )?{_WORD})",
+    "{SC}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= )|{_COMMON})",
+    "{OC}": rf"{_START}(?P<o>{_NAMES}|(?: ?\b{_WORD}){{1,2}})",
     "{S}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
     "{O}": rf"{_START}(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
     "{A}": rf"{_START}(?P<a>{_ONE}|⟪\d+⟫)",
     "{B}": rf"{_START}(?P<b>{_ONE})",
     "{M}": r"(?P<m>⟪\d+⟫)",
     "{D}": r"(?P<d>⟦\d+⟧)",
-    "{the}": rf"(?:(?:{_ARTICLES}) )?",
-    "{be}": r"(?:(?:is|are|was|were|'s|'ve|has|have|had|be|"
+    "{the}": rf"(?:(?:{_ARTICLES}) )?(?:(?:old|new|dead|broken|ageing|trusty|current|former) )?",
+    # Words that say nothing of where or whose: no names, no marks.
+    "{any}": r"(?:(?!(?:down|off|out|from|von|van|about|with|mit|avec|con|met) )[^\W\d_]+ ){0,3}",
+    "{be}": r"(?:(?:is|are|was|were|am|'s|'m|'re|'ve|has|have|had|be|"
     r"been|got|has been|have been|"
     r"ist|sind|war|wurde|wird|est|"
     r"sont|es|è|sono|was|werd) )?",
-    "{is}": r"(?:is|are|ist|sind|est|es|è|heißt|heet|:|is called|is named|se llama|s'appelle|became|wird)",
+    "{is}": r"(?:is|are|ist|sind|est|es|è|heißt|heet|:|is called|is named|used to be|was|"
+    r"se llama|s'appelle|became|wird)",
     "{of}": r"(?:of|for|von|vom|de|del|du|di|van|in)",
     "{off}": r"(?:away |over |across )?(?:from|off of|off|out of)",
     "{onto}": r"(?:over |across |back |up |down |out )?(?:to|onto|on to|into|on)",
@@ -122,10 +127,14 @@ class FactTable:
         order = ("move", *(name for name in rows if name not in ("move", *_LAST)), *_LAST)
         self._raw = [(name, _with_verbs(raw)) for name in order for raw in rows[name]["patterns"]]
         self._holds = [_holds(raw) for _, raw in self._raw]
+        self._checks: list[tuple[frozenset[str], ...]] = []
         self._compiled: dict[int, FactPattern] = {}
         self._of_word: dict[str, set[int]] = {}
         for number, (name, raw) in enumerate(self._raw):
-            for word in _needs(raw) or words(rows[name]["on"]):
+            parts = _needs(raw)
+            telling = next((part for part in parts if not part & _COMMON_WORDS), None)
+            self._checks.append(tuple(part for part in parts if part is not telling))
+            for word in telling or words(rows[name]["on"]):
                 self._of_word.setdefault(word, set()).add(number)
 
     @lru_cache(maxsize=4096)  # noqa: B019  there is one table
@@ -135,8 +144,9 @@ class FactTable:
 
     def worth_trying(self, text: str) -> Iterator[FactPattern]:
         """Yield the patterns one of whose words is in an encoded sentence, and whose brackets are; moves first."""
-        for number in self._numbers(frozenset(self._of_word.keys() & text.split())):
-            if self._holds[number] not in text:
+        said = set(text.split())
+        for number in self._numbers(frozenset(self._of_word.keys() & said)):
+            if self._holds[number] not in text or any(map(said.isdisjoint, self._checks[number])):
                 continue
             if number not in self._compiled:
                 relation, raw = self._raw[number]
@@ -155,22 +165,26 @@ def _holds(raw: str) -> str:
     return next((mark for slot, mark in (("{M}", "⟪"), ("{D}", "⟦"), ("{B}", "⟨"), ("{O}", "⟨")) if slot in rest), "")
 
 
-def _needs(raw: str) -> frozenset[str]:
-    """Words of which a sentence must have one for a pattern to match: its first telling part, or none known."""
-    rest = re.sub(r"\{\w+\}|\(\?[=!][^()]*\)", " ", raw)
-    while rest != (rest := re.sub(r"\(\?:[^()]*\)[?*]", " ", rest)):
+def _needs(raw: str) -> list[frozenset[str]]:
+    """The parts of a pattern of each of which a sentence must have a word for it to match."""
+    rest = re.sub(r"\[[^]]*\]", "§", raw)
+    rest = re.sub(r"\{\w+\}|\(\?<?[=!][^()]*\)", " ", rest)
+    rest = re.sub(r"\(\?:[^()]*[^() ]\)\?(?=\w)", "§", rest)  # "(?:in|on)?to" is one word or another
+    steps = (
+        (r"\(\?:[^()]*\)[?*]|\(\?<?[=!][^()]*\)", " "),
+        (r"\((\?P<\w+>)\(\?:([^()]*)\)\)", r"(\1\2)"),
+        (r"(\([^()]*)\(\?[^()]*\)", r"\1§"),  # what a group holds inside another says nothing certain
+    )
+    while any(rest != (rest := re.sub(pattern, instead, rest)) for pattern, instead in steps):
         pass
-    rest = re.sub(r"\((\?P<\w+>)\(\?:([^()]*)\)\)", r"(\1\2)", rest)
-    # What a group holds inside another says nothing certain.
-    while rest != (rest := re.sub(r"(\([^()]*)\(\?[^()]*\)", r"\1§", rest)):
-        pass
+    parts = []
     for group, word in re.findall(r"\(\?(?::|P<\w+>)([^()]+)\)(?![?*])|([^\s()|]+)", rest):
         ways = (group or word).split("|")
         firsts = {way.split()[0] if way.split() else "" for way in ways}
         needed = {one for first in firsts for one in ((first[:-2], first[:-1]) if first.endswith("s?") else (first,))}
-        if all(re.fullmatch(r"[^\W\d_]+|[-=]+>|→", one) for one in needed) and not needed & _COMMON_WORDS:
-            return frozenset(needed)
-    return frozenset()
+        if all(re.fullmatch(r"[^\W\d_]+|[-=]+>|→|[:=@]", one) for one in needed):
+            parts.append(frozenset(needed))
+    return parts
 
 
 # What costs something or was before is often named by the facts of its sentence, so these come last; moves first.

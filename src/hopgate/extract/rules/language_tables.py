@@ -10,6 +10,8 @@ from importlib import resources
 from typing import Any
 
 CODES = ("en", "de", "nl", "fr", "es", "it", "pt")
+# Rarer words than this count as unknown, and the long tail of a list need not be read: zipf.
+_RAREST = {"en": 1.0, "de": 1.2}
 _TABLES = resources.files("hopgate.extract.rules").joinpath("tables")
 
 
@@ -100,10 +102,7 @@ def zipf(word: str, code: str) -> float:
     >>> zipf("the", "en") > 7, zipf("vaultwarden", "en")
     (True, 0.0)
     """
-    from math import log10
-
-    frequency = _frequencies(code).get(word, 0.0)
-    return max(0.0, log10(frequency) + 9) if frequency else 0.0
+    return _frequencies(code).get(word, 0.0)
 
 
 def is_common_anywhere(word: str) -> bool:
@@ -113,16 +112,24 @@ def is_common_anywhere(word: str) -> bool:
 
 @cache
 def _frequent(code: str) -> frozenset[str]:
-    from wordfreq import get_frequency_dict
-
-    return frozenset(get_frequency_dict(code, "small"))
+    return frozenset(_zipfs(code, "small"))
 
 
 @cache
 def _frequencies(code: str) -> dict[str, float]:
-    from wordfreq import get_frequency_dict
+    return _zipfs(code, "best")
 
-    return get_frequency_dict(code, "best")
+
+def _zipfs(code: str, size: str) -> dict[str, float]:
+    """Read a word list: buckets of a hundredth of a decade each, from the most frequent word on."""
+    from wordfreq import get_frequency_list
+
+    last = round((9 - _RAREST.get(code, 2.0)) * 100)
+    return {
+        word: 9 - number / 100
+        for number, bucket in enumerate(get_frequency_list(code, size)[: last + 1])
+        for word in bucket
+    }
 
 
 @lru_cache(maxsize=16384)

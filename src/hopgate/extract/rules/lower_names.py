@@ -23,12 +23,14 @@ _CALENDAR = frozenset(
 )
 _WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
 _RUNS = frozenset(["runs", "run", "running", "läuft", "laufen", "draait", "loopt", "tourne", "corre", "gira"])
+_SERVES = frozenset(["runs", "hosts", "serves"])
 _ON = frozenset(["on", "auf", "op", "sur", "en", "su"])
 _HOSTED = frozenset(["hosted", "deployed", "installed", "running", "hosting", "gehostet", "installiert"])
 _VERBS = _RUNS | _HOSTED
 _ADVERBS = words(
     """
     now still currently also again jetzt noch wieder nu weer now again maintenant ahora ora is are was
+    désormais actuellement actualmente inzwischen mittlerweile inmiddels tegenwoordig seitdem endlich nun finally
     """
 )
 _PREPOSITIONS = frozenset(["on", "to", "from", "onto", "off", "auf", "von", "nach", "op", "naar", "van", "sur"])
@@ -56,6 +58,11 @@ _SLOT_WORDS = words(
     "naar host server node machine vm box home"
 )
 _OF_PEOPLE = words("lives works wohnt arbeitet habite travaille vive trabaja woont werkt abita lavora reports")
+_SORTS = {
+    **dict.fromkeys(words("works arbeitet travaille trabaja werkt lavora"), "organisation"),
+    **dict.fromkeys(words("lives wohnt habite woont abita"), "place"),
+}
+_IN_CAPITALS = frozenset(("person", "organisation", "place"))
 _WHERE = words("in at for to bei à chez en a da bij with near")
 _TEMPLATES = tuple(
     (pattern, needed_texts(pattern))
@@ -121,7 +128,9 @@ class Survey:
     def add(self, tokens: list[str], code: str, marks: str, tags: Iterable[str] = ()) -> None:
         """Count one memory."""
         lower = [token.lower() for token in tokens]
-        self.introduced |= introduced(tokens, lower, tags)
+        for name, kind in introduced(tokens, lower, tags).items():
+            if self.introduced.get(name) != "service":  # an arrow makes hosts of both its ends, also of a service
+                self.introduced[name] = kind
         self.lower.update({token for token in tokens if token.islower() and _WORD.fullmatch(token)})
         for at, token in enumerate(lower):
             if token in _PREPOSITIONS and at + 1 < len(lower) and tokens[at + 1].islower():
@@ -151,7 +160,7 @@ class Survey:
             word = token.lower().replace("’", "'").removesuffix("'s")
             if word in found:
                 continue
-            if word in self.introduced and not (self.introduced[word] == "person" and token.islower()):
+            if word in self.introduced and not (self.introduced[word] in _IN_CAPITALS and token.islower()):
                 found[word] = self.introduced[word]
             elif token[:1].isupper():
                 if self.speakers[word] > 1:
@@ -209,8 +218,10 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
                 subject = next((back for back in range(verb - 1, max(-1, verb - 4), -1)
                                 if lower[back] not in _VERBS | _ADVERBS), -1)  # fmt: skip
                 found[host] = "host"
-                if service := _name_at(tokens, subject):
+                if (service := _name_at(tokens, subject)) and not _is_head(tokens, subject):
                     found.setdefault(service, "service")
+        elif word in _SERVES and (service := rare_at(tokens, at + 1, 3.0)) and (host := rare_at(tokens, at - 1, 4.2)):
+            found |= {host: "host", service: "service"}  # "plum runs mealie"
         elif word == "name" and at > 2 and lower[at - 2 : at] == ["is", "the"]:
             if name := _name_at(tokens, at - 3):
                 found.setdefault(name, "")
@@ -218,7 +229,7 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
             ends = _name_at(tokens, at - 1), _name_at(tokens, at + 1)
             if all(ends):
                 found |= dict.fromkeys(ends, "host")
-                if at > 2 and tokens[at - 2] == ":" and (service := _name_at(tokens, at - 3)):
+                if at > 2 and tokens[at - 2] == ":" and (service := rare_at(tokens, at - 3, 4.2)):
                     found[service] = "service"
         elif word in _NAMING:
             if (name := _name_at(tokens, at + 1)) and is_rare(name, "en", 3):
@@ -229,6 +240,9 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
             # "Colm works at Ferro": who does that is a person, also where another note says less.
             who = tokens[at - 1]
             found |= {who.lower(): "person"} if who[0].isupper() and _WORD.fullmatch(who) else {}
+            where = tokens[at + 2] if at + 2 < len(tokens) else ""
+            if where[:1].isupper() and _WORD.fullmatch(where) and (kind := _SORTS.get(word)):
+                found.setdefault(where.lower(), kind)
     words = set(lower)
     if not words.isdisjoint(_SLOT_WORDS):
         for name, kind in placed(tokens[:LONGEST_TEXT], lower[:LONGEST_TEXT], rare_at):
@@ -253,6 +267,14 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
 def _can_name(word: str, tokens: list[str], key: str) -> bool:
     """Whether a word that a template found is in lower case in the text and rare enough for its place."""
     return word in tokens and is_rare(word, "en", 4.2 if key in ("a", "b") else 4.0) and not is_given(word)
+
+
+def _is_head(tokens: list[str], at: int) -> bool:
+    """Whether a word is an ordinary one after another such: "home assistant" and "backup job" are named by both."""
+    before = tokens[at - 1] if at else ""
+    if not before.isalpha() or not before.islower() or before in _SMALL or before.endswith("ly"):
+        return False
+    return min(zipf(before, "en"), zipf(tokens[at], "en")) > 3.5
 
 
 def _name_at(tokens: list[str], at: int) -> str:

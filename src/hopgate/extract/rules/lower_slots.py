@@ -15,12 +15,14 @@ _RUNNING = words(
 _MOVING = _VERBS["moved"] | words(
     "move migrate moves shift went goes gone took take taken migration umzug changed home migriert rebuilt"
 )
-_PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays live")
+_PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays live liegt liegen ligt lebt")
 _ON = words("on onto off auf op sur")
 _TO = words("to from von nach naar van onto off over into")
 _BE = words("is are now been jetzt ist sind nu est back up live")
 _STATE = _BE | words("longer but sondern mehr only still also again")
 _CHANGED = words("now been")
+_IT_IS = frozenset(("it's", "it’s"))
+_LEAVES = words("went goes gone")  # "went on holiday"
 _LINKS = words(
     "jetzt nun nu nach auf is are was has now : lives runs sits moved stays läuft draait tourne ist "
     "wurde still also went -> →"
@@ -33,7 +35,7 @@ _SOFTWARE = words(
     """
     api web service svc gateway db index worker app server proxy bot ui backend frontend client sdk cli queue
     pipeline operator
-    controller daemon agent cluster bucket exporter scheduler
+    controller daemon agent cluster bucket exporter scheduler nas pi nuc vm box node srv host router
     """
 )
 _REPLACED = words("replaced replaces replacing supersedes superseded ersetzt vervangt")
@@ -85,10 +87,12 @@ def _sentence(tokens: list[str], lower: list[str], start: int, end: int, name_at
                 yield host, "host"
         if word in _HEADS and lower[at + 1] in (":", "is") and (name := name_at(tokens, at + 2, 4.2)):
             yield name, "host"
-        if not (word in _ON or (moving and word in _TO)):
+        if not (word in _ON or (moving and word in _TO)) or (word == "on" and at and lower[at - 1] in _LEAVES):
             continue
-        near = any(abs(verb - at) <= WINDOW for verb in verbs) or (
-            at > start and lower[at - 1] in (_STATE if opening else _CHANGED) and (opening or lower[start] == "it")
+        near = (
+            any(abs(verb - at) <= WINDOW for verb in verbs)
+            or (at > start and lower[at - 1] in (_STATE if opening else _CHANGED) and (opening or lower[start] == "it"))
+            or (at > start and lower[at - 1] in _IT_IS)
         )
         if near and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             hosts = True

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
-from hopgate.extract.rules.places import contrast, is_room, tells_change
+from hopgate.extract.rules.fitting import fitting, of_hands, of_move
+from hopgate.extract.rules.markers import meet
+from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change
+from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.sentence_facts import facts as prose_facts
 
 # How far a pattern may be trusted: the share right on the tuning half of benchmarks/notes, rounded down.
 STATED, COMMON = 0.9, 0.7
-_PERSONAL = frozenset(("lives in", "works at", "reports to", "allergic to", "married to", "parent of", "sibling of"))
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
-_OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
-_LED = re.compile(
-    r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I
-)
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
 # "the Hartmann proposal" is one thing.
-_NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+)$")
+_NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _ARTICLE = re.compile(
     r"^(?:the|a|an|my|our|your|his|"
     r"her|its|their|this|that|der|"
@@ -51,86 +51,123 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     """
     who = Referents(reading, source)
     for clause in clauses(reading):
-        seen: list[tuple[int, int]] = []
-        for pattern in FACTS.worth_trying(clause.text):
-            for match in pattern.regex.finditer(clause.text):
-                start, end = match.span()
-                if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
-                    continue
-                stance = clause.stance(start, end)
-                if stance != "said" and pattern.relation in STATES and (told := contrast(clause.text, start, end)):
-                    # "Not in Celle any more but in Uelzen": what holds instead is told by a preposition alone.
-                    subjects = _ends(match.groupdict().get("s"), clause, who, start)[0]
-                    began = validity(clause, match, None)[0]
-                    for name in who.names_of(told) if not clause.question else ():
-                        made = [Fact(subject, pattern.relation, name, began, None, STATED) for subject in subjects]
-                        yield from made
-                if stance == "not" and pattern.relation != "before":
-                    continue
-                if pattern.relation == "replaced by":
-                    stance = "said"  # "no longer" is of the old thing
-                if pattern.relation in STATES and clause.is_past(start, end):
-                    stance = "ended"
-                made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
-                if made:
-                    seen.append((start, end))
-                    who.note(made[0])
-                yield from made
+        made = list(_of_clause(clause, who))
+        if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
+            made = list(_of_clause(replace(clause, text=shorter), who))
+        yield from made
         who.leave(clause)
     yield from _prose(reading)
 
 
+def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
+    seen: list[tuple[int, int]] = []
+    for pattern in FACTS.worth_trying(clause.text):
+        for match in pattern.regex.finditer(clause.text):
+            start, end = match.span()
+            if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
+                continue
+            free = "free" in pattern.regex.groupindex
+            if free and not clause.is_plain():
+                continue
+            if pattern.relation in _PLACES and clause.is_beside(start, end):
+                continue
+            stance = clause.stance(start, end)
+            if free and (stance != "said" or clause.is_past(start, end)):
+                continue
+            if stance != "said" and pattern.relation in STATES and (told := contrast(clause.text, start, end)):
+                # "Not in Celle any more but in Uelzen": what holds instead is told by a preposition alone.
+                subjects = _ends(match.groupdict().get("s"), clause, who, start)[0]
+                began = validity(clause, match, None)[0]
+                for name in (who.names_of(told) or (told,)) if not clause.question else ():
+                    yield from (Fact(subject, pattern.relation, name, began, None, STATED) for subject in subjects)
+            if stance == "not" and pattern.relation != "before":
+                continue
+            if pattern.relation == "replaced by":
+                stance = "said"  # "no longer" is of the old thing
+            if pattern.relation in STATES and ("over" in pattern.regex.groupindex or clause.is_past(start, end)):
+                stance = "ended"
+            made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
+            if made:
+                seen.append((start, end))
+                who.note(made[0])
+            yield from made
+
+
+_PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
 
 
-def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:  # noqa: PLR0912
+def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:
     groups = match.groupdict()
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
-    if relation == "replaced by":
-        begin = over  # told as it happens: before this note the old thing was in its place
     if relation == "before":
         yield from _before(groups, who, over, clause.text[match.end() :])
         return
-    if relation in _OF_THINGS and ("first" in groups or "near" in groups or groups.get("s") == ""):
-        subjects, common = who.thing_left_out(clause, match.start()), False
-    elif "first" in groups or "near" in groups:
-        subjects, common = who.left_out(clause, match.start(), near="near" in groups), False
-    else:
-        subjects, common = _ends(groups.get("s"), clause, who, match.start())
+    subjects, common = _subjects(relation, groups, clause, who, match.start())
     if relation == "move":
-        yield from _moved(groups, subjects, common, clause, who, begin)
+        after = clause.text[match.end() :].split(" ", 4)[:4]
+        yield from _moved(groups, subjects, common, clause, who, begin, " ".join((match[0], *after)))
         return
+    if relation == "replaced by":
+        begin = over  # told as it happens: before this note the old thing was in its place
     objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
-    for subject in subjects:
-        for target in objects:
-            kind = _relation(relation, subject, target, clause, who, plain)
-            # Two common nouns say little, but for where a thing is in the house.
-            if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
-                continue
-            if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
-                continue  # "Mail is at Gmail"
-            if kind == "located in" and (is_room(target) or tells_change(match[0], clause.text[match.end() :])):
-                begin = (
-                    over  # a town in a country stays there; what stands in a room, or is there now, has been put there
-                )
-            if "host" in groups and not who.is_host(target):
-                continue
-            trust = COMMON if common or plain else STATED
-            if ended:
-                # "No longer since May": the date is its end.
-                if end := until or begin or who.written:
-                    yield Fact(subject, kind, target, begin if until else None, end, trust)
-            else:
-                yield Fact(subject, kind, target, begin, until, trust)
-    gone = _gone_amount(groups, clause, match.end()) if relation == "costs" else groups.get("ac")
-    if gone and subjects and over:
-        yield Fact(subjects[0], relation, gone, None, over, COMMON)
-    if groups.get("a") and subjects and relation in ("led by", "sold to"):
-        gone = clause.reading.spans[clause.spans(groups["a"])[0]].name
-        if over and not who.is_host(gone):
-            led = relation == "led by" and not gone.startswith("Team ")
-            yield Fact(subjects[0], relation if led else "owned by", gone, None, over, STATED)
+    made = False
+    for subject, target in product(subjects, objects):
+        kind = fitting(relation, subject, target, clause, who, plain=plain, common=common)
+        # Two common nouns say little, but for where a thing is in the house.
+        if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
+            continue
+        if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
+            continue  # "Mail is at Gmail"
+        if not meet(groups, subject, target, who):
+            continue
+        if kind == "located in" and (is_room(target) or tells_change(match[0], clause.text[match.end() :])):
+            begin = over  # a town in a country stays there; what stands in a room, or is there now, has been put there
+        trust = COMMON if common or plain else STATED
+        made = True
+        if not ended:
+            yield Fact(subject, kind, target, begin, until, trust)
+        elif end := until or begin or who.written:  # "No longer since May": the date is its end.
+            yield Fact(subject, kind, target, begin if until else None, end, trust)
+    if over and made and not ended:
+        yield from _gone(relation, subjects[0], groups, clause, match.end(), over, who)
+
+
+def _subjects(
+    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents, at: int
+) -> tuple[tuple[str, ...], bool]:
+    """Whom or what a match is about, and whether that is a common noun."""
+    if relation in _OF_THINGS and ("first" in groups or "near" in groups or groups.get("s") == ""):
+        return who.thing_left_out(clause, at), False
+    if "me" in groups:
+        return (who.first_person,), False
+    if "first" in groups or "near" in groups:
+        return who.left_out(clause, at, near="near" in groups), False
+    subjects, common = _ends(groups.get("s"), clause, who, at)
+    if relation == "due":
+        return tuple(one.removesuffix(" deadline") for one in subjects), common
+    if relation == "runs on":  # "the unifi controller" is unifi
+        firsts = [(one.split(" ")[0], one) for one in subjects]
+        return tuple(first if first.islower() and who.is_named(first) else one for first, one in firsts), common
+    return subjects, common
+
+
+def _gone(
+    relation: str, subject: str, groups: dict[str, str | None], clause: Clause, end: int, over: str, who: Referents
+) -> Iterator[Fact]:
+    """What a sentence says to have been before: "went up from £24 to …", "took over Atlas from Bea"."""
+    old = _gone_amount(groups, clause, end) if relation in ("costs", "due") else groups.get("ac")
+    if old and ("room" not in groups or is_room(old)):
+        yield Fact(subject, relation, old, None, over, COMMON)
+    if not groups.get("a"):
+        return
+    old = clause.reading.spans[clause.spans(groups["a"] or "")[0]].name
+    if relation in ("owned by", "reports to", "located in"):
+        yield Fact(subject, relation, old, None, over, STATED)
+    elif relation in ("led by", "sold to") and not who.is_host(old):
+        led = relation == "led by" and not old.startswith("Team ")
+        yield Fact(subject, relation if led else "owned by", old, None, over, STATED)
 
 
 def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str | None:
@@ -153,6 +190,7 @@ def _moved(
     clause: Clause,
     who: Referents,
     begin: str | None,
+    said: str,
 ) -> Iterator[Fact]:
     spans = clause.reading.spans
     new = spans[clause.spans(groups["b"] or "")[0]].name
@@ -165,10 +203,21 @@ def _moved(
         by_word = [
             kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)
         ]
-        relation = by_word[0] if by_word else _of_move(subject, new, clause, who)
+        relation = by_word[0] if by_word else of_move(subject, new, old, said, who)
         if groups.get("hand"):
-            relation = _of_hands(subject, new, who)
-        if not relation or subject == new or (not who.is_host(new) and not who.is_named(subject) and common):
+            relation = of_hands(subject, new, who, person="whom" in groups)
+        if relation == "works at" and who.is_host(new):
+            relation = "runs on"  # "gitea left birch for alder"
+        if "free" in groups and (relation != "runs on" or not all(map(who.is_host, (new, *old)))):
+            continue  # any verb may stand between a service and two hosts, between other names it must be known
+        if "title" in groups and subject != who.reading.topic and not who.is_service(subject):
+            continue
+        if relation == "works at" and not (who.is_person(subject) or subject[:1].isupper()):
+            continue
+        told = relation in ("owned by", "led by") or (
+            relation == "located in" and (bool(old) or is_room(new) or is_address(new))
+        )
+        if not relation or subject == new or (common and not who.is_host(new) and not told):
             continue
         over = begin or who.written
         # Where several may hold at once the new one has not held before; of others the graph orders the notes.
@@ -183,26 +232,6 @@ def _moved(
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)
-
-
-def _of_hands(subject: str, target: str, who: Referents) -> str:
-    """What somebody has who was handed it: a team or a project is led, anything else owned."""
-    if who.is_host(target) or not target[:1].isupper() or who.is_person(subject):
-        return ""
-    return "led by" if _LED.match(subject) and not target.startswith("Team ") else "owned by"
-
-
-def _of_move(subject: str, target: str, clause: Clause, who: Referents) -> str:
-    text = clause.text
-    if target.startswith("Team "):
-        return "part of" if who.is_person(subject) or not who.is_named(subject) or subject.istitle() else "owned by"
-    if who.is_person(subject) or subject == who.first_person:
-        return "works at" if re.search(r"works? at", text) else "" if who.is_host(target) else "lives in"
-    if who.is_person(target):
-        return ""
-    if who.is_host(target) or who.is_service(subject) or subject.islower():
-        return "runs on"
-    return "located in" if target[:1].isupper() else ""
 
 
 def _before(groups: dict[str, str | None], who: Referents, over: str | None, rest: str) -> Iterator[Fact]:
@@ -262,48 +291,6 @@ def _objects(
     ):
         return ((noun, more[1]) if noun else ()), True
     return ((noun,) if noun and noun not in who.pronouns else ()), True
-
-
-def _relation(relation: str, subject: str, target: str, clause: Clause, who: Referents, plain: bool) -> str:  # noqa: PLR0911, PLR0912
-    """The relation that words mean between these two: a person does not run on a host; empty where they fit nothing."""
-    person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
-    if relation == "runs on":
-        return "" if person or other or plain else relation
-    if relation == "works at" and other:
-        return ""
-    if relation == "lives in" and not person and subject.islower():
-        return ""
-    if (
-        relation == "works at"
-        and plain
-        and not re.search(rf"(?:at|for|bei) (?:the|a|an) {re.escape(target)}", clause.text)
-    ):
-        return ""
-    if relation == "located in":
-        if person or other or who.is_host(target):
-            return ""
-        return relation if is_room(target) or not (plain and subject.islower() and not who.is_named(subject)) else ""
-    if relation == "owned by" and not other and not target.startswith("Team ") and not who.is_owner(target):
-        return (
-            "part of"
-            if re.search("belong|gehört|pertenece|appartien", clause.text) and target[:1].isupper()
-            else (relation if re.search("own|assigned", clause.text) and target[:1].isupper() else "")
-        )
-    if relation in _OF_PERSONS and target.islower():
-        return ""
-    if relation == "reports to" and not target[:1].isupper():
-        return ""
-    if relation == "replaced by" and other and not person:
-        return ""
-    if relation == "led by" and subject.islower() and not who.is_named(subject):
-        return "owned by" if target.startswith("Team ") else relation if _LED.match(subject) else ""
-    if relation == "led by" and target.startswith("Team "):
-        return "owned by"
-    if relation == "led by" and person:
-        return "reports to"
-    if relation == "allergic to" and target in ("anything", "nothing", "everything"):
-        return ""
-    return relation
 
 
 def _prose(reading: Reading) -> Iterator[Fact]:

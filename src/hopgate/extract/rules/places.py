@@ -23,13 +23,20 @@ _ROOMS = words(
     soffitta cantina giardino armadio
     """
 )
+_STREETS = words(
+    "street lane road avenue square park court close drive way terrace hill row quay yard place house hall centre "
+    "center farm straße strasse weg platz allee gasse ring ufer straat laan plein kade"
+)
+_NUMBERED = words("room raum zimmer salle sala zaal hall building")
 # After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
 _BUT = re.compile(
     r"(?: any ?more| more)?(?: (?:since|seit|depuis) ⟦\d+⟧)? ?[,;–-]? ?"
     r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they|er|"
     r"sie|es|elle|il|él|ella|hij|zij) (?:'s|is|are|ist|est|está)(?: now)?)"
     r"(?: (?:now|jetzt|nun|ahora|maintenant|nu|lives|works|runs))*"
-    r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with)(?: the| der| dem)? (⟨(?:team )?\d+⟩)(.*)"
+    r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with|to)"
+    r"(?: the| der| dem| meinem| unserem| de| het| la| le| el)? "
+    r"(⟨(?:team )?\d+⟩|[^\W\d_]+(?: [^\W\d_]+)?)"
 )
 _NO_LONGER = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|plus)\b")
 
@@ -58,10 +65,22 @@ def is_room(name: str) -> bool:
 
     Examples
     --------
-    >>> is_room("utility room"), is_room("Keller"), is_room("details")
-    (True, True, False)
+    >>> is_room("utility room"), is_room("Keller"), is_room("Room Kestrel"), is_room("details")
+    (True, True, True, False)
     """
-    return name.lower().split()[-1:] != [] and name.lower().split()[-1] in _ROOMS
+    said = name.lower().split()
+    return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED)
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is that of a street, a square or a house.
+
+    Examples
+    --------
+    >>> is_address("Mill Lane"), is_address("Network Ten")
+    (True, False)
+    """
+    return " " in name and name.rpartition(" ")[2].lower() in _STREETS
 
 
 def contrast(text: str, start: int, end: int) -> str:
@@ -77,4 +96,4 @@ def contrast(text: str, start: int, end: int) -> str:
     found = _BUT.match(text, end)
     if not found or not (_NO_LONGER.search(text, start, end + 12) or " but " in found[0] or " sondern " in found[0]):
         return ""
-    return found[1]
+    return found[1] if found[1][0] == "⟨" or is_room(found[1]) else ""

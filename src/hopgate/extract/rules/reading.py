@@ -12,9 +12,11 @@ from hopgate.extract.rules.han_names import han_names
 from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN
 from hopgate.extract.rules.lower_names import introduced, lower_spans
 from hopgate.extract.rules.tokenise import analysed
+from hopgate.extract.rules.words import words
 
 # "Note:" and "Reason:" start lines too; a speaker's name is short, and its line a turn.
 _SPEAKER_WORDS = 3
+_NO_SPEAKERS = words("project projekt projet team squad room milestone sprint phase task ticket service host server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
         return ""
     name = " ".join(tokens[:end])
     first = tokens[0].lower()
+    if first in _NO_SPEAKERS:
+        return ""
     return name if is_given(first) or known.get(first) == "person" or end > 1 else ""
 
 

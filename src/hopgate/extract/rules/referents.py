@@ -10,8 +10,8 @@ from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.reading import Reading, person_kind, read
 from hopgate.extract.rules.words import words
 
-_FIRST = words("i my me wir ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
-_PERSON = words("he she him her his er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
+_FIRST = words("i my me we our wir ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
+_PERSON = words("he she him her his hers er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
 _THING = words("it es its")
 _BOTH = words("both beide they them ils elles")
 _TO_US = (
@@ -21,6 +21,10 @@ _OF_GOODS = frozenset(("bought from", "replaced by", "sold to", "costs"))
 _AFTER_PREPOSITION = re.compile(
     r"\b(?:at|in|from|for|of|with|near|to|on|off|onto|bei|im|in|von|mit|aus|für|à|"
     r"chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
+)
+_OF_WORK = words(
+    "job jobs work works worked working left quit resigned hired joined employer company career colleague boss manager "
+    "office"
 )
 _POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
@@ -98,6 +102,8 @@ class Referents:
             self._thing = next((name for name in subjects if not self.is_person(name)), self._thing)
         if self._noted and not self.is_person(self._noted):
             self._thing = self._noted
+        elif self._noted:
+            self._people = [self._noted]  # "Ann's boss is Kit. She …"
         self._noted = ""
 
     def note(self, fact: Fact) -> None:
@@ -132,7 +138,9 @@ class Referents:
             if (name := self._named(number)) and self.is_person(name) and name != self.reading.speaker
         ]
         if here and word in _PERSON:
-            return (here[-1],)
+            # "Bea no longer reports to Kit, she reports to Ann": who acts, not whom a preposition stands before.
+            acting = self._subjects_of(clause, here) if clause else here
+            return ((acting or here)[-1],)
         if len(here) > 1 and word in _BOTH:
             return tuple(here[-2:])
         if word in _PERSON:
@@ -143,7 +151,8 @@ class Referents:
             named = [name for number in numbers if (name := self._named(number)) and not self.is_person(name)]
             if clause and (own := self._subjects_of(clause, named)):
                 return (own[0],)
-            return (self._thing,) if self._thing else ()
+            thing = self._thing or self._thing_of_thread()
+            return (thing,) if thing else ()
         if word in _BOTH:
             return self._subjects if len(self._subjects) > 1 else tuple(self._people) if len(self._people) > 1 else ()
         return ()
@@ -151,6 +160,19 @@ class Referents:
     def is_person(self, name: str) -> bool:
         """Whether a name is known to be a person's."""
         return self._kinds.get(name) == "person" or name == self.first_person or bool(person_kind(name))
+
+    def may_be_person(self, name: str) -> bool:
+        """Whether a name is a person's, or is a single capitalised one that nothing shows to be something else."""
+        unknown = name[:1].isupper() and not name.isupper() and name.isalpha() and not self._kinds.get(name)
+        return self.is_person(name) or unknown
+
+    def speaks_of_work(self) -> bool:
+        """Whether a memory has a word of jobs: "New job! I'm at Kitron now" is no visit."""
+        return not _OF_WORK.isdisjoint(self.reading.lower)
+
+    def kind(self, name: str) -> str:
+        """What memories show a name to be: person, host, service, organisation, place, or nothing."""
+        return self._kinds.get(name, "")
 
     def is_owner(self, name: str) -> bool:
         """Whether a name is that of who says "I"."""
@@ -174,6 +196,19 @@ class Referents:
 
     def _span(self, number: int) -> Span:
         return self.reading.spans[number]
+
+    def _thing_of_thread(self) -> str:
+        """The only service that the turn before was about: "where is gitea?", "it's on birch"."""
+        for text in reversed(self.source.before[-2:]):
+            turn = read(Source("before", text, known=self.source.known))
+            things = {
+                span.name
+                for span in turn.spans
+                if turn.kinds.get(span.name) == "service" or (span.name.islower() and not turn.kinds.get(span.name))
+            }
+            if things:
+                return things.pop() if len(things) == 1 else ""
+        return ""
 
     def _from_thread(self) -> str:
         """The last person of the turns before, but not who speaks now."""

@@ -1,0 +1,112 @@
+"""Which relation words mean between these two: who moves, who has something in hand, and what fits nobody."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.rules.clauses import TEAMS, Clause
+from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.referents import Referents
+
+_OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
+_LED = re.compile(
+    r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I
+)
+
+
+# What people do who change where they live, and who change where they work; "went to" is a journey.
+_SETTLES = re.compile(
+    r"\b(?:mov(?:ed|es)|relocat(?:ed|es)|resettled|rehomed|emigrated|umgezogen|gezogen|zog|verhuisd|verhuisde|"
+    r"déménagée?|mudado|mudó|trasferit[oa]|trasladado|trasladó)\b"
+)
+_TAKES_JOB = re.compile(r"\b(?:works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")
+_CHANGES_JOB = re.compile(r"\b(?:transferred|switched|changed|gewechselt|wechselte?|overgestapt)\b")
+# Who moves to a name in capitals may be moving to a tool: "the team moved to Zulip".
+_GROUPS = re.compile(r"(?:team|group|company|crew|class|family|conversation|discussion|everyone|everybody|project)$")
+
+
+# "Ann instead of Bea" says nothing of what changed between the two.
+_INSTEAD = re.compile(r"\b(?:instead of|rather than|statt|anstatt)\b|->|→")
+
+
+def of_hands(subject: str, target: str, who: Referents, *, person: bool) -> str:
+    """What somebody has who was handed it: a team or a project is led, anything else owned.
+
+    Where `person`, the words alone do not say that hands are meant ("went to Bea", "went to Oslo").
+    """
+    if who.is_host(target) or not target[:1].isupper() or who.is_person(subject):
+        return ""
+    if person and not (who.is_person(target) or who.is_owner(target) or target.startswith("Team ")):
+        return ""
+    return "led by" if _LED.match(subject) and not target.startswith("Team ") else "owned by"
+
+
+def of_move(subject: str, target: str, old: list[str], said: str, who: Referents) -> str:  # noqa: PLR0911
+    """What a move changes: a person's home or work, a service's host, a thing's place."""
+    if target.startswith(TEAMS):
+        return "part of" if who.is_person(subject) or not who.is_named(subject) or subject.istitle() else "owned by"
+    if who.is_person(subject) or subject == who.first_person:
+        if who.is_host(target):
+            return ""
+        if (
+            _TAKES_JOB.search(said)
+            or (old and _CHANGES_JOB.search(said))
+            or any(who.kind(name) == "organisation" for name in (target, *old))
+        ):
+            return "works at"
+        return "lives in" if _SETTLES.search(said) or any(who.kind(name) == "place" for name in old) else ""
+    if who.is_person(target) or any(map(who.is_person, old)):
+        return of_hands(subject, target, who, person=not old)  # "PAY-12: Tess -> Kit"
+    if is_room(target):
+        return "located in"
+    if who.is_host(target) or who.is_service(subject) or (subject.islower() and who.is_named(subject)):
+        return "runs on"
+    if not who.is_named(subject) and _GROUPS.search(subject):
+        return ""
+    return "located in" if target[:1].isupper() else ""
+
+
+def fitting(  # noqa: PLR0911, PLR0912
+    relation: str, subject: str, target: str, clause: Clause, who: Referents, *, plain: bool, common: bool
+) -> str:
+    """The relation that words mean between these two: a person does not run on a host; empty where they fit nothing."""
+    person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
+    if relation == "runs on":
+        return "" if person or other or plain else relation
+    if relation == "works at" and other:
+        return ""
+    if relation == "lives in" and not person and subject.islower():
+        return ""
+    if (
+        relation == "works at"
+        and plain
+        and not re.search(rf"(?:at|for|bei) (?:the|a|an) {re.escape(target)}", clause.text)
+    ):
+        return ""
+    if relation == "located in":
+        if person and re.search(r"\bbased in\b", clause.text):
+            return "lives in"
+        if person or other or who.is_host(target):
+            return ""
+        return relation if is_room(target) or not (plain and subject.islower() and not who.is_named(subject)) else ""
+    if relation == "owned by" and not other and not target.startswith("Team ") and not who.is_owner(target):
+        return (
+            "part of"
+            if re.search("belong|gehört|pertenece|appartien", clause.text) and target[:1].isupper() and not common
+            else (relation if re.search("own|assigned", clause.text) and target[:1].isupper() else "")
+        )
+    if relation in _OF_PERSONS and target.islower():
+        return ""
+    if relation == "reports to" and not target[:1].isupper():
+        return ""
+    if relation == "replaced by" and other and (not person or _INSTEAD.search(clause.text)):
+        return ""
+    if relation == "led by" and subject.islower() and not who.is_named(subject):
+        return "owned by" if target.startswith("Team ") else relation if _LED.match(subject) else ""
+    if relation == "led by" and target.startswith("Team "):
+        return "owned by"
+    if relation == "led by" and person:
+        return "reports to"
+    if relation == "allergic to" and target in ("anything", "nothing", "everything"):
+        return ""
+    return relation
