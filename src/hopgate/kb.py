@@ -193,7 +193,8 @@ class KnowledgeBase:
             Whether hits carry each leg's rank, score and contribution, which legs could not see them, the prior and
             the graph's path.
         exact : bool, optional
-            Whether the dense leg compares every vector; by default only where there is no index.
+            Whether every vector is compared, of memories and of facts, and the whole graph solved, as an evaluation
+            does; by default only where there is no index.
         **changes
             Settings for this query, see `RecallOptions`: `k`, `depth`, `fuser`, `lexical`, `dense`, `graph`, ….
         """

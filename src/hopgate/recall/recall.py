@@ -36,7 +36,7 @@ def recall(
     Parameters
     ----------
     exact : bool, optional
-        Whether the dense leg compares every vector; by default when the table is small or has no index.
+        Whether every vector is compared and the whole graph solved; by default where a table is small or has no index.
     explain : bool
         Whether hits carry what each leg, the bonus and the prior did, and the graph's path.
     """
