@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 # Two tokens spelt less alike than this (difflib's ratio) are different words.
 MIN_TOKEN_RATIO = 0.8
@@ -27,9 +28,12 @@ def spelling(first: tuple[str, ...], second: tuple[str, ...]) -> float:
     shared = set(first) & set(second)
     left = sorted(token for token in first if token not in shared)
     right = sorted(token for token in second if token not in shared)
-    credits = [_token_credit(*pair) for pair in zip(left, right, strict=True)]
-    if not all(credits):
-        return 0.0
+    credits = []
+    for pair in zip(left, right, strict=True):
+        # Most pairs of names differ in their first token already.
+        if not (credit := _token_credit(*pair)):
+            return 0.0
+        credits.append(credit)
     if not shared:
         weakest = min(credits, default=1.0)
         return (
@@ -40,6 +44,7 @@ def spelling(first: tuple[str, ...], second: tuple[str, ...]) -> float:
     return (len(shared) + sum(credits)) / len(first)
 
 
+@lru_cache(maxsize=1 << 16)
 def _token_credit(left: str, right: str) -> float:
     if left[0] != right[0] or not (left.isalpha() and right.isalpha()):
         return 0.0

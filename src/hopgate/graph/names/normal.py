@@ -57,10 +57,17 @@ def normalise(name: str) -> str:
 
 
 def _folded(name: str) -> str:
-    folded = unicodedata.normalize("NFKD", name).casefold()
-    plain = "".join(character for character in folded if not unicodedata.combining(character))
-    plain = _POSSESSIVE.sub("", plain)
-    plain = _DOTTED.sub(lambda found: found[0].replace(".", "") if not found[0][0].isdigit() else found[0], plain)
+    # Most names are plain, and each step is taken only where there is something for it to do: this is called for every
+    # name of every memory.
+    if name.isascii():
+        folded = plain = name.lower()
+    else:
+        folded = unicodedata.normalize("NFKD", name).casefold()
+        plain = "".join(character for character in folded if not unicodedata.combining(character))
+    if "'" in plain or "’" in plain:
+        plain = _POSSESSIVE.sub("", plain)
+    if "." in plain:
+        plain = _DOTTED.sub(lambda found: found[0].replace(".", "") if not found[0][0].isdigit() else found[0], plain)
     spaced = " ".join(_SEPARATOR.sub(" ", plain).split())
     for article in _ARTICLES:
         spaced = spaced.removeprefix(article)
