@@ -1,4 +1,7 @@
-"""A fault at every transaction boundary of every command that writes: nothing torn, nothing lost, the same end."""
+"""Faults at transaction boundaries of every command that writes, and pairs of writers raced before their locks.
+
+The suite takes one boundary of each and some pairs; `make soak` takes all of them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from reliability.faults import Count, in_process, kill_at, walked
+from reliability.races import race, writers
 from reliability.world import Databases, commands
 from word_endpoint import serving
 
@@ -28,14 +32,29 @@ def databases(server: EmbeddedServer, specs: tuple[str, str]) -> Iterator[Databa
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_fault_at_a_boundary(name: str, databases: Databases, specs: tuple[str, str]) -> None:
-    """The suite takes a few boundaries of each command; `make soak` takes all, and points between them."""
+def test_a_fault_at_a_boundary_tears_and_loses_nothing(name: str, databases: Databases, specs: tuple[str, str]) -> None:
     (command,) = (command for command in commands(*specs) if command.name == name)
     way, expected = walked(command, databases)
     count = Count()
-    points = way.boundaries[:: max(1, len(way.boundaries) // 3)][-3:]
-    for point in points:
-        with databases.of(command.state) as dsn:
-            assert kill_at(command, dsn, point, in_process)
-            count.judge(command, dsn, point, way, expected)
-    assert (count.kills, count.torn, count.lost) == (len(points), 0, 0), count.examples
+    point = way.boundaries[len(way.boundaries) // 2]
+    with databases.of(command.state) as dsn:
+        assert kill_at(command, dsn, point, in_process)
+        count.judge(command, dsn, point, way, expected)
+    assert (count.kills, count.torn, count.lost) == (1, 0, 0), count.examples
+
+
+# Those that deadlocked or made facts twice.
+@pytest.mark.filterwarnings("ignore::hopgate.store.build_lock.BuildWaitsWarning")
+@pytest.mark.parametrize(
+    ("one", "other", "pause"),
+    [("mark", "embed", 2), ("build", "catch up", 1), ("rebuild", "reembed", 4), ("load", "add", 2)],
+)
+def test_a_pair_of_writers_gets_along(
+    one: str, other: str, pause: int, databases: Databases, specs: tuple[str, str]
+) -> None:
+    known = writers(*specs)
+    with databases.of("grown") as dsn:
+        raced = race(dsn, known[one], known[other], pause)
+    assert raced.errors == ()
+    assert raced.conflicts == 0
+    assert raced.locks > pause, "the pause was never reached"

@@ -13,6 +13,7 @@ from psycopg_pool import ConnectionPool
 import hopgate
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
+from hopgate.store.frozen import FrozenStore
 from hopgate.store.schema import migrate
 from hopgate.store.schema.place import SCHEMA
 from hopgate.store.server.process import EmbeddedServer
@@ -82,6 +83,8 @@ def test_an_owners_tables_stay_his_and_ours_go_again(owners: str, memories: str)
         kb.build()
         assert kb.recall("Immich", legs=("lexical", "graph"))[0].external_id == "new"
         assert kb.graph.stats().memories == (3 if mine else 1)  # over a connection of its own
+        with FrozenStore(kb.store) as frozen, frozen.transaction() as connection:
+            assert connection.execute("SELECT count(*) FROM memories").fetchone() == (3 if mine else 1,)
         assert kb.language() == "english"
         assert kb.language("german") == "german"
     added = catalogue(owners)["tables"] - before["tables"]

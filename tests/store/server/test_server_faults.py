@@ -21,6 +21,7 @@ from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.store import connect
 from hopgate.store.server import process, throwaway
+from hopgate.store.server.pid_file import alive
 from hopgate.store.server.process import EmbeddedServer
 
 
@@ -95,7 +96,7 @@ def test_sigterm_ends_the_temporary_server_and_store(busy: tuple[subprocess.Pope
     command.terminate()
     assert command.wait(60) == 128 + signal.SIGTERM
     assert not store.parent.exists()
-    assert not process._alive(server)
+    assert not alive(server)
 
 
 def test_what_a_killed_command_left_goes_with_the_next(busy: tuple[subprocess.Popen[str], Path], folder: Path) -> None:
@@ -104,10 +105,10 @@ def test_what_a_killed_command_left_goes_with_the_next(busy: tuple[subprocess.Po
     assert throwaway.sweep() == 0  # it is in use
     command.kill()
     command.wait(60)
-    assert process._alive(server)
+    assert alive(server)
     hopgate.open(folder).close()
     assert not store.parent.exists()
-    assert not process._alive(server)
+    assert not alive(server)
 
 
 @pytest.mark.parametrize("number", ["-17", "0", "1", "{other}", "{innocent}"])
@@ -119,7 +120,7 @@ def test_a_number_that_is_somebody_elses_harms_nobody(folder: Path, server: Embe
         assert process.stop(folder)
         file.write_text(number.format(**known) + "\n")
         EmbeddedServer(folder).close()
-        assert innocent.poll() is None and process._alive(known["other"])
+        assert innocent.poll() is None and alive(known["other"])
         innocent.kill()
 
 

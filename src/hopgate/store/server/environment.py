@@ -7,13 +7,12 @@ import os
 import re
 import threading
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import psycopg
 
 DATABASE_USER = "hopgate"
 _EMBEDDED = re.compile(rf"host='.*' user={DATABASE_USER} dbname=", re.DOTALL)
-_one_at_a_time = threading.RLock()
 
 
 def clean_environment() -> dict[str, str]:
@@ -26,16 +25,32 @@ def is_embedded(dsn: str) -> bool:
     return _EMBEDDED.match(dsn) is not None
 
 
+class _Hiding:
+    """How many are connecting, and the variables that are hidden meanwhile."""
+
+    lock = threading.Lock()
+    connecting = 0
+    values: ClassVar[dict[str, str]] = {}
+
+
 @contextlib.contextmanager
 def hidden() -> Iterator[None]:
-    """Hide the PG* variables from libpq, which reads them where a connection begins; some have no other remedy."""
-    with _one_at_a_time:
+    """Hide the PG* variables from libpq, which reads them where a connection begins; some have no other remedy.
+
+    The first to connect hides them and the last to have connected brings them back.
+    """
+    with _Hiding.lock:
         names = [name for name in os.environ if name.startswith("PG")]
-        values = {name: os.environ.pop(name) for name in names}
-        try:
-            yield
-        finally:
-            os.environ.update(values)
+        _Hiding.values.update({name: os.environ.pop(name) for name in names})
+        _Hiding.connecting += 1
+    try:
+        yield
+    finally:
+        with _Hiding.lock:
+            _Hiding.connecting -= 1
+            if not _Hiding.connecting:
+                os.environ.update(_Hiding.values)
+                _Hiding.values.clear()
 
 
 class EmbeddedConnection(psycopg.Connection[Any]):

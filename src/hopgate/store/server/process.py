@@ -24,6 +24,7 @@ from pathlib import Path
 from hopgate.errors import HopgateError
 from hopgate.store.server import binaries, lingering
 from hopgate.store.server.environment import DATABASE_USER, EmbeddedConnection
+from hopgate.store.server.pid_file import alive, drop_stale_pid, is_server, pid_of
 
 # sun_path holds 108 bytes on Linux and 104 on macOS, with the socket's own name and a zero byte in it.
 SOCKET_PATH_LIMIT = 100
@@ -80,7 +81,7 @@ class EmbeddedServer:
 
     def revive(self) -> bool:
         """Start the server again where it died under its users; say whether it had."""
-        if _alive(self._pid):
+        if alive(self._pid):
             return False
         self._pid = self._started()
         return True
@@ -96,7 +97,7 @@ class EmbeddedServer:
                     # From now on, so that a process that is killed leaves no server for good.
                     lingering.used(self._users)
                     lingering.watch_over(self.directory, self._linger)
-        return _pid(self.directory / "pg")
+        return pid_of(self.directory / "pg")
 
     def close(self) -> None:
         """Let go of the server; it stops when nobody else holds it and `keep` was not asked for."""
@@ -207,7 +208,7 @@ def _start(directory: Path) -> None:
     arguments = ("-D", ".", "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
     deadline = time.monotonic() + ORPHANS_GONE_S
     while True:
-        _drop_stale_pid(cluster)
+        drop_stale_pid(cluster)
         before = log.stat().st_size if log.exists() else 0
         done = binaries.run("pg_ctl", *arguments, cwd=cluster)
         if done.returncode == 0:
@@ -231,53 +232,6 @@ def _make_private_folder(folder: Path) -> None:
     status = folder.lstat()
     if status.st_uid != owner or status.st_mode & 0o077 or folder.is_symlink():
         raise HopgateError(f"{folder} belongs to somebody else: remove it, or choose a shorter --data path")
-
-
-def _drop_stale_pid(cluster: Path) -> None:
-    """Remove a pid file whose process is not this server, which PostgreSQL itself cannot always tell after a crash."""
-    if not _is_server(_pid(cluster), cluster):
-        (cluster / "postmaster.pid").unlink(missing_ok=True)
-
-
-def _pid(cluster: Path) -> int:
-    """The process that the cluster's pid file names; 0 where it names none. One that runs alone writes a minus."""
-    try:
-        return max(0, int((cluster / "postmaster.pid").read_text().split("\n", 1)[0]))
-    except (OSError, ValueError):
-        return 0
-
-
-def _is_server(pid: int, cluster: Path) -> bool:
-    """Whether a process is the server of this cluster, and not another one that has its number now."""
-    if pid == 0:
-        return False
-    import psutil
-
-    try:
-        process = psutil.Process(pid)
-        if not process.name().startswith("postgres") or process.status() == psutil.STATUS_ZOMBIE:
-            return False
-        # The server works in its cluster's folder.
-        return Path(process.cwd()).resolve() == cluster.resolve()
-    except psutil.AccessDenied:
-        return True
-    except (psutil.Error, OSError):
-        return False
-
-
-def _alive(pid: int) -> bool:
-    """Whether a process is there: asked before every transaction, and so without reading more than needed."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    try:
-        # Who died and was not collected yet has a number still.
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
-    except (OSError, IndexError):
-        return True
 
 
 def _failure(directory: Path, output: str) -> HopgateError:
@@ -330,7 +284,7 @@ def stop(directory: Path) -> bool:
     else:
         cluster = directory / "pg"
         # Never by a number alone: it may be another process's by now.
-        if _is_server(_pid(cluster), cluster):
+        if is_server(pid_of(cluster), cluster):
             binaries.run("pg_ctl", "-D", ".", "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
         return True
     finally:
