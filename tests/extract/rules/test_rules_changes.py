@@ -56,13 +56,53 @@ def told(text: str) -> tuple[set[Fact], set[Fact]]:
         ("We no longer use Nagios, we use Icinga.", "Nagios|replaced by|Icinga", ""),
         ("I have switched from Nagios to Icinga.", "Nagios|replaced by|Icinga", ""),
         ("Hemos sustituido Nagios por Icinga.", "Nagios|replaced by|Icinga", ""),
+        # any verb, where a service and its hosts are known by their places
+        ("authelia got bumped from beryl to jade.", "authelia|runs on|jade", "authelia|runs on|beryl"),
+        ("Took authelia down on beryl and brought it back up on jade.", "authelia|runs on|jade", ""),
+        ("jade is now running authelia", "authelia|runs on|jade", ""),
+        ("Finished migrating authelia from beryl to jade.", "authelia|runs on|jade", "authelia|runs on|beryl"),
+        # patterns whose words are not all needed: a group that may be missing, a word that another begins
+        ("Got the lamp from Lichthaus.", "lamp|bought from|Lichthaus", ""),
+        ("Ingrid started working for Kitron in May.", "Ingrid|works at|Kitron", ""),
+        ("plum runs mealie and nothing else", "mealie|runs on|plum", ""),
+        # plainer wording first: contractions, asides, brackets, what opens a note
+        ("authelia isn't on beryl any longer but on jade", "authelia|runs on|jade", "authelia|runs on|beryl"),
+        ("Heads up: we shifted authelia over to jade last night.", "authelia|runs on|jade", ""),
+        ("authelia (sso) runs on jade these days", "authelia|runs on|jade", ""),
+        ("Ingrid, my cousin, lives in Vaasa.", "Ingrid|lives in|Vaasa", ""),
+        # who acts in the sentence is who the next pronoun means
+        ("Ingrid doesn't report to Oscar any more, she reports to Bea.", "Ingrid|reports to|Bea", ""),
+        (
+            "Ingrid's manager used to be Oscar. Her new manager is Bea.",
+            "Ingrid|reports to|Bea",
+            "Ingrid|reports to|Oscar",
+        ),
+        # a role and a colon, a role that changes hands
+        ("Search Squad lead: Oscar", "Search Squad|led by|Oscar", ""),
+        ("OPS-9: assignee Ingrid -> Oscar", "OPS-9|owned by|Oscar", "OPS-9|owned by|Ingrid"),
+        ("Oscar took OPS-9 over from Ingrid.", "OPS-9|owned by|Oscar", "OPS-9|owned by|Ingrid"),
+        # work that ends
+        ("Ingrid lost her job at Simrad.", "", "Ingrid|works at|Simrad"),
+        ("I left Kitron, I'm at Simrad now.", "I|works at|Simrad", "I|works at|Kitron"),
+        # one thing in another's place
+        ("Traded in the Golf for a Passat.", "Golf|replaced by|Passat", ""),
+        ("No more Nagios, we use Icinga.", "Nagios|replaced by|Icinga", ""),
+        ("Wir haben Nagios durch Icinga ersetzt.", "Nagios|replaced by|Icinga", ""),
+        # dates that move
+        ("Deadline of OPS-9 moved from 1 July 2024 to 31 July 2024.", "OPS-9|due|2024-07-31", "OPS-9|due|2024-07-01"),
         # where things are in the house
+        (
+            "Dragged the cello out of the cellar and into the garage.",
+            "cello|located in|garage",
+            "cello|located in|cellar",
+        ),
+        ("The cello is no longer in the study, it's in the loft.", "cello|located in|loft", "cello|located in|study"),
         ("We've moved the cello to the loft.", "cello|located in|loft", ""),
     ],
 )
 def test_a_change_is_told_in_many_ways(text: str, holds: str, over: str) -> None:
     now, gone = told(text)
-    assert tuple(holds.split("|")) in now
+    assert not holds or tuple(holds.split("|")) in now
     assert not over or tuple(over.split("|")) in gone
 
 
@@ -79,6 +119,15 @@ def test_a_change_is_told_in_many_ways(text: str, holds: str, over: str) -> None
         "authelia is not moving to jade.",
         "Authelia soll irgendwann auf jade umziehen.",
         "Mail is at Mailbox.",
+        "authelia also runs on jade.",
+        "Tested authelia on jade for a day.",
+        "rsync from beryl to jade",
+        "TODO: authelia -> jade",
+        "authelia refuses to run on jade.",
+        "Kirsten thinks authelia runs on jade.",
+        "Ingrid went from Turku to Vaasa by train.",
+        "Ingrid handed the salt to Oscar.",
+        "Ingrid left for Vaasa this morning.",
         "The problem is in the details.",
     ],
 )
@@ -99,6 +148,22 @@ def test_plans_visits_and_doubts_are_no_changes(text: str) -> None:
 def test_names_are_found_where_they_stand(text: str, names: set[str]) -> None:
     [found] = Phrases().extract(with_context([Memory("m1", text)]))
     assert names <= {mention.name for mention in found.mentions}
+
+
+def test_where_somebody_works_tells_what_a_move_is() -> None:
+    notes = ["Ingrid works at Kitron.", "Ingrid moved from Kitron to Simrad.", "Ingrid went to Oslo."]
+    found = Phrases().extract(with_context([Memory(str(at), text) for at, text in enumerate(notes)]))
+    assert [(fact.relation, fact.object) for fact in found[1].facts][:1] == [("works at", "Simrad")]
+    assert "lives in" not in {fact.relation for fact in found[2].facts}
+
+
+def test_it_is_the_service_that_the_turn_before_asked_about() -> None:
+    turns = [
+        Memory(str(at), text, scope="x", thread="t", created_at=datetime(2024, 8, 10, 9, at))
+        for at, text in enumerate(("Ana: which box has authelia?", "Luis: it's on jade"))
+    ]
+    [_, answer] = Phrases().extract(with_context(turns))
+    assert [(fact.subject, fact.relation, fact.object) for fact in answer.facts] == [("authelia", "runs on", "jade")]
 
 
 @pytest.mark.parametrize("text", ["It runs on backup duty.", "Put dinner on the table.", "She is on antibiotics."])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hopgate.extract.rules.date_spans import DateSpan
-from hopgate.extract.rules.words import ABBREVIATIONS, MONTHS
+from hopgate.extract.rules.words import ABBREVIATIONS, MONTHS, words
 
 # A name: capitals, with particles (Vasco da Gama), "of" and "the" inside it (Bank of England, Henry the Navigator), an
 # ampersand, a number after (Apollo 11) or a year before (1968 Summer Olympics), and closed-class words that carry a
@@ -25,6 +25,8 @@ _PIECE = re.compile("[HVLGBK]")
 _HOST_OF = re.compile(r"https?://(?:[^/@\s]*@)?([^/:?#\s]+)")
 # 120k, 60s, 8-bit: a number with a unit is no name.
 _MEASURE = re.compile(r"\d+(?:[-.,]?\d+)*(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]\d")
+# "Year 5" is not "Year", as "Debian 12" is Debian.
+_COUNTED = words("milestone year room phase sprint chapter class grade gate platform floor unit week lesson step level")
 LONGEST_NAME = 10
 """A run of more capitals than this is a heading in capitals or noise, and no name."""
 
@@ -141,7 +143,7 @@ def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:
         yield joined(tokens, start - 1, end)
     if len(inside) == 1:
         return
-    if inside[-1] == "N" and end - start > 1:
+    if inside[-1] == "N" and end - start > 1 and tokens[start].lower() not in _COUNTED:
         yield joined(tokens, start, end - 1)  # Debian 12 is Debian
     if inside[0] in "YN":
         yield joined(tokens, start + 1, end)

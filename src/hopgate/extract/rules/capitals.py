@@ -45,6 +45,7 @@ _TO_TOWNS, _NO_TOWN = (
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
 _REMARKS = words("todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka")
 _REPLACING = words("ersetzt abgelöst umgestiegen gewechselt statt anstatt")
+_THROUGH = frozenset(("durch", "statt", "anstatt"))
 _WITH_NOUNS = words(
     "der die das den dem des ein eine einen einem einer mein meine meinen unser unsere unseren kein keine"
 )
@@ -193,7 +194,7 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
     if word in language.function or word in language.openers:
         return False
     before = lower[at - 1] if at else ""
-    if is_given(word) or word in known or before.rstrip(".") in language.kin:
+    if is_given(word) or before.rstrip(".") in language.kin or (word in known and zipf(word, "de") < _EVERYDAY):
         return True
     follows = marks[at + 1 : at + 2]
     if word in language.kin:
@@ -230,7 +231,7 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
     english = zipf(word, "en")
     if (
         not _REPLACING.isdisjoint(lower)
-        and before in language.function - _WITH_NOUNS
+        and before in (language.function | _THROUGH) - _WITH_NOUNS
         and not starts
         and not word.endswith(_SUFFIXES)
     ):

@@ -59,7 +59,8 @@ _NO_MOVE = words(
     """
     test tests tested testing try tries tried trying trial copy copies copied copying clone cloned mirror mirrored
     replica replicas replicated rsync rsynced sync syncs synced backup backups backed restore restored dump dumped
-    compare compared ping pinged ssh second another spare extra temporary temporarily failed fails fail failing tunnel forwards forwarded
+    compare compared ping pinged ssh second another spare extra temporary temporarily failed fails fail failing
+    tunnel forwards forwarded
     connect connects connected talks reads writes send sends sent pull pulls pulled push pushes fetch fetched download
     downloaded upload uploaded export exported import imported remove removed delete deleted uninstalled stop stopped
     move migrate shift relocate transfer port switch replace swap install deploy 'd i'd we'd

@@ -23,7 +23,7 @@ _CALENDAR = frozenset(
 )
 _WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
 _RUNS = frozenset(["runs", "run", "running", "läuft", "laufen", "draait", "loopt", "tourne", "corre", "gira"])
-_SERVES = frozenset(["runs", "hosts", "serves"])
+_SERVES = frozenset(["runs", "hosts", "serves", "running", "hosting"])
 _ON = frozenset(["on", "auf", "op", "sur", "en", "su"])
 _HOSTED = frozenset(["hosted", "deployed", "installed", "running", "hosting", "gehostet", "installiert"])
 _VERBS = _RUNS | _HOSTED
@@ -220,8 +220,11 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
                 found[host] = "host"
                 if (service := _name_at(tokens, subject)) and not _is_head(tokens, subject):
                     found.setdefault(service, "service")
-        elif word in _SERVES and (service := rare_at(tokens, at + 1, 3.0)) and (host := rare_at(tokens, at - 1, 4.2)):
-            found |= {host: "host", service: "service"}  # "plum runs mealie"
+        elif word in _SERVES and (service := rare_at(tokens, at + 1, 3.0)):
+            # "plum runs mealie", "plum is now running mealie"
+            before = next((back for back in range(at - 1, max(-1, at - 4), -1) if lower[back] not in _ADVERBS), -1)
+            if host := rare_at(tokens, before, 4.2):
+                found |= {host: "host", service: "service"}
         elif word == "name" and at > 2 and lower[at - 2 : at] == ["is", "the"]:
             if name := _name_at(tokens, at - 3):
                 found.setdefault(name, "")

@@ -19,12 +19,12 @@ _PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays li
 _ON = words("on onto off auf op sur")
 _TO = words("to from von nach naar van onto off over into")
 _BE = words("is are now been jetzt ist sind nu est back up live")
-_STATE = _BE | words("longer but sondern mehr only still also again")
+_STATE = _BE | words("isn't isn’t longer but sondern mehr only still also again")
 _CHANGED = words("now been")
 _IT_IS = frozenset(("it's", "it’s"))
 _LEAVES = words("went goes gone")  # "went on holiday"
 _LINKS = words(
-    "jetzt nun nu nach auf is are was has now : lives runs sits moved stays läuft draait tourne ist "
+    "isn't isn’t jetzt nun nu nach auf is are was has now : lives runs sits moved stays läuft draait tourne ist "
     "wurde still also went -> →"
 )
 _AND = words("and und en et y e &")

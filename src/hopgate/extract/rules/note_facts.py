@@ -24,6 +24,7 @@ STATED, COMMON = 0.9, 0.7
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
+_FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _ARTICLE = re.compile(
@@ -206,6 +207,8 @@ def _moved(
         relation = by_word[0] if by_word else of_move(subject, new, old, said, who)
         if groups.get("hand"):
             relation = of_hands(subject, new, who, person="whom" in groups)
+            if common and not _FOR_GOOD.search(clause.text):
+                continue  # "handed the salt to Ann"
         if relation == "works at" and who.is_host(new):
             relation = "runs on"  # "gitea left birch for alder"
         if "free" in groups and (relation != "runs on" or not all(map(who.is_host, (new, *old)))):

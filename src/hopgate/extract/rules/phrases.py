@@ -14,7 +14,7 @@ from hopgate.extract.rules.note_facts import note_facts
 from hopgate.extract.rules.reading import read
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "3"
+RULES = "4"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
