@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ import typer
 
 from hopgate.cli.common import AsJson, Data, Dsn, place, print_json, say
 from hopgate.errors import HopgateError
+from hopgate.redact import redacted
 
 if TYPE_CHECKING:
     from hopgate.store.server.process import EmbeddedServer
@@ -91,6 +93,45 @@ def downgrade(
     with _address(data, dsn) as address, connect.explained():
         migrate.downgrade(address, revision)
     say(f"the schema is back at {revision}")
+
+
+@app.command()
+def scrub(
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove what deleted and sensitive texts left on the disk, and say what cannot be reached.
+
+    Every table is written anew and locked meanwhile; it takes as much free disk as the largest one.
+
+    Example: hopgate db scrub --yes
+    """
+    from hopgate.cli.common import opened
+
+    with opened(data, dsn) as kb:
+        if not yes:
+            _confirm(
+                f"every table of {kb.store.directory or redacted(kb.store.dsn)} is written anew and locked meanwhile"
+            )
+        found = kb.upkeep.scrub()
+    if as_json:
+        print_json({"tables": found.tables, "done": list(found.done), "left": list(found.left)})
+        return
+    for line in found.done:
+        say(f"done: {line}")
+    for line in found.left:
+        say(f"left: {line}")
+
+
+def _confirm(what: str) -> None:
+    """Go on only where somebody is there and says yes."""
+    if not sys.stdin.isatty():
+        raise HopgateError(f"{what}. Nothing was done: say --yes to do it")
+    say(what)
+    if not typer.confirm("Go on?"):
+        raise HopgateError("nothing was done")
 
 
 @app.command()

@@ -10,6 +10,7 @@ import psycopg
 from psycopg import errors
 
 from hopgate.errors import HopgateError
+from hopgate.redact import password_parts, redacted
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
@@ -25,7 +26,7 @@ def connect(dsn: str) -> psycopg.Connection[Any]:
     try:
         return psycopg.connect(dsn, **CONNECTION)
     except psycopg.Error as error:
-        raise HopgateError(_connection_refusal(error)) from None
+        raise HopgateError(_connection_refusal(error, dsn)) from None
 
 
 def pool(dsn: str) -> ConnectionPool[psycopg.Connection[Any]]:
@@ -107,12 +108,19 @@ def explained() -> Iterator[None]:
         raise HopgateError(f"the database user may not do this ({error}): grant it, or use another user") from None
     except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
         raise HopgateError("the PostgreSQL server went down in the middle: start it and run this again") from None
+    except psycopg.DataError as error:
+        if "NUL" not in str(error):
+            raise
+        raise HopgateError("an id, a scope or a text holds a NUL character, which PostgreSQL cannot store") from None
+    except UnicodeEncodeError:
+        raise HopgateError("an id, a scope or a text holds half of a surrogate pair, which is not text") from None
     except psycopg.OperationalError as error:
         raise HopgateError(f"the PostgreSQL server does not answer ({_first_line(error)}): is it running?") from None
 
 
-def _connection_refusal(error: psycopg.Error) -> str:
-    reason = _first_line(error)
+def _connection_refusal(error: psycopg.Error, dsn: str) -> str:
+    # An address that is misspelt comes back in pieces, and its password may be one of them.
+    reason = redacted(_first_line(error), *password_parts(dsn))
     if isinstance(error, psycopg.ProgrammingError):
         return f"this is not a PostgreSQL address ({reason}): write postgresql://user:password@host:5432/database"
     for sign, remedy in (
@@ -131,4 +139,4 @@ def _connection_refusal(error: psycopg.Error) -> str:
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
-    return lines[0].rstrip(":.") if lines else type(error).__name__
+    return redacted(lines[0].rstrip(":.")) if lines else type(error).__name__

@@ -17,6 +17,7 @@ from hopgate.extract.model.answer import read_answer
 from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, messages
 from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
 from hopgate.extract.model.type_table import TypeTable
+from hopgate.sending import check_sending
 
 _SAMPLE = 1 << 20
 
@@ -79,6 +80,8 @@ class Llama:
 
     def _complete(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> Any:
         with self._lock:
+            # After waiting for the lock: other memories were read meanwhile.
+            check_sending()
             return self._model.create_chat_completion(
                 messages=asked,
                 response_format={"type": "json_object", "schema": schema},

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import WithdrawnError
 from hopgate.extract.cache import text_key
 from hopgate.extract.extraction import Extraction, State
 from hopgate.extract.extractor import ExtractorIdentity
@@ -15,6 +16,7 @@ from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.revoke import revoke
 from hopgate.graph.build.store_context import carried
 from hopgate.graph.names.normal import initials, normalise
+from hopgate.sending import guarded
 from hopgate.store import extractions
 from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
 from hopgate.store.graph.fact_rows import FactRow
@@ -90,7 +92,7 @@ def add(
     rows = name_rows.by_id(connection, name_ids)
     memory_ids = [one.memory_id for one in batch]
     new_ids = {row.id for row in new_names}
-    older = carried(connection, [row for row in rows if row.id in new_ids], memory_ids)
+    older = carried(connection, [replace(row, is_new=row.id in new_ids) for row in rows], memory_ids)
     fact_rows.add_mentions(connection, older)
     memory_ids += sorted({row[0] for row in older})
     follow_change(
@@ -152,11 +154,10 @@ class GraphSink:
     def write(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         """Write a batch with its provenance, in the place of these memories' earlier extractions."""
         if self._resolution:
-            names = spellings(one.extraction for one in batch)
-            self._resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()})
+            batch = self._prepared(self._resolution, batch)
         with self._store.transaction() as connection:
             # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-            known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
+            known = extractions.readable(connection, [one.source for one in batch])
             name_rows.lock(connection)
             rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
             # A failed extraction does not replace an earlier one.
@@ -169,3 +170,18 @@ class GraphSink:
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for (key, _, _), one in rows), identity
             )
+
+    def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
+        """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""
+        while True:
+            names = spellings(one.extraction for one in batch)
+            read = [one.source for one in batch]
+            try:
+                with guarded(extractions.guard(self._store, read)):
+                    resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()})
+            except WithdrawnError:
+                with self._store.transaction() as connection:
+                    known = extractions.readable(connection, read, lock=False)
+                batch = [one for one in batch if str(one.source.memory_id) in known]
+            else:
+                return batch

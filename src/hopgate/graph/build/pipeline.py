@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hopgate.errors import WithdrawnError
 from hopgate.extract.extraction import Source, sources
 from hopgate.extract.extractor import ContextualExtractor, Extractor
 from hopgate.extract.progress import Progress
@@ -18,6 +19,7 @@ from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext, surveyed_store
 from hopgate.memory import Cleared, Memory, cleared
+from hopgate.sending import guarded
 from hopgate.store import extractions, memories, vectors
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, statement_rows, version
@@ -168,7 +170,15 @@ class GraphBuilder:
             stream = (source for page in self._pages(limit) for source in self._read(page, extractor, context))
             total = min(total, limit) if limit is not None else total
         sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
-        return (run or Run()).over(stream, extractor, sink, cache=StoreCache(self._store), total=total, show=show)
+        return (run or Run()).over(
+            stream,
+            extractor,
+            sink,
+            cache=StoreCache(self._store),
+            guard=lambda read: extractions.guard(self._store, read),
+            total=total,
+            show=show,
+        )
 
     def embed(self, *, concepts: bool = True) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
@@ -187,9 +197,13 @@ class GraphBuilder:
                     rows = graph_vectors.pending(connection, table, after=after, limit=BATCH)
                 if not rows:
                     break
-                made = self._embed([text for _, text in rows])
+                try:
+                    with guarded(graph_vectors.guard(self._store, table, rows)):
+                        made = self._embed([text for _, text in rows])
+                except WithdrawnError:
+                    continue
                 with self._store.transaction() as connection:
-                    graph_vectors.write(connection, table, [key for key, _ in rows], made)
+                    graph_vectors.write_unchanged(connection, table, rows, made)
                 after = rows[-1][0]
         if concepts:
             with self._store.transaction() as connection:

@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import tempfile
 import time
 import weakref
@@ -21,7 +22,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+from hopgate.private_files import private_file, private_folder
 from hopgate.store.server import binaries
+from hopgate.user_folders import user_folder
 
 DATABASE_USER = "hopgate"
 # sun_path holds 108 bytes on Linux and 104 on macOS, with the socket's own name and a zero byte in it.
@@ -30,6 +33,8 @@ SOCKET_NAME = ".s.PGSQL.5432"
 SERVER_LOG = "server.log"
 # How long the children of a killed server may take to notice; they poll every few seconds at worst.
 ORPHANS_GONE_S = 15
+# Starting takes up to 60 s and stopping too; who waits longer waits for somebody else.
+LOCK_S = 90
 
 SETTINGS = {
     "listen_addresses": "",  # no TCP port
@@ -48,9 +53,7 @@ def default_directory() -> Path:
     """The user's data directory; for root a system one, since the server's user may not enter root's home."""
     if os.geteuid() == 0:
         return Path("/var/lib/hopgate")
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("hopgate"))
+    return user_folder("data", "give --data DIR")
 
 
 class EmbeddedServer:
@@ -59,9 +62,9 @@ class EmbeddedServer:
     def __init__(self, directory: Path) -> None:
         self.directory = directory.expanduser().absolute()
         prepare(self.directory)
-        self._users = os.open(self.directory / ".users", os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self._users, fcntl.LOCK_SH)
+        self._users = _open_private(self.directory / ".users")
         try:
+            _lock(self._users, fcntl.LOCK_SH, self.directory / ".users")
             if not running(self.directory):
                 with _startup_lock(self.directory):
                     if not running(self.directory):
@@ -92,8 +95,10 @@ def keep(directory: Path, kept: bool) -> None:
 
 def running(directory: Path) -> bool:
     """Tell whether a server answers on the directory's socket; one that is starting up or dying does not."""
-    if not (socket_directory(directory) / SOCKET_NAME).exists():
+    sockets = socket_directory(directory)
+    if not (sockets / SOCKET_NAME).exists():
         return False
+    _require_own(sockets)
     import psycopg
 
     try:
@@ -104,7 +109,19 @@ def running(directory: Path) -> bool:
 
 
 def _dsn(directory: Path) -> str:
-    return f"host='{socket_directory(directory)}' user={DATABASE_USER} dbname=postgres"
+    return f"host='{socket_directory(directory)}' user={DATABASE_USER} dbname=postgres{_peer()}"
+
+
+def _peer() -> str:
+    """Let libpq refuse a server that another user runs; nothing where the account has no name to compare."""
+    import pwd
+
+    who = binaries.account()
+    try:
+        name = pwd.getpwuid(os.geteuid() if who.uid is None else who.uid).pw_name
+    except KeyError:
+        return ""
+    return f" requirepeer={name}" if re.fullmatch(r"[\w.-]+", name, re.ASCII) else ""
 
 
 def socket_directory(directory: Path) -> Path:
@@ -124,11 +141,15 @@ def prepare(directory: Path) -> None:
         raise HopgateError(f"{directory} is a file: give --data a directory")
     try:
         if not directory.exists():
-            directory.mkdir(parents=True, exist_ok=True)
-            # Private to the user; as root the server's own user must pass through, and may not read.
-            directory.chmod(0o711 if os.geteuid() == 0 else 0o700)
+            private_folder(directory)
         if os.geteuid() == 0:
-            binaries.make_parents_searchable(directory / "pg")
+            binaries.require_open()
+            closed = None if Path("/proc/self/fd").is_dir() else binaries.closed_to_server(directory / "pg")
+            if closed is not None:
+                raise HopgateError(
+                    f"PostgreSQL does not run as root, and its user {binaries.SERVER_USER!r} cannot enter {closed}: "
+                    f"choose a --data below a folder that it can, such as {default_directory()}"
+                )
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
@@ -140,9 +161,35 @@ def prepare(directory: Path) -> None:
 
 @contextlib.contextmanager
 def _startup_lock(directory: Path) -> Iterator[None]:
-    with (directory / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = _open_private(directory / ".lock")
+    try:
+        _lock(lock, fcntl.LOCK_EX, directory / ".lock")
         yield
+    finally:
+        os.close(lock)
+
+
+def _open_private(path: Path) -> int:
+    """Open a lock file that nobody else can open: whoever can, can hold its lock."""
+    private_file(path)
+    return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+
+
+def _lock(handle: int, operation: int, path: Path) -> None:
+    """Take a lock, waiting no longer than another process may take to start or stop the server."""
+    deadline = time.monotonic() + LOCK_S
+    while True:
+        try:
+            fcntl.flock(handle, operation | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise HopgateError(
+                    f"another process has held {path} for more than {LOCK_S} s: end it (fuser {path} names it), "
+                    "or choose another place with --data DIR"
+                ) from None
+            time.sleep(0.02)
+        else:
+            return
 
 
 def _initialise(directory: Path) -> None:
@@ -153,13 +200,11 @@ def _initialise(directory: Path) -> None:
     who = binaries.account()
     fresh = directory / "pg.new"
     shutil.rmtree(fresh, ignore_errors=True)
-    if who.uid is not None:
-        binaries.make_parents_searchable(binaries.binaries() / "postgres")
     fresh.mkdir(mode=0o700)
     if who.uid is not None and who.gid is not None:
         os.chown(fresh, who.uid, who.gid)
     # pg_ctl and initdb hand their paths to a shell in double quotes: "." is safe there whatever the folder is called.
-    arguments = ["-D", ".", "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8"]
+    arguments = ["-D", binaries.HERE, "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8"]
     done = binaries.run("initdb", *arguments, cwd=fresh)
     if done.returncode != 0:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -175,9 +220,10 @@ def _start(directory: Path) -> None:
     if sockets != cluster:
         _make_private_folder(sockets)
     log = cluster / SERVER_LOG
-    options = {**SETTINGS, "unix_socket_directories": str(sockets)}
+    # In its own folder by a relative name: as root the server's user may not pass through the folders above.
+    options = {**SETTINGS, "unix_socket_directories": "." if sockets == cluster else str(sockets)}
     quoted = " ".join(f"-c {name}={shlex.quote(value)}" for name, value in options.items())
-    arguments = ("-D", ".", "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
+    arguments = ("-D", binaries.HERE, "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
     deadline = time.monotonic() + ORPHANS_GONE_S
     while True:
         _drop_stale_pid(cluster)
@@ -196,13 +242,19 @@ def _start(directory: Path) -> None:
 def _make_private_folder(folder: Path) -> None:
     """Make a socket folder that only its owner can enter, and refuse one that somebody else made."""
     who = binaries.account()
-    owner = os.geteuid() if who.uid is None else who.uid
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
         if who.uid is not None and who.gid is not None:
             os.chown(folder, who.uid, who.gid)
+    _require_own(folder)
+
+
+def _require_own(folder: Path) -> None:
+    """Refuse a socket folder that another user made or can write to: it might be theirs who answers there."""
+    who = binaries.account()
     status = folder.lstat()
-    if status.st_uid != owner or status.st_mode & 0o077 or folder.is_symlink():
+    owner = os.geteuid() if who.uid is None else who.uid
+    if status.st_uid != owner or status.st_mode & 0o077 or not stat.S_ISDIR(status.st_mode):
         raise HopgateError(f"{folder} belongs to somebody else: remove it, or choose a shorter --data path")
 
 
@@ -271,7 +323,7 @@ def stop(directory: Path) -> bool:
     else:
         if (directory / "pg" / "postmaster.pid").exists():
             cluster = directory / "pg"
-            binaries.run("pg_ctl", "-D", ".", "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
+            binaries.run("pg_ctl", "-D", binaries.HERE, "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
         return True
     finally:
         os.close(users)
