@@ -63,7 +63,8 @@ def _retype(connection: Connection[Any], table: str) -> None:
     """Give an empty table's columns the types that they have, which removes their samples: all that an owner may do."""
     columns = connection.execute(
         "SELECT quote_ident(attname), format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = %s::regclass "
-        "AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND atttypid IN ('text'::regtype, 'text[]'::regtype)",
+        "AND attnum > 0 AND NOT attisdropped AND attgenerated = '' "
+        "AND atttypid IN ('text'::regtype, 'text[]'::regtype)",
         (table,),
     ).fetchall()
     for column, kind in columns:

@@ -30,7 +30,8 @@ def own_part(matrix: GraphMatrix, memory_ids: Collection[int], own: ScopeGraph) 
     ends = int(graph.indptr[graph.memories])
     memory = memory_at[np.repeat(np.arange(graph.memories), np.diff(graph.indptr[: graph.memories + 1]))]
     target = graph.indices[:ends].astype(np.int64)
-    concept = np.where(target >= graph.memories, concept_at[target - graph.memories], -1)
+    concept = np.full(ends, -1, np.int64)
+    concept[target >= graph.memories] = concept_at[target[target >= graph.memories] - graph.memories]
     mentions = np.flatnonzero((memory >= 0) & (concept >= 0))
     mentions = mentions[np.lexsort((concept[mentions], memory[mentions]))]
 
