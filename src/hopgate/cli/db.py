@@ -22,15 +22,29 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command()
-def upgrade(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None:
+def upgrade(
+    row_security: Annotated[
+        bool,
+        typer.Option("--row-security", help="Let other roles of the server read the memories of their scopes alone."),
+    ] = False,
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
     """Bring the schema up to this hopgate; an existing memories table is added to, never rewritten.
+
+    With --row-security the tables' owner sees all as before, and SELECT hopgate_allow('role', 'scope') lets a role
+    read the memories of a scope, what was made of them, and nothing else.
 
     Example: hopgate db upgrade --dsn postgresql://me@host/notes
     """
+    from hopgate.store.schema import row_security as security
     from hopgate.store.store import open_store
 
-    with open_store(place(data, dsn), upgrade=True):
-        pass
+    with open_store(place(data, dsn), upgrade=True) as store:
+        if row_security:
+            with store.transaction() as connection:
+                security.enable(connection)
     status(data, dsn, as_json)
 
 

@@ -35,7 +35,7 @@ _TOKEN = re.compile(
   | `[^`\n]{1,60}`                                       # `code`
   | (?<![\w&])[\#@][^\W\d_][\w/-]*+                       # #tag, @person
   | -{1,2}>|=>|→|⇒
-  | \d+(?:[.,]\d+){0,8}+[^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b)  # 4,51 €
+  | \d+(?:[.,]\d+){0,8}+[^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b)
   | https?://(?:[^\s<>"')\].,;:!?]|[.,;:!?](?=[^\s<>"')\].,;:!?]))++   # a URL
   | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)++                # an address; RFC 5321 allows 64 before the @
   | (?<![\w.])(?:~|\.{1,2})?(?:/(?:[\w@+-]|\.(?=[\w@+-]))++){2,}+/?  # a path

@@ -28,6 +28,7 @@ INSIDE_WEIGHT = 0.5
 BATCH = 1000
 MAX_CARRIED = 200
 
+
 def title_links(index: NameIndex, titles: Iterable[tuple[int, str]]) -> list[tuple[int, int]]:
     """Give (memory, concept) for each title that is a concept's name, a bracketed addition apart.
 

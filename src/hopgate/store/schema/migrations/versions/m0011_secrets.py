@@ -44,7 +44,15 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take them away."""
+    """Take them away, and row-level security where it was turned on."""
+    op.execute("DROP POLICY IF EXISTS hopgate_scope ON memories")
+    if op.get_bind().execute(text("SELECT to_regclass('scope_roles') IS NOT NULL")).scalar():
+        op.execute("ALTER TABLE memories DISABLE ROW LEVEL SECURITY")
+        for table in ("word_counts", "word_changes", "word_totals"):
+            op.execute(f"DROP POLICY IF EXISTS hopgate_scope ON {table}")
+        op.execute("DROP FUNCTION IF EXISTS hopgate_allow(name, text), hopgate_disallow(name, text)")
+        op.execute("DROP FUNCTION IF EXISTS hopgate_may_see(name, text)")
+        op.execute("DROP TABLE scope_roles")
     op.execute("DROP INDEX IF EXISTS memories_thread, extraction_readings_text")
     op.execute("ALTER TABLE extraction_readings DROP CONSTRAINT extraction_readings_memory")
     op.execute("ALTER TABLE memories ALTER COLUMN content SET STATISTICS -1")
