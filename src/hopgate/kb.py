@@ -151,6 +151,10 @@ class KnowledgeBase:
         """Mark memories as sensitive and remove, in the same transaction, all that was ever made of their text."""
         return self._writer.mark_sensitive(external_ids)
 
+    def unmark_sensitive(self, external_ids: Sequence[str]) -> int:
+        """Take the mark away, which nothing else does: the next `embed` and `build` read these memories."""
+        return self._writer.unmark_sensitive(external_ids)
+
     def language(self, new: str | None = None) -> str:
         """The language of memories that name none; given a new one, their words are made and counted anew."""
         if new is None:
@@ -214,7 +218,7 @@ class KnowledgeBase:
         preload(self.store, self._embedding, self._workers, settings)
         # A change of the embedder may meet a query in the middle: it is asked again.
         hits = retried(lambda: recall(self._pipeline, text, settings, filters, exact=exact, explain=explain))
-        self._waiting.say(settings)
+        self._waiting.say(settings, filters.scopes)
         if not hits:
             note_unknown_scopes(self.store, filters)
         return hits

@@ -21,6 +21,8 @@ from hopgate.times import utc
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.graph.walk.scope_graph import ScopeGraph
+
 Weights = tuple[tuple[str, float], ...]
 
 # Above this many entries for each id in use, a table indexed by id would waste memory; ids are searched instead.
@@ -91,6 +93,8 @@ class GraphMatrix:
         The number of every memory's scope.
     arc_source, arc_target, arc_weight, arc_kind : arrays
         The arcs between memories, the weight that is walked, and a number into `ARC_KINDS`. Both ends have one scope.
+    own : ScopeGraph, optional
+        For a scope's part: how its own memories call what is in it. Its concepts come in the order in which they do.
     """
 
     stamp: Stamp
@@ -111,6 +115,7 @@ class GraphMatrix:
     arc_target: NDArray[np.int32]
     arc_weight: NDArray[np.float32]
     arc_kind: NDArray[np.int32]
+    own: ScopeGraph | None = None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -134,7 +139,11 @@ class GraphMatrix:
 
     def concepts(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Number concepts by their ids, from 0; -1 for those that this view does not have."""
-        return positions(self.concept_ids, np.asarray(ids, np.int64))
+        if self.own is None:
+            return positions(self.concept_ids, np.asarray(ids, np.int64))
+        order = self.concept_ids.argsort()
+        found = positions(self.concept_ids[order], np.asarray(ids, np.int64))
+        return np.where(found >= 0, order[found] if len(order) else -1, -1)
 
     def edges_between(self, pairs: Iterable[tuple[int, int]]) -> list[int]:
         """Rows of the edge arrays that join pairs of concepts, in either direction."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.recall.filters import Filters
+from hopgate.store import setting_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.matrix_cache import MatrixCache
     from hopgate.graph.walk.mixed_ranking import QuerySeeds
     from hopgate.graph.walk.rank import Walk
+    from hopgate.graph.walk.scope_graph import ScopeSight
     from hopgate.graph.walk.seeds import Restart
     from hopgate.store.store import Store
 
@@ -34,7 +36,7 @@ class WalkTrace:
     """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
 
     `walks` has the walks from memories, names and facts, a column each; hops have none. `asked` says as of when, where
-    the query itself says so.
+    the query itself says so. `sight` is what may be shown of a walk that passed through other scopes.
     """
 
     matrix: GraphMatrix
@@ -43,6 +45,7 @@ class WalkTrace:
     mixture: Mixture
     walks: NDArray[np.float64] | None = None
     asked: str = ""
+    sight: ScopeSight | None = None
 
 
 class GraphRanking(NamedTuple):
@@ -98,6 +101,7 @@ class GraphLeg:
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
         self._scopes: dict[Filters, tuple[GraphMatrix, GraphMatrix]] = {}
+        self._sights: dict[Filters, tuple[GraphMatrix, ScopeSight]] = {}
         self._keeping = threading.Lock()
 
     @property
@@ -163,6 +167,7 @@ class GraphLeg:
             if asked:
                 config = replace(config, as_of=filters.as_of)
                 matrix = self.view(connection, self._matrices.get(config, connection), filters)
+            sight = self._sight(connection, matrix, filters)
             found = seeded(
                 matrix, self.seeds(connection, matrix, query, vector, base, legs or {}, filters), walk.seeding
             )
@@ -171,18 +176,17 @@ class GraphLeg:
                 start = found.starts.mixed(mixture.shares)
                 hits = self._rank_by_hops(connection, matrix, start, filters, depth)
                 scores = {**dict.fromkeys(found.linked, 0.0), **dict(hits)}
-                return GraphRanking(
-                    hits, WalkTrace(matrix, start, self.walk, mixture, None, asked), scores, found.blind
-                )
+                trace = WalkTrace(matrix, start, self.walk, mixture, None, asked, sight)
+                return GraphRanking(hits, trace, scores, found.blind)
         if pushes(matrix.graph, walk.damping):
             warm_in_background()
-        allowed = self._allowed(matrix, filters)
+        allowed = self._allowed(matrix, filters, sight)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, found.starts, walk, all_memories=allowed is not None)
         ranked = ranked_by_walks(matrix, found, walks, walk, base, legs or {}, allowed=allowed)
         start = found.starts.mixed(ranked.mixture.shares)
         return GraphRanking(
-            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks, asked), ranked.scores, found.blind
+            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks, asked, sight), ranked.scores, found.blind
         )
 
     def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
@@ -204,11 +208,12 @@ class GraphLeg:
         config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         with self._store.transaction() as connection:
             matrix = self.view(connection, self._matrices.get(config, connection), filters)
+            sight = self._sight(connection, matrix, filters)
         places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
         linked = {key: at for key, at in places.items() if at >= 0 and not matrix.graph.dangling[at]}
         if not linked:
             return GraphRanking([], None, {})
-        walk, allowed = replace(self.walk, depth=depth), self._allowed(matrix, filters)
+        walk, allowed = replace(self.walk, depth=depth), self._allowed(matrix, filters, sight)
         found = starts(matrix.graph, memories={at: belief[key] for key, at in linked.items()}, seeding=walk.seeding)
         walks = source_walks(matrix.graph, found, walk, all_memories=True)
         scores = walks[:, 0]
@@ -217,7 +222,7 @@ class GraphLeg:
         known |= {int(matrix.memory_ids[node]): float(scores[node]) for node in best}
         hits = sorted(known.items(), key=lambda hit: (-hit[1], hit[0]))
         mixture = Mixture((1.0, 0.0, 0.0))
-        trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks)
+        trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks, sight=sight)
         return GraphRanking(hits, trace, known, frozenset(belief.keys() - linked.keys()))
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[str, ...]:
@@ -225,14 +230,15 @@ class GraphLeg:
         from hopgate.graph.walk.explain import path_in_words
 
         with self._store.transaction() as connection:
-            return path_in_words(connection, trace.matrix, trace.start, memory_id, damping=trace.walk.damping)
+            return path_in_words(
+                connection, trace.matrix, trace.start, memory_id, damping=trace.walk.damping, sight=trace.sight
+            )
 
     @cached_property
     def _matrices(self) -> MatrixCache:
-        from hopgate.embed.cache import default_directory
-        from hopgate.graph.walk.matrix_cache import MatrixCache
+        from hopgate.graph.walk.matrix_cache import MatrixCache, matrix_directory
 
-        return MatrixCache(self._store, default_directory() / "matrices")
+        return MatrixCache(self._store, matrix_directory())
 
     def view(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> GraphMatrix:
         """The matrix itself or its shuffle, made once; with a scope, the scope's part of it."""
@@ -243,9 +249,10 @@ class GraphLeg:
 
                 self._shuffled = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
             matrix = self._shuffled[1]
-        if filters.scope is None:
+        if filters.scope is None or setting_rows.scopes(connection) == setting_rows.SHARED:
             return matrix
-        from hopgate.graph.walk.scope_view import within
+        from hopgate.graph.walk.scope_graph import scope_graph
+        from hopgate.graph.walk.scope_view import own_part, within
         from hopgate.store.graph import edge_rows
 
         inside = replace(filters, exclude=())
@@ -254,12 +261,35 @@ class GraphLeg:
             condition, parameters = inside.sql()
             rows = connection.execute(f"SELECT id FROM memories WHERE {condition}", parameters).fetchall()
             ids = [row[0] for row in rows]
-            part = within(matrix, ids, edge_rows.with_evidence(connection, ids))
+            if self._shuffle is None:
+                own = scope_graph(connection, ids, as_of=filters.as_of, known_at=filters.known_at)
+                part = own_part(matrix, ids, own)
+            else:
+                part = within(matrix, ids, edge_rows.with_evidence(connection, ids))
             with self._keeping:
                 # An older version's matrix is let go of, and of this one's scopes the first that came.
                 kept = [(key, pair) for key, pair in self._scopes.items() if pair[0].stamp == matrix.stamp]
                 self._scopes = dict([*kept[-(KEPT_SCOPES - 1) :], (inside, (matrix, part))])
         return part
+
+    def _sight(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> ScopeSight | None:
+        """What of a whole graph the scopes asked for may see; none where there is no scope, or the graph is theirs."""
+        if filters.scope is None or matrix.own is not None or self._shuffle is not None:
+            return None
+        from hopgate.graph.walk.scope_graph import ScopeSight, scope_graph
+
+        inside = replace(filters, exclude=())
+        whole, sight = self._sights.get(inside, (None, None))
+        if sight is None or whole is not matrix:
+            condition, parameters = inside.sql()
+            rows = connection.execute(f"SELECT id FROM memories WHERE {condition}", parameters).fetchall()
+            ids = [row[0] for row in rows]
+            own = scope_graph(connection, ids, as_of=filters.as_of, known_at=filters.known_at)
+            sight = ScopeSight(frozenset(ids), own)
+            with self._keeping:
+                kept = [(key, pair) for key, pair in self._sights.items() if pair[0].stamp == matrix.stamp]
+                self._sights = dict([*kept[-(KEPT_SCOPES - 1) :], (inside, (matrix, sight))])
+        return sight
 
     def seeds(
         self,
@@ -321,13 +351,17 @@ class GraphLeg:
             parameters=parameters,
         )
 
-    def _allowed(self, matrix: GraphMatrix, filters: Filters) -> NDArray[np.bool_] | None:
-        """Which memories may be returned, where some are in context already; the matrix has left out all others."""
+    def _allowed(
+        self, matrix: GraphMatrix, filters: Filters, sight: ScopeSight | None = None
+    ) -> NDArray[np.bool_] | None:
+        """Which memories may be returned: not those in context already, nor of a whole graph another scope's."""
         import numpy as np
 
-        if not filters.exclude:
+        if not filters.exclude and sight is None:
             return None
         allowed = np.ones(len(matrix.memory_ids), dtype=bool)
+        if sight is not None:
+            allowed = np.isin(matrix.memory_ids, np.fromiter(sight.memory_ids, np.int64, len(sight.memory_ids)))
         places = matrix.memories(filters.exclude)
         allowed[places[places >= 0]] = False
         return allowed

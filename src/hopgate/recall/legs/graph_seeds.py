@@ -36,10 +36,17 @@ def find_seeds(
     if vector is not None:
         dense = legs.get("dense") or ()
         floor = dense[0][1] - seeding.fact_floor if dense else -1.0
-        among = None if filters.scope is None else matrix.edge_id.tolist()
-        found = graph_vectors.near_facts(
-            connection, vector, near, as_of=filters.as_of, known_at=filters.known_at, among=among
-        )
+        if matrix.own is None:
+            # Of a shuffle's part, or of a whole graph that scopes share.
+            among = None if filters.scope is None else matrix.edge_id.tolist()
+            found = graph_vectors.near_facts(
+                connection, vector, near, as_of=filters.as_of, known_at=filters.known_at, among=among
+            )
+        else:
+            # Which of these edges hold was decided by this scope's facts; of equally near ones the first here is first.
+            place = {int(edge): at for at, edge in enumerate(matrix.edge_id)}
+            cosines = graph_vectors.fact_cosines(connection, vector, [edge for edge in place if edge > 0])
+            found = sorted(cosines.items(), key=lambda fact: (-fact[1], place[fact[0]]))[:near]
         facts = [(edge, cosine) for edge, cosine in found if cosine >= floor]
         condition, parameters = filters.sql()
         if seeding.statements:
@@ -47,4 +54,5 @@ def find_seeds(
                 connection, vector, seeding.near_statements, condition=condition, parameters=parameters,
                 as_of=filters.as_of,
             )  # fmt: skip
-    return QuerySeeds(list(concepts_in(connection, query)), facts, memory_mass(base, stated, seeding))
+    named = concepts_in(connection, query) if matrix.own is None else matrix.own.concepts_in(query)
+    return QuerySeeds(named, facts, memory_mass(base, stated, seeding))
