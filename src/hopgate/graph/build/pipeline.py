@@ -203,7 +203,8 @@ class GraphBuilder:
                 except WithdrawnError:
                     continue
                 with self._store.transaction() as connection:
-                    graph_vectors.write_unchanged(connection, table, rows, made)
+                    ids, texts = zip(*rows, strict=True)
+                    graph_vectors.write(connection, table, ids, made, texts=texts)
                 after = rows[-1][0]
         if concepts:
             with self._store.transaction() as connection:

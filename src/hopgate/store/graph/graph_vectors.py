@@ -61,17 +61,19 @@ def guard(store: Store, table: Table, rows: Sequence[tuple[int, str]]) -> StoreG
     return StoreGuard(store, still)
 
 
-def write_unchanged(
-    connection: Connection[Any], table: Table, rows: Sequence[tuple[int, str]], made: NDArray[np.float32]
+def write(
+    connection: Connection[Any],
+    table: Table,
+    ids: Sequence[int],
+    rows: NDArray[np.float32],
+    *,
+    texts: Sequence[str] | None = None,
 ) -> None:
-    """Store the vectors of texts, except of rows that changed while they were embedded."""
-    name_rows.lock(connection)
-    places = unchanged(connection, table, rows)
-    write(connection, table, [rows[place][0] for place in places], made[places])
-
-
-def write(connection: Connection[Any], table: Table, ids: Sequence[int], rows: NDArray[np.float32]) -> None:
-    """Store vectors, one row of the array for each id."""
+    """Store vectors, one row of the array for each id; with `texts`, not for those that read otherwise by now."""
+    if texts is not None:
+        name_rows.lock(connection)
+        kept = unchanged(connection, table, list(zip(ids, texts, strict=True)))
+        ids, rows = [ids[place] for place in kept], rows[kept]
     with vectors.copied(connection, ids, rows):
         connection.execute(f"UPDATE {table} t SET embedding = v.vector FROM copied_vectors v WHERE t.id = v.id")
 
