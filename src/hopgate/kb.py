@@ -140,8 +140,7 @@ class KnowledgeBase:
             yield from memories.stream(connection)
 
     def __len__(self) -> int:
-        with self.store.transaction() as connection:
-            return memories.count(connection)
+        return self.store.run(memories.count)
 
     def delete(self, external_ids: Sequence[str]) -> int:
         """Delete memories and exactly what only they supported in the graph; unknown ids are refused."""
@@ -289,14 +288,12 @@ class KnowledgeBase:
 
     def embedder_name(self) -> str:
         """The embedder that made this store's vectors, or nothing."""
-        with self.store.transaction() as connection:
-            space = vectors.space(connection)
+        space = self.store.run(vectors.space)
         return space.identity.name if space else ""
 
     def pending_vectors(self) -> int:
         """How many memories wait for a vector."""
-        with self.store.transaction() as connection:
-            return vectors.count_pending(connection)
+        return self.store.run(vectors.count_pending)
 
     def keep_queries(self) -> None:
         """Keep queries' vectors in the cache from now on: for an evaluation, which asks the same ones again."""
@@ -318,8 +315,7 @@ class KnowledgeBase:
         """How many memories are extracted, empty, truncated, failed or pending."""
         from hopgate.store import extractions
 
-        with self.store.transaction() as connection:
-            return extractions.states(connection)
+        return self.store.run(extractions.states)
 
     def close(self) -> None:
         """Close the connections and let go of the embedded server."""

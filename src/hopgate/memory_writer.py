@@ -10,6 +10,7 @@ from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
 from hopgate.store import (
+    clearance,
     memories,
     memory_locks,
     memory_words,
@@ -99,7 +100,7 @@ class MemoryWriter:
 
     def _mark(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
         ids = memories.require(connection, external_ids)
-        memories.set_sensitive(connection, ids)
+        clearance.set_sensitive(connection, ids)
         known = memories.fetch_by_id(connection, ids).values()
         self._forget(connection, ids, [memory.content for memory in known])
         return len(ids)
@@ -120,7 +121,7 @@ class MemoryWriter:
                     f"a rule of this store makes {memory.external_id[:80]!r} sensitive: change its tags or its "
                     "text; hopgate status shows the rules"
                 )
-        return memories.set_sensitive(connection, ids, False)
+        return clearance.set_sensitive(connection, ids, False)
 
     def rules(self) -> SensitivityRules:
         """The store's rules of sensitivity."""

@@ -15,7 +15,7 @@ _ENDS = re.compile(r"[\s'\"<>()\[\]{},]")
 # What is given by name, in a connection string, a query of a URL, a header or JSON.
 _NAMED = re.compile(
     r"\b(password|passwd|sslpassword|api[_-]?key|token|secret|authorization)(\"?\s?[=:]\s?)"
-    r"('(?:[^'\\]|\\.)*'|\"[^\"]*\"|(?:bearer |basic )?[^\s&'\",]+)",
+    r"('(?:[^'\\]|\\.)*'?|\"[^\"]*\"?|(?:bearer |basic )?[^\s&'\",]+)",
     re.IGNORECASE,
 )
 _TOKENS = re.compile(r"\bbearer [\w.~+/=-]+|\bsk-[\w-]{8,}", re.IGNORECASE)

@@ -107,7 +107,8 @@ def test_no_address_is_printed_with_its_password(bare: Runner, address: str, tmp
     assert "hunter2" not in read.out + read.err
 
 
-def test_a_misspelt_embedder_is_refused_without_its_password(bare: Runner, dsn: str) -> None:
+def test_a_misspelt_embedder_is_refused_without_its_password(kb: KnowledgeBase, bare: Runner, dsn: str) -> None:
+    kb.add(Memory("m", "Ada keeps the key."))
     said = bare("embed", "--embedder", f"openai:m@ftp://me:{SECRET}@host/v1", "--dsn", dsn, status=2).refused()
     assert SECRET not in said
     assert os.environ.get(ENVIRONMENT) is None

@@ -42,9 +42,9 @@ def test_each_role_sees_its_scope_and_nothing_else(
     with kb.store.transaction() as connection:
         connection.execute("SELECT hopgate_allow(%s, 'alice'), hopgate_allow(%s, 'bob')", (alice, bob))
     as_bob = dsn.replace("user=hopgate", f"user={bob}")
-    with psycopg.connect(as_bob) as connection:
+    with psycopg.connect(as_bob, options="-c search_path=hopgate,public") as connection:
         tables = connection.execute(
-            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'hopgate'::regnamespace"
         )
         for (table,) in tables.fetchall():
             found = connection.execute(f"SELECT x::text FROM {table} x").fetchall()

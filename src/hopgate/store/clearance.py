@@ -37,6 +37,15 @@ def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool
     }
 
 
+def set_sensitive(connection: Connection[Any], ids: Sequence[int], sensitive: bool = True) -> int:
+    """Mark memories, or take the mark away; give how many changed. What was made of them is the caller's to remove."""
+    done = connection.execute(
+        "UPDATE memories SET is_sensitive = %(to)s WHERE id = ANY(%(ids)s) AND is_sensitive IS DISTINCT FROM %(to)s",
+        {"ids": list(ids), "to": sensitive},
+    )
+    return done.rowcount
+
+
 @dataclass(frozen=True, slots=True)
 class StoreGuard:
     """Looks into a store whether texts on their way to a model may still be read.

@@ -115,7 +115,7 @@ def readable(connection: Connection[Any], read: Sequence[Source], *, lock: bool 
         told: dict[thread_rows.Thread, set[str]] = {}
         for name, thread in threads.items():
             told.setdefault(thread, set()).update(as_read[name].before)
-        said = thread_rows.still_said(connection, told)
+        said = thread_rows.open_turns(connection, told)
         for name, thread in threads.items():
             if not said[thread].issuperset(as_read[name].before):
                 del same[name]

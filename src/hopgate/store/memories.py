@@ -241,15 +241,6 @@ def remove(connection: Connection[Any], ids: Sequence[int]) -> None:
     connection.execute("DELETE FROM memories WHERE id = ANY(%s)", (list(ids),))
 
 
-def set_sensitive(connection: Connection[Any], ids: Sequence[int], sensitive: bool = True) -> int:
-    """Mark memories, or take the mark away; give how many changed. What was made of them is the caller's to remove."""
-    done = connection.execute(
-        "UPDATE memories SET is_sensitive = %(to)s WHERE id = ANY(%(ids)s) AND is_sensitive IS DISTINCT FROM %(to)s",
-        {"ids": list(ids), "to": sensitive},
-    )
-    return done.rowcount
-
-
 def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
     return (
         memory.external_id,

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg import errors
 
+from hopgate.store.schema.place import IS_OWN
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
-# Of this schema's tables, and of the expressions of their indexes, which are listed under the index's name.
-_VALUES = """
-SELECT DISTINCT t.oid::regclass::text,
+# Of hopgate's tables, and of the expressions of their indexes, which are listed under the index's name.
+_VALUES = f"""
+SELECT DISTINCT c.oid::regclass::text,
   concat_ws(' ', s.most_common_vals::text, s.histogram_bounds::text, s.most_common_elems::text)
-FROM pg_stats s JOIN pg_class c ON c.relname = s.tablename AND c.relnamespace = s.schemaname::regnamespace
-LEFT JOIN pg_index i ON i.indexrelid = c.oid JOIN pg_class t ON t.oid = coalesce(i.indrelid, c.oid)
-WHERE s.schemaname = ANY(current_schemas(false))
+FROM pg_stats s JOIN pg_namespace n ON n.nspname = s.schemaname
+JOIN pg_class r ON r.relname = s.tablename AND r.relnamespace = n.oid
+LEFT JOIN pg_index i ON i.indexrelid = r.oid JOIN pg_class c ON c.oid = coalesce(i.indrelid, r.oid)
+WHERE {IS_OWN}
 """
 _WORD = re.compile(r"\w+")
 

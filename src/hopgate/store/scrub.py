@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, LiteralString
 from psycopg import errors
 
 from hopgate.store import connect
+from hopgate.store.schema import place
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.store import Store
 
-# Of this database's schemas: the tables that hopgate reads and writes.
+# The tables that hopgate reads and writes; an owner's others are left alone.
 _TABLES = (
-    "SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind = 'r' "
-    "AND c.relnamespace::regnamespace::text = ANY(current_schemas(false)) "
+    f"SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind = 'r' AND ({place.IS_OWN}) "
     "AND pg_has_role(c.relowner, 'USAGE') ORDER BY 1"
 )
 BEYOND = (
@@ -49,6 +49,8 @@ def scrub(store: Store) -> Scrubbed:
     """Write every table anew, and let the log go on to fresh files; each table is locked while it is written."""
     done, left = [], list(BEYOND)
     with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection:
+        if path := place.search_path(connection):
+            connection.execute(f"SET search_path = {path}")
         with connection.transaction():
             tables = [row[0] for row in connection.execute(_TABLES)]
         connection.autocommit = True

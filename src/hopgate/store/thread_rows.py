@@ -32,7 +32,7 @@ def turns_before(
     return [known[key] for key in reversed(ids)]
 
 
-def still_said(connection: Connection[Any], turns: Mapping[Thread, set[str]]) -> dict[Thread, set[str]]:
+def open_turns(connection: Connection[Any], turns: Mapping[Thread, set[str]]) -> dict[Thread, set[str]]:
     """Those of the texts that are still the content of an open memory of their thread."""
     wanted = [(thread, text, digest(text)) for thread, texts in turns.items() for text in texts]
     rows = connection.execute(

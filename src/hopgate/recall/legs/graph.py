@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.recall.filters import Filters
-from hopgate.store import setting_rows
+from hopgate.recall.legs.scope_views import ScopeViews
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 Leg = list[tuple[int, float]]
-# Scopes whose part of the matrix is kept: as many people or conversations that are asked in turn.
-KEPT_SCOPES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +97,7 @@ class GraphLeg:
         self._hops = hops
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
-        self._scopes: dict[Filters, tuple[GraphMatrix, GraphMatrix]] = {}
-        self._sights: dict[Filters, tuple[GraphMatrix, ScopeSight]] = {}
-        self._keeping = threading.Lock()
+        self._scope_views = ScopeViews()
 
     @property
     def walk(self) -> Walk:
@@ -249,47 +244,10 @@ class GraphLeg:
 
                 self._shuffled = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
             matrix = self._shuffled[1]
-        if filters.scope is None or setting_rows.scopes(connection) == setting_rows.SHARED:
-            return matrix
-        from hopgate.graph.walk.scope_graph import scope_graph
-        from hopgate.graph.walk.scope_view import own_part, within
-        from hopgate.store.graph import edge_rows
-
-        inside = replace(filters, exclude=())
-        whole, part = self._scopes.get(inside, (None, None))
-        if part is None or whole is not matrix:
-            condition, parameters = inside.sql()
-            rows = connection.execute(f"SELECT id FROM memories WHERE {condition}", parameters).fetchall()
-            ids = [row[0] for row in rows]
-            if self._shuffle is None:
-                own = scope_graph(connection, ids, as_of=filters.as_of, known_at=filters.known_at)
-                part = own_part(matrix, ids, own)
-            else:
-                part = within(matrix, ids, edge_rows.with_evidence(connection, ids))
-            with self._keeping:
-                # An older version's matrix is let go of, and of this one's scopes the first that came.
-                kept = [(key, pair) for key, pair in self._scopes.items() if pair[0].stamp == matrix.stamp]
-                self._scopes = dict([*kept[-(KEPT_SCOPES - 1) :], (inside, (matrix, part))])
-        return part
+        return self._scope_views.part(connection, matrix, filters, derived=self._shuffle is None)
 
     def _sight(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> ScopeSight | None:
-        """What of a whole graph the scopes asked for may see; none where there is no scope, or the graph is theirs."""
-        if filters.scope is None or matrix.own is not None or self._shuffle is not None:
-            return None
-        from hopgate.graph.walk.scope_graph import ScopeSight, scope_graph
-
-        inside = replace(filters, exclude=())
-        whole, sight = self._sights.get(inside, (None, None))
-        if sight is None or whole is not matrix:
-            condition, parameters = inside.sql()
-            rows = connection.execute(f"SELECT id FROM memories WHERE {condition}", parameters).fetchall()
-            ids = [row[0] for row in rows]
-            own = scope_graph(connection, ids, as_of=filters.as_of, known_at=filters.known_at)
-            sight = ScopeSight(frozenset(ids), own)
-            with self._keeping:
-                kept = [(key, pair) for key, pair in self._sights.items() if pair[0].stamp == matrix.stamp]
-                self._sights = dict([*kept[-(KEPT_SCOPES - 1) :], (inside, (matrix, sight))])
-        return sight
+        return None if self._shuffle is not None else self._scope_views.sight(connection, matrix, filters)
 
     def seeds(
         self,

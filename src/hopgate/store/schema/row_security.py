@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store.schema import place
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -22,6 +24,8 @@ POLICIES = {
     "memory_concepts": _OF_MEMORY,
     "extractions": _OF_MEMORY,
     "extraction_readings": _OF_MEMORY,
+    "waiting_vectors": _OF_MEMORY,
+    "waiting_links": _OF_MEMORY,
     "concept_names": "EXISTS (SELECT 1 FROM mentions x WHERE x.name_id = concept_names.id)",
     "concepts": "EXISTS (SELECT 1 FROM mentions x JOIN concept_names y ON y.id = x.name_id "
     "WHERE y.concept_id = concepts.id)",
@@ -37,11 +41,9 @@ POLICIES = {
     "scope_roles": "false",
 }
 # What says nothing about a memory is read as it is: which embedder, which version, which settings.
-OPEN = ("embedding_space", "graph_state", "store_settings", "hopgate_schema_version")
+OPEN = ("embedding_space", "graph_state", "store_settings", place.VERSION_TABLE)
 
 _MADE = """
-CREATE TABLE IF NOT EXISTS scope_roles (role name NOT NULL, scope text NOT NULL, PRIMARY KEY (role, scope));
-
 CREATE OR REPLACE FUNCTION hopgate_may_see(who name, asked text) RETURNS boolean
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS
 $$ SELECT EXISTS (SELECT 1 FROM scope_roles WHERE scope = asked AND role = who) $$;
@@ -51,8 +53,9 @@ LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE one text;
 BEGIN
   INSERT INTO scope_roles VALUES (who, asked) ON CONFLICT DO NOTHING;
-  EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), who);
   FOREACH one IN ARRAY string_to_array('{tables}', ' ') LOOP
+    EXECUTE format('GRANT USAGE ON SCHEMA %s TO %I', (SELECT relnamespace::regnamespace FROM pg_class
+      WHERE oid = one::regclass), who);
     EXECUTE format('GRANT SELECT ON %s TO %I', one::regclass, who);
   END LOOP;
 END $$;
@@ -66,6 +69,8 @@ REVOKE ALL ON FUNCTION hopgate_allow(name, text), hopgate_disallow(name, text) F
 
 def enable(connection: Connection[Any]) -> None:
     """Turn row-level security on, or bring it up to date; who was let in stays so."""
+    # The functions keep this path: the schemas by their names, and not that of whoever calls them.
+    connection.execute(f"SET LOCAL search_path = {place.quoted(place.schemas(connection))}")
     connection.execute(_MADE.replace("{tables}", " ".join([*POLICIES, *OPEN])))
     for table, condition in POLICIES.items():
         connection.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
