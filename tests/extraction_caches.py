@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from hopgate.extract.cache import CacheKey
+from hopgate.extract.cache import CacheEntry, CacheKey
 from hopgate.extract.extraction import Extraction
 
 
@@ -18,8 +18,8 @@ class DictCache:
     def get_many(self, keys: Iterable[CacheKey]) -> dict[CacheKey, Extraction]:
         return {key: self.kept[key] for key in keys if key in self.kept}
 
-    def put_many(self, extractions: Mapping[CacheKey, Extraction]) -> None:
-        self.kept.update(extractions)
+    def put_many(self, entries: Sequence[CacheEntry]) -> None:
+        self.kept.update({entry.key: entry.extraction for entry in entries})
 
 
 class FileCache:
@@ -38,7 +38,7 @@ class FileCache:
                     kept[CacheKey(text, identity)] = Extraction.from_dict(row)
         return {key: kept[key] for key in keys if key in kept}
 
-    def put_many(self, extractions: Mapping[CacheKey, Extraction]) -> None:
-        lines = "".join(json.dumps([*key, one.to_dict()]) + "\n" for key, one in extractions.items())
+    def put_many(self, entries: Sequence[CacheEntry]) -> None:
+        lines = "".join(json.dumps([*key, one.to_dict()]) + "\n" for key, _, one in entries)
         with self.lock, self.path.open("a") as file:
             file.write(lines)

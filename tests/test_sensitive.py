@@ -17,7 +17,8 @@ from hopgate.embed import EmbeddingCache
 from hopgate.embed.cache import ENVIRONMENT as CACHE
 from hopgate.extract import Extraction, ExtractorIdentity, Phrases, Source
 from hopgate.kb import KnowledgeBase
-from hopgate.store.server.process import SERVER_LOG, EmbeddedServer
+from hopgate.store.server.failures import SERVER_LOG
+from hopgate.store.server.process import EmbeddedServer
 
 CANARY = "zyxcanaryzyx"
 SECRET = f"The door code {CANARY} opens Vault Nine for Ada Byron."

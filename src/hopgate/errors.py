@@ -21,3 +21,7 @@ class ConflictError(HopgateError):
 
 class UnreachableError(HopgateError):
     """A server that nobody can connect to: every further request would end the same."""
+
+
+class WithdrawnError(HopgateError):
+    """A text that was on its way to a model may not be read any more: it turned sensitive, changed or was deleted."""

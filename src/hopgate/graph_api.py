@@ -7,8 +7,10 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, WithdrawnError
 from hopgate.memory import Cleared
+from hopgate.recall.filters import Filters, Scopes
+from hopgate.sending import guarded
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -59,6 +61,7 @@ class ConceptGraph:
         kind: str | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        scope: Scopes = None,
         limit: int = 50,
     ) -> list[Concept]:
         """Give the concepts that most memories talk about, those first.
@@ -71,10 +74,16 @@ class ConceptGraph:
             Only concepts with an edge that was true then.
         known_at : datetime, optional
             Only what was known then: memories made later do not count.
+        scope : str or sequence of str, optional
+            Only what memories of this scope, or of these, say, and as they call it.
         """
+        from hopgate.graph.inspect.scope_listing import scope_concepts
         from hopgate.store.graph import concept_rows
 
+        scopes = Filters(scope).scopes
         with self._store.transaction() as connection:
+            if scopes is not None:
+                return scope_concepts(connection, scopes, kind=kind, as_of=as_of, known_at=known_at, limit=limit)
             return concept_rows.listed(connection, kind=kind, as_of=as_of, known_at=known_at, limit=limit)
 
     def concept(
@@ -95,8 +104,12 @@ class ConceptGraph:
 
     def concept_vectors(self, concepts: Sequence[Concept]) -> NDArray[np.float32]:
         """Embed concepts' names with the store's embedder: one unit vector each, to draw or to cluster."""
+        from hopgate.store.graph import graph_vectors
+
         # Names were read from cleared texts, and go when their memories turn sensitive.
-        return self._embedding.embedder().documents([Cleared(concept.name) for concept in concepts])
+        names = [(concept.id, concept.name) for concept in concepts]
+        with guarded(graph_vectors.guard(self._store, {"concepts": names})):
+            return self._embedding.embedder().documents([Cleared(name) for _, name in names])
 
     def ambiguous(self, *, limit: int = 50) -> list[Ambiguous]:
         """Give the names that may be the same as another concept's and were left apart, the most alike first."""
@@ -111,12 +124,23 @@ class ConceptGraph:
         *,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        scope: Scopes = None,
         limit: int | None = None,
     ) -> list[Edge]:
-        """Give the edges, all or one concept's: those true as of a time, as known at a time."""
-        from hopgate.graph.inspect.edges import edges
+        """Give the edges, all or one concept's: those true as of a time, as known at a time.
 
+        Parameters
+        ----------
+        scope : str or sequence of str, optional
+            Only the edges that memories of this scope, or of these, support, with their evidence alone.
+        """
+        from hopgate.graph.inspect.edges import edges
+        from hopgate.graph.inspect.scope_listing import scope_edges
+
+        scopes = Filters(scope).scopes
         with self._store.transaction() as connection:
+            if scopes is not None:
+                return scope_edges(connection, scopes, of=of, as_of=as_of, known_at=known_at, limit=limit)
             return edges(connection, of=of, as_of=as_of, known_at=known_at, limit=limit)
 
     def counts(self) -> dict[str, Any]:
@@ -144,7 +168,7 @@ class ConceptGraph:
         """
         from hopgate.graph.inspect.query_walk import query_walk
         from hopgate.recall.completion import complete, fused_base, pool_of
-        from hopgate.recall.filters import Filters, check_query
+        from hopgate.recall.filters import check_query
         from hopgate.recall.legs.dense import dense_leg
         from hopgate.recall.legs.lexical import lexical_leg
         from hopgate.store import vectors
@@ -236,10 +260,16 @@ class ConceptGraph:
     def tie_break(self, opinion: SecondOpinion, *, limit: int = 1000) -> tuple[int, int]:
         """Ask a model about the names that were left undecided; give how many were merged and how many kept apart."""
         from hopgate.graph.build import manual
+        from hopgate.store.graph import name_rows
 
         merged = apart = 0
         for pair in self.ambiguous(limit=limit):
-            same = opinion.same(pair.name, None, (pair.near,))
+            names = [pair.near, pair.name]
+            try:
+                with guarded(name_rows.guard(self._store, names)):
+                    same = opinion.same(pair.name, None, (pair.near,))
+            except WithdrawnError:
+                continue
             if same is None:
                 continue
             decided = self._store.run(partial(manual.decide, pair.near, pair.name, same))
@@ -265,9 +295,11 @@ class ConceptGraph:
     ) -> list[Proposal]:
         """Propose what new memories mean for older ones (ADD, UPDATE, DELETE, NOOP); carry it out only with `apply`."""
         from hopgate.graph.build import curate
+        from hopgate.store.clearance import memory_guard
 
         with self._store.transaction() as connection:
-            proposals = list(curate.proposals(connection, since=since, decide=decide))
+            guard = partial(memory_guard, self._store)
+            proposals = list(curate.proposals(connection, since=since, decide=decide, guard=guard))
             if apply:
                 curate.apply(connection, proposals)
         return proposals

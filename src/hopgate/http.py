@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.redact import redacted, without_credentials
+from hopgate.sending import check_sending
 from hopgate.times import utc
 
 if TYPE_CHECKING:
@@ -120,8 +122,14 @@ class JsonClient:
 
     def __init__(self, base_url: str, *, key: str = "", retry: RetryPolicy | None = None) -> None:
         if not base_url.startswith(("http://", "https://")):
-            raise HopgateError(f"{base_url!r} is not an http or https URL: give one like http://localhost:8000/v1")
-        self.base_url = base_url.rstrip("/")
+            raise HopgateError(
+                f"{redacted(base_url)!r} is not an http or https URL: give one like http://localhost:8000/v1"
+            )
+        # User and password, where the URL has them, are sent and stand nowhere else.
+        self._address = base_url.rstrip("/")
+        self.base_url = without_credentials(self._address)
+        userinfo, _, _ = self._address.partition("://")[2].partition("/")[0].rpartition("@")
+        self._password = userinfo.partition(":")[2] or userinfo
         self.retry = retry or RetryPolicy()
         self._key = key.strip()
         if not (self._key.isascii() and self._key.isprintable()):
@@ -141,6 +149,8 @@ class JsonClient:
         content = json.dumps(body).encode()
         attempt = 0
         while True:
+            # A retry comes up to a minute later: what it is about may have turned sensitive meanwhile.
+            check_sending()
             reply = replace(self._attempt(path, content), attempts=attempt + 1)
             if not reply.transient or attempt == self.retry.retries:
                 return reply
@@ -158,7 +168,7 @@ class JsonClient:
         deadline = time.monotonic() + self.retry.total
         raw = bytearray()
         try:
-            with client.stream("POST", f"{self.base_url}/{path}", content=content) as response:
+            with client.stream("POST", f"{self._address}/{path}", content=content) as response:
                 for chunk in response.iter_bytes():
                     raw += chunk
                     if time.monotonic() > deadline:
@@ -171,7 +181,9 @@ class JsonClient:
             reason = f"cannot be reached ({self._without_key(str(error)) or type(error).__name__})"
             return Reply(reason=reason, unreachable=isinstance(error, httpx.ConnectError))
         except httpx.InvalidURL as error:
-            raise HopgateError(f"{self.base_url} is not a URL that can be used ({error})") from None
+            raise HopgateError(
+                f"{self.base_url} is not a URL that can be used ({self._without_key(str(error))})"
+            ) from None
         return self._read(response, raw.decode("utf-8", "replace"))
 
     def _read(self, response: httpx.Response, text: str) -> Reply:
@@ -187,7 +199,7 @@ class JsonClient:
         return Reply(status, body, "" if is_json else "did not answer in JSON")
 
     def _without_key(self, text: str) -> str:
-        return text.replace(self._key, "…") if self._key else text
+        return redacted(text, self._key, self._password)
 
     @cached_property
     def _client(self) -> httpx.Client:
@@ -201,7 +213,9 @@ class JsonClient:
         try:
             return httpx.Client(headers=headers, timeout=self.retry.timeout)
         except (ValueError, ImportError, httpx.InvalidURL) as error:  # a proxy in the environment that it cannot use
-            raise HopgateError(f"the HTTP client cannot be set up ({error}): check the proxy settings") from None
+            raise HopgateError(
+                f"the HTTP client cannot be set up ({redacted(str(error))}): check the proxy settings"
+            ) from None
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float:

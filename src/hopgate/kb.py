@@ -140,8 +140,7 @@ class KnowledgeBase:
             yield from memories.stream(connection)
 
     def __len__(self) -> int:
-        with self.store.transaction() as connection:
-            return memories.count(connection)
+        return self.store.run(memories.count)
 
     def delete(self, external_ids: Sequence[str]) -> int:
         """Delete memories and exactly what only they supported in the graph; unknown ids are refused."""
@@ -150,6 +149,10 @@ class KnowledgeBase:
     def mark_sensitive(self, external_ids: Sequence[str]) -> int:
         """Mark memories as sensitive and remove, in the same transaction, all that was ever made of their text."""
         return self._writer.mark_sensitive(external_ids)
+
+    def unmark_sensitive(self, external_ids: Sequence[str]) -> int:
+        """Take the mark away, which nothing else does: the next `embed` and `build` read these memories."""
+        return self._writer.unmark_sensitive(external_ids)
 
     def language(self, new: str | None = None) -> str:
         """The language of memories that name none; given a new one, their words are made and counted anew."""
@@ -215,7 +218,7 @@ class KnowledgeBase:
         preload(self.store, self._embedding, self._workers, settings)
         # A change of the embedder may meet a query in the middle: it is asked again.
         hits = retried(lambda: recall(self._pipeline, text, settings, filters, exact=exact, explain=explain))
-        self._waiting.say(settings)
+        self._waiting.say(settings, filters.scopes)
         if not hits:
             note_unknown_scopes(self.store, filters)
         return hits
@@ -286,14 +289,12 @@ class KnowledgeBase:
 
     def embedder_name(self) -> str:
         """The embedder that made this store's vectors, or nothing."""
-        with self.store.transaction() as connection:
-            space = vectors.space(connection)
+        space = self.store.run(vectors.space)
         return space.identity.name if space else ""
 
     def pending_vectors(self) -> int:
         """How many memories wait for a vector."""
-        with self.store.transaction() as connection:
-            return vectors.count_pending(connection)
+        return self.store.run(vectors.count_pending)
 
     def keep_queries(self) -> None:
         """Keep queries' vectors in the cache from now on: for an evaluation, which asks the same ones again."""
@@ -315,8 +316,7 @@ class KnowledgeBase:
         """How many memories are extracted, empty, truncated, failed or pending."""
         from hopgate.store import extractions
 
-        with self.store.transaction() as connection:
-            return extractions.states(connection)
+        return self.store.run(extractions.states)
 
     def close(self) -> None:
         """Close the connections and let go of the embedded server."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -135,6 +136,8 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
             yield f"{name} must be between the years {YEARS[0]} and {YEARS[-1]}, not {moment.isoformat()}"
     if memory.superseded_by is not None and memory.superseded_by == memory.external_id:
         yield "it cannot be superseded by itself"
+    if trouble := _not_json(memory.source):
+        yield f"its source is not JSON ({trouble})"
     searchable = (memory.content, *memory.tags, *memory.expanded_keywords)
     texts = (*(key for _, key in keys), *searchable)
     if any("\0" in text for text in texts):
@@ -147,6 +150,15 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
     else:
         if size > MAX_SEARCHABLE_BYTES:
             yield f"its text is {size:,} bytes; a memory is at most {MAX_SEARCHABLE_BYTES:,}"
+
+
+def _not_json(source: dict[str, Any] | None) -> str:
+    """Why a record cannot be stored as JSON, in a few words: NaN, a date, a list inside itself; else nothing."""
+    try:
+        json.dumps(source, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        return " ".join(str(error).split())[:80]
+    return ""
 
 
 def _keys(memory: Memory) -> Iterator[tuple[str, str]]:

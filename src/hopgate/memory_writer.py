@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
-from hopgate.store import memories, memory_locks, setting_rows, tombstones, vectors
+from hopgate.store import (
+    clearance,
+    memories,
+    memory_locks,
+    memory_words,
+    planner_statistics,
+    setting_rows,
+    thread_rows,
+    tombstones,
+    vectors,
+)
 from hopgate.store.graph import statement_rows, version
 
 if TYPE_CHECKING:
@@ -34,7 +44,8 @@ class MemoryWriter:
         """Add memories, or bring those with the same external id up to date, all or none.
 
         What meets one of the store's rules of sensitivity is sensitive, whatever its own flag says. Where a text
-        changed, its vector, mentions and facts go, and are made anew by the next `embed` and `build`.
+        changed, its vector, mentions and facts go, and are made anew by the next `embed` and `build`. A memory that is
+        sensitive stays so, whatever the new one's flag says: `unmark_sensitive` takes that away and nothing else does.
         """
         if isinstance(new, Sequence) and len(new) <= memories.CHUNK:
             return self._store.run(
@@ -45,22 +56,15 @@ class MemoryWriter:
             return self._write(connection, new, alone=True)
 
     def _write(self, connection: Connection[Any], new: Iterable[Memory], *, alone: bool | None) -> Written:
-        from hopgate.graph.build.revoke import revoke
-
         if alone is not None:
             memory_locks.take_turns(connection, alone=alone)
         gone: list[tuple[str, str, datetime | None]] = []
         written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone))
         tombstones.record(connection, gone)
         # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
-        self._embedding.forget(written.replaced)
-        if written.changed:
-            revoke(connection, written.changed)
-            vectors.drop(connection, written.changed)
-            # They were about the old text.
-            statement_rows.remove(connection, written.changed)
-        if written.now_sensitive:
-            self._forget(connection, written.now_sensitive)
+        if touched := sorted({*written.changed, *written.now_sensitive}):
+            known = memories.fetch_by_id(connection, written.now_sensitive).values()
+            self._forget(connection, touched, [*written.replaced, *(memory.content for memory in known)])
         if written.rows > written.added:
             # A known memory's scope, thread or date may be another now.
             version.touch(connection)
@@ -74,16 +78,20 @@ class MemoryWriter:
         return written
 
     def delete(self, external_ids: Sequence[str]) -> int:
-        """Delete memories and exactly what only they supported in the graph; unknown ids are refused."""
+        """Delete memories, all that was made of their texts, and exactly what only they supported in the graph.
+
+        Unknown ids are refused.
+        """
         return self._store.run(lambda connection: self._delete(connection, external_ids))
 
     def _delete(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
-        from hopgate.graph.build.revoke import revoke
-
         ids = memories.require(connection, external_ids)
-        tombstones.forget_reasons(connection, ids)
-        revoke(connection, ids)
+        known = memories.fetch_by_id(connection, ids).values()
+        words = memory_words.of_memories(connection, ids)
+        self._forget(connection, ids, [memory.content for memory in known])
         memories.remove(connection, ids)
+        lonely = memory_words.unheld(connection, words)
+        planner_statistics.forget(connection, [*(memory.content for memory in known), *lonely])
         return len(ids)
 
     def mark_sensitive(self, external_ids: Sequence[str]) -> int:
@@ -92,9 +100,28 @@ class MemoryWriter:
 
     def _mark(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
         ids = memories.require(connection, external_ids)
-        memories.set_sensitive(connection, ids)
-        self._forget(connection, ids)
+        clearance.set_sensitive(connection, ids)
+        known = memories.fetch_by_id(connection, ids).values()
+        self._forget(connection, ids, [memory.content for memory in known])
         return len(ids)
+
+    def unmark_sensitive(self, external_ids: Sequence[str]) -> int:
+        """Take the mark away: models read these memories from now on; give how many had it.
+
+        Unknown ids are refused, and memories that a rule of the store makes sensitive.
+        """
+        return self._store.run(lambda connection: self._unmark(connection, external_ids))
+
+    def _unmark(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+        ids = memories.require(connection, external_ids)
+        rules = self._rules(connection)
+        for memory in memories.fetch_by_id(connection, ids).values() if rules else ():
+            if rules.meets(memory):
+                raise HopgateError(
+                    f"a rule of this store makes {memory.external_id[:80]!r} sensitive: change its tags or its "
+                    "text; hopgate status shows the rules"
+                )
+        return clearance.set_sensitive(connection, ids, False)
 
     def rules(self) -> SensitivityRules:
         """The store's rules of sensitivity."""
@@ -128,20 +155,28 @@ class MemoryWriter:
     def _rules(self, connection: Connection[Any]) -> SensitivityRules:
         return SensitivityRules.of(setting_rows.sensitivity(connection))
 
-    def _forget(self, connection: Connection[Any], ids: Sequence[int]) -> None:
-        """Remove all that was made of memories' texts; the caches on disk first, so that no failure can leave them."""
+    def _forget(self, connection: Connection[Any], ids: Sequence[int], contents: Sequence[str]) -> None:
+        """Remove all that was made of memories, and these contents' cached vectors.
+
+        The caches on disk come first, so that no failure can leave them.
+        """
         from hopgate.graph.build.revoke import revoke
         from hopgate.store import extractions
-        from hopgate.store.graph import fact_rows
+        from hopgate.store.graph import fact_rows, name_rows
 
-        texts = [memory.content for memory in memories.fetch_by_id(connection, ids).values()]
-        stated = statement_rows.texts_of_memories(connection, ids)
-        self._embedding.forget([*texts, *stated, *fact_rows.texts_of_memories(connection, ids)])
+        made = [*statement_rows.texts_of_memories(connection, ids), *fact_rows.texts_of_memories(connection, ids)]
+        self._embedding.forget([*contents, *made])
+        # Memories first and the graph second, as everybody locks them.
         tombstones.forget_reasons(connection, ids)
+        vectors.drop(connection, ids)
+        name_rows.lock(connection)
+        # Turns that were read with these before them: "she" may have got a name there. Under the graph's lock, so that
+        # whoever is writing one has written it, or looks at these turns again before it does.
+        ids = [*ids, *thread_rows.read_with(connection, ids)]
         statement_rows.remove(connection, ids)
         revoke(connection, ids)
-        vectors.drop(connection, ids)
         extractions.forget(connection, ids)
+        planner_statistics.forget(connection, made)
 
 
 def _noting(new: Iterable[Memory], gone: list[tuple[str, str, datetime | None]]) -> Iterator[Memory]:

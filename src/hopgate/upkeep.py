@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hopgate.memory_writer import MemoryWriter
     from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
+    from hopgate.store.scrub import Scrubbed
     from hopgate.store.store import Store
 
 # The channel that the table's trigger notifies.
@@ -147,6 +148,12 @@ class Upkeep:
         made = read_backup(self._store, Path(path))
         self._embedding.index()
         return made
+
+    def scrub(self) -> Scrubbed:
+        """Deal with what deletion leaves on the disk: dead rows, samples of texts and the write-ahead log."""
+        from hopgate.store.scrub import scrub
+
+        return scrub(self._store)
 
     def made_by(self) -> str:
         """The extractor that made most of the graph, or nothing."""

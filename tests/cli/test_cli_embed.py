@@ -64,8 +64,8 @@ def test_an_endpoint_that_gives_garbage_leaves_the_store_as_it_was(
 
 def test_cache(run: Runner, bare: Runner, filled: None, endpoint: WordEndpoint) -> None:
     assert bare("cache", "info", "--json").json["vectors"] == 0
-    assert bare("cache", "clear", "--yes", "--json").json == {"removed": 0}
+    assert bare("cache", "clear", "--yes", "--json").json["removed"] == 0
     run("embed", "--embedder", endpoint.spec)
     assert "vectors: 5" in bare("cache", "info").out
-    assert bare("cache", "clear", "--yes").out == "removed 5 vectors\n"
+    assert bare("cache", "clear", "--yes").out.startswith("removed 5 vectors and ")
     assert bare("cache", "info", "--json").json["vectors"] == 0

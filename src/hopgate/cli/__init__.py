@@ -13,7 +13,9 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from hopgate.cli.printable import printable
 from hopgate.errors import HopgateError
+from hopgate.redact import redacted
 from hopgate.store.server import lingering
 
 # command -> (module below hopgate.cli, one line for the list of commands)
@@ -33,7 +35,7 @@ COMMANDS = {
     "audit": ("audit", "Prove which legs can reach the top k."),
     "embed": ("embed", "Embed the memories that have no vector yet."),
     "reembed": ("reembed", "Change the store's embedder."),
-    "cache": ("cache", "Inspect or empty the embedding cache."),
+    "cache": ("cache", "Inspect or empty the caches on disk."),
     "extract": ("extract", "Extract mentions and facts from memories."),
     "build": ("build", "Build the graph or bring it up to date."),
     "concepts": ("concepts", "Look at concepts, merge them and split them."),
@@ -66,15 +68,22 @@ def main(arguments: list[str] | None = None) -> None:
         with _ended_gently():
             application(sys.argv[1:] if arguments is None else arguments)
     except HopgateError as error:
-        sys.stderr.write(f"hopgate: {error}\n")
+        sys.stderr.write(f"hopgate: {printable(redacted(str(error)))}\n")
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.stderr.write("hopgate: interrupted\n")
-        sys.exit(130)
+    except UnicodeEncodeError:
+        sys.stderr.write("hopgate: an argument or a text is not UTF-8: write it in UTF-8\n")
+        sys.exit(2)
     except BrokenPipeError:
         # The reader has gone (`hopgate export | head`): not an error of ours. Python flushes once more on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:
+        where = f"{error.filename} " if error.filename else ""
+        sys.stderr.write(f"hopgate: {printable(str(where))}cannot be used ({error.strerror or error})\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("hopgate: interrupted\n")
+        sys.exit(130)
 
 
 @contextlib.contextmanager
@@ -95,7 +104,7 @@ def _ended_gently() -> Iterator[None]:
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    sys.stderr.write(f"hopgate: warning: {message}\n")
+    sys.stderr.write(f"hopgate: warning: {printable(redacted(str(message)))}\n")
 
 
 def application(arguments: list[str]) -> None:

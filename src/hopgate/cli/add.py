@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
-from hopgate.cli.linking import ExtractorName, Later, link
+from hopgate.cli.linking import ExtractorName, Later, link, say_kept
 
 
 def command(
@@ -64,5 +64,6 @@ def command(
             print_json({"_id": memory.external_id, "new": bool(written.added), **made})
             return
         say(f"{'added' if written.added else 'updated'} {memory.external_id}")
+        say_kept(written.kept_sensitive)
         if not later:
             link(kb, [memory.external_id], extractor, quiet=False)

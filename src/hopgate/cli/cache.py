@@ -1,4 +1,4 @@
-"""`hopgate cache`: the embeddings kept on disk."""
+"""`hopgate cache`: what is kept on disk beside stores, embeddings and matrices."""
 
 from __future__ import annotations
 
@@ -12,24 +12,34 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @app.command()
 def info(as_json: AsJson = False) -> None:
-    """Say where the embedding cache is and how much it holds; it keeps vectors under digests, never a text.
+    """Say where the caches are and how much they hold: vectors under digests and matrices of ids, never a text.
 
     Example: hopgate cache info
     """
     from hopgate.embed import EmbeddingCache
+    from hopgate.graph.walk.matrix_cache import kept_files, matrix_directory
 
     found = EmbeddingCache.default().info().to_dict()
+    matrices = kept_files(matrix_directory())
+    found |= {"matrices": len(matrices), "matrix_bytes": sum(file.stat().st_size for file in matrices)}
     print_json(found) if as_json else say("\n".join(f"{name}: {value}" for name, value in found.items()))
 
 
 @app.command()
 def clear(yes: Yes = False, as_json: AsJson = False) -> None:
-    """Empty the embedding cache; what is in stores stays.
+    """Empty the caches; what is in stores stays.
 
     Example: hopgate cache clear
     """
     from hopgate.embed import EmbeddingCache
+    from hopgate.graph.walk.matrix_cache import kept_files, matrix_directory
 
-    asked("empty the embedding cache, which every store of this user shares", yes=yes)
+    asked("empty the caches, which every store of this user shares", yes=yes)
     removed = EmbeddingCache.default().clear()
-    print_json({"removed": removed}) if as_json else say(f"removed {removed:,} vectors")
+    matrices = kept_files(matrix_directory())
+    for file in matrices:
+        file.unlink(missing_ok=True)
+    if as_json:
+        print_json({"removed": removed, "matrices": len(matrices)})
+    else:
+        say(f"removed {removed:,} vectors and {len(matrices):,} matrices")

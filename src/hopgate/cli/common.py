@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hopgate.cli.printable import printable, printable_json
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from hopgate.kb import KnowledgeBase
 
@@ -37,6 +39,9 @@ Data = Annotated[
     ),
 ]
 Dsn = Annotated[str | None, typer.Option("--dsn", help="Address of a server, postgresql://…, instead of --data.")]
+Scope = Annotated[
+    list[str] | None, typer.Option(help="Only what memories of this scope say; again for more.", show_default="all")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program to read.")]
 
 Advance = Callable[[int], None]
@@ -62,12 +67,19 @@ def opened(data: Path | None, dsn: str | None) -> KnowledgeBase:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.write(printable_json(json.dumps(value, ensure_ascii=False)) + "\n")
 
 
 def say(text: str) -> None:
-    """Print a line for a person."""
-    sys.stdout.write(text + "\n")
+    """Print a line for a person; what a terminal would obey is shown."""
+    sys.stdout.write(printable(text) + "\n")
+
+
+def cell(text: str, style: str = "") -> Text:
+    """A text for a table or a console; what a terminal would obey is shown."""
+    from rich.text import Text
+
+    return Text(printable(text), style=style)
 
 
 def console() -> Console:

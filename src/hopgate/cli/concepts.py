@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, Scope, opened, print_json, say
 
 app = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_markup_mode=None)
 
@@ -57,6 +57,7 @@ def listed(
     limit: Shown = 50,
     as_of: AsOf = None,
     known_at: KnownAt = None,
+    scope: Scope = None,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -66,7 +67,7 @@ def listed(
     Example: hopgate concepts list --kind person --limit 20
     """
     with opened(data, dsn) as kb:
-        found = kb.graph.concepts(kind=kind, limit=limit, as_of=as_of, known_at=known_at)
+        found = kb.graph.concepts(kind=kind, limit=limit, as_of=as_of, known_at=known_at, scope=scope or None)
     if as_json:
         print_json([asdict(concept) for concept in found])
         return

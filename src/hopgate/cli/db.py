@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ import typer
 from hopgate.cli.common import AsJson, Data, Dsn, place, print_json, say
 from hopgate.cli.confirm import Backup, Yes, confirmed, say_backup, write_first
 from hopgate.errors import HopgateError
+from hopgate.redact import redacted
 
 if TYPE_CHECKING:
     from hopgate.store.server.process import EmbeddedServer
@@ -31,16 +33,25 @@ def upgrade(
             metavar="SCHEMA.memories",
         ),
     ] = None,
+    row_security: Annotated[
+        bool,
+        typer.Option("--row-security", help="Let other roles of the server read the memories of their scopes alone."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the schema up to this hopgate: tables in a schema of their own, and columns of the table you name.
 
+    With --row-security the tables' owner sees all as before, and SELECT hopgate_allow('role', 'scope') lets a role
+    read the memories of a scope, what was made of them, and nothing else.
+
     Example: hopgate db upgrade --dsn postgresql://me@host/notes
     """
+    from hopgate.store.schema import row_security as security
     from hopgate.store.store import open_store
 
-    with open_store(place(data, dsn), upgrade=True, memories=memories):
-        pass
+    with open_store(place(data, dsn), upgrade=True, memories=memories) as store:
+        if row_security:
+            store.run(security.enable)
     status(data, dsn, as_json)
 
 
@@ -109,6 +120,45 @@ def downgrade(
             say_backup(write_first(Store(address), where, "downgrade"))
         migrate.downgrade(address, revision)
     say(f"the schema is back at {revision}")
+
+
+@app.command()
+def scrub(
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove what deleted and sensitive texts left on the disk, and say what cannot be reached.
+
+    Every table is written anew and locked meanwhile; it takes as much free disk as the largest one.
+
+    Example: hopgate db scrub --yes
+    """
+    from hopgate.cli.common import opened
+
+    with opened(data, dsn) as kb:
+        if not yes:
+            _confirm(
+                f"every table of {kb.store.directory or redacted(kb.store.dsn)} is written anew and locked meanwhile"
+            )
+        found = kb.upkeep.scrub()
+    if as_json:
+        print_json({"tables": found.tables, "done": list(found.done), "left": list(found.left)})
+        return
+    for line in found.done:
+        say(f"done: {line}")
+    for line in found.left:
+        say(f"left: {line}")
+
+
+def _confirm(what: str) -> None:
+    """Go on only where somebody is there and says yes."""
+    if not sys.stdin.isatty():
+        raise HopgateError(f"{what}. Nothing was done: say --yes to do it")
+    say(what)
+    if not typer.confirm("Go on?"):
+        raise HopgateError("nothing was done")
 
 
 @app.command()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.common import console, progress, say, stages
+from hopgate.cli.common import cell, console, progress, say, stages
 from hopgate.times import moment, utc
 
 if TYPE_CHECKING:
@@ -142,8 +142,6 @@ def gate(kb: KnowledgeBase, place: Path) -> Path:
     """Judge the graph that was just asked; give the report's path."""
     from dataclasses import replace
 
-    from rich.text import Text
-
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate.plan import GateOptions
     from hopgate.eval.gate.run import gate_store
@@ -159,8 +157,8 @@ def gate(kb: KnowledgeBase, place: Path) -> Path:
     with stages() as stage:
         judgement = gate_store(kb, read, GateOptions(arms="quick"), out=place / "report", stage=stage)
     out = console()
-    out.print(Text(f"\n{judgement.decision.verdict.value}", style="bold"), Text(judgement.decision.reason), sep="\n")
-    out.print(Text("\nAn illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR\n"))
+    out.print(cell(f"\n{judgement.decision.verdict.value}", style="bold"), cell(judgement.decision.reason), sep="\n")
+    out.print(cell("\nAn illustration, not evidence: this corpus was made up. On your own data: hopgate gate DIR\n"))
     return place / "report" / REPORT
 
 

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, Scope, opened, print_json, say
 
 
 def command(
     concept: Annotated[str, typer.Argument(help="A name of the concept, any of them.", metavar="CONCEPT")],
     as_of: Annotated[datetime | None, typer.Option(help="Only edges that were true on this date.")] = None,
     known_at: Annotated[datetime | None, typer.Option(help="Only what was known by this date.")] = None,
+    scope: Scope = None,
     limit: Annotated[int, typer.Option(help="How many.", min=1)] = 50,
     data: Data = None,
     dsn: Dsn = None,
@@ -27,7 +28,7 @@ def command(
     from hopgate.times import utc
 
     with opened(data, dsn) as kb:
-        found = kb.graph.edges(concept, as_of=utc(as_of), known_at=utc(known_at), limit=limit)
+        found = kb.graph.edges(concept, as_of=utc(as_of), known_at=utc(known_at), scope=scope or None, limit=limit)
     if as_json:
         rows = [asdict(edge) for edge in found]
         print_json([{name: _plain(value) for name, value in row.items()} for row in rows])

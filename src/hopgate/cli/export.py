@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hopgate.cli.common import Data, Dsn, opened, say
+from hopgate.cli.printable import printable_json
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -74,24 +75,28 @@ def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
     if form == "jsonl":
         count = 0
         for count, memory in enumerate(kb.export(), start=1):  # noqa: B007
-            stream.write(json.dumps(to_record(memory, dated=True), ensure_ascii=False) + "\n")
+            stream.write(_line(to_record(memory, dated=True)))
         return f"{count:,} memories"
     if form == "csv":
         return f"{write_csv(kb.export(), stream):,} memories"
     if form == "triples":
         rows = list(kb.graph.triples())
-        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        stream.writelines(map(_line, rows))
         return f"{len(rows):,} facts and mentions"
     if form == "statements":
         rows = kb.graph.statements()
-        stream.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        stream.writelines(map(_line, rows))
         return f"{len(rows):,} statements"
     graph = kb.graph.to_networkx()
     if form == "graphml":
         stream.write(networkx_export.graphml(graph))
     else:
-        stream.write(json.dumps(networkx_export.node_link(graph), ensure_ascii=False) + "\n")
+        stream.write(_line(networkx_export.node_link(graph)))
     return f"{graph.number_of_nodes():,} concepts and {graph.number_of_edges():,} edges"
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return printable_json(json.dumps(row, ensure_ascii=False)) + "\n"
 
 
 def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:

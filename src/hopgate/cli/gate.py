@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say, stages
+from hopgate.cli.common import AsJson, Data, Dsn, cell, opened, print_json, say, stages
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -196,21 +196,20 @@ def show(judgement: Judgement, k: int) -> None:
     """Print the verdict, what to do, the audit and the arms."""
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     from hopgate.cli.common import console
     from hopgate.eval.gate.next_step import looks_in_words, next_step
 
     out = console()
-    out.print(Text(judgement.decision.verdict.value, style="bold"))
-    out.print(Text(judgement.decision.reason))
+    out.print(cell(judgement.decision.verdict.value, style="bold"))
+    out.print(cell(judgement.decision.reason))
     if judgement.evidence.looks > 1:
-        out.print(Text(looks_in_words(judgement)))
+        out.print(cell(looks_in_words(judgement)))
     checks = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="audit", title_justify="left")
     for head in ("check", "status", "detail"):
         checks.add_column(head, overflow="fold")
     for check in judgement.checks:
-        checks.add_row(Text(check.name), Text(check.status.value), Text(check.detail))
+        checks.add_row(cell(check.name), cell(check.status.value), cell(check.detail))
     out.print(checks)
     columns = ("recall@2", "recall@5", f"recall@{k}", "recall@20", "ndcg@10", "mrr")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="arms", title_justify="left")
@@ -219,7 +218,7 @@ def show(judgement: Judgement, k: int) -> None:
         table.add_column(head, justify="right")
     for name, values in judgement.arms().items():
         found = {measure.lower(): value for measure, value in values.items()}
-        table.add_row(Text(name), *(f"{found.get(head, float('nan')):.3f}" for head in dict.fromkeys(columns)))
+        table.add_row(cell(name), *(f"{found.get(head, float('nan')):.3f}" for head in dict.fromkeys(columns)))
     out.print(table)
-    out.print(Text(f"recommended: {judgement.decision.chosen}"))
-    out.print(Text(f"what to do now: {next_step(judgement)}"))
+    out.print(cell(f"recommended: {judgement.decision.chosen}"))
+    out.print(cell(f"what to do now: {next_step(judgement)}"))

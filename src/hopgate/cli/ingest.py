@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, progress, say
-from hopgate.cli.linking import ExtractorName, Later, link
+from hopgate.cli.linking import ExtractorName, Later, link, say_kept
+from hopgate.redact import redacted
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -108,12 +109,13 @@ def command(
 
 
 def _load(kb: KnowledgeBase, path: str, found: FoundSource, ids: list[str], as_json: bool) -> None:
-    with progress(f"reading {path}") as advance:
+    with progress(f"reading {redacted(path)}") as advance:
         written = kb.load(_noted(found.memories, ids), progress=advance)
     if as_json:
-        print_json({"path": path, "source": found.name, "rows": written.rows, "added": written.added})
+        print_json({"path": redacted(path), "source": found.name, "rows": written.rows, "added": written.added})
     else:
-        say(f"{path}: {found.title}, {written.rows:,} memories, {written.added:,} of them new")
+        say(f"{redacted(path)}: {found.title}, {written.rows:,} memories, {written.added:,} of them new")
+        say_kept(written.kept_sensitive)
 
 
 def _noted(memories: Iterable[Memory], ids: list[str]) -> Iterator[Memory]:
@@ -133,8 +135,8 @@ def _show(path: str, found: FoundSource, applied: Any, as_json: bool) -> None:
             record["text"] = "(sensitive)"
             record.pop("title", None)
     if as_json:
-        print_json({"path": path, "source": found.name, "memories": records})
+        print_json({"path": redacted(path), "source": found.name, "memories": records})
         return
-    say(f"{path}: {found.title}; the first {len(records)} memories, nothing is stored")
+    say(f"{redacted(path)}: {found.title}; the first {len(records)} memories, nothing is stored")
     for record in records:
         print_json(record)

@@ -37,3 +37,9 @@ def say_done(done: CaughtUp) -> None:
         say(f"embedded {done.embedded:,} memories, linked {done.linked:,}")
     if done.left:
         say(f"not linked: {done.left} made this graph; run hopgate build --extractor {done.left} with its model")
+
+
+def say_kept(count: int) -> None:
+    """Say that memories came as open ones and are sensitive still."""
+    if count:
+        say(f"{count:,} of them stay sensitive, as they were marked: hopgate sensitive --undo ID takes that away")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, console, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, cell, console, opened, print_json, say
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -103,7 +103,6 @@ def command(
 def _show(query: str, hits: list[Hit], explain: bool) -> None:
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", justify="right")
@@ -117,12 +116,12 @@ def _show(query: str, hits: list[Hit], explain: bool) -> None:
         shown = hit.memory.content if hit.passage is None else fitting_part(hit.passage.text, query)
         content = " ".join(shown.split())
         row = [
-            Text(str(hit.rank)),
-            Text(hit.external_id),
-            Text(f"{hit.score:.4f}"),
-            Text(content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"),
+            cell(str(hit.rank)),
+            cell(hit.external_id),
+            cell(f"{hit.score:.4f}"),
+            cell(content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"),
         ]
-        table.add_row(*row, *([Text(why(hit))] if explain else []))
+        table.add_row(*row, *([cell(why(hit))] if explain else []))
     console().print(table)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, console, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, cell, console, opened, print_json, say
 
 app = typer.Typer(no_args_is_help=False)
 
@@ -22,10 +22,11 @@ def show(context: typer.Context, data: Data = None, dsn: Dsn = None, as_json: As
     """
     if context.invoked_subcommand is not None:
         return
-    from hopgate.recall.store_settings import MEANINGS
+    from hopgate.recall.store_settings import MEANINGS, SCOPES_MEANING
 
     with opened(data, dsn) as kb:
         found, stale = kb.store_settings.resolve(), kb.store_settings.stale_gate()
+        scopes = kb.store_settings.scopes()
     settings = found.settings
     rows: list[dict[str, Any]] = []
     for name, meaning in MEANINGS.items():
@@ -33,19 +34,19 @@ def show(context: typer.Context, data: Data = None, dsn: Dsn = None, as_json: As
         value = weights[name] if name in weights else getattr(settings, name)
         shown = repr(value) if name == "fuser" else str(value) if name == "stages" else value
         rows.append({"name": name, "value": shown, "source": found.sources[name], "meaning": meaning})
+    rows.append({"name": "scopes", "value": scopes, "source": "the store", "meaning": SCOPES_MEANING})
     if as_json:
         print_json({"settings": rows, "graph_changed_since": stale})
         return
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("setting", "value", "from", "what it is"):
         table.add_column(title, overflow="fold")
     for row in rows:
         shown = "none" if row["value"] is None else str(row["value"])
-        table.add_row(*(Text(text) for text in (row["name"], shown, row["source"], row["meaning"])))
+        table.add_row(*(cell(text) for text in (row["name"], shown, row["source"], row["meaning"])))
     console().print(table)
     if stale:
         say(f"the graph was changed since {stale}: run hopgate gate again to see whether it still holds")
@@ -66,7 +67,7 @@ def set_value(
 
     with opened(data, dsn) as kb:
         kb.store_settings.set({name: from_text(name, value)})
-        source = kb.store_settings.resolve().sources[name]
+        source = kb.store_settings.resolve().sources.get(name, "hopgate settings")
     say(f"set {name} to {value}")
     if source != "hopgate settings":
         say(f"{source} sets it too, and wins")
@@ -82,5 +83,5 @@ def unset_value(
     """
     with opened(data, dsn) as kb:
         kb.store_settings.unset([name])
-        source = kb.store_settings.resolve().sources[name]
+        source = kb.store_settings.resolve().sources.get(name, "default")
     say(f"{name} comes from {source} again")

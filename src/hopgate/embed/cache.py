@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from hopgate.embed.embedder import Identity
 from hopgate.errors import HopgateError
+from hopgate.private_files import private_file, private_folder
+from hopgate.user_folders import user_folder
 
 ENVIRONMENT = "HOPGATE_CACHE"
 FILE = "embeddings.sqlite3"
@@ -25,6 +27,9 @@ FILE = "embeddings.sqlite3"
 BUSY_S = 30.0
 # SQLite allows 32,766 values a statement; 500 keep each statement small.
 AT_ONCE = 500
+# A million vectors of 384 numbers take about 1.7 GB; a file that reaches this lets go of a part of them.
+MOST_BYTES = 4 << 30
+KEPT_SHARE = 0.75
 
 Role = Literal["document", "query"]
 ROLES: tuple[Role, ...] = ("document", "query")
@@ -60,6 +65,12 @@ class CacheInfo:
 class EmbeddingCache:
     """A SQLite file in WAL mode: a crash loses at most the batch being written, and processes may share it.
 
+    Parameters
+    ----------
+    path : path
+    most_bytes : int
+        How large it may grow: above that a part of the vectors goes, which are made again when they are needed.
+
     Examples
     --------
     >>> import tempfile
@@ -72,8 +83,9 @@ class EmbeddingCache:
     (1, 0)
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, most_bytes: int = MOST_BYTES) -> None:
         self.path = Path(path)
+        self._most = most_bytes
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._owner = 0
@@ -113,6 +125,18 @@ class EmbeddingCache:
                 "INSERT OR IGNORE INTO embedders VALUES (?, ?, ?)", (_key(identity), identity.name, identity.dimension)
             )
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+            self._bound(connection)
+
+    def _bound(self, connection: sqlite3.Connection) -> None:
+        """Let go of some vectors where the file has grown too large: whichever, by their digests, for all are alike."""
+        (pages,), (free,), (size,) = (
+            connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
+        )
+        share = 1 - KEPT_SHARE * self._most / max(1, (pages - free) * size)
+        if (pages - free) * size > self._most:
+            # Digests are spread evenly: the first bytes divide them into shares.
+            bound = int(min(share, 0.999) * (1 << 32)).to_bytes(4, "big")
+            connection.execute("DELETE FROM vectors WHERE text < ?", (bound,))
 
     def forget(self, texts: Sequence[str]) -> int:
         """Remove these texts' vectors, whatever embedder made them; their bytes are overwritten."""
@@ -195,7 +219,9 @@ class EmbeddingCache:
             raise HopgateError(f"the embedding cache {self.path} cannot be used ({error}): {hint}") from error
 
     def _connect(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self.path.parent)
+        # Before SQLite makes it: the log and the index beside it get the same mode.
+        private_file(self.path)
         connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
             _set_wal(connection)
@@ -224,9 +250,8 @@ def _set_wal(connection: sqlite3.Connection) -> None:
 
 def default_directory() -> Path:
     """Where hopgate's caches lie."""
-    import platformdirs
-
-    return Path(os.environ.get(ENVIRONMENT) or platformdirs.user_cache_dir("hopgate"))
+    given = os.environ.get(ENVIRONMENT)
+    return Path(given) if given else user_folder("cache", f"set {ENVIRONMENT} to a folder")
 
 
 def _is_damage(error: BaseException | None) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from hopgate.embed.cache import EmbeddingCache, Role
 from hopgate.embed.embedder import Embedder, Identity, Vectors
 from hopgate.memory import Cleared
+from hopgate.sending import check_sending, kept_safely
 
 Text = TypeVar("Text", bound=str)
 
@@ -77,7 +78,9 @@ class CachedEmbedder:
         missing = [text for text in unique if text not in known]
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
+            check_sending()
             made = dict(zip(batch, embed(batch), strict=True))
-            self.cache.put(self.identity, made, role)
+            with kept_safely():
+                self.cache.put(self.identity, made, role)
             known.update(made)
         return np.stack([known[text] for text in texts])

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared
+from hopgate.redact import without_credentials
 
 Vectors = NDArray[np.float32]
 
@@ -49,6 +50,10 @@ class Identity:
     query_prompt: str = ""
     document_prompt: str = ""
     fingerprint: str = ""
+
+    def __post_init__(self) -> None:
+        # It is stored beside the vectors: who may use the endpoint is not a part of what made them.
+        object.__setattr__(self, "spec", without_credentials(self.spec))
 
     def __str__(self) -> str:
         return f"{self.name} ({self.dimension} dimensions)"

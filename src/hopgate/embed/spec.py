@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, quote
 
 from hopgate.embed.embedder import Embedder
 from hopgate.errors import HopgateError
+from hopgate.redact import redacted
 
 FORMS = "bge-small, sentence-transformers:NAME_OR_PATH or openai:MODEL@URL"
 
@@ -43,7 +44,7 @@ def embedder_from(spec: str) -> Embedder:
         return SentenceTransformers(model, query_prompt=options.get("query"), document_prompt=options.get("document"))
     if kind == "openai" and "@http" in rest:
         return _endpoint(rest)
-    raise HopgateError(f"there is no embedder {spec!r}: say {FORMS}")
+    raise HopgateError(f"there is no embedder {redacted(spec)!r}: say {FORMS}")
 
 
 def _endpoint(rest: str) -> Embedder:
@@ -89,7 +90,9 @@ def split_options(spec: str, allowed: frozenset[str]) -> tuple[str, dict[str, st
     try:
         options = dict(parse_qsl(tail, keep_blank_values=True, strict_parsing=bool(tail)))
     except ValueError:
-        raise HopgateError(f"cannot read the options of {spec!r}: write NAME=VALUE, joined by &") from None
+        raise HopgateError(f"cannot read the options of {redacted(spec)!r}: write NAME=VALUE, joined by &") from None
     if unknown := sorted(set(options) - allowed):
-        raise HopgateError(f"unknown option {unknown[0]!r} in {spec!r}: known are {', '.join(sorted(allowed))}")
+        raise HopgateError(
+            f"unknown option {unknown[0]!r} in {redacted(spec)!r}: known are {', '.join(sorted(allowed))}"
+        )
     return head, options

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+from hopgate.exports.markdown_text import escaped_markdown, yaml_text
 from hopgate.memory import Memory, cleared
 
 # What a file's name or an Obsidian link cannot hold.
@@ -77,17 +77,17 @@ class _FileNames:
 
 def _memory_page(memory: Memory, linked: Sequence[str], memories: Mapping[str, str]) -> Iterator[str]:
     yield "---"
-    yield f"id: {json.dumps(memory.external_id, ensure_ascii=False)}"
+    yield f"id: {yaml_text(memory.external_id)}"
     if memory.created_at:
         yield f"created: {memory.created_at.isoformat()}"
     if memory.tags:
-        yield f"tags: {json.dumps(list(memory.tags), ensure_ascii=False)}"
+        yield f"tags: {yaml_text(list(memory.tags))}"
     for name in ("category", "scope", "thread"):
         if value := getattr(memory, name):
-            yield f"{name}: {json.dumps(value, ensure_ascii=False)}"
+            yield f"{name}: {yaml_text(value)}"
     yield "---"
     if memory.title:
-        yield f"# {memory.title}\n"
+        yield f"# {' '.join(memory.title.split())}\n"
     yield memory.text
     if memory.superseded_by is not None and memory.superseded_by in memories:
         yield f"\nSuperseded by [[{memories[memory.superseded_by]}]]"
@@ -101,13 +101,14 @@ def _concept_page(
 ) -> Iterator[str]:
     yield "---"
     if page.aliases:
-        yield f"aliases: {json.dumps(list(page.aliases), ensure_ascii=False)}"
+        yield f"aliases: {yaml_text(list(page.aliases))}"
     if page.kind:
-        yield f"kind: {json.dumps(page.kind, ensure_ascii=False)}"
-    yield f"---\n# {page.name}\n"
+        yield f"kind: {yaml_text(page.kind)}"
+    yield f"---\n# {escaped_markdown(page.name)}\n"
     for relation, other, outgoing, evidence in page.edges:
-        link = f"[[{concepts[other]}]]" if other in concepts else other
-        said = f"{relation} {link}" if outgoing else f"{link} {relation} it"
+        link = f"[[{concepts[other]}]]" if other in concepts else escaped_markdown(other)
+        named = escaped_markdown(relation)
+        said = f"{named} {link}" if outgoing else f"{link} {named} it"
         shown = [f"[[{memories[key]}]]" for key in evidence if key in memories]
         yield f"- {said}" + (f" ({', '.join(shown)})" if shown else "")
     if about:

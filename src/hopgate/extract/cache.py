@@ -6,7 +6,7 @@ The cache itself is in the store, so that what turns sensitive leaves it in the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from hopgate.extract.extraction import Extraction, Source
@@ -38,6 +38,14 @@ def cache_key(source: Source, identity: ExtractorIdentity) -> CacheKey:
     return CacheKey(text_key(source), identity.hash)
 
 
+class CacheEntry(NamedTuple):
+    """An extraction to keep, with its key and the source that was read."""
+
+    key: CacheKey
+    source: Source
+    extraction: Extraction
+
+
 class ExtractionCache(Protocol):
     """What the runner needs of a cache. Safe to use from several threads."""
 
@@ -45,6 +53,6 @@ class ExtractionCache(Protocol):
         """Return the extractions that are there."""
         ...
 
-    def put_many(self, extractions: Mapping[CacheKey, Extraction]) -> None:
+    def put_many(self, entries: Sequence[CacheEntry]) -> None:
         """Keep extractions, for good when this returns; an empty one too. The runner does not ask to keep failures."""
         ...

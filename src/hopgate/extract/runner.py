@@ -6,15 +6,18 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple, Protocol
 
-from hopgate.errors import HopgateError, UnreachableError
-from hopgate.extract.cache import ExtractionCache, cache_key
+from hopgate.errors import HopgateError, UnreachableError, WithdrawnError
+from hopgate.extract.cache import CacheEntry, ExtractionCache, cache_key
 from hopgate.extract.extraction import Extraction, Source, failed
-from hopgate.extract.extractor import Extractor, ExtractorIdentity
+from hopgate.extract.extractor import ContextualExtractor, Extractor, ExtractorIdentity
 from hopgate.extract.progress import Progress
+from hopgate.redact import redacted
+from hopgate.sending import SendingGuard, guarded
 
 _FLUSH = 1.0
 """Seconds of a slow extractor's work that a crash may cost at most, beyond the memories in flight."""
@@ -77,6 +80,7 @@ class Run:
         sink: Sink,
         *,
         cache: ExtractionCache | None = None,
+        guard: Callable[[Sequence[Source]], SendingGuard] | None = None,
         total: int | None = None,
         show: Callable[[Progress], object] = str,
     ) -> Progress:
@@ -84,15 +88,29 @@ class Run:
 
         Results are cached before they are written, so that a run killed between the two pays for nothing twice. Ctrl-C
         waits for the memories in flight, writes what is ready and then stops. `show` gets the count after every write.
+
+        Parameters
+        ----------
+        guard : callable, optional
+            Gives the guard of some sources, which is asked before each request about them: a source that may not be
+            read any more is left out, and nothing is cached or written of it.
         """
-        return _Work(self, extractor, sink, cache if not extractor.identity.by_id else None).over(sources, total, show)
+        kept = cache if not extractor.identity.by_id else None
+        return _Work(self, extractor, sink, kept, guard or _Open).over(sources, total, show)
 
 
 class _Work:
     """The state of one run."""
 
-    def __init__(self, settings: Run, extractor: Extractor, sink: Sink, cache: ExtractionCache | None) -> None:
-        self.settings, self.extractor, self.sink, self.cache = settings, extractor, sink, cache
+    def __init__(
+        self,
+        settings: Run,
+        extractor: Extractor,
+        sink: Sink,
+        cache: ExtractionCache | None,
+        guard: Callable[[Sequence[Source]], SendingGuard],
+    ) -> None:
+        self.settings, self.extractor, self.sink, self.cache, self.guard = settings, extractor, sink, cache, guard
         self.identity = extractor.identity
         self.lock = threading.Lock()
         self.spent = self.failures = 0
@@ -129,8 +147,10 @@ class _Work:
             yield [Extracted(source, hits[key], True) for source, key in paired if key in hits], None
         asked = [source for source, key in paired if key not in hits]
         # Rules are faster than starting a thread, so they get the whole batch. A model gets one memory at a time, so
-        # that a crash or the token cap costs the memories in flight and no more.
-        if asked and not (self.identity.prompt or self.settings.max_tokens is not None):
+        # that a crash or the token cap costs the memories in flight and no more, and so does what nobody knows: a text
+        # that waits inside an extractor may turn sensitive there.
+        quick = self.identity.by_id or isinstance(self.extractor, ContextualExtractor)
+        if asked and quick and not (self.identity.prompt or self.settings.max_tokens is not None):
             whole = self._at_once(asked)
             if whole is not None:
                 yield whole, None
@@ -141,7 +161,9 @@ class _Work:
     def _at_once(self, sources: list[Source]) -> list[Extracted] | None:
         """Hand over the whole batch; None where that fails, so that the bad memory is found one by one."""
         try:
-            extractions = self.extractor.extract(sources)
+            extractions = self._extract(sources)
+        except WithdrawnError:
+            return None
         except HopgateError:
             raise
         except Exception:  # one memory of the batch raised: try them one by one, so that only that one fails
@@ -156,7 +178,7 @@ class _Work:
         yielded = time.monotonic() - _FLUSH
         pool = ThreadPoolExecutor(self.settings.concurrency)
         together = int(self.identity.parameters.get("together") or 1)
-        futures: dict[Future[list[Extraction]], list[Source]] = {
+        futures: dict[Future[list[Extraction | None]], list[Source]] = {
             pool.submit(self._call, call): call for call in _batches(sources, together)
         }
         waiting = set(futures)
@@ -178,7 +200,7 @@ class _Work:
                         error, self.halted = failure, str(failure)
                     else:
                         pairs = zip(futures[future], future.result(), strict=False)
-                        ready += [Extracted(source, extraction, False) for source, extraction in pairs]
+                        ready += [Extracted(source, one, False) for source, one in pairs if one is not None]
                 if ready and (error or not waiting or time.monotonic() - yielded >= _FLUSH):
                     yield ready, None
                     ready, yielded = [], time.monotonic()
@@ -191,10 +213,19 @@ class _Work:
         """Cache what needs no repeating."""
         if self.cache:
             pairs = zip(sources, extractions, strict=True)
-            self.cache.put_many({cache_key(source, self.identity): one for source, one in pairs if one.state.done})
+            self.cache.put_many(
+                [CacheEntry(cache_key(source, self.identity), source, one) for source, one in pairs if one.state.done]
+            )
 
-    def _call(self, sources: list[Source]) -> list[Extraction]:
-        """Ask about some sources; nothing where the run has ended before their turn."""
+    def _extract(self, sources: list[Source]) -> list[Extraction]:
+        """Hand sources to the extractor, if they may still be read; it asks the guard again before each request."""
+        guard = self.guard(sources)
+        guard.check()
+        with guarded(guard):
+            return self.extractor.extract(sources)
+
+    def _call(self, sources: list[Source]) -> list[Extraction | None]:
+        """Ask about some sources, None for one that may not be read; nothing where the run ended before their turn."""
         cap = self.settings.max_tokens
         with self.lock:
             if not self.halted and cap is not None and self.spent >= cap:
@@ -202,7 +233,9 @@ class _Work:
             if self.halted:
                 return []
         try:
-            extractions = self.extractor.extract(sources)
+            extractions = self._extract(sources)
+        except WithdrawnError:
+            return [one for source in sources for one in self._call([source])] if len(sources) > 1 else [None]
         except UnreachableError as error:
             # At once, so that the calls that wait do not try it too.
             with self.lock:
@@ -213,7 +246,7 @@ class _Work:
         except Exception as error:  # one bad memory does not stop the run; its reason is written with it
             if len(sources) > 1:
                 return [one for source in sources for one in self._call([source])]
-            extractions = [failed(f"{type(error).__name__}: {str(error)[:200]}")]
+            extractions = [failed(f"{type(error).__name__}: {redacted(str(error)[:200])}")]
         self._keep(sources, extractions)
         with self.lock:
             for extraction in extractions:
@@ -221,7 +254,20 @@ class _Work:
                 self.failures = self.failures + 1 if extraction.state == "failed" else 0
                 if self.failures >= self.settings.patience:
                     self.halted = f"{self.failures} memories in a row failed, the last because: {extraction.reason}"
-        return extractions
+        return [*extractions]
+
+
+class _Open:
+    """The guard of sources that belong to no store: nothing turns sensitive."""
+
+    def __init__(self, _: Sequence[Source]) -> None:
+        pass
+
+    def check(self) -> None:
+        pass
+
+    def holding(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 def _batches(sources: Iterable[Source], size: int) -> Iterator[list[Source]]:

@@ -117,7 +117,8 @@ class WithStatements:
         """The extractor's, with the statements: other statements make it another extractor."""
         own = self.extractor.identity
         read = sha256("\n".join(map(repr, self.statements)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-        return ExtractorIdentity(own.extractor, f"{own.hash} with statements {read}", by_id=True)
+        # With the prompt, so that a model behind it is asked about one memory at a time here too.
+        return ExtractorIdentity(own.extractor, f"{own.hash} with statements {read}", own.prompt, by_id=True)
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order: of its text and of its statements."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 BY_HAND = "hopgate settings"
+SCOPES = (setting_rows.WALLS, setting_rows.SHARED)
 
 MEANINGS = {
     "lexical": "weight of the lexical leg; 0 skips it",
@@ -34,6 +35,7 @@ MEANINGS = {
     "walk": "the graph leg's walk as it prints; none is the measured one",
 }
 """One line on every setting."""
+SCOPES_MEANING = "walls: no scope moves another's answers; shared: walks pass through all, for one person's many"
 
 
 class StoreSettings:
@@ -61,12 +63,16 @@ class StoreSettings:
 
     def set(self, changes: Mapping[str, Any], *, source: str = BY_HAND) -> None:
         """Set some for this store, from the next query on; what is not a setting's value is refused."""
-        checked = _checked(changes)
+        own = {name: value for name, value in changes.items() if name == setting_rows.SCOPES}
+        for value in own.values():
+            if value not in SCOPES:
+                raise HopgateError(f"scopes must be {' or '.join(SCOPES)}, not {value!r}")
+        checked = _checked({name: value for name, value in changes.items() if name not in own}) | own
         self._store.run(lambda connection: setting_rows.write(connection, checked, source))
 
     def unset(self, names: Sequence[str]) -> None:
         """Forget some: the file, the environment or the default decides again."""
-        if unknown := [name for name in names if name not in NAMES]:
+        if unknown := [name for name in names if name not in (*NAMES, setting_rows.SCOPES)]:
             raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(NAMES)}")
         with self._store.transaction() as connection:
             gone = setting_rows.remove(connection, names)
@@ -82,6 +88,11 @@ class StoreSettings:
         with self._store.transaction() as connection:
             setting_rows.remove(connection, ["lexical", "dense", "graph", "walk"])
             setting_rows.write_gate(connection, _checked(values), f"gate {fingerprint}")
+
+    def scopes(self) -> str:
+        """Say "walls" or "shared": whether walks pass from one scope into another; the store's owner alone decides."""
+        with self._store.transaction() as connection:
+            return setting_rows.scopes(connection)
 
     def stale_gate(self) -> str | None:
         """The gate that was applied, where the graph has been changed since."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hopgate.recall.fuse import active
@@ -25,27 +26,28 @@ class WaitingNotes:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._said: set[str] = set()
-        self._counted: set[str] = set()
+        self._counted: set[tuple[str, ...]] = set()
 
     def count_again(self) -> None:
         """Something was written: count at the next recall."""
         self._counted.clear()
 
-    def say(self, settings: Settings) -> None:
-        """Count and say, for the legs that are on, unless that was done."""
+    def say(self, settings: Settings, scopes: Sequence[str] | None = None) -> None:
+        """Count in the scopes that were asked for and say, for the legs that are on, unless that was done."""
         for leg in ("dense", "graph"):
-            if leg not in active(settings.fuser) or leg in self._counted:
+            asked = (leg, *(scopes or ()))
+            if leg not in active(settings.fuser) or asked in self._counted:
                 continue
-            self._counted.add(leg)
-            note = self._note(leg)
+            self._counted.add(asked)
+            note = self._note(leg, scopes)
             if note and note not in self._said:
                 self._said.add(note)
                 LOG.warning(note)
 
-    def _note(self, leg: str) -> str | None:
+    def _note(self, leg: str, scopes: Sequence[str] | None) -> str | None:
         with self._store.transaction() as connection:
             if leg == "dense":
-                waiting, what, command = vectors.count_pending(connection), "a vector", "hopgate embed"
+                waiting, what, command = vectors.count_pending(connection, scopes=scopes), "a vector", "hopgate embed"
             elif version.current(connection) == 0:
                 # No graph was asked for yet.
                 return None
@@ -53,7 +55,7 @@ class WaitingNotes:
                 # Late: with it come the extractors, which a lexical recall does without.
                 from hopgate.store import extractions
 
-                waiting, what = extractions.count_pending(connection), "the graph"
+                waiting, what = extractions.count_pending(connection, scopes=scopes), "the graph"
                 command = "hopgate build"
         if not waiting:
             return None

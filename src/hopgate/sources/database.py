@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
+from hopgate.redact import password_parts, redacted
 from hopgate.sources.field_map import require_text, to_corpus
 from hopgate.sources.source import Place, ReadOptions, Record, Records, read_bytes
 
@@ -58,7 +59,8 @@ def server_records(address: str, options: ReadOptions) -> Records:
             for number, row in enumerate(_rows(connection, select(options.query), options), start=1):
                 yield f"row {number}", to_corpus(row, options.fields, prefix)
     except psycopg.Error as error:
-        raise HopgateError(f"the query failed: {str(error).strip().splitlines()[0]}") from None
+        reason = redacted((str(error).strip().splitlines() or [""])[0], *password_parts(address))
+        raise HopgateError(f"the query failed: {reason}") from None
 
 
 def select(query: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from hopgate.errors import HopgateError
 
 _FENCE = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:\r?\n)?^(?:---|\.\.\.)[ \t]*$\r?\n?", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"([^\s:#\-][^:]*?)\s*:(?:\s+(.*)|)$")
+_FIELD = re.compile(r"([^\s:#\-][^:]*):(?:\s+(.*)|)$")
 _ITEM = re.compile(r"\s*-\s+(.*)$|\s*-$")
 
 
@@ -38,7 +38,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
             before = values[name]
             values[name] = f"{before}\n{line.strip()}" if isinstance(before, str) and before else line.strip()
         elif field := _FIELD.match(line):
-            name = field[1].strip("\"'")
+            name = field[1].rstrip().strip("\"'")
             if name in values:
                 raise HopgateError(f"line {number}: {name!r} is given twice in the front matter: keep one of them")
             values[name] = _value(field[2] or "")
@@ -60,11 +60,13 @@ def _scalar(text: str) -> Any:
     text = text.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         return text[1:-1]
-    text = re.sub(r"\s+#.*$", "", text)
+    # A comment begins at the first # behind a space.
+    text = re.split(r"(?<=\s)#", text, maxsplit=1)[0].rstrip()
     if text.lower() in ("", "null", "~"):
         return None
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    if re.fullmatch(r"-?\d+(\.\d+)?", text):
+    # More digits than these are a text: a telephone, or somebody's joke.
+    if re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", text):
         return float(text) if "." in text else int(text)
     return text

@@ -14,10 +14,11 @@ from hopgate.sources.front_matter import split_front_matter
 from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, files_below, read_utf8
 
 SUFFIXES = (".md", ".markdown")
-_LINK = re.compile(r"!?\[\[([^\]|#^]*)(?:[#^][^\]|]*)?(?:\|([^\]]*))?\]\]")
+# No bracket opens inside a link, and a heading's own spaces are stripped afterwards: each would be tried from anew.
+_LINK = re.compile(r"!?\[\[([^\[\]|#^\n]*)(?:[#^][^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
 _TAG = re.compile(r"(?<![\w&/#])#([^\W\d_][\w/-]*)")
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.DOTALL | re.MULTILINE)
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*#*$")
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(\S.*)$")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 # What front matter calls the fields of a memory.
 _CALLED = {"created": "created_at", "date": "created_at", "tag": "tags", "aliases": "expanded_keywords"} | {
@@ -73,7 +74,7 @@ def _record(path: str, front: dict[str, Any], text: str, written: datetime | Non
     heading = _HEADING.match(first)
     title = fields.pop("title", None)
     if title is None and heading and len(heading[1]) == 1:
-        title, text = _unlinked(heading[2]), rest
+        title, text = _heading_text(heading), rest
     day = _DAY.search(stem)
     record: Record = {"_id": path, "title": str(title or stem), "text": text.strip()}
     record |= {name: value for name, value in fields.items() if name in READERS and value is not None}
@@ -105,7 +106,7 @@ def _sections(record: Record, path: str) -> Iterator[Record]:
         fenced ^= line.startswith(("```", "~~~"))
         heading = None if fenced else _HEADING.match(line)
         if heading:
-            parts.append((_unlinked(heading[2]), []))
+            parts.append((_heading_text(heading), []))
         else:
             parts[-1][1].append(line)
     whole = {name: value for name, value in record.items() if name not in ("_id", "title", "text")}
@@ -117,6 +118,11 @@ def _sections(record: Record, path: str) -> Iterator[Record]:
         section = whole | {"_id": numbered(f"{path}#{slug}" if slug else path), "thread": path}
         section["title"] = f"{record['title']}: {heading_text}" if heading_text else record["title"]
         yield section | _contents(text, whole)
+
+
+def _heading_text(heading: re.Match[str]) -> str:
+    """A heading's words; the marks that may close it are no part of them."""
+    return _unlinked(heading[2].rstrip().rstrip("#").rstrip())
 
 
 def _unlinked(text: str) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 from hopgate.sources.json_file import read_json, rows_of
 from hopgate.sources.source import Place, ReadOptions, Record, Records, files_below
 
-_MARK = re.compile(r"<([@#!]?)([^>|]*)(?:\|([^>]*))?>")
+# Without another opening inside: each of many that nobody closes would be looked for to the end of the text.
+_MARK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
 # What Slack writes by itself; everything else is somebody's message.
 NOTICES = ("join", "leave", "topic", "purpose", "name", "archive", "tombstone", "pinned")

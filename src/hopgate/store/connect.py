@@ -13,6 +13,7 @@ import psycopg
 from psycopg import errors
 
 from hopgate.errors import ConflictError, HopgateError
+from hopgate.redact import password_parts, redacted
 from hopgate.store.server.environment import EmbeddedConnection, is_embedded
 from hopgate.store.server.process import FULL
 
@@ -39,7 +40,7 @@ def connect(dsn: str) -> psycopg.Connection[Any]:
             if any(sign in str(error) for sign in FULL) and time.monotonic() < deadline:
                 time.sleep(random.uniform(0.02, 0.2))
                 continue
-            raise HopgateError(_connection_refusal(error)) from None
+            raise HopgateError(_connection_refusal(error, dsn)) from None
 
 
 def _class(dsn: str) -> type[psycopg.Connection[Any]]:
@@ -177,12 +178,19 @@ def explained() -> Iterator[None]:
         ) from None
     except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
         raise HopgateError("the PostgreSQL server went down in the middle: start it and run this again") from None
+    except psycopg.DataError as error:
+        if "NUL" not in str(error):
+            raise
+        raise HopgateError("an id, a scope or a text holds a NUL character, which PostgreSQL cannot store") from None
+    except UnicodeEncodeError:
+        raise HopgateError("an id, a scope or a text holds half of a surrogate pair, which is not text") from None
     except psycopg.OperationalError as error:
         raise HopgateError(f"the PostgreSQL server does not answer ({_first_line(error)}): is it running?") from None
 
 
-def _connection_refusal(error: psycopg.Error) -> str:
-    reason = _first_line(error)
+def _connection_refusal(error: psycopg.Error, dsn: str) -> str:
+    # An address that is misspelt comes back in pieces, and its password may be one of them.
+    reason = redacted(_first_line(error), *password_parts(dsn))
     if isinstance(error, psycopg.ProgrammingError):
         return f"this is not a PostgreSQL address ({reason}): write postgresql://user:password@host:5432/database"
     for sign, remedy in (
@@ -201,4 +209,4 @@ def _connection_refusal(error: psycopg.Error) -> str:
 
 def _first_line(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
-    return lines[0].rstrip(":.") if lines else type(error).__name__
+    return redacted(lines[0].rstrip(":.")) if lines else type(error).__name__

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from hashlib import md5
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.extract.cache import CacheKey
-from hopgate.extract.extraction import Extraction
+from hopgate.extract.cache import CacheEntry, CacheKey
+from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.store import clearance, thread_rows
 from hopgate.store.memories import KEY, NAMED, named
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.memory import Memory
     from hopgate.store.store import Store
 
 # Memories that are looked at to tell who made a graph.
@@ -39,24 +40,35 @@ class StoreCache:
             ).fetchall()
         return {CacheKey(text, identity): Extraction.from_dict(json.loads(line)) for text, identity, line in rows}
 
-    def put_many(self, extractions: Mapping[CacheKey, Extraction]) -> None:
-        """Keep extractions."""
-        # In one order, so that two who read the same texts do not wait for each other.
-        keys = sorted(extractions, key=lambda key: (key.text, key.identity))
-        rows = [json.dumps(extractions[key].to_dict(), ensure_ascii=False, separators=(",", ":")) for key in keys]
-        self._store.run(
-            lambda connection: connection.execute(
-                "INSERT INTO extraction_cache (text_hash, extractor_hash, extraction) "
-                "SELECT * FROM unnest(%s::text[], %s::text[], %s::json[]) ON CONFLICT DO NOTHING",
-                ([key.text for key in keys], [key.identity for key in keys], rows),
-            )
-        )
+    def put_many(self, entries: Sequence[CacheEntry]) -> None:
+        """Keep extractions, each noted with its memory; not of a memory that may not be read any more."""
+        self._store.run(lambda connection: _put(connection, entries))
+
+
+def _put(connection: Connection[Any], entries: Sequence[CacheEntry]) -> None:
+    known = readable(connection, [entry.source for entry in entries])
+    # In one order, so that two who read the same texts do not wait for each other.
+    entries = sorted(entries, key=lambda entry: (entry.key.text, entry.key.identity))
+    kept = {entry.key: entry for entry in entries if str(entry.source.memory_id) in known}
+    made = [one.extraction.to_dict() for one in kept.values()]
+    connection.execute(
+        "INSERT INTO extraction_cache (text_hash, extractor_hash, extraction) "
+        "SELECT * FROM unnest(%s::text[], %s::text[], %s::json[]) ON CONFLICT DO NOTHING",
+        (
+            [key.text for key in kept],
+            [key.identity for key in kept],
+            [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in made],
+        ),
+    )
+    note_readings(connection, ((known[str(one.source.memory_id)].id, key.text) for key, one in kept.items()))
 
 
 def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
     """Remove every extraction ever cached for these memories: of any extractor, and of any text they ever had."""
+    # Where an open memory has the very same text, its readings go as well: nothing may point at what is gone.
     connection.execute(
-        "WITH gone AS (DELETE FROM extraction_readings WHERE memory_id = ANY(%s) RETURNING text_hash) "
+        "WITH gone AS (DELETE FROM extraction_readings WHERE text_hash IN "
+        "(SELECT text_hash FROM extraction_readings WHERE memory_id = ANY(%s)) RETURNING text_hash) "
         "DELETE FROM extraction_cache WHERE text_hash IN (SELECT text_hash FROM gone)",
         (list(ids),),
     )
@@ -73,17 +85,53 @@ def done(connection: Connection[Any], external_ids: Sequence[str], identity: Ext
     return [row[0] for row in rows]
 
 
-def readable(connection: Connection[Any], texts: Mapping[str, str]) -> dict[str, tuple[int, datetime]]:
-    """Memories that may be written about, locked: by external id, their id and when they became known.
+class Readable(NamedTuple):
+    """A memory that may be written about: its id, and when it became known."""
 
-    One that turned sensitive, was deleted or got another text while this one was being read is not among them.
+    id: int
+    recorded_at: datetime
+
+
+def readable(connection: Connection[Any], read: Sequence[Source], *, lock: bool = True) -> dict[str, Readable]:
+    """Memories that may be written about, by external id, locked until the transaction ends.
+
+    One that turned sensitive, changed or was deleted while its text was being read is not among them; nor is one that
+    was read with the turns before it, where one of these turned sensitive or changed.
     """
+    locked = " FOR NO KEY UPDATE OF m" if lock else ""
     rows = connection.execute(
-        f"SELECT {KEY}, id, coalesce(created_at, now()), md5(coalesce(content, '')) "
-        f"FROM memories m WHERE {NAMED} AND NOT is_sensitive ORDER BY id FOR NO KEY UPDATE OF m",
-        named(list(texts)),
+        f"SELECT {KEY}, id, coalesce(created_at, now()) FROM memories m "
+        f"WHERE {NAMED} AND NOT is_sensitive ORDER BY id{locked}",
+        named([str(source.memory_id) for source in read]),
     )
-    return {name: (key, made) for name, key, made, digest in rows if digest == md5(texts[name].encode()).hexdigest()}
+    known = {row[0]: Readable(*row[1:]) for row in rows}
+    now = clearance.open_memories(connection, [row.id for row in known.values()])
+    as_read = {str(source.memory_id): source for source in read}
+    same = {name: row for name, row in known.items() if row.id in now and _as_read(now[row.id], as_read[name])}
+    threads: dict[str, thread_rows.Thread] = {
+        name: (now[row.id].scope, now[row.id].thread or "") for name, row in same.items() if as_read[name].before
+    }
+    if threads:
+        told: dict[thread_rows.Thread, set[str]] = {}
+        for name, thread in threads.items():
+            told.setdefault(thread, set()).update(as_read[name].before)
+        said = thread_rows.open_turns(connection, told)
+        for name, thread in threads.items():
+            if not said[thread].issuperset(as_read[name].before):
+                del same[name]
+    return same
+
+
+def _as_read(memory: Memory, source: Source) -> bool:
+    """Whether a memory is still what an extractor read."""
+    read = (source.text, tuple(source.tags), tuple(source.keywords))
+    return read == (memory.content, memory.tags, memory.expanded_keywords)
+
+
+def guard(store: Store, read: Sequence[Source]) -> clearance.StoreGuard:
+    """Guard sources on their way to an extractor."""
+    wanted = {str(source.memory_id) for source in read}
+    return clearance.StoreGuard(store, lambda connection, lock: readable(connection, read, lock=lock).keys() == wanted)
 
 
 def recorded(connection: Connection[Any], ids: Sequence[int], identity: ExtractorIdentity) -> dict[int, bool]:
@@ -115,10 +163,38 @@ def record(
             [row[2].reason or None for row in made],
         ),
     )  # fmt: skip
+    note_readings(connection, zip(ids, hashes, strict=True))
+    _drop_outdated(connection, ids, hashes, identity)
+
+
+def note_readings(connection: Connection[Any], readings: Iterable[tuple[int, str]]) -> None:
+    """Note which text was read of which memory, so that what turns sensitive takes its cached extractions along."""
+    made = list(readings)
     connection.execute(
         "INSERT INTO extraction_readings (memory_id, text_hash) "
         "SELECT * FROM unnest(%s::bigint[], %s::text[]) ON CONFLICT DO NOTHING",
-        (ids, hashes),
+        ([row[0] for row in made], [row[1] for row in made]),
+    )
+
+
+def _drop_outdated(
+    connection: Connection[Any], ids: Sequence[int], hashes: Sequence[str], identity: ExtractorIdentity
+) -> None:
+    """Keep one cached extraction a memory and extractor, the one just recorded: others were of texts it had before."""
+    parameters = {"ids": list(ids), "hashes": list(hashes), "identity": identity.hash}
+    connection.execute(
+        "DELETE FROM extraction_cache c USING extraction_readings r, "
+        "unnest(%(ids)s::bigint[], %(hashes)s::text[]) AS now (memory_id, text_hash) "
+        "WHERE r.memory_id = now.memory_id AND r.text_hash <> now.text_hash AND c.text_hash = r.text_hash "
+        "AND c.extractor_hash = %(identity)s AND NOT EXISTS (SELECT 1 FROM extraction_readings o "
+        "WHERE o.text_hash = r.text_hash AND o.memory_id <> r.memory_id)",
+        parameters,
+    )
+    connection.execute(
+        "DELETE FROM extraction_readings r USING unnest(%(ids)s::bigint[], %(hashes)s::text[]) "
+        "AS now (memory_id, text_hash) WHERE r.memory_id = now.memory_id AND r.text_hash <> now.text_hash "
+        "AND NOT EXISTS (SELECT 1 FROM extraction_cache c WHERE c.text_hash = r.text_hash)",
+        parameters,
     )
 
 
@@ -134,9 +210,12 @@ def pending(connection: Connection[Any], among: Sequence[str] | None = None) -> 
     return [row[0] for row in connection.execute(f"SELECT {KEY} FROM {_WAITING}{these} ORDER BY id", parameters)]
 
 
-def count_pending(connection: Connection[Any]) -> int:
-    """How many memories no extractor has dealt with."""
-    row = connection.execute(f"SELECT count(*) FROM {_WAITING}").fetchone()
+def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None) -> int:
+    """How many memories, of any scope or of some, no extractor has dealt with."""
+    row = connection.execute(
+        f"SELECT count(*) FROM {_WAITING} AND (%(scopes)s::text[] IS NULL OR m.scope = ANY(%(scopes)s))",
+        {"scopes": None if scopes is None else list(scopes)},
+    ).fetchone()
     assert row is not None
     return int(row[0])
 
@@ -164,10 +243,12 @@ def made_by(connection: Connection[Any]) -> str:
     return str(row[0]) if row else ""
 
 
-def states(connection: Connection[Any]) -> dict[str, int]:
-    """How many memories are in each state, with `pending` for those that were not extracted yet."""
+def states(connection: Connection[Any], scopes: Sequence[str] | None = None) -> dict[str, int]:
+    """How many memories, of any scope or of some, are in each state; `pending` are not extracted yet."""
     rows = connection.execute(
         "SELECT coalesce(x.state, 'pending'), count(*) FROM memories m LEFT JOIN extractions x ON x.memory_id = m.id "
-        "WHERE NOT m.is_sensitive GROUP BY 1 ORDER BY 1"
+        "WHERE NOT m.is_sensitive AND (%(scopes)s::text[] IS NULL OR m.scope = ANY(%(scopes)s)) "
+        "GROUP BY 1 ORDER BY 1",
+        {"scopes": scopes},
     )
     return dict(rows.fetchall())

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import WithdrawnError
 from hopgate.memory import Cleared, cleared
 from hopgate.passages import passage_text, passages
-from hopgate.store import connect, memories, memory_words, passage_rows, vectors
+from hopgate.redact import without_credentials
+from hopgate.sending import guarded
+from hopgate.store import clearance, connect, memory_words, passage_rows, vectors
 from hopgate.store.schema import place
 
 if TYPE_CHECKING:
@@ -55,12 +58,17 @@ class Embedding:
         """The store's embedder; a spec that names another is refused."""
         with self._making:
             made = self._embedder
-            if made is None or (spec is not None and spec != made.identity.spec) or not _same(made, space):
+            other = spec is not None and made is not None and without_credentials(spec) != made.identity.spec
+            if made is None or other or not _same(made, space):
                 if space is None:
                     with self._store.transaction() as connection:
                         space = vectors.space(connection)
                 made_by = space.identity.spec if space else None
-                made = resolved(spec or made_by or os.environ.get(ENVIRONMENT) or DEFAULT)
+                named = os.environ.get(ENVIRONMENT)
+                if made_by and named and without_credentials(named) == made_by:
+                    # The store knows the endpoint, and the environment who may use it.
+                    made_by = named
+                made = resolved(spec or made_by or named or DEFAULT)
                 if space:
                     vectors.check(space, made.identity)
                 self._embedder = made
@@ -117,13 +125,18 @@ class Embedding:
         while True:
             with self._store.transaction() as connection:
                 ids = vectors.pending(connection, limit=BATCH, after=after, column=column)
-                known = memories.fetch_by_id(connection, ids)
+                known = clearance.open_memories(connection, ids)
             if not ids:
                 return made
-            passed = list(cleared((key, known[key]) for key in ids))
+            passed = list(cleared(sorted(known.items())))
             keys, texts = [key for key, _ in passed], [text for _, text in passed]
             parts = [row for key, text in passed for row in passage_rows.rows_of(key, text)]
-            rows = embedder.documents([*texts, *(part.text for part in parts)])
+            try:
+                with guarded(clearance.memory_guard(self._store, known)):
+                    rows = embedder.documents([*texts, *(part.text for part in parts)])
+            except WithdrawnError:
+                # One of them is not what it was: the page is read again; what was embedded comes from the cache.
+                continue
             batch = _Batch(keys, texts, parts, rows, column)
             written = self._store.run(partial(batch.write, embedder.identity))
             # What changed, went or turned sensitive on the way must not stay in the cache either.

@@ -52,6 +52,7 @@ class Written:
     changed: tuple[int, ...]
     now_sensitive: tuple[int, ...]
     replaced: tuple[str, ...] = ()  # contents that are no memory's any more
+    kept_sensitive: int = 0  # came as open, and stay sensitive as they were marked
 
 
 def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
@@ -70,6 +71,7 @@ def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
             written.changed + part.changed,
             written.now_sensitive + part.now_sensitive,
             written.replaced + part.replaced,
+            written.kept_sensitive + part.kept_sensitive,
         )
     return written
 
@@ -130,7 +132,8 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     known = connection.execute(
         f"SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM {tags}::text OR "
         f"m.expanded_keywords::text IS DISTINCT FROM {keywords}::text, i.is_sensitive AND NOT m.is_sensitive, "
-        "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END "
+        "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END, "
+        "coalesce(m.is_sensitive, true) AND NOT i.is_sensitive "
         "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id"
     ).fetchall()
     connection.execute(
@@ -140,7 +143,9 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
         "FROM incoming i LEFT JOIN memories old USING (external_id) "
         "ON CONFLICT (external_id) DO UPDATE SET content = excluded.content, category = excluded.category, "
         "tags = excluded.tags, expanded_keywords = excluded.expanded_keywords, importance = excluded.importance, "
-        "is_sensitive = excluded.is_sensitive, scope = excluded.scope, created_at = excluded.created_at, "
+        # Sensitivity stays: a file that is read again does not know that somebody marked its memory since.
+        "is_sensitive = coalesce(memories.is_sensitive, true) OR excluded.is_sensitive, "
+        "scope = excluded.scope, created_at = excluded.created_at, "
         "title_length = excluded.title_length, thread = excluded.thread, reply_to = excluded.reply_to, "
         "dated = excluded.dated, source = excluded.source, search_language = excluded.search_language"
     )
@@ -148,9 +153,10 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     return Written(
         len(chunk),
         len(chunk) - len(known),
-        tuple(key for key, changed, _, _ in known if changed),
-        tuple(key for key, _, sensitive, _ in known if sensitive),
-        tuple(content for _, _, _, content in known if content is not None),
+        tuple(key for key, changed, *_ in known if changed),
+        tuple(key for key, _, sensitive, *_ in known if sensitive),
+        tuple(content for _, _, _, content, _ in known if content is not None),
+        sum(kept for *_, kept in known),
     )
 
 
@@ -233,11 +239,6 @@ def require(connection: Connection[Any], external_ids: Sequence[str]) -> list[in
 def remove(connection: Connection[Any], ids: Sequence[int]) -> None:
     """Delete memories; their mentions, facts and links go by the foreign keys."""
     connection.execute("DELETE FROM memories WHERE id = ANY(%s)", (list(ids),))
-
-
-def set_sensitive(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Mark memories as sensitive; `vectors.drop` and the graph's `revoke` belong to the same transaction."""
-    connection.execute("UPDATE memories SET is_sensitive = true WHERE id = ANY(%s)", (list(ids),))
 
 
 def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
@@ -340,16 +341,3 @@ def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, s
     """External ids by the store's own."""
     rows = connection.execute(f"SELECT id, {KEY} FROM memories WHERE id = ANY(%s)", (sorted(ids),))
     return dict(rows.fetchall())
-
-
-def turns_before(
-    connection: Connection[Any], scope: str | None, thread: str, before: datetime, *, limit: int
-) -> list[Memory]:
-    """The last memories of a thread before a time, the earliest first."""
-    rows = connection.execute(
-        f"SELECT {_columns(connection)}, id FROM memories WHERE scope IS NOT DISTINCT FROM %s AND created_at < %s "
-        "AND thread = %s AND NOT is_sensitive "
-        "ORDER BY created_at DESC, id DESC LIMIT %s",
-        (scope, before, thread, limit),
-    )
-    return [_memory(row) for row in rows][::-1]

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
+# Content, tags and keywords, each of whatever type its owner chose.
+DIGEST = "md5(concat_ws(E'\\x1f', coalesce(m.content, ''), m.tags::text, m.expanded_keywords::text))"
+
+
 class IdRange(NamedTuple):
     """The ids from `first` to `last`, both of them in it."""
 
@@ -32,3 +36,11 @@ def in_range(connection: Connection[Any], ids: IdRange, size: int) -> dict[int, 
     """The memories of a range, of at most so many; what came since the store was cut is another run's."""
     found = memories.page(connection, after=ids.first - 1, limit=size)
     return {key: memory for key, memory in found.items() if key <= ids.last}
+
+
+def digests(connection: Connection[Any], ids: IdRange) -> dict[int, str]:
+    """A digest of what extractors read of each memory of a range: another one when a memory was changed."""
+    rows = connection.execute(
+        f"SELECT m.id, {DIGEST} FROM memories m WHERE m.id BETWEEN %s AND %s", (ids.first, ids.last)
+    )
+    return dict(rows.fetchall())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -14,18 +14,52 @@ MAX_ADDITION = 60
 MAX_TITLE = 1000
 
 
-def with_word(connection: Connection[Any], words: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
-    """Memories that hold one of some words in lower case, as (memory, number of the word), at most `limit` a word."""
+class WithinScope(NamedTuple):
+    """A scope to stay within: none is one too, that of memories without."""
+
+    scope: str | None
+
+
+def with_word(
+    connection: Connection[Any], words: Sequence[str], *, limit: int, within: WithinScope | None = None
+) -> list[tuple[int, int]]:
+    """Memories that hold one of some words in lower case, as (memory, number of the word), at most `limit` a word.
+
+    Parameters
+    ----------
+    within : WithinScope, optional
+        Only memories of this scope; by default of any.
+    """
     if not words:
         return []
+    scoped = "" if within is None else "AND m.scope IS NOT DISTINCT FROM %(scope)s "
     return connection.execute(
-        "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (word, number) "
+        "SELECT h.id, t.number FROM unnest(%(words)s::text[]) WITH ORDINALITY AS t (word, number) "
         "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
         "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.word) "
-        "AND NOT m.is_sensitive AND m.content ~ ('(^|[^[:alnum:]_-])' || t.word || '($|[^[:alnum:]_-])') "
-        "LIMIT %s) AS h",
-        (list(words), limit),
+        f"AND NOT m.is_sensitive {scoped}"
+        "AND m.content ~ ('(^|[^[:alnum:]_-])' || t.word || '($|[^[:alnum:]_-])') LIMIT %(limit)s) AS h",
+        {"words": list(words), "limit": limit, "scope": within.scope if within else None},
     ).fetchall()
+
+
+def of_memories(connection: Connection[Any], ids: Sequence[int]) -> list[str]:
+    """The lexemes that memories are found by."""
+    rows = connection.execute(
+        "SELECT DISTINCT unnest(tsvector_to_array(search_vector)) FROM memories WHERE id = ANY(%s)", (list(ids),)
+    )
+    return [row[0] for row in rows]
+
+
+def unheld(connection: Connection[Any], lexemes: Sequence[str]) -> list[str]:
+    """Those of the lexemes that no memory holds."""
+    quoted = ["'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'" for lexeme in lexemes]
+    rows = connection.execute(
+        "SELECT place FROM unnest(%s::text[]) WITH ORDINALITY AS t (word, place) "
+        "WHERE NOT EXISTS (SELECT 1 FROM memories WHERE search_vector @@ t.word::tsquery)",
+        (quoted,),
+    )
+    return [lexemes[place - 1] for (place,) in rows]
 
 
 def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> list[tuple[int, int]]:

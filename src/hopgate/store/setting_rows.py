@@ -15,12 +15,15 @@ GRAPH_VERSION = "graph_version"
 """The row that is no setting: the graph's version at the gate that wrote the others."""
 SENSITIVITY = "sensitivity"
 """The row that is no setting of recall: the rules by which memories are sensitive."""
+SCOPES = "scopes"
+"""The row that no call, file or variable can change: whether walks pass from one scope into another."""
+WALLS, SHARED = "walls", "shared"
 
 
 def read(connection: Connection[Any]) -> dict[str, tuple[Any, str]]:
     """Every setting of the store by its name: value and source."""
     rows = connection.execute(
-        "SELECT name, value, source FROM store_settings WHERE name <> ALL(%s)", ([GRAPH_VERSION, SENSITIVITY],)
+        "SELECT name, value, source FROM store_settings WHERE name <> ALL(%s)", ([GRAPH_VERSION, SENSITIVITY, SCOPES],)
     )
     return {name: (value, source) for name, value, source in rows}
 
@@ -29,6 +32,12 @@ def sensitivity(connection: Connection[Any]) -> dict[str, Any] | None:
     """The rules by which memories are sensitive as they were written, or none."""
     row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (SENSITIVITY,)).fetchone()
     return None if row is None else dict(row[0])
+
+
+def scopes(connection: Connection[Any]) -> str:
+    """Say "walls", where nothing of one scope moves another's answers; "shared", where one person has them all."""
+    row = connection.execute("SELECT value FROM store_settings WHERE name = %s", (SCOPES,)).fetchone()
+    return WALLS if row is None else str(row[0])
 
 
 def write(connection: Connection[Any], values: Mapping[str, Any], source: str) -> None:

@@ -66,13 +66,14 @@ def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> li
 
 def supersede(connection: Connection[Any], rows: Sequence[tuple[str, str, str]]) -> int:
     """Mark memories as superseded by others, since the later of the two became known; rows are (gone, by, why)."""
-    connection.execute(
-        "SELECT FROM memories WHERE external_id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", ([row[0] for row in rows],)
-    )
+    # Locked in the order of ids: a reason may quote both, and whoever marks one of them waits, or has marked it.
+    names = sorted({name for row in rows for name in row[:2]})
+    connection.execute("SELECT FROM memories WHERE external_id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", (names,))
     done = connection.execute(
         "UPDATE memories m SET superseded_by = b.id, superseded_at = greatest(m.created_at, b.created_at), "
         "superseded_reason = p.reason FROM unnest(%s::text[], %s::text[], %s::text[]) AS p (gone, by, reason) "
-        "JOIN memories b ON b.external_id = p.by WHERE m.external_id = p.gone AND m.superseded_at IS NULL",
+        "JOIN memories b ON b.external_id = p.by WHERE m.external_id = p.gone AND m.superseded_at IS NULL "
+        "AND NOT m.is_sensitive AND NOT b.is_sensitive",
         ([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
     )
     return done.rowcount

@@ -132,9 +132,13 @@ def pending_names(connection: Connection[Any]) -> list[str]:
     return [row[0] for row in rows]
 
 
-def count_pending(connection: Connection[Any], *, column: str = "embedding") -> int:
-    """How many memories still need a vector."""
-    row = connection.execute(f"SELECT count(*) FROM {_waiting(connection, column)}").fetchone()
+def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None) -> int:
+    """How many memories, of any scope or of some, still need a vector."""
+    row = connection.execute(
+        f"SELECT count(*) FROM {_waiting(connection, 'embedding')} "
+        "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s))",
+        {"scopes": None if scopes is None else list(scopes)},
+    ).fetchone()
     assert row is not None
     return int(row[0])
 

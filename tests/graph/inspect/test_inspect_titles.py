@@ -56,6 +56,6 @@ def test_titles_that_are_not_walked_are_not_there(dsn: str) -> None:
 def test_titles_outlive_the_matrix_file(dsn: str, tmp_path: Path) -> None:
     matrix = loaded(dsn, MatrixConfig())
     write_matrix(tmp_path / "matrix", matrix)
-    read = read_matrix(tmp_path / "matrix", matrix.stamp, matrix.config)
+    read = read_matrix(tmp_path / "matrix", matrix.stamp, matrix.config, lambda: matrix.relations)
     assert read is not None and read.title_concept.tolist() == matrix.title_concept.tolist()
     assert read.title_memory.tolist() == matrix.title_memory.tolist()

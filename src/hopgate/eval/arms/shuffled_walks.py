@@ -95,7 +95,7 @@ class WalkRecorder(GraphLeg):
 
             def view(connection: Any, matrix: GraphMatrix, filters: Filters, leg: GraphLeg = leg,
                      reduced: Mapping[int, GraphMatrix] = reduced) -> GraphMatrix:  # fmt: skip
-                return leg.view(connection, reduced[id(matrix)], filters)
+                return leg.view(connection, reduced[id(matrix)], filters, derived=False)
 
             found[f"without {part}"] = self._again(view, self.walk, names)
         leg, walk = self.variant(), self.walk

@@ -14,6 +14,7 @@ from hopgate.eval.arms.collect import collect
 from hopgate.eval.data.dataset import Dataset
 from hopgate.eval.gate.assemble import assemble, graph_source, statements_path
 from hopgate.eval.gate.evidence import Evidence
+from hopgate.eval.gate.hidden_ids import labelled, with_hidden_ids
 from hopgate.eval.gate.judge import Judgement, judge
 from hopgate.eval.gate.ledger import Ledger
 from hopgate.eval.gate.plan import GateOptions, Policy, plan_problems
@@ -144,6 +145,8 @@ def _gate(
     stage("choosing weights", None)
     evidence, about = assemble(dataset, collected, options, kb, policy=policy, source=source)
     about["plan"] = plan_hash(plan or plan_text(options, policy))
+    sensitive = frozenset(memory.external_id for memory in dataset.memories if memory.is_sensitive)
+    evidence = with_hidden_ids(evidence, sensitive)
     judgement, about = look(dataset.folder, evidence, about, options.split, out, stage)
     if out is not None:
         write_report(out, judgement, _notes(dataset, about, kb, judgement, options))
@@ -224,6 +227,6 @@ def _notes(
         title=dataset.name,
         about=about,
         texts=dataset.texts,
-        sensitive=frozenset(memory.external_id for memory in dataset.memories if memory.is_sensitive),
+        sensitive=labelled(judgement.evidence),
         paths=paths,
     )

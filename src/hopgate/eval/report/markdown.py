@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hopgate.eval.gate.next_step import looks_in_words, next_step
 from hopgate.eval.report.page import Page
+from hopgate.exports.markdown_text import escaped_markdown
 
 _COLUMNS = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
 
@@ -15,7 +16,7 @@ def to_markdown(page: Page) -> str:
     judgement, evidence = page.judgement, page.judgement.evidence
     decision = judgement.decision
     parts = [
-        f"# {decision.verdict.value}: the graph leg on {page.notes.title}",
+        f"# {decision.verdict.value}: the graph leg on {escaped_markdown(page.notes.title)}",
         decision.reason,
         f"**What to do now:** {next_step(judgement)}.",
         f"**Recommended:** `{decision.chosen}`",
@@ -89,4 +90,6 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    # What is in backticks is code, where nothing but the table's own bar has a meaning.
+    flat = " ".join(text.split())
+    return flat.replace("|", "\\|") if flat.startswith("`") else escaped_markdown(flat)

@@ -18,6 +18,7 @@ from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, SEVERAL_SCHEMA
 from hopgate.extract.model.several import extract_grouped, read_several, shared_out
 from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
 from hopgate.extract.model.type_table import TypeTable
+from hopgate.sending import check_sending
 
 _SAMPLE = 1 << 20
 
@@ -89,6 +90,8 @@ class Llama:
 
     def _complete(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> Any:
         with self._lock:
+            # After waiting for the lock: other memories were read meanwhile.
+            check_sending()
             return self._model.create_chat_completion(
                 messages=asked,
                 response_format={"type": "json_object", "schema": schema},

@@ -17,6 +17,7 @@ from hopgate.extract.model.several import MOST_TOKENS, TOKENS_EACH, extract_grou
 from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
 from hopgate.extract.model.type_table import TypeTable
 from hopgate.http import JsonClient, Reply, RetryPolicy
+from hopgate.redact import without_credentials
 
 # Statuses that every memory would get alike: these end the run, with what to do about it.
 _PERMANENT = {401: "give a key that it accepts", 403: "give a key that may use this model", 404: "check URL and model"}
@@ -55,9 +56,15 @@ class OpenAI:
     together: int = 1
     types: TypeTable = field(default_factory=TypeTable)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+    _address: str = field(default="", init=False, repr=False, compare=False)
     _format: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
     _answered: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # A URL may hold a password: it is sent, and neither printed nor part of the identity.
+        object.__setattr__(self, "_address", self.base_url)
+        object.__setattr__(self, "base_url", without_credentials(self.base_url))
 
     @cached_property
     def identity(self) -> ExtractorIdentity:
@@ -131,7 +138,7 @@ class OpenAI:
 
     @cached_property
     def _client(self) -> JsonClient:
-        return JsonClient(self.base_url, key=self.api_key, retry=self.retry)
+        return JsonClient(self._address, key=self.api_key, retry=self.retry)
 
 
 def _schema_format(schema: dict[str, Any]) -> dict[str, Any]:

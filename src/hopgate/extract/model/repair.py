@@ -7,8 +7,7 @@ import json
 import re
 from typing import Any
 
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_THOUGHT_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _COMMA = re.compile(r",(\s*[}\]])")
 _OPENING = re.compile(r"[{\[]")
 _MOST_TRIES = 20  # prose with more brackets than this before its JSON is not an answer
@@ -23,12 +22,34 @@ def without_thoughts(text: str) -> tuple[str, bool]:
     >>> without_thoughts("<think>hm</think>{}"), without_thoughts("<think>hm, so")
     (('{}', False), ('', True))
     """
-    text = _THOUGHT.sub("", text)
-    opened = _OPEN_THOUGHT.search(text)
-    if opened:
-        return text[: opened.start()].strip(), True
+    text, opened = _closed_thoughts_out(text)
+    if opened is not None:
+        return text[:opened].strip(), True
     # A chat template may have opened the thought in the prompt already.
     return text.rpartition("</think>")[2].strip(), False
+
+
+def _closed_thoughts_out(text: str) -> tuple[str, int | None]:
+    """Take out each thought up to its own end; give the rest, and where in it one is open that has none.
+
+    By hand, and not by one expression: that would look for the end of each of a thousand open ones anew.
+    """
+    tags = [(tag.start(), tag.end(), bool(tag[1]), tag[2].lower()) for tag in _THOUGHT_TAG.finditer(text)]
+    last_end = {name: start for start, _, closes, name in tags if closes}
+    kept: list[str] = []
+    at, inside, opened = 0, "", None
+    for start, end, closes, name in tags:
+        if inside:
+            if closes and name == inside:
+                at, inside = end, ""
+        elif not closes:
+            if last_end.get(name, -1) > start:
+                kept.append(text[at:start])
+                inside = name
+            elif opened is None:
+                opened = sum(map(len, kept)) + start - at
+    kept.append(text[at:])
+    return "".join(kept), opened
 
 
 def first_json(text: str, keys: tuple[str, ...] = ()) -> tuple[Any, bool] | None:

@@ -28,8 +28,9 @@ def split_in_two(text: Cleared) -> tuple[Cleared, Cleared] | None:
     True
     """
     middle = len(text) // 2
+    begins = len(text) - len(text.lstrip())
     for pattern in (_END, re.compile(r"\s+")):
-        cuts = [match for match in pattern.finditer(text.rstrip()) if text[: match.start()].strip()]
+        cuts = [match for match in pattern.finditer(text.rstrip()) if match.start() > begins]
         if cuts:
             cut = min(cuts, key=lambda match: (abs(match.start() - middle), match.start()))
             return Cleared(text[: cut.start()]), Cleared(text[cut.end() :])

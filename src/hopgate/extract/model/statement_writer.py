@@ -15,6 +15,7 @@ from hopgate.extract.model.chat_model import ChatModel
 from hopgate.extract.model.repair import first_json, without_thoughts
 from hopgate.extract.model.several import MOST_TOKENS, TOKENS_EACH
 from hopgate.extract.statements import MAX_STATEMENT, Statement
+from hopgate.sending import check_sending
 
 SYSTEM = (
     "You get memories as a JSON list, each with an id and a text, and where they are known the day it was written, who "
@@ -95,6 +96,7 @@ class StatementWriter:
             chat.append({"role": "assistant", "content": json.dumps(told, ensure_ascii=False)})
         chat.append({"role": "user", "content": json.dumps(_asked(sources), ensure_ascii=False)})
         room = min(MOST_TOKENS, self._room * len(sources))
+        check_sending()
         answer = self._model.answer(chat, SCHEMA, room)
         found, answered = read_statements_answer(answer, sources, self.dropped)
         self.unanswered += len(sources) - answered

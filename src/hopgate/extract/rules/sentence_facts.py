@@ -186,17 +186,18 @@ def facts(tokens: list[str], marks: str, spans: list[Span], topic: str = "") -> 
     """
     speaker = spans[0].name if spans and marks[spans[0].end : spans[0].end + 1] == ":" and not spans[0].start else ""
     pronouns = [at for at, token in enumerate(tokens) if token in _PRONOUNS and marks[at] in "sZI"]
-    last, at = topic, 0
+    last, at, following = topic, 0, 0
     for end in [*(match.start() for match in _END.finditer(marks)), len(marks)]:
         first = at
         while at < len(spans) and spans[at].start < end:
             at += 1
         inside = spans[first:at]
-        while pronouns and pronouns[0] < end:
-            place = pronouns.pop(0)
+        while following < len(pronouns) and pronouns[following] < end:
+            place = pronouns[following]
+            following += 1
             if name := speaker if tokens[place] == "I" else last:
                 inside.append(Span(place, place + 1, name, "pronoun"))
-                inside.sort(key=lambda span: span.start)
+        inside.sort(key=lambda span: span.start)
         if len(inside) > 1:
             yield from Sentence(tokens, marks, inside).facts()
         if not topic:

@@ -35,14 +35,14 @@ _TOKEN = re.compile(
   | `[^`\n]{1,60}`                                       # `code`
   | (?<![\w&])[\#@][^\W\d_][\w/-]*+                       # #tag, @person
   | -{1,2}>|=>|→|⇒
-  | \d+(?:[.,]\d+)*+[^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b)  # 4,51 €
+  | \d+(?:[.,]\d+){0,8}+[^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b)
   | https?://(?:[^\s<>"')\].,;:!?]|[.,;:!?](?=[^\s<>"')\].,;:!?]))++   # a URL
   | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)++                # an address; RFC 5321 allows 64 before the @
   | (?<![\w.])(?:~|\.{1,2})?(?:/(?:[\w@+-]|\.(?=[\w@+-]))++){2,}+/?  # a path
   | \d{4}-(?:0[1-9]|1[0-2])(?:-\d\d)?(?![\d-])            # an ISO date
   | \d{1,2}:\d\d(?!\d)                                   # a time of day
   | [^\W\d_]\.(?:[ ]?[^\W\d_]\.(?!\w))*(?=[\s,;:)'’-]|$)  # initials: J. R. R., U.S.
-  | [vV]?\d+(?:\.\d+)++(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?(?!\w)  # a version or decimal
+  | [vV]?\d+(?:\.\d+){1,15}+(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?(?!\w)  # a version or decimal
   | \d{1,3}(?:,\d{3})++(?:\.\d+)?                       # 1,000,000
   | [\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff々]++          # Chinese and Japanese, which have no spaces
   | [^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]++

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.embed.onnx import cores
@@ -44,32 +45,34 @@ def extract_in_bulk(
         processes = min(cores(), len(ranges)) if len(ranges) >= MIN_RANGES else 0
     began = time.monotonic()
     with ReadingPool(store, extractor, processes) as pool:
-        survey = CorpusSurvey()
+        surveys: dict[str | None, CorpusSurvey] = {}
         progress = Progress(total=total, stage="surveying")
         for found in pool.each("surveyed", ranges):
-            survey.words.merge(found.words)
+            for scope, survey in found.items():
+                surveys.setdefault(scope, CorpusSurvey()).words.merge(survey.words)
             progress = replace(
                 progress, memories=min(total, progress.memories + RANGE), seconds=time.monotonic() - began
             )
             show(progress)
-        pool.tell(survey)
+        pool.tell(surveys)
         began = time.monotonic()
         progress = Progress(total=total, stage="extracting")
         for read in pool.each("extracted", ranges):
-            with store.transaction() as connection:
-                write_range(connection, read, extractor.identity)
+            store.run(partial(write_range, read, extractor.identity))
             progress = progress.joined(read.progress, time.monotonic() - began)
             show(progress)
     return replace(progress, stage="")
 
 
-def write_range(connection: Connection[Any], read: RangeResult, identity: ExtractorIdentity) -> None:
+def write_range(read: RangeResult, identity: ExtractorIdentity, connection: Connection[Any]) -> None:
     """Write what was read in a range, in the place of these memories' earlier extractions."""
     extracted_rows.stage(connection, read.rows)
     # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-    before = extracted_rows.keep_readable(connection)
+    extracted_rows.keep_readable(connection)
     name_rows.lock(connection)
-    if before:
+    if read.rows.turns:
+        extracted_rows.drop_told(connection)
+    if before := extracted_rows.extracted_before(connection):
         revoke(connection, before)
     extracted_rows.add_names(connection)
     extracted_rows.add_mentions(connection)

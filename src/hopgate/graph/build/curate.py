@@ -7,14 +7,17 @@ when, and by which other) and is left out of recall unless asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import WithdrawnError
 from hopgate.graph.names.index import words
-from hopgate.memory import Cleared, cleared
+from hopgate.memory import Cleared, Memory, cleared
+from hopgate.sending import SendingGuard, guarded
 from hopgate.store import memories, tombstones
 from hopgate.store.graph import version
 from hopgate.times import utc
@@ -97,7 +100,11 @@ def _within(short: list[str], long: list[str]) -> bool:
 
 
 def proposals(
-    connection: Connection[Any], *, since: datetime | None = None, decide: Decide | None = None
+    connection: Connection[Any],
+    *,
+    since: datetime | None = None,
+    decide: Decide | None = None,
+    guard: Callable[[Mapping[int, Memory]], SendingGuard] | None = None,
 ) -> Iterator[Proposal]:
     """Go through memories in the order in which they became known and propose what each means for older ones.
 
@@ -107,6 +114,9 @@ def proposals(
         Only memories made at or after this time are new.
     decide : callable, optional
         Asked first. Sensitive memories are never shown to it.
+    guard : callable, optional
+        Gives the guard of some memories, which is asked before each request about them: with one that may not be read
+        any more, nothing is proposed.
     """
     gone: set[str] = set()
     for key in tombstones.current(connection, since=utc(since)):
@@ -121,7 +131,11 @@ def proposals(
             for other, contradicted in near
             if other in texts and known[other].external_id not in gone
         ]
-        answer = decide(text, neighbours) if decide else None
+        try:
+            with guarded(guard({at: known[at] for at in texts})) if guard else nullcontext():
+                answer = decide(text, neighbours) if decide else None
+        except WithdrawnError:
+            continue
         proposal = Proposal(answer[0], external_id, *answer[1:]) if answer else propose(external_id, text, neighbours)
         if proposal.gives_way:
             gone.add(proposal.gives_way)

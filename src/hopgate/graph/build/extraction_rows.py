@@ -14,24 +14,24 @@ from hopgate.times import moment
 MAX_NAME = 200
 
 
-def rows_of_extractions(extractions: Iterable[tuple[int, Extraction]]) -> ExtractedRows:
-    r"""Turn extractions, each with its memory's id, into rows.
+def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> ExtractedRows:
+    r"""Turn extractions, each with its memory's id and the digest of what was read of it, into rows.
 
     Examples
     --------
     >>> from hopgate.extract.extraction import Fact, found
-    >>> rows = rows_of_extractions([(7, found([], [Fact("The NAS", "runs on", "cedar")]))])
+    >>> rows = rows_of_extractions([(7, found([], [Fact("The NAS", "runs on", "cedar")]), "")])
     >>> print(rows.mentions.decode().replace("\t", "|"), rows.facts.decode().replace("\t", "|"), sep="")
     7|0|nas|The NAS|\N|\N
     7|1|cedar|cedar|\N|\N
     7|0|nas|runs on|cedar|1.0|\N|\N
     <BLANKLINE>
     """
-    memories: list[tuple[int, str, str | None]] = []
+    memories: list[tuple[int, str, str | None, str]] = []
     mentions: list[tuple[int, int, str, str, str | None, str | None]] = []
     facts: list[tuple[int, int, str, str, str, float, datetime | None, datetime | None]] = []
-    for memory_id, extraction in extractions:
-        memories.append((memory_id, extraction.state.value, extraction.reason or None))
+    for memory_id, extraction, digest in extractions:
+        memories.append((memory_id, extraction.state.value, extraction.reason or None, digest))
         names: dict[str, tuple[str, str | None]] = {}
         for name, kind in names_used(extraction):
             normal = normalise(name)

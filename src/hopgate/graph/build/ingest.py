@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import WithdrawnError
 from hopgate.extract.cache import text_key
-from hopgate.extract.extraction import Extraction, State, bounded
+from hopgate.extract.extraction import Extraction, Source, State, bounded
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
 from hopgate.graph.build.extraction_rows import MAX_NAME, backwards, is_name, names_used
@@ -16,6 +17,7 @@ from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.revoke import revoke
 from hopgate.graph.build.store_context import carried
 from hopgate.graph.names.normal import initials, normalise
+from hopgate.sending import guarded
 from hopgate.store import extractions
 from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
 from hopgate.store.graph.fact_rows import FactRow
@@ -91,7 +93,7 @@ def add(
     rows = name_rows.by_id(connection, name_ids)
     memory_ids = [one.memory_id for one in batch]
     new_ids = {row.id for row in new_names}
-    older = carried(connection, [row for row in rows if row.id in new_ids], memory_ids)
+    older = carried(connection, [replace(row, is_new=row.id in new_ids) for row in rows], memory_ids)
     if older:
         fact_rows.add_mentions(connection, older)
         memory_ids += sorted({row[0] for row in older})
@@ -132,6 +134,10 @@ def _portions(batch: Sequence[Extracted]) -> Iterator[list[Extracted]]:
         yield portion
 
 
+def _name(source: Source) -> str:
+    return str(source.memory_id)
+
+
 class GraphSink:
     """Write extractions into a store.
 
@@ -164,30 +170,26 @@ class GraphSink:
 
     def _write_portion(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         if self._resolution:
-            names = spellings(one.extraction for one in batch)
-            self._resolution.prepare(
-                self._store,
-                {normal: name for normal, (name, _) in names.items()},
-                {
-                    (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
-                    for one in batch
-                    for fact in one.extraction.facts
-                },
-            )
+            batch = self._prepared(self._resolution, batch)
         self._store.run(lambda connection: self._write(connection, batch, identity))
 
     def _write(self, connection: Connection[Any], batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-        known = extractions.readable(connection, {str(one.source.memory_id): one.source.text for one in batch})
+        read = [one.source for one in batch]
+        known = extractions.readable(connection, read)
         name_rows.lock(connection)
-        before = extractions.recorded(connection, [key for key, _ in known.values()], identity)
+        # Whoever marks a turn that was read with a memory takes the graph's lock to remove what was made with it.
+        told = [source for source in read if source.before]
+        gone = {*map(_name, told)} - extractions.readable(connection, told, lock=False).keys() if told else set()
+        known = {name: row for name, row in known.items() if name not in gone}
+        before = extractions.recorded(connection, [row.id for row in known.values()], identity)
         # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
         rows = [
             (*known[name], one)
-            for name, one in ((str(one.source.memory_id), one) for one in batch)
+            for name, one in ((_name(one.source), one) for one in batch)
             if name in known
-            and not before.get(known[name][0], False)
-            and not (known[name][0] in before and one.extraction.state is State.FAILED)
+            and not before.get(known[name].id, False)
+            and not (known[name].id in before and one.extraction.state is State.FAILED)
         ]
         if again := [key for key, _, _ in rows if key in before]:
             revoke(connection, again)
@@ -197,3 +199,23 @@ class GraphSink:
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for key, _, one in rows), identity
             )
+
+    def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
+        """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""
+        while True:
+            names = spellings(one.extraction for one in batch)
+            facts = {
+                (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
+                for one in batch
+                for fact in one.extraction.facts
+            }
+            read = [one.source for one in batch]
+            try:
+                with guarded(extractions.guard(self._store, read)):
+                    resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()}, facts)
+            except WithdrawnError:
+                with self._store.transaction() as connection:
+                    known = extractions.readable(connection, read, lock=False)
+                batch = [one for one in batch if str(one.source.memory_id) in known]
+            else:
+                return batch

@@ -57,8 +57,13 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
 
 
 def decide(near: str, name: str, same: bool, connection: Connection[Any]) -> bool | None:
-    """Carry out what a model said of two names; whether they became one, or none where they were one already."""
+    """Carry out what a model said of two names; whether they became one, or none where that is not to be done.
+
+    They may be one already, or a memory that had one of them may have turned sensitive since.
+    """
     name_rows.lock(connection)
+    if not name_rows.spelt(connection, [near, name]):
+        return None
     first, second = named(connection, near), named(connection, name)
     if not same:
         concept_rows.settle(connection, second)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hopgate.errors import WithdrawnError
 from hopgate.extract.extraction import Source, sources
 from hopgate.extract.extractor import ContextualExtractor, Extractor
 from hopgate.extract.progress import Progress
@@ -21,6 +22,7 @@ from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext, surveyed_store
 from hopgate.memory import Cleared, Memory, cleared
+from hopgate.sending import guarded
 from hopgate.store import extractions, memories, memory_words, vectors
 from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
@@ -195,9 +197,16 @@ class GraphBuilder:
             total = min(total, limit) if limit is not None else total
         stream = (source for page in pages for source in self._read(page, extractor, context))
         sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
-        # Rules read a text again in less time than it takes to look up what they said of it.
-        cache = None if context is not None else StoreCache(self._store)
-        return (run or Run()).over(stream, extractor, sink, cache=cache, total=total, show=show)
+        return (run or Run()).over(
+            stream,
+            extractor,
+            sink,
+            # Rules read a text again in less time than it takes to look up what they said of it.
+            cache=None if context is not None else StoreCache(self._store),
+            guard=lambda read: extractions.guard(self._store, read),
+            total=total,
+            show=show,
+        )
 
     def embed(self, *, concepts: bool = True, show: Show = str) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
@@ -222,7 +231,13 @@ class GraphBuilder:
                     total = sum(graph_vectors.count_pending(connection, table) for table in tables)
                     progress = replace(progress, total=total)
             if texts := [text for table in tables for _, text in rows[table]]:
-                self._store.run(partial(_write_vectors, rows, self._embed(texts)))
+                try:
+                    with guarded(graph_vectors.guard(self._store, rows)):
+                        made = self._embed(texts)
+                except WithdrawnError:
+                    # One of them is not what it was: the pages are read again.
+                    continue
+                self._store.run(partial(graph_vectors.write_unchanged, rows, made))
                 done = progress.memories + len(texts)
                 progress = replace(progress, memories=done, seconds=time.monotonic() - began)
                 show(progress)
@@ -243,7 +258,7 @@ class GraphBuilder:
         """What tells sources of other memories, for an extractor that reads it: all of them before the first build."""
         if not isinstance(_reader(extractor), ContextualExtractor):
             return None
-        return StoreContext() if deriving else surveyed_store(self._pages(None))
+        return StoreContext() if deriving else surveyed_store(self._store, self._pages(None))
 
     def _read(self, page: Sequence[Memory], extractor: Extractor, context: StoreContext | None) -> Iterable[Source]:
         if context is None:
@@ -285,22 +300,6 @@ def _declare(connection: Connection[Any], single: Collection[str], several: Coll
         version.set_derived(connection, False)
     elif declared:
         follow_change(connection, groups=fact_rows.groups_of_relations(connection, declared))
-
-
-def _write_vectors(
-    rows: Mapping[graph_vectors.Table, Sequence[tuple[int, str]]],
-    made: NDArray[np.float32],
-    connection: Connection[Any],
-) -> None:
-    """Write vectors of rows that still say what was embedded; what changed meanwhile waits for the next time."""
-    name_rows.lock(connection)
-    for table, own in rows.items():
-        vectors_of, made = made[: len(own)], made[len(own) :]
-        if not own:
-            continue
-        now = dict(graph_vectors.pending(connection, table, after=own[0][0] - 1, limit=len(own)))
-        same = [at for at, (key, text) in enumerate(own) if now.get(key) == text]
-        graph_vectors.write(connection, table, [own[at][0] for at in same], vectors_of[same])
 
 
 def _reader(extractor: Extractor) -> Extractor:

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
-from hopgate.extract.context import with_turns
 from hopgate.extract.extraction import Extraction, Source, failed
 from hopgate.extract.extractor import Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.graph.build.extraction_rows import rows_of_extractions
-from hopgate.graph.build.store_context import StoreContext
-from hopgate.store import extractions
-from hopgate.store.graph.extracted_rows import ExtractedRows
-from hopgate.store.memory_ranges import IdRange, in_range
+from hopgate.graph.build.store_context import StoreContext, survey_page
+from hopgate.memory import Memory
+from hopgate.redact import redacted
+from hopgate.sensitivity import SensitivityRules
+from hopgate.store import extractions, setting_rows
+from hopgate.store.graph.extracted_rows import ExtractedRows, copy_lines
+from hopgate.store.memory_ranges import IdRange, digests, in_range
+from hopgate.store.thread_rows import digest
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 # Memories that one process reads at a time and that are written in one transaction: what an interruption costs.
 RANGE = 1000
+
+Surveys = Mapping[str | None, CorpusSurvey]
+"""What memories show of their words, by scope; under None where scopes are shared, or there is none."""
 
 
 class RangeResult(NamedTuple):
@@ -34,29 +40,49 @@ class RangeResult(NamedTuple):
 
 @dataclass
 class RangeReader:
-    """Reads ranges with one extractor; what all memories show of their words is told to it once it is known."""
+    """Reads ranges with one extractor; what a scope's memories show of their words is told to it once it is known."""
 
     extractor: Extractor
-    survey: CorpusSurvey = field(default_factory=CorpusSurvey)
+    surveys: Surveys = field(default_factory=dict)
 
-    def surveyed(self, connection: Connection[Any], ids: IdRange) -> CorpusSurvey:
-        """Survey a range."""
-        found = CorpusSurvey()
-        for source in with_turns(in_range(connection, ids, RANGE).values()):
-            found.add(source)
+    def surveyed(self, connection: Connection[Any], ids: IdRange) -> dict[str | None, CorpusSurvey]:
+        """Survey a range: each scope's memories apart, unless scopes are shared."""
+        found: dict[str | None, CorpusSurvey] = {}
+        shared = setting_rows.scopes(connection) == setting_rows.SHARED
+        survey_page(found, list(_open(connection, ids).values()), shared)
         return found
 
     def extracted(self, connection: Connection[Any], ids: IdRange) -> RangeResult:
         """Extract from those memories of a range that are not done."""
-        known = in_range(connection, ids, RANGE)
+        # Before the texts: what changes between the two is then told from what was read.
+        versions = digests(connection, ids)
+        known = {key: memory for key, memory in _open(connection, ids).items() if key in versions}
         numbers = {memory.external_id: key for key, memory in known.items()}
         done = set(extractions.done(connection, list(numbers), self.extractor.identity))
         left = [memory for name, memory in zip(numbers, known.values(), strict=True) if name not in done]
-        sources = StoreContext(self.survey).filled(connection, left)
+        sources = StoreContext(self.surveys).filled(connection, left)
         made = one_by_one(self.extractor, sources)
-        pairs = zip((numbers[str(source.memory_id)] for source in sources), made, strict=True)
+        keys = [numbers[str(source.memory_id)] for source in sources]
+        rows = rows_of_extractions(zip(keys, made, (versions[key] for key in keys), strict=True))
+        turns = copy_lines(_turns_read(known, zip(keys, sources, strict=True)))
         counted = Progress().plus(made, [False] * len(made), 0.0)
-        return RangeResult(rows_of_extractions(pairs), replace(counted, skipped=len(done)))
+        return RangeResult(rows._replace(turns=turns), replace(counted, skipped=len(done)))
+
+
+def _open(connection: Connection[Any], ids: IdRange) -> dict[int, Memory]:
+    """The memories of a range, without those that a rule of the store makes sensitive whatever their flag says."""
+    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    known = in_range(connection, ids, RANGE)
+    return {key: memory for key, memory in known.items() if not rules.meets(memory)} if rules else known
+
+
+def _turns_read(
+    known: Mapping[int, Memory], read: Iterable[tuple[int, Source]]
+) -> Iterator[tuple[int, str | None, str | None, str]]:
+    """The turns that memories were read with: memory, scope, thread, digest of the turn."""
+    for key, source in read:
+        for turn in source.before:
+            yield key, known[key].scope, known[key].thread, digest(turn)
 
 
 def one_by_one(extractor: Extractor, sources: Sequence[Source]) -> list[Extraction]:
@@ -67,5 +93,5 @@ def one_by_one(extractor: Extractor, sources: Sequence[Source]) -> list[Extracti
         raise
     except Exception as error:
         if len(sources) == 1:
-            return [failed(f"{type(error).__name__}: {str(error)[:200]}")]
+            return [failed(f"{type(error).__name__}: {redacted(str(error)[:200])}")]
         return [one for source in sources for one in one_by_one(extractor, [source])]

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal
 
-from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.graph.build import reading_process
-from hopgate.graph.build.range_reading import RangeReader
+from hopgate.graph.build.range_reading import RangeReader, Surveys
 from hopgate.store.memory_ranges import IdRange
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ class ReadingPool:
     def __init__(self, store: Store, extractor: Extractor, processes: int) -> None:
         self._store = store
         self._own = RangeReader(extractor)
-        self._survey: bytes | None = None
         self._idle: queue.SimpleQueue[_Child | None] = queue.SimpleQueue()
         self._children: list[_Child] = []
         for _ in range(processes):
@@ -47,12 +45,12 @@ class ReadingPool:
             self._idle.put(child)
         self._threads = ThreadPoolExecutor(max(1, len(self._children)), thread_name_prefix="hopgate-reading")
 
-    def tell(self, survey: CorpusSurvey) -> None:
+    def tell(self, surveys: Surveys) -> None:
         """Let every process know what all memories show."""
-        self._own.survey = survey
+        self._own.surveys = surveys
         for child in self._children:
             with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
-                child.ask("survey", survey)
+                child.ask("surveys", surveys)
 
     def each(self, task: Task, ranges: Sequence[IdRange]) -> Iterator[Any]:
         """Do a task for every range; results come in the order of the ranges, as soon as they are there."""

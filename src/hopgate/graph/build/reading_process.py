@@ -28,8 +28,8 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
                 return
             answer: Any = None
             try:
-                if task == "survey":
-                    reader.survey = argument
+                if task == "surveys":
+                    reader.surveys = argument
                 else:
                     answer = getattr(reader, task)(connection, argument)
                 connection.commit()

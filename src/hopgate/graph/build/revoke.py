@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.follow import follow_change
-from hopgate.store.graph import fact_rows, link_rows, name_rows, version
+from hopgate.store.graph import fact_rows, link_rows, merge_rows, name_rows, relation_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from hopgate.store.graph.fact_rows import FactGroup
 
 
 def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
@@ -21,6 +23,7 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     name_rows.lock(connection)
     name_ids = fact_rows.names_of_memories(connection, memory_ids)
     groups = fact_rows.groups_of_memories(connection, memory_ids)
+    relations = fact_rows.relations_of_memories(connection, memory_ids)
     fact_rows.remove(connection, memory_ids)
     was_linked = link_rows.unlink(connection, memory_ids)
     if not name_ids and not was_linked:
@@ -30,4 +33,16 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     concept_ids = sorted({row.concept_id for row in name_rows.by_id(connection, name_ids)})
     dropped = name_rows.drop_unused(connection, name_ids)
     name_rows.refresh(connection, name_ids)
+    merge_rows.forget_names(connection, name_ids)
+    groups += _without_unused(connection, relations)
     follow_change(connection, concept_ids=concept_ids, groups=groups, names=dropped, leaving_out=memory_ids)
+
+
+def _without_unused(connection: Connection[Any], relations: Sequence[str]) -> list[FactGroup]:
+    """Remove relations that no fact has any more; give the groups of those that were called by one of them."""
+    unused = relation_rows.unused(connection, relations)
+    heirs = relation_rows.called_by(connection, unused)
+    groups = fact_rows.groups_of_relations(connection, heirs)
+    relation_rows.call_otherwise(connection, heirs)
+    relation_rows.remove(connection, unused)
+    return [*groups, *fact_rows.groups_of_relations(connection, heirs)]

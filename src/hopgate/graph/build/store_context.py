@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,13 @@ from hopgate.extract.rules.lower_names import BARE, is_rare
 from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.graph.names.normal import normalise
 from hopgate.memory import Memory, cleared
-from hopgate.store import memories, memory_words
-from hopgate.store.graph import name_rows
+from hopgate.store import memory_words, setting_rows, thread_rows
+from hopgate.store.graph import name_rows, scope_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from hopgate.store.store import Store
 
 # Kinds of the names in lower case that the rules find: such a name is one wherever the word stands.
 LOWER_KINDS = frozenset(("host", "service", "name"))
@@ -30,27 +32,47 @@ class StoreContext:
 
     Parameters
     ----------
-    survey : CorpusSurvey, optional
-        What all memories show, for a backfill. Without it the store's names are looked up for each batch.
+    surveys : mapping of scope to CorpusSurvey, optional
+        What all memories show, for a backfill. Without it the store's names are looked up for each batch. Where scopes
+        are shared there is one survey, under None; else a scope learns nothing of another.
     """
 
-    def __init__(self, survey: CorpusSurvey | None = None) -> None:
-        self._survey = survey
+    def __init__(self, surveys: Mapping[str | None, CorpusSurvey] | None = None) -> None:
+        self._surveys = surveys
 
     def filled(self, connection: Connection[Any], batch: Sequence[Memory]) -> list[Source]:
         """Turn memories into sources with the turns before them and the names that others make known."""
+        shared = setting_rows.scopes(connection) == setting_rows.SHARED
+        scopes = {memory.external_id: None if shared else memory.scope for memory in batch}
         read = [replace(source, before=source.before or before) for source, before in _turns(connection, batch)]
-        survey = self._survey or _looked_up(connection, read)
-        return [replace(source, known=known_to(survey, source)) for source in read]
+        if self._surveys is not None:
+            # A scope that came since was not surveyed, and shows nothing.
+            surveys = {scope: self._surveys.get(scope) or CorpusSurvey() for scope in scopes.values()}
+        else:
+            surveys = {
+                scope: _looked_up(
+                    connection, [one for one in read if scopes[str(one.memory_id)] == scope], scope, shared
+                )
+                for scope in set(scopes.values())
+            }
+        return [replace(source, known=known_to(surveys[scopes[str(source.memory_id)]], source)) for source in read]
 
 
-def surveyed_store(pages: Iterable[Sequence[Memory]]) -> StoreContext:
-    """Survey every memory of a store, for a backfill."""
-    survey = CorpusSurvey()
+def surveyed_store(store: Store, pages: Iterable[Sequence[Memory]]) -> StoreContext:
+    """Survey every memory of a store, for a backfill: each scope's apart, unless scopes are shared."""
+    with store.transaction() as connection:
+        shared = setting_rows.scopes(connection) == setting_rows.SHARED
+    surveys: dict[str | None, CorpusSurvey] = {}
     for page in pages:
-        for source in with_turns(page):
-            survey.add(source)
-    return StoreContext(survey)
+        survey_page(surveys, page, shared)
+    return StoreContext(surveys)
+
+
+def survey_page(surveys: dict[str | None, CorpusSurvey], page: Collection[Memory], shared: bool) -> None:
+    """Add memories to their scopes' surveys, or to the one under None where scopes are shared."""
+    scopes = {memory.external_id: None if shared else memory.scope for memory in page}
+    for source in with_turns(page):
+        surveys.setdefault(scopes[str(source.memory_id)], CorpusSurvey()).add(source)
 
 
 def _turns(connection: Connection[Any], batch: Sequence[Memory]) -> Iterator[tuple[Source, tuple[Any, ...]]]:
@@ -61,20 +83,21 @@ def _turns(connection: Connection[Any], batch: Sequence[Memory]) -> Iterator[tup
         thread = thread_of(memory)
         if thread and thread not in seen and memory.created_at and not memory.is_sensitive:
             seen.add(thread)
-            before = memories.turns_before(connection, memory.scope, thread[1], memory.created_at, limit=TURNS)
+            before = thread_rows.turns_before(connection, memory.scope, thread[1], memory.created_at, limit=TURNS)
             earlier[memory.external_id] = tuple(text for _, text in cleared((turn, turn) for turn in before))
     for source in with_turns(batch):
         yield source, earlier.get(str(source.memory_id), ())
 
 
-def _looked_up(connection: Connection[Any], batch: Sequence[Source]) -> CorpusSurvey:
-    """Survey a batch together with what the store knows of its words."""
+def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str | None, shared: bool) -> CorpusSurvey:
+    """Survey a scope's part of a batch together with what the store knows of its words, in that scope or in all."""
     survey = CorpusSurvey()
     for source in batch:
         survey.add(source)
     lower = [word for word in survey.words.lower if is_rare(word, "en", BARE)]
     normals = {normalise(word): word for word in (*lower, *survey.words.starts)}
-    for row in name_rows.by_normal(connection, sorted(normals)):
+    wanted = sorted(normals)
+    for row in name_rows.by_normal(connection, wanted) if shared else scope_rows.known_names(connection, wanted, scope):
         word = normals[row.normal]
         if row.kind == "person":
             survey.words.speakers[word] += 2
@@ -82,7 +105,8 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source]) -> CorpusSu
             survey.words.capitals[word] += 1 + survey.words.lower[word]
         elif row.kind in LOWER_KINDS:
             survey.words.introduced.setdefault(word, row.kind if row.kind != "name" else "")
-    for _, number in memory_words.with_word(connection, lower, limit=RECURS):
+    where = None if shared else memory_words.WithinScope(scope)
+    for _, number in memory_words.with_word(connection, lower, limit=RECURS, within=where):
         survey.words.lower[lower[number - 1]] += 1
     return survey
 
@@ -90,12 +114,25 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source]) -> CorpusSu
 def carried(
     connection: Connection[Any], new: Sequence[name_rows.NameRow], but: Sequence[int]
 ) -> list[tuple[int, int, str, str]]:
-    """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind)."""
-    rows = [row for row in new if row.kind in LOWER_KINDS and row.name.islower() and " " not in row.name]
-    found = memory_words.with_word(connection, [row.name for row in rows], limit=MAX_CARRIED + 1)
+    """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind).
+
+    A name that is known in another scope alone is new in this one, and is carried to memories of this one alone.
+    """
+    shared = setting_rows.scopes(connection) == setting_rows.SHARED
     leaving_out = set(but)
-    return [
-        (memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind or "")
-        for memory, number in found
-        if memory not in leaving_out and sum(one == number for _, one in found) <= MAX_CARRIED
-    ]
+    made = []
+    for scope in [None] if shared else scope_rows.scopes_of(connection, but):
+        rows: list[tuple[int, str, str]] = []
+        if shared:
+            rows = [(row.id, row.name, row.kind or "") for row in new if row.is_new]
+        else:
+            rows = scope_rows.first_named(connection, [row.id for row in new], but, scope)
+        rows = [row for row in rows if row[2] in LOWER_KINDS and row[1].islower() and " " not in row[1]]
+        where = None if shared else memory_words.WithinScope(scope)
+        found = memory_words.with_word(connection, [row[1] for row in rows], limit=MAX_CARRIED + 1, within=where)
+        made += [
+            (memory, *rows[number - 1])
+            for memory, number in found
+            if memory not in leaving_out and sum(one == number for _, one in found) <= MAX_CARRIED
+        ]
+    return made

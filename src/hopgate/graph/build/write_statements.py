@@ -10,11 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, WithdrawnError
+from hopgate.extract.extraction import Source
 from hopgate.extract.statements import Statement, read_statements
 from hopgate.graph.build.store_context import StoreContext
 from hopgate.memory import Memory
-from hopgate.store import memories
+from hopgate.sending import guarded
+from hopgate.store import extractions, memories
 
 if TYPE_CHECKING:
     from hopgate.extract.model.statement_writer import StatementWriter
@@ -53,7 +55,8 @@ def write_statements(
 ) -> StatementRun:
     """Ask about every memory that the file says nothing of yet, and add what the model states to it.
 
-    Memories are read from the store just before they are sent, so that one that turned sensitive meanwhile is not.
+    Whether they may be read is asked again right before each request and before its answer is written: one that turned
+    sensitive, changed or was deleted meanwhile is left out.
     """
     done = {one.doc_id for one in read_statements(path)} if path.exists() else set()
     run = StatementRun(skipped=len(done))
@@ -62,13 +65,31 @@ def write_statements(
             if limit is not None and run.memories >= limit:
                 break
             part = group[: limit - run.memories] if limit is not None else group
+            sources, found = _stated(store, writer, part)
             with store.transaction() as connection:
-                sources = StoreContext().filled(connection, part)
-            found = writer.write(sources) if sources else []
-            add(found)
-            run = StatementRun(run.memories + len(sources), len(done), writer.unanswered, run.statements + len(found))
+                # Held until the lines are written: what was withdrawn meanwhile is not, and who marks one now waits.
+                known = extractions.readable(connection, sources) if sources else {}
+                kept = [one for one in found if one.doc_id in known]
+                add(kept)
+            run = StatementRun(run.memories + len(known), len(done), writer.unanswered, run.statements + len(kept))
             show(run)
     return run
+
+
+def _stated(store: Store, writer: StatementWriter, group: Sequence[Memory]) -> tuple[list[Source], list[Statement]]:
+    """Ask about those of a group that may be read; where one of them is withdrawn on the way, about the others."""
+    while True:
+        with store.transaction() as connection:
+            filled = StoreContext().filled(connection, group)
+            known = extractions.readable(connection, filled, lock=False) if filled else {}
+        sources = [source for source in filled if str(source.memory_id) in known]
+        if not sources:
+            return [], []
+        try:
+            with guarded(extractions.guard(store, sources)):
+                return sources, writer.write(sources)
+        except WithdrawnError:
+            continue
 
 
 def _groups(store: Store, done: Collection[str], size: int) -> Iterator[list[Memory]]:

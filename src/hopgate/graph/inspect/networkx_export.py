@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     Graph = nx.MultiDiGraph[str]
 
 FORMATS = ("graphml", "json")
+
+
+# XML has no control characters, halves of surrogate pairs nor non-characters, escaped or not; names rarely do.
+_NOT_XML = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_networkx(
@@ -79,7 +84,7 @@ def graphml(graph: Graph) -> str:
     """The graph as GraphML; it has no lists, so a list becomes one text with an item a line."""
     import networkx as nx
 
-    plain = graph.copy()
+    plain: Graph = nx.relabel_nodes(graph, _flat)
     for _, values in plain.nodes(data=True):
         values.update({name: _flat(value) for name, value in values.items()})
     for _, _, values in plain.edges(data=True):
@@ -89,5 +94,4 @@ def graphml(graph: Graph) -> str:
 
 def _flat(value: Any) -> Any:
     text = "\n".join(map(str, value)) if isinstance(value, list) else value
-    # XML has no control characters; names and ids rarely do.
-    return "".join(c for c in text if c >= " " or c in "\n\t") if isinstance(text, str) else text
+    return _NOT_XML.sub("", text) if isinstance(text, str) else text

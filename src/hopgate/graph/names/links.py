@@ -7,7 +7,6 @@ gaps. What they add to recall is measured in docs/research/walking.md.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +28,6 @@ INSIDE_WEIGHT = 0.5
 BATCH = 1000
 MAX_CARRIED = 200
 
-_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
-
 
 def title_links(index: NameIndex, titles: Iterable[tuple[int, str]]) -> list[tuple[int, int]]:
     """Give (memory, concept) for each title that is a concept's name, a bracketed addition apart.
@@ -46,11 +43,23 @@ def title_links(index: NameIndex, titles: Iterable[tuple[int, str]]) -> list[tup
     """
     links = set()
     for memory, title in titles:
-        for name in {title, _BRACKETED.sub("", title)}:
+        for name in {title, without_addition(title)}:
             concept = index.exact(name)
             if concept is not None:
                 links.add((memory, concept))
     return sorted(links)
+
+
+def without_addition(title: str) -> str:
+    """A title without the bracketed addition at its end.
+
+    Examples
+    --------
+    >>> without_addition("Mill Street (road)"), without_addition("A (b) c")
+    ('Mill Street', 'A (b) c')
+    """
+    head, bracket, addition = title.rstrip().rpartition("(")
+    return head.rstrip() if bracket and addition.find(")") == len(addition) - 1 else title
 
 
 def inside_links(index: NameIndex, names: Iterable[tuple[str, int]]) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ _DOTTED = re.compile(r"\b((?:\w\.)+\w?)(?=\W|$)")
 _POSSESSIVE = re.compile(r"['’]s\b")
 # Kept inside a name: letters, digits, the dot of a version, and the marks by which C++, C# and C differ.
 _SEPARATOR = re.compile(r"[^\w.+#]|_|(?<!\d)\.|\.(?!\d)")
-_ARTICLES = ("the ", "a ", "an ")
+_ARTICLES = frozenset(("the", "a", "an"))
 _NUMERAL = re.compile(r"v?\d[\w.]*")
 
 
@@ -51,9 +51,11 @@ def normalise(name: str) -> str:
     >>> normalise("The  U.S. Navy's"), normalise("Pérez-Reverte"), normalise("C++"), normalise("Python 3.11")
     ('us navy', 'perez reverte', 'c++', 'python 3.11')
     """
-    # One pass may leave something for the next (a ligature, an article behind an article): repeat until all is done.
-    once = _folded(name)
-    return once if once == name else normalise(once)
+    # One pass may leave something for the next, such as a ligature: repeat until all is done.
+    before, folded = name, _folded(name)
+    while folded != before:
+        before, folded = folded, _folded(folded)
+    return folded
 
 
 def _folded(name: str) -> str:
@@ -68,10 +70,12 @@ def _folded(name: str) -> str:
         plain = _POSSESSIVE.sub("", plain)
     if "." in plain:
         plain = _DOTTED.sub(lambda found: found[0].replace(".", "") if not found[0][0].isdigit() else found[0], plain)
-    spaced = " ".join(_SEPARATOR.sub(" ", plain).split())
-    for article in _ARTICLES:
-        spaced = spaced.removeprefix(article)
-    return spaced or " ".join(folded.split())
+    words = _SEPARATOR.sub(" ", plain).split()
+    # All articles before a name at once: a pass for each would take as many passes as somebody wrote articles.
+    first = 0
+    while first < len(words) - 1 and words[first] in _ARTICLES:
+        first += 1
+    return " ".join(words[first:]) or " ".join(folded.split())
 
 
 @lru_cache(maxsize=1 << 16)

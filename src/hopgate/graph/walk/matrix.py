@@ -22,6 +22,8 @@ from hopgate.store.graph.link_rows import TITLED
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.graph.walk.scope_graph import ScopeGraph
+
 # Above this many entries for each id in use, a table indexed by id would waste memory; ids are searched instead.
 _SPARSE = 8
 
@@ -45,6 +47,8 @@ class GraphMatrix:
         The number of every memory's scope.
     arc_source, arc_target, arc_weight, arc_kind : arrays
         The arcs between memories, the weight that is walked, and a number into `ARC_KINDS`. Both ends have one scope.
+    own : ScopeGraph, optional
+        For a scope's part: how its own memories call what is in it. Its concepts come in the order in which they do.
     """
 
     stamp: Stamp
@@ -65,6 +69,7 @@ class GraphMatrix:
     arc_target: NDArray[np.int32]
     arc_weight: NDArray[np.float32]
     arc_kind: NDArray[np.int32]
+    own: ScopeGraph | None = None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -88,7 +93,11 @@ class GraphMatrix:
 
     def concepts(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Number concepts by their ids, from 0; -1 for those that this view does not have."""
-        return positions(self.concept_ids, np.asarray(ids, np.int64))
+        if self.own is None:
+            return positions(self.concept_ids, np.asarray(ids, np.int64))
+        order = self.concept_ids.argsort()
+        found = positions(self.concept_ids[order], np.asarray(ids, np.int64))
+        return np.where(found >= 0, order[found] if len(order) else -1, -1)
 
     @cached_property
     def edge_ids(self) -> frozenset[int]:

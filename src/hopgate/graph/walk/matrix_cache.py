@@ -6,9 +6,11 @@ import hashlib
 import threading
 import warnings
 from collections import OrderedDict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hopgate.embed.cache import default_directory
 from hopgate.graph.walk.graph_rows import GraphRows, patched, read_rows
 from hopgate.graph.walk.matrix import GraphMatrix, matrix_of
 from hopgate.graph.walk.matrix_config import MatrixConfig
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 KEPT = 4
 # Where more memories, concepts and edges than this changed, all are read again.
 MOST_CHANGED = 1000
+# On disk, of all stores together: throw-away stores leave theirs behind.
+MOST_FILES = 64
 
 
 class MatrixCache:
@@ -80,7 +84,7 @@ class MatrixCache:
             if found is None:
                 found = (
                     self._follow(snapshot, stamp, config)
-                    or self._read(stamp, config)
+                    or self._read(snapshot, stamp, config)
                     or self._load(snapshot, stamp, config)
                 )
                 self._remember(found)
@@ -108,9 +112,12 @@ class MatrixCache:
         view = f"{stamp.changed_at} {config!r}".encode()
         return self.directory / f"{stamp.database}-{stamp.version}-{hashlib.sha256(view).hexdigest()[:16]}.npz"
 
-    def _read(self, stamp: Stamp, config: MatrixConfig) -> GraphMatrix | None:
+    def _read(self, snapshot: Connection[Any], stamp: Stamp, config: MatrixConfig) -> GraphMatrix | None:
         path = self._path(stamp, config)
-        return read_matrix(path, stamp, config) if path else None
+        if path is None:
+            return None
+        relations = partial(arrays.edge_relations, snapshot, as_of=config.as_of, known_at=config.known_at)
+        return read_matrix(path, stamp, config, relations)
 
     def _follow(self, snapshot: Connection[Any], stamp: Stamp, config: MatrixConfig) -> GraphMatrix | None:
         """Patch the rows of an earlier version with what changed since; none where there are none, or too much did."""
@@ -152,6 +159,19 @@ class MatrixCache:
         same.sort(key=_age)
         for path in {*files} - {newest, *same[: self._kept - 1]}:
             path.unlink(missing_ok=True)
+        # Those of stores that are gone are nobody's to prune: of all there are only so many, the last used.
+        for path in sorted(newest.parent.glob("*.npz"), key=_age)[MOST_FILES:]:
+            path.unlink(missing_ok=True)
+
+
+def matrix_directory() -> Path:
+    """Where matrices are kept between processes."""
+    return default_directory() / "matrices"
+
+
+def kept_files(directory: Path) -> list[Path]:
+    """The matrices that are kept in a folder, whatever store's they are."""
+    return sorted(directory.glob("*.npz"))
 
 
 def _age(path: Path) -> float:

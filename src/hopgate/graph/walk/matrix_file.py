@@ -7,6 +7,7 @@ import os
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,11 @@ import numpy as np
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.walk_graph import WalkGraph
+from hopgate.private_files import private_folder
 from hopgate.store.graph.arrays import Stamp
 
 # Changes when what the arrays mean changes; a file of another format is loaded anew from the database.
-FORMAT = 3
+FORMAT = 4
 _ARRAYS = (
     "memory_ids",
     "concept_ids",
@@ -38,7 +40,7 @@ _ARRAYS = (
 
 def write_matrix(path: Path, matrix: GraphMatrix) -> None:
     """Write a matrix beside its place and move it there, so that nobody ever reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(path.parent)
     arrays = {name: getattr(matrix, name) for name in _ARRAYS}
     graph = matrix.graph
     arrays |= {"indptr": graph.indptr, "indices": graph.indices, "weights": graph.weights}
@@ -46,7 +48,8 @@ def write_matrix(path: Path, matrix: GraphMatrix) -> None:
         "identity": _identity(matrix.stamp, matrix.config),
         "memories": graph.memories,
         "undirected": graph.undirected,
-        "relations": matrix.relations,
+        # How many, and not which: they were read in texts, and a file outlives what turns sensitive.
+        "relations": len(matrix.relations),
     }
     handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
     try:
@@ -58,8 +61,16 @@ def write_matrix(path: Path, matrix: GraphMatrix) -> None:
         raise
 
 
-def read_matrix(path: Path, stamp: Stamp, config: MatrixConfig) -> GraphMatrix | None:
-    """Read a matrix; none when there is no file, when it is damaged, or when it is another one's."""
+def read_matrix(
+    path: Path, stamp: Stamp, config: MatrixConfig, relations: Callable[[], tuple[str, ...]]
+) -> GraphMatrix | None:
+    """Read a matrix; none when there is no file, when it is damaged, or when it is another one's.
+
+    Parameters
+    ----------
+    relations : callable
+        Gives the relations of the edges that this view has, in ascending order: the file holds their numbers alone.
+    """
     try:
         with np.load(path, allow_pickle=False) as file:
             # Each array carries a checksum, which is compared when it is read.
@@ -70,10 +81,13 @@ def read_matrix(path: Path, stamp: Stamp, config: MatrixConfig) -> GraphMatrix |
                 file["indptr"], file["indices"], file["weights"], about["memories"], undirected=about["undirected"]
             )
             arrays = {name: file[name] for name in _ARRAYS}
+        named = relations()
+        if len(named) != about["relations"]:
+            return None
     # All that a damaged or half-written archive was seen to raise; the matrix is then loaded from the database again.
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError):
         return None
-    return GraphMatrix(stamp=stamp, config=config, graph=graph, relations=tuple(about["relations"]), **arrays)
+    return GraphMatrix(stamp=stamp, config=config, graph=graph, relations=named, **arrays)
 
 
 def _identity(stamp: Stamp, config: MatrixConfig) -> str:

@@ -10,12 +10,80 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.scope_graph import ScopeGraph
 from hopgate.graph.walk.walk_graph import mention_graph
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 
 
+def own_part(matrix: GraphMatrix, memory_ids: Collection[int], own: ScopeGraph) -> GraphMatrix:
+    """Cut a matrix down to some memories, with the concepts that they name and the edges that they support.
+
+    Nothing in it depends on other memories, the order of its nodes included: equal rows give equal walks, bit for bit.
+    """
+    graph = matrix.graph
+    places = matrix.memories(np.fromiter(memory_ids, np.int64, len(memory_ids)))
+    memory_at = _numbered(np.unique(places[places >= 0]), graph.memories)
+    concept_ids = np.array(own.concept_ids, np.int64)
+    concept_at = np.full(graph.concepts, -1, np.int64)
+    concept_at[matrix.concepts(concept_ids)] = np.arange(len(concept_ids))
+
+    ends = int(graph.indptr[graph.memories])
+    memory = memory_at[np.repeat(np.arange(graph.memories), np.diff(graph.indptr[: graph.memories + 1]))]
+    target = graph.indices[:ends].astype(np.int64)
+    concept = np.full(ends, -1, np.int64)
+    concept[target >= graph.memories] = concept_at[target[target >= graph.memories] - graph.memories]
+    mentions = np.flatnonzero((memory >= 0) & (concept >= 0))
+    mentions = mentions[np.lexsort((concept[mentions], memory[mentions]))]
+
+    number = {key: place for place, key in enumerate(own.concept_ids)}
+    edges = [edge for edge in own.edges if edge.row.weight > 0] if matrix.config.edges else []
+    relations = tuple(sorted({edge.relation for edge in edges}))
+    source = np.array([number[edge.row.src_id] for edge in edges], np.int32)
+    goal = np.array([number[edge.row.dst_id] for edge in edges], np.int32)
+    edge_weight = np.array([edge.row.weight for edge in edges], np.float32)
+
+    first, second = memory_at[matrix.arc_source], memory_at[matrix.arc_target]
+    arcs = (first >= 0) & (second >= 0)
+    title_memory, title_concept = memory_at[matrix.title_memory], concept_at[matrix.title_concept]
+    titled = (title_memory >= 0) & (title_concept >= 0)
+    return replace(
+        matrix,
+        graph=mention_graph(
+            int((memory_at >= 0).sum()),
+            len(concept_ids),
+            memory[mentions],
+            concept[mentions],
+            graph.weights[:ends][mentions],
+            source=source,
+            target=goal,
+            edge_weight=edge_weight,
+            first=first[arcs],
+            second=second[arcs],
+            arc_weight=matrix.arc_weight[arcs],
+        ),
+        memory_ids=matrix.memory_ids[memory_at >= 0],
+        concept_ids=concept_ids,
+        title_memory=title_memory[titled].astype(np.int32),
+        title_concept=title_concept[titled].astype(np.int32),
+        relations=relations,
+        edge_source=source,
+        edge_target=goal,
+        edge_relation=np.array([relations.index(edge.relation) for edge in edges], np.int32),
+        edge_weight=edge_weight,
+        edge_id=np.array([edge.edge_id for edge in edges], np.int64),
+        memory_scope=matrix.memory_scope[memory_at >= 0],
+        arc_source=first[arcs].astype(np.int32),
+        arc_target=second[arcs].astype(np.int32),
+        arc_weight=matrix.arc_weight[arcs],
+        arc_kind=matrix.arc_kind[arcs],
+        own=own,
+    )
+
+
 def within(matrix: GraphMatrix, memory_ids: Collection[int], edge_ids: Collection[int]) -> GraphMatrix:
-    """Cut a matrix down to some memories, the concepts they mention, and what joins these.
+    """Cut a shuffled a matrix down to some memories, the concepts they mention, and what joins these.
+
+    The edges of a shuffle are nobody's: those are kept whose real ones these memories support.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.recall.filters import Filters
+from hopgate.recall.legs.scope_views import ScopeViews
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,13 +22,12 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.matrix_cache import MatrixCache
     from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded
     from hopgate.graph.walk.rank import Walk
+    from hopgate.graph.walk.scope_graph import ScopeSight
     from hopgate.graph.walk.seeds import Restart
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
 Leg = list[tuple[int, float]]
-# Scopes whose part of the matrix is kept: as many people or conversations that are asked in turn.
-KEPT_SCOPES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class WalkTrace:
     """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
 
     `walks` has the walks from memories, names and facts, a column each; hops have none. `asked` says as of when, where
-    the query itself says so.
+    the query itself says so. `sight` is what may be shown of a walk that passed through other scopes.
     """
 
     matrix: GraphMatrix
@@ -45,6 +44,7 @@ class WalkTrace:
     mixture: Mixture
     walks: NDArray[np.float64] | None = None
     asked: str = ""
+    sight: ScopeSight | None = None
 
 
 class GraphRanking(NamedTuple):
@@ -102,8 +102,7 @@ class GraphLeg:
         self._hops = hops
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
-        self._scopes: dict[Filters, tuple[GraphMatrix, GraphMatrix]] = {}
-        self._keeping = threading.Lock()
+        self._scope_views = ScopeViews()
 
     @property
     def walk(self) -> Walk:
@@ -154,7 +153,8 @@ class GraphLeg:
             config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
             whole = self._matrices.get(config, connection)
             matrix = self.view(connection, whole, filters)
-            return look_up(connection, whole, matrix, query, vector, filters, seeding, near=near, exact=bool(exact))
+            seen = look_up(connection, whole, matrix, query, vector, filters, seeding, near=near, exact=bool(exact))
+            return seen._replace(sight=self._sight(connection, matrix, filters))
 
         with self._store.transaction() as connection:
             found = found_as(filters)
@@ -201,14 +201,17 @@ class GraphLeg:
             return GraphRanking([], None, {})
         begun = seeded(matrix, self.seeds(found, base, legs or {}), walk.seeding)
         if self._hops is not None:
-            return self._by_hops(begun, matrix, walk, replace(filters, as_of=found.as_of or filters.as_of), found.asked)
-        allowed = self._allowed(matrix, filters)
+            return self._by_hops(begun, found, walk, filters)
+        allowed = self._allowed(matrix, filters, found.sight)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, begun.starts, walk, exact=bool(exact), all_memories=allowed is not None)
         ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
         start = begun.starts.mixed(ranked.mixture.shares)
         return GraphRanking(
-            ranked.hits, WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked), ranked.scores, begun.blind
+            ranked.hits,
+            WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked, found.sight),
+            ranked.scores,
+            begun.blind,
         )
 
     def rank_from(self, belief: Mapping[int, float], filters: Filters, depth: int) -> GraphRanking:
@@ -230,11 +233,12 @@ class GraphLeg:
         config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         with self._store.transaction() as connection:
             matrix = self.view(connection, self._matrices.get(config, connection), filters)
+            sight = self._sight(connection, matrix, filters)
         places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
         linked = {key: at for key, at in places.items() if at >= 0 and not matrix.graph.dangling[at]}
         if not linked:
             return GraphRanking([], None, {})
-        walk, allowed = replace(self.walk, depth=depth), self._allowed(matrix, filters)
+        walk, allowed = replace(self.walk, depth=depth), self._allowed(matrix, filters, sight)
         found = starts(matrix.graph, memories={at: belief[key] for key, at in linked.items()}, seeding=walk.seeding)
         walks = source_walks(matrix.graph, found, walk, all_memories=True)
         scores = walks[:, 0]
@@ -243,7 +247,7 @@ class GraphLeg:
         known |= {int(matrix.memory_ids[node]): float(scores[node]) for node in best}
         hits = sorted(known.items(), key=lambda hit: (-hit[1], hit[0]))
         mixture = Mixture((1.0, 0.0, 0.0))
-        trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks)
+        trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks, sight=sight)
         return GraphRanking(hits, trace, known, frozenset(belief.keys() - linked.keys()))
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[str, ...]:
@@ -251,17 +255,23 @@ class GraphLeg:
         from hopgate.graph.walk.explain import path_in_words
 
         with self._store.transaction() as connection:
-            return path_in_words(connection, trace.matrix, trace.start, memory_id, damping=trace.walk.damping)
+            return path_in_words(
+                connection, trace.matrix, trace.start, memory_id, damping=trace.walk.damping, sight=trace.sight
+            )
 
     @cached_property
     def _matrices(self) -> MatrixCache:
-        from hopgate.embed.cache import default_directory
-        from hopgate.graph.walk.matrix_cache import MatrixCache
+        from hopgate.graph.walk.matrix_cache import MatrixCache, matrix_directory
 
-        return MatrixCache(self._store, default_directory() / "matrices")
+        return MatrixCache(self._store, matrix_directory())
 
-    def view(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> GraphMatrix:
-        """The matrix itself or its shuffle, made once; with a scope, the scope's part of it."""
+    def view(
+        self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters, *, derived: bool = True
+    ) -> GraphMatrix:
+        """The matrix itself or its shuffle, made once; with a scope, the scope's part of it.
+
+        With `derived` that part's edges follow from the scope's own facts; a changed graph's are taken as they are.
+        """
         if self._shuffle is not None:
             if self._shuffled is None or self._shuffled[0] is not matrix:
                 from hopgate.graph.inspect.shuffle import shuffled
@@ -269,23 +279,10 @@ class GraphLeg:
 
                 self._shuffled = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
             matrix = self._shuffled[1]
-        if filters.scope is None:
-            return matrix
-        from hopgate.graph.walk.scope_view import within
-        from hopgate.store.graph import edge_rows
+        return self._scope_views.part(connection, matrix, filters, derived=derived and self._shuffle is None)
 
-        inside = replace(filters, exclude=())
-        whole, part = self._scopes.get(inside, (None, None))
-        if part is None or whole is not matrix:
-            condition, parameters = inside.sql()
-            rows = connection.execute(f"SELECT id FROM memories WHERE {condition}", parameters).fetchall()
-            ids = [row[0] for row in rows]
-            part = within(matrix, ids, edge_rows.with_evidence(connection, ids))
-            with self._keeping:
-                # An older version's matrix is let go of, and of this one's scopes the first that came.
-                kept = [(key, pair) for key, pair in self._scopes.items() if pair[0].stamp == matrix.stamp]
-                self._scopes = dict([*kept[-(KEPT_SCOPES - 1) :], (inside, (matrix, part))])
-        return part
+    def _sight(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> ScopeSight | None:
+        return None if self._shuffle is not None else self._scope_views.sight(connection, matrix, filters)
 
     def seeds(
         self,
@@ -298,17 +295,19 @@ class GraphLeg:
 
         return query_seeds(found, base, legs, self.walk.seeding)
 
-    def _by_hops(self, begun: Seeded, matrix: GraphMatrix, walk: Walk, filters: Filters, asked: str) -> GraphRanking:
+    def _by_hops(self, begun: Seeded, found: LookedUp, walk: Walk, filters: Filters) -> GraphRanking:
         """Rank by hops in SQL from the same seeds."""
         from hopgate.graph.walk.adaptive import Mixture
         from hopgate.graph.walk.seeds import COMMON_SHARES
 
         mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)
         start = begun.starts.mixed(mixture.shares)
+        then = replace(filters, as_of=found.as_of or filters.as_of)
         with self._store.transaction() as connection:
-            hits = self._rank_by_hops(connection, matrix, start, filters, walk.depth)
+            hits = self._rank_by_hops(connection, found.matrix, start, then, walk.depth)
         scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
-        return GraphRanking(hits, WalkTrace(matrix, start, self.walk, mixture, None, asked), scores, begun.blind)
+        trace = WalkTrace(found.matrix, start, self.walk, mixture, None, found.asked, found.sight)
+        return GraphRanking(hits, trace, scores, begun.blind)
 
     def _dated(
         self, connection: Connection[Any], found: LookedUp, query: str, filters: Filters
@@ -321,12 +320,16 @@ class GraphLeg:
         asked = asked_time(query)
         if asked is None:
             return None, ""
-        from hopgate.store.graph import edge_rows
+        # Only what this scope's own facts say may tell.
+        if (own := found.matrix.own) is not None:
+            named = set(found.concepts)
+            rows = [edge.row for edge in own.edges if {edge.row.src_id, edge.row.dst_id} & named]
+            held = [(row.valid_from, row.valid_to) for row in rows]
+        else:
+            from hopgate.store.graph import edge_rows
 
-        # Only what this scope's part of the graph has may tell: the matrix holds no other edge.
-        own = set(found.matrix.edge_id.tolist())
-        held = edge_rows.intervals(connection, found.concepts)
-        moment = as_of(asked, [interval for edge, interval in held.items() if edge in own])
+            held = list(edge_rows.intervals(connection, found.concepts).values())
+        moment = as_of(asked, held)
         if moment is None:
             return None, ""
         return moment, f"{moment:%Y-%m-%d}, because the query says “{asked.words}”"
@@ -355,13 +358,17 @@ class GraphLeg:
             parameters=parameters,
         )
 
-    def _allowed(self, matrix: GraphMatrix, filters: Filters) -> NDArray[np.bool_] | None:
-        """Which memories may be returned, where some are in context already; the matrix has left out all others."""
+    def _allowed(
+        self, matrix: GraphMatrix, filters: Filters, sight: ScopeSight | None = None
+    ) -> NDArray[np.bool_] | None:
+        """Which memories may be returned: not those in context already, nor of a whole graph another scope's."""
         import numpy as np
 
-        if not filters.exclude:
+        if not filters.exclude and sight is None:
             return None
         allowed = np.ones(len(matrix.memory_ids), dtype=bool)
+        if sight is not None:
+            allowed = np.isin(matrix.memory_ids, np.fromiter(sight.memory_ids, np.int64, len(sight.memory_ids)))
         places = matrix.memories(filters.exclude)
         allowed[places[places >= 0]] = False
         return allowed

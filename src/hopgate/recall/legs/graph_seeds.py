@@ -11,12 +11,14 @@ from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixed_ranking import QuerySeeds
 from hopgate.graph.walk.seeds import Seeding, memory_mass
 from hopgate.recall.filters import Filters
-from hopgate.store.graph import seed_rows
+from hopgate.store.graph import graph_vectors, seed_rows
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
+
+    from hopgate.graph.walk.scope_graph import ScopeSight
 
 
 class LookedUp(NamedTuple):
@@ -32,6 +34,8 @@ class LookedUp(NamedTuple):
         The nearest facts, and the memories of the nearest statements, with their cosines, best first.
     as_of, asked : datetime, str
         As of when, and why, where the query itself says so.
+    sight : ScopeSight, optional
+        What may be shown of a walk that passes through other scopes.
     """
 
     whole: GraphMatrix
@@ -41,6 +45,7 @@ class LookedUp(NamedTuple):
     statements: Sequence[tuple[int, float]] = ()
     as_of: datetime | None = None
     asked: str = ""
+    sight: ScopeSight | None = None
 
 
 def look_up(
@@ -69,7 +74,7 @@ def look_up(
         connection,
         name_runs([query]),
         vector,
-        facts=near,
+        facts=near if matrix.own is None else 0,
         statements=seeding.near_statements if seeding.statements else 0,
         exact=exact,
         as_of=filters.as_of,
@@ -78,7 +83,16 @@ def look_up(
         condition=condition,
         parameters=parameters,
     )
-    return LookedUp(whole, matrix, concepts_in(query, found.names), found.facts, found.statements)
+    if matrix.own is None:
+        # Of a shuffle's part, or of a whole graph that scopes share.
+        return LookedUp(whole, matrix, concepts_in(query, found.names), found.facts, found.statements)
+    # Which of these edges hold was decided by this scope's facts; of equally near ones the first here is first.
+    facts: list[tuple[int, float]] = []
+    if vector is not None:
+        place = {int(edge): at for at, edge in enumerate(matrix.edge_id)}
+        cosines = graph_vectors.fact_cosines(connection, vector, [edge for edge in place if edge > 0])
+        facts = sorted(cosines.items(), key=lambda fact: (-fact[1], place[fact[0]]))[:near]
+    return LookedUp(whole, matrix, matrix.own.concepts_in(query), facts, found.statements)
 
 
 def query_seeds(

@@ -10,25 +10,32 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.store.memory_ranges import DIGEST
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 _TABLES = """
-CREATE TEMP TABLE extracted_memories (memory_id bigint, state text, reason text) ON COMMIT DROP;
+CREATE TEMP TABLE extracted_memories (memory_id bigint, state text, reason text, digest text) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_mentions (memory_id bigint, place integer, normal text, spelling text, kind text,
   initials text) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_facts (memory_id bigint, place integer, subject text, relation text, object text,
   weight real, valid_from timestamptz, valid_to timestamptz) ON COMMIT DROP;
+CREATE TEMP TABLE extracted_turns (memory_id bigint, scope text, thread text, digest text) ON COMMIT DROP;
 """
+_NAMES = ("extracted_memories", "extracted_mentions", "extracted_facts", "extracted_turns")
 
 
 class ExtractedRows(NamedTuple):
-    """Rows of the three temporary tables as COPY reads them: few bytes to hand from one process to another."""
+    """Rows of the temporary tables as COPY reads them: few bytes to hand from one process to another.
+
+    `memories` have the digest of what was read of each, and `turns` those of the turns that each was read with.
+    """
 
     memories: bytes
     mentions: bytes
     facts: bytes
+    turns: bytes = b""
 
 
 def copy_lines(rows: Iterable[Sequence[str | int | float | datetime | None]]) -> bytes:
@@ -55,28 +62,53 @@ def _field(value: str | int | float | datetime | None) -> str:
 def stage(connection: Connection[Any], rows: ExtractedRows) -> None:
     """Lay rows into temporary tables, which last as long as the transaction."""
     connection.execute(_TABLES)
-    for table, lines in zip(("extracted_memories", "extracted_mentions", "extracted_facts"), rows, strict=True):
+    for table, lines in zip(_NAMES, rows, strict=True):
         with connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN") as copy:
             copy.write(lines)
-    connection.execute("ANALYZE extracted_memories, extracted_mentions, extracted_facts")
+    connection.execute(f"ANALYZE {', '.join(_NAMES)}")
 
 
-def keep_readable(connection: Connection[Any]) -> list[int]:
-    """Keep what may be written about, and lock it; give the memories among it that were extracted from before.
+def keep_readable(connection: Connection[Any]) -> None:
+    """Keep what may be written about, and lock it.
 
-    What turned sensitive or was deleted while it was read is left out, and so is a failure after an earlier success.
+    What turned sensitive, changed or was deleted while it was read is left out, and so is a failure after an earlier
+    success.
     """
     rows = connection.execute(
         "SELECT m.id, EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id), s.state = 'failed' "
         "FROM extracted_memories s JOIN memories m ON m.id = s.memory_id WHERE NOT m.is_sensitive "
-        "ORDER BY m.id FOR NO KEY UPDATE OF m"
+        f"AND {DIGEST} = s.digest ORDER BY m.id FOR NO KEY UPDATE OF m"
     ).fetchall()
-    kept = [key for key, before, failed in rows if not (before and failed)]
-    (total,) = connection.execute("SELECT count(*) FROM extracted_memories").fetchall()
-    if total[0] > len(kept):
-        for table in ("extracted_memories", "extracted_mentions", "extracted_facts"):
-            connection.execute(f"DELETE FROM {table} WHERE NOT (memory_id = ANY(%s))", (kept,))
-    return [key for key, before, failed in rows if before and not failed]
+    kept = {key for key, before, failed in rows if not (before and failed)}
+    if gone := {row[0] for row in connection.execute("SELECT memory_id FROM extracted_memories")} - kept:
+        _drop(connection, sorted(gone))
+
+
+def drop_told(connection: Connection[Any]) -> None:
+    """Drop memories that were read with a turn which no open memory says any more.
+
+    Under the graph's lock: whoever marks a turn takes it to remove what was made with its help.
+    """
+    gone = connection.execute(
+        "WITH said AS MATERIALIZED (SELECT DISTINCT m.scope, m.thread, md5(coalesce(m.content, '')) AS digest "
+        "FROM memories m WHERE m.thread IN (SELECT thread FROM extracted_turns) AND NOT m.is_sensitive) "
+        "SELECT DISTINCT t.memory_id FROM extracted_turns t WHERE NOT EXISTS (SELECT 1 FROM said s "
+        "WHERE s.thread = t.thread AND s.digest = t.digest AND s.scope IS NOT DISTINCT FROM t.scope)"
+    ).fetchall()
+    if not gone:
+        return
+    _drop(connection, [row[0] for row in gone])
+
+
+def _drop(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
+    for table in _NAMES:
+        connection.execute(f"DELETE FROM {table} WHERE memory_id = ANY(%s)", (list(memory_ids),))
+
+
+def extracted_before(connection: Connection[Any]) -> list[int]:
+    """The memories that were extracted from before."""
+    rows = connection.execute("SELECT memory_id FROM extracted_memories JOIN extractions USING (memory_id) ORDER BY 1")
+    return [row[0] for row in rows]
 
 
 def add_names(connection: Connection[Any]) -> None:

@@ -111,6 +111,12 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
     return [row[0] for row in rows]
 
 
+def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
+    """The raw relations of memories' facts."""
+    rows = connection.execute("SELECT DISTINCT relation FROM facts WHERE memory_id = ANY(%s)", (list(memory_ids),))
+    return sorted(row[0] for row in rows)
+
+
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Remove the mentions and facts of memories, and the record of their extraction."""
     connection.execute(

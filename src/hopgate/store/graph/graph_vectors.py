@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from hopgate.store import vectors
+from hopgate.store.clearance import StoreGuard
+from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import time_parameters, visible_edges
 from hopgate.store.sent_vectors import run_with
@@ -16,7 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.store.store import Store
+
 Table = Literal["concepts", "concept_edges", "statements"]
+Rows = Mapping[Table, Sequence[tuple[int, str]]]
+"""Rows of the tables, each with its text."""
 INDEX = "concepts_embedding"
 FACT_INDEX = "concept_edges_embedding"
 STATEMENT_INDEX = "statements_embedding"
@@ -26,24 +32,52 @@ EXACT_BELOW = 1_000
 LEAST_EF_SEARCH = 100
 MOST_EF_SEARCH = 1000
 
-_PENDING: dict[Table, str] = {
-    "concepts": "SELECT id, canonical_name FROM concepts WHERE embedding IS NULL AND id > %s ORDER BY id LIMIT %s",
+# Each row's text, as an embedder reads it.
+_TEXTS: dict[Table, str] = {
+    "concepts": "SELECT e.id, e.canonical_name FROM concepts e WHERE {which}",
     "concept_edges": (
         # With the names of its first fact: in it a canonical name may read wrong.
         # (With ORDER BY and LIMIT instead of array_agg the planner reads all facts in their order until one fits.)
         "SELECT e.id, (SELECT (array_agg(concat_ws(' ', s.name, f.relation, o.name) ORDER BY f.id))[1] "
         "FROM concept_names s JOIN facts f ON f.subject_id = s.id JOIN concept_names o ON o.id = f.object_id "
         "JOIN relations r ON r.raw = f.relation WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id "
-        "AND r.canonical = e.relation) FROM concept_edges e "
-        f"WHERE e.embedding IS NULL AND e.relation <> '{NAME_INSIDE}' AND e.id > %s ORDER BY e.id LIMIT %s"
+        f"AND r.canonical = e.relation) FROM concept_edges e WHERE e.relation <> '{NAME_INSIDE}' AND {{which}}"
     ),
-    "statements": "SELECT id, statement FROM statements WHERE embedding IS NULL AND id > %s ORDER BY id LIMIT %s",
+    "statements": "SELECT e.id, e.statement FROM statements e WHERE {which}",
 }
 
 
 def pending(connection: Connection[Any], table: Table, *, after: int, limit: int) -> list[tuple[int, str]]:
     """Rows without a vector, each with its text."""
-    return connection.execute(_PENDING[table], (after, limit)).fetchall()
+    which = "e.embedding IS NULL AND e.id > %s ORDER BY e.id LIMIT %s"
+    return connection.execute(_TEXTS[table].format(which=which), (after, limit)).fetchall()
+
+
+def unchanged(connection: Connection[Any], table: Table, rows: Sequence[tuple[int, str]]) -> list[int]:
+    """The places of the rows whose texts are still what was read: no memory that they came from has gone."""
+    ids = [key for key, _ in rows]
+    now = dict(connection.execute(_TEXTS[table].format(which="e.id = ANY(%s)"), (ids,)).fetchall())
+    return [place for place, (key, text) in enumerate(rows) if now.get(key) == text]
+
+
+def guard(store: Store, rows: Rows) -> StoreGuard:
+    """Guard names, facts and statements on their way to an embedder."""
+
+    def still(connection: Connection[Any], lock: bool) -> bool:
+        if lock:
+            name_rows.lock(connection)
+        return all(len(unchanged(connection, table, own)) == len(own) for table, own in rows.items() if own)
+
+    return StoreGuard(store, still)
+
+
+def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connection[Any]) -> None:
+    """Store the vectors of texts, table after table, except of rows that changed while they were embedded."""
+    name_rows.lock(connection)
+    for table, own in rows.items():
+        vectors_of, made = made[: len(own)], made[len(own) :]
+        places = unchanged(connection, table, own) if own else []
+        write(connection, table, [own[place][0] for place in places], vectors_of[places])
 
 
 def count_pending(connection: Connection[Any], table: Table) -> int:
@@ -141,6 +175,15 @@ def sample(connection: Connection[Any], limit: int) -> NDArray[np.float32]:
         "SELECT embedding::text FROM concepts WHERE embedding IS NOT NULL ORDER BY id LIMIT %s", (limit,)
     ).fetchall()
     return vectors.from_sql([row[0] for row in rows])
+
+
+def fact_cosines(connection: Connection[Any], vector: NDArray[np.float32], edge_ids: Sequence[int]) -> dict[int, float]:
+    """How near these edges' facts are to a vector; those without one are left out."""
+    rows = connection.execute(
+        "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concept_edges WHERE id = ANY(%s) AND embedding IS NOT NULL",
+        (vectors.to_sql(vector), list(edge_ids)),
+    )
+    return dict(rows.fetchall())
 
 
 def search_width(limit: int) -> tuple[str, tuple[str]]:

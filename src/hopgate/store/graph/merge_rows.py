@@ -105,6 +105,24 @@ def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bo
     ).fetchall()
 
 
+def forget_names(connection: Connection[Any], name_ids: Sequence[int]) -> None:
+    """Bring the record into line with names that went or are spelt otherwise now; a merge without names goes."""
+    ids = list(name_ids)
+    connection.execute(
+        "DELETE FROM concept_merges m WHERE m.name_ids && %(ids)s::bigint[] "
+        "AND NOT EXISTS (SELECT 1 FROM concept_names n WHERE n.id = ANY(m.name_ids))",
+        {"ids": ids},
+    )
+    connection.execute(
+        "UPDATE concept_merges m SET name_ids = now.ids, merged_name = now.name FROM (SELECT x.id, "
+        "array_agg(n.id ORDER BY n.id) AS ids, CASE WHEN bool_or(n.name = x.merged_name) THEN x.merged_name "
+        "ELSE (array_agg(n.name ORDER BY n.uses DESC, n.name))[1] END AS name FROM concept_merges x "
+        "JOIN concept_names n ON n.id = ANY(x.name_ids) WHERE x.name_ids && %(ids)s::bigint[] "
+        "GROUP BY x.id, x.merged_name) AS now WHERE now.id = m.id",
+        {"ids": ids},
+    )
+
+
 def forget_merges(connection: Connection[Any]) -> None:
     """Forget the merges that were not undone: all names are about to be clustered anew. Undone ones stay known."""
     connection.execute("DELETE FROM concept_merges WHERE split_at IS NULL")

@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store.clearance import StoreGuard
+
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from hopgate.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,23 @@ def all_names(connection: Connection[Any]) -> list[NameRow]:
     """Every name, in the order of arrival."""
     rows = connection.execute(_NAME + " ORDER BY id")
     return [NameRow(*row) for row in rows]
+
+
+def spelt(connection: Connection[Any], names: Sequence[str]) -> bool:
+    """Whether each of these is a name's spelling: whether a memory that may be read still says it."""
+    rows = connection.execute("SELECT DISTINCT name FROM concept_names WHERE name = ANY(%s)", (list(names),)).fetchall()
+    return {row[0] for row in rows} == set(names)
+
+
+def guard(store: Store, names: Sequence[str]) -> StoreGuard:
+    """Guard names on their way to a model."""
+
+    def still(connection: Connection[Any], locked: bool) -> bool:
+        if locked:
+            lock(connection)
+        return spelt(connection, names)
+
+    return StoreGuard(store, still)
 
 
 def of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[NameRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def declare_single_valued(connection: Connection[Any], relations: Iterable[str])
         "ON CONFLICT (raw) DO UPDATE SET single_valued = true WHERE NOT r.single_valued RETURNING raw",
         (sorted(set(relations)),),
     ).fetchall()
+    connection.execute("UPDATE relations SET declared = true WHERE raw = ANY(%s) AND NOT declared", (list(relations),))
     # Where nothing is declared anew, those that mean the same are so already.
     return [row[0] for row in rows] + (_share_single_valued(connection) if rows else [])
 
@@ -45,6 +46,41 @@ def _share_single_valued(connection: Connection[Any]) -> list[str]:
         "WHERE d.single_valued AND d.canonical = r.canonical AND NOT r.single_valued RETURNING r.raw"
     )
     return [row[0] for row in rows]
+
+
+def unused(connection: Connection[Any], raw: Sequence[str]) -> list[str]:
+    """Those of the raw relations that no fact has; what somebody declared was not read in a text, and is kept."""
+    rows = connection.execute(
+        "SELECT raw FROM relations r WHERE raw = ANY(%s) AND NOT declared "
+        "AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.relation = r.raw) ORDER BY raw",
+        (list(raw),),
+    )
+    return [row[0] for row in rows]
+
+
+def called_by(connection: Connection[Any], raw: Sequence[str]) -> list[str]:
+    """The other relations whose canonical one is among these."""
+    rows = connection.execute(
+        "SELECT raw FROM relations WHERE canonical = ANY(%(raw)s) AND raw <> ALL(%(raw)s) ORDER BY raw",
+        {"raw": list(raw)},
+    )
+    return [row[0] for row in rows]
+
+
+def call_otherwise(connection: Connection[Any], raw: Sequence[str]) -> None:
+    """Give relations that are called by one outside this list the most used one in it that means the same."""
+    connection.execute(
+        "UPDATE relations r SET canonical = heir.raw FROM (SELECT DISTINCT ON (canonical) canonical, raw FROM "
+        "(SELECT canonical, raw, (SELECT count(*) FROM facts f WHERE f.relation = o.raw) AS uses FROM relations o "
+        "WHERE raw = ANY(%(raw)s)) AS counted ORDER BY canonical, uses DESC, raw) AS heir "
+        "WHERE r.raw = ANY(%(raw)s) AND r.canonical = heir.canonical",
+        {"raw": list(raw)},
+    )
+
+
+def remove(connection: Connection[Any], raw: Sequence[str]) -> None:
+    """Forget relations that no fact has."""
+    connection.execute("DELETE FROM relations WHERE raw = ANY(%s)", (list(raw),))
 
 
 def raw_relations(connection: Connection[Any]) -> dict[str, int]:

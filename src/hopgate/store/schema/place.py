@@ -13,6 +13,8 @@ SCHEMA = "hopgate"
 # Its own name: the owner's database may hold an Alembic table already.
 VERSION_TABLE = "hopgate_schema_version"
 OWN = f"{SCHEMA}.memories"
+# Whether the table `c` of pg_class is one that hopgate reads and writes.
+IS_OWN = f"c.relnamespace = to_regnamespace('{SCHEMA}') OR c.oid = to_regclass('memories')"
 
 # hopgate's schema; where an older hopgate put its tables; where the memories are that they refer to; the extension's.
 _SCHEMAS = f"""

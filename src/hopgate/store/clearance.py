@@ -1,0 +1,86 @@
+"""Which memories may be read now, asked of the store: for a page, before each request, and while it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import WithdrawnError
+from hopgate.memory import Memory
+from hopgate.sensitivity import SensitivityRules
+from hopgate.store import memories, setting_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.store import Store
+
+
+def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool = False) -> dict[int, Memory]:
+    """Those of the memories that are sensitive neither by their own flag nor by a rule of the store, by id.
+
+    Parameters
+    ----------
+    lock : bool
+        Whether they stay so until the transaction ends: who marks, changes or deletes one waits.
+    """
+    kept = " FOR SHARE" if lock else ""
+    rows = connection.execute(
+        f"SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive ORDER BY id{kept}", (list(ids),)
+    ).fetchall()
+    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    found = memories.fetch_by_id(connection, [row[0] for row in rows])
+    return {
+        key: memory for key, memory in found.items() if not (memory.is_sensitive or (rules and rules.meets(memory)))
+    }
+
+
+def set_sensitive(connection: Connection[Any], ids: Sequence[int], sensitive: bool = True) -> int:
+    """Mark memories, or take the mark away; give how many changed. What was made of them is the caller's to remove."""
+    done = connection.execute(
+        "UPDATE memories SET is_sensitive = %(to)s WHERE id = ANY(%(ids)s) AND is_sensitive IS DISTINCT FROM %(to)s",
+        {"ids": list(ids), "to": sensitive},
+    )
+    return done.rowcount
+
+
+@dataclass(frozen=True, slots=True)
+class StoreGuard:
+    """Looks into a store whether texts on their way to a model may still be read.
+
+    Parameters
+    ----------
+    still : callable
+        Given a connection and whether to lock what it looks at, says whether all of them may.
+    """
+
+    store: Store
+    still: Callable[[Connection[Any], bool], bool]
+
+    def check(self) -> None:
+        """Look now."""
+        with self.store.transaction() as connection:
+            self._require(connection, lock=False)
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Look now, and let nothing of it change until the block ends."""
+        with self.store.transaction() as connection:
+            self._require(connection, lock=True)
+            yield
+
+    def _require(self, connection: Connection[Any], *, lock: bool) -> None:
+        if not self.still(connection, lock):
+            raise WithdrawnError("a memory turned sensitive, changed or was deleted while it was read: run this again")
+
+
+def memory_guard(store: Store, read: Mapping[int, Memory]) -> StoreGuard:
+    """Guard memories on their way to a model: each must be open, and its content the one that was read."""
+
+    def still(connection: Connection[Any], lock: bool) -> bool:
+        now = open_memories(connection, list(read), lock=lock)
+        return all(key in now and now[key].content == memory.content for key, memory in read.items())
+
+    return StoreGuard(store, still)

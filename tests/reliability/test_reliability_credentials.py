@@ -1,0 +1,114 @@
+"""Passwords and keys are neither stored nor printed, whoever repeats them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+from canary import in_tables
+from cli_run import Runner
+from model_server import ModelServer
+
+import hopgate
+from hopgate import Memory
+from hopgate.embed import embedder_from
+from hopgate.extract.model.openai import OpenAI
+from hopgate.http import RetryPolicy
+from hopgate.kb import KnowledgeBase
+from hopgate.store.fill import ENVIRONMENT
+
+SECRET = "hunter2hunter2"
+
+
+@pytest.fixture
+def bare(capsys: pytest.CaptureFixture[str]) -> Runner:
+    return Runner(capsys)
+
+
+def test_an_embedders_password_is_sent_and_not_stored(
+    kb: KnowledgeBase, models: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = models.embedder.replace("http://", f"http://me:{SECRET}@")
+    kb.add(Memory("m", "Ada keeps the key."))
+    assert kb.embed(spec) == 1
+    assert in_tables(kb.store.dsn, SECRET) == []
+    made = embedder_from(spec)
+    assert SECRET not in repr(made) + str(made.identity.to_dict())
+    kb.add(Memory("n", "Bea feeds the cat."))
+    assert kb.embed(spec) == 1  # the store knows its embedder, with a password or without
+    monkeypatch.setenv(ENVIRONMENT, spec)
+    with hopgate.open(kb.store.dsn) as again:
+        assert again.recall("key")
+
+
+def test_an_extractors_password_is_in_no_identity() -> None:
+    extractor = OpenAI("m", f"http://me:{SECRET}@localhost:1/v1", api_key=SECRET)
+    assert SECRET not in repr(extractor) + str(extractor.identity)
+
+
+@pytest.fixture
+def echo() -> Iterator[str]:
+    """A server that repeats what it was sent, key and all."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            said = f"Incorrect key {self.headers['Authorization']} sent to {self.path}, use {SECRET[:10]}***"
+            data = json.dumps({"error": {"message": said}}).encode()
+            self.send_response(400)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_key_that_a_server_repeats_is_not_printed(
+    kb: KnowledgeBase, echo: str, dsn: str, bare: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    kb.add(Memory("m", "Ada keeps the key."))
+    said = bare("embed", "--embedder", f"openai:m@{echo}#dimension=8", "--dsn", dsn, status=2).refused()
+    assert "Incorrect key" in said and "hunter" not in said
+    kb.build(OpenAI("m", echo, api_key=SECRET, retry=RetryPolicy(retries=0)))
+    assert in_tables(kb.store.dsn, "hunter") == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:hunter2@nowhere.invalid/db",
+        "postgresql://me:hunter2:5432@127.0.0.1:1/db",
+        "postgresql://me:hunt/er2@127.0.0.1:1/db",
+        "postgresql://me:hunt er2@127.0.0.1:1/db",
+        "postgresql://me:hunt%er2@127.0.0.1:1/db",
+        "postgresql://me:hunter2@127.0.0.1:port/db",
+        "postgresql://me@127.0.0.1:1/db?password=hunter2&x",
+        "host=127.0.0.1 port=1 password=hunter2 user=me nonsense=1",
+        "host=127.0.0.1 port=1 password='hunter2",
+    ],
+)
+def test_no_address_is_printed_with_its_password(bare: Runner, address: str, tmp_path: Any) -> None:
+    said = bare("status", "--dsn", address, status=2).refused()
+    assert "hunt" not in said and "er2" not in said, said
+    read = bare("ingest", address, "--from-sql", "notes", "--data", str(tmp_path / "file" / ".."), status=None)
+    assert "hunter2" not in read.out + read.err
+
+
+def test_a_misspelt_embedder_is_refused_without_its_password(kb: KnowledgeBase, bare: Runner, dsn: str) -> None:
+    kb.add(Memory("m", "Ada keeps the key."))
+    said = bare("embed", "--embedder", f"openai:m@ftp://me:{SECRET}@host/v1", "--dsn", dsn, status=2).refused()
+    assert SECRET not in said
+    assert os.environ.get(ENVIRONMENT) is None

@@ -1,0 +1,138 @@
+"""Files of one's own: private from the first byte, and nobody else's folder is entered, changed or waited for."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import hopgate
+from hopgate import Memory
+from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
+from hopgate.store.server import lock_files, process
+
+ROOT = os.geteuid() == 0
+needs_root = pytest.mark.skipif(not ROOT, reason="acts as another user")
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {
+        str(path.relative_to(folder.parent)): stat.S_IMODE(path.lstat().st_mode)
+        for path in [folder, *folder.rglob("*")]
+    }
+
+
+def test_caches_are_private_whatever_comes_first(kb: KnowledgeBase, cache: Path) -> None:
+    """A recall makes the folder before the first embedding does."""
+    old = os.umask(0o022)
+    try:
+        kb.add(Memory("m", "Ada Byron lives in London."))
+        kb.build()
+        kb.recall("Ada Byron", graph=1.0)
+        kb.embed()
+        kb.recall("Ada Byron", graph=1.0)
+    finally:
+        os.umask(old)
+    found = modes(cache)
+    assert {mode for path, mode in found.items() if (cache.parent / path).is_dir()} == {0o700}
+    assert {mode for path, mode in found.items() if (cache.parent / path).is_file()} == {0o600}
+    assert any(path.endswith(".npz") for path in found) and any(path.endswith(".sqlite3") for path in found)
+
+
+@needs_root
+def test_folders_above_a_store_are_left_as_they_are(tmp_path: Path) -> None:
+    """As root the server runs as another user, who reaches the store all the same."""
+    above = tmp_path / "closed"
+    above.mkdir(mode=0o700)
+    before = {folder: folder.stat().st_mode for folder in (above, *above.parents)}
+    with hopgate.open(above / "store") as kb:
+        kb.add(Memory("m", "Ada keeps the key."))
+        assert [hit.external_id for hit in kb.recall("key", legs=("lexical",))] == ["m"]
+    assert {folder: folder.stat().st_mode for folder in before} == before
+    assert stat.S_IMODE((above / "store").stat().st_mode) == 0o700
+
+
+@needs_root
+def test_a_socket_folder_that_another_user_made_is_not_entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    sockets = process.socket_directory(deep)
+    sockets.mkdir(mode=0o777)
+    os.chown(sockets, 65534, 65534)
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        listener.bind(str(sockets / process.SOCKET_NAME))
+        listener.listen()
+        listener.settimeout(0.01)
+        deep.mkdir(parents=True)
+        with pytest.raises(HopgateError, match="belongs to somebody else"):
+            hopgate.open(deep)
+        with pytest.raises(TimeoutError):
+            listener.accept()
+    finally:
+        listener.close()
+        (sockets / process.SOCKET_NAME).unlink()
+        sockets.rmdir()
+
+
+def test_libpq_is_told_whose_server_it_must_be(tmp_path: Path) -> None:
+    assert " requirepeer=" in process._dsn(tmp_path)
+
+
+@needs_root
+def test_a_lock_that_another_user_holds_ends_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock_files, "LOCK_S", 0.2)
+    folder = tmp_path / "store"
+    folder.mkdir(mode=0o700)
+    handle = os.open(folder / ".users", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with pytest.raises(HopgateError, match="another process has held"):
+            hopgate.open(folder)
+        assert stat.S_IMODE((folder / ".users").stat().st_mode) == 0o600
+    finally:
+        os.close(handle)
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("status", "this user has no home folder"),
+        ("ingest /root/", "cannot be"),
+        ("cache info", "this user has no home folder"),
+    ],
+)
+def test_an_unknown_user_without_a_home_gets_one_sentence(tmp_path: Path, command: str, said: str) -> None:
+    code = textwrap.dedent(
+        """
+        import os, sys
+        import hopgate.cli, hopgate.embed.cache, hopgate.store.store, hopgate.store.server.process, hopgate.sources.read
+        import platformdirs, psycopg, hopgate.kb, hopgate.cli.status, hopgate.cli.ingest, hopgate.cli.cache
+        import hopgate.graph.walk.matrix_cache
+        os.setgid(54321); os.setuid(54321)
+        hopgate.cli.main(sys.argv[1:])
+        """
+    )
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    extra = ["--data", "/tmp/nobody-has-this/store"] if command.startswith("ingest") else []
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command.split(), *extra],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=kept,
+        cwd="/",
+    )
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and done.stderr.startswith("hopgate: "), done.stderr
+    if not extra:
+        assert said in done.stderr
+    assert not Path("/~").exists()

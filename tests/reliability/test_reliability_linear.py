@@ -1,0 +1,146 @@
+"""Readers take time in proportion to what they read, however it was written: four times the text, about four times.
+
+A reader that is quadratic takes sixteen times as long; what takes less than a tenth of a second on the longer text is
+not asked. With `HOPGATE_SOAK` every reader meets every text, four times as long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+
+import pytest
+
+from hopgate.errors import HopgateError
+from hopgate.extract.extraction import Source
+from hopgate.extract.model.answer import read_answer
+from hopgate.extract.model.repair import first_json, without_thoughts
+from hopgate.extract.model.split_text import split_in_two
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.graph.names.index import words
+from hopgate.graph.names.links import without_addition
+from hopgate.memory import Cleared
+from hopgate.passages import passages
+from hopgate.redact import redacted
+from hopgate.sources import mail, slack, whatsapp
+from hopgate.sources.front_matter import split_front_matter
+from hopgate.sources.markdown_notes import _CODE, _HEADING, _LINK, _TAG
+
+LONG = bool(os.environ.get("HOPGATE_SOAK"))
+SIZE = 8192 if LONG else 2048
+ENOUGH = 0.1
+MOST = 9.0
+
+# Piece to repeat, and what stands before and after.
+TEXTS = {
+    "spaces": (" ", "a", "b"),
+    "spaces alone": (" ", "", ""),
+    "line ends": ("\n", "a", "b"),
+    "spaces and line ends": (" \n", "a", "b"),
+    "a pronoun": ("it ", "Immich runs. ", ""),
+    "two pronouns": ("he and she ", "Ada met Bea. ", ""),
+    "I": ("I ", "Ada: ", ""),
+    "thoughts": ("<think>", "", ""),
+    "thoughts that end": ("<think></think>", "", ""),
+    "thoughts of two kinds": ("<think><reasoning>", "", "</think>"),
+    "braces": ("{", "", ""),
+    "brackets": ("[", "", ""),
+    "commas": (",", "{", ""),
+    "comma and spaces": (" ", "{,", ""),
+    "quotes": ('"', "", ""),
+    "quoted words": ('"a ', "", ""),
+    "backslashes": ("\\", '"', ""),
+    "articles": ("the ", "", ""),
+    "articles of each kind": ("a an the ", "", ""),
+    "numbers with commas": ("1,", "", "x"),
+    "numbers with dots": ("1.", "", "x"),
+    "digits": ("1", "", ""),
+    "prices": ("£1,", "", ""),
+    "initials": ("a. ", "", "?"),
+    "dotted letters": ("a.", "", "bb"),
+    "letters and digits": ("a9", "", ""),
+    "dashes": ("-", "", ""),
+    "dashed words": ("a-", "", "9"),
+    "slashes": ("/", "", ""),
+    "a path": ("/a", "", "/"),
+    "at signs": ("a@", "", ""),
+    "an address": ("a.", "a@", ""),
+    "URLs": ("http://", "", ""),
+    "a URL with colons": (":", "http://a", "@"),
+    "colons": ("a: ", "", ""),
+    "links": ("[[", "", ""),
+    "links with names": ("[[a|", "", ""),
+    "links that end": ("[[a]] ", "", ""),
+    "brackets that open": ("a (", "", ""),
+    "ticks": ("`", "", ""),
+    "fences": ("```\n", "", ""),
+    "two fences": ("```a\n~~~b\n", "", ""),
+    "hashes": ("#", "", ""),
+    "tags": ("#a ", "", ""),
+    "a heading": (" ", "# a", "b"),
+    "a heading with hashes": ("a #", "# ", "b"),
+    "angles": ("<", "", ""),
+    "tags of HTML": ("<a ", "", ""),
+    "facts": ("Ada runs on ", "", ""),
+    "moves": ("moved immich from a to ", "", ""),
+    "capitals": ("Word ", "", ""),
+    "one long word": ("x", "", ""),
+    "Chinese": ("王", "", ""),
+    "accents": ("\u0301", "a", ""),
+    "front matter": ("a: b\n", "---\n", ""),
+    "a field": (" ", "---\na", "b\n---\n"),
+    "a comment": (" #", "---\na: b", "\n---\n"),
+    "a value": (" ", "---\na: b", "c\n---\n"),
+    "passwords": ("password=", "", ""),
+    "bearers": ("bearer ", "", ""),
+    "WhatsApp": (" ", "1/1/24, 10:00", "x"),
+}
+_PHRASES = Phrases()
+READERS: dict[str, Callable[[str], object]] = {
+    "rules": lambda text: _PHRASES.extract([Source("m", Cleared(text), title="", known=(("immich", "service"),))]),
+    "turns before": lambda text: _PHRASES.extract(
+        [Source("m", Cleared("She moved to Leeds."), title="", before=(Cleared(text),))]
+    ),
+    "thoughts": without_thoughts,
+    "JSON": first_json,
+    "an answer": lambda text: read_answer(text, Source("m", Cleared("a b c"))),
+    "grounding": lambda text: read_answer('{"mentions": [{"name": "a"}], "facts": []}', Source("m", Cleared(text))),
+    "halves": lambda text: split_in_two(Cleared(text)),
+    "passages": passages,
+    "names": words,
+    "titles": without_addition,
+    "credentials": redacted,
+    "front matter": split_front_matter,
+    "notes": lambda text: [_LINK.sub("", text), _TAG.findall(text), _CODE.sub("", text), _HEADING.match(text)],
+    "WhatsApp": lambda text: [whatsapp._AUTHOR.fullmatch(text), whatsapp._LINE.match(text)],
+    "Slack": lambda text: slack._MARK.sub("", text),
+    "mail": mail._ID.findall,
+}
+# The rules are the slowest to read by far: in the short form they meet what once took them too long, and its like.
+SHORT = ("spaces", "a pronoun", "two pronouns", "I", "numbers with commas", "numbers with dots", "articles", "facts")
+
+
+def made(name: str, size: int) -> str:
+    piece, before, after = TEXTS[name]
+    return before + piece * (size // len(piece)) + after
+
+
+def seconds(read: Callable[[str], object], text: str) -> float:
+    began = time.process_time()
+    # A refusal is an answer.
+    with contextlib.suppress(HopgateError):
+        read(text)
+    return time.process_time() - began
+
+
+@pytest.mark.timeout(0 if LONG else 120)
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_is_linear(reader: str) -> None:
+    read = READERS[reader]
+    names = SHORT if reader in ("rules", "turns before") and not LONG else TEXTS
+    for name in names:
+        once = seconds(read, made(name, SIZE))
+        four = seconds(read, made(name, 4 * SIZE))
+        assert four < ENOUGH or four < MOST * max(once, 0.001), f"{name}: {once:.3f} s, and {four:.3f} s for four times"

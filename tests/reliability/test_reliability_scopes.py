@@ -1,0 +1,162 @@
+"""No scope tells another anything: what a scope is answered is equal, bit for bit, with and without the others.
+
+The long form makes as many worlds as `HOPGATE_SOAK` says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from canary import CANARY
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from model_server import ModelServer
+
+import hopgate
+from hopgate import Memory
+from hopgate.kb import KnowledgeBase
+from hopgate.store.server.process import EmbeddedServer
+
+WORLDS = int(os.environ.get("HOPGATE_SOAK_WORLDS") or 6)
+PEOPLE = ("Ada Byron", "Grace Hopper", "Mary Jackson", "Radia Perlman")
+THINGS = ("immich", "paperless", "Atlas", "Zephyr", "cedar")
+PLACES = ("Leeds", "Norwich", "Mill Street, Norwich")
+START = datetime(2024, 1, 1, tzinfo=UTC)
+
+# Sentences that the rules read facts, names in lower case, pronouns and places from; some end what others say.
+SENTENCES = st.one_of(
+    st.builds("{} lives in {}.".format, st.sampled_from(PEOPLE), st.sampled_from(PLACES)),
+    st.builds("{} works at {}.".format, st.sampled_from(PEOPLE), st.sampled_from(THINGS)),
+    st.builds("{} runs on {}.".format, st.sampled_from(THINGS), st.sampled_from(THINGS)),
+    st.builds("Rebooted {} and {} again.".format, st.sampled_from(THINGS), st.sampled_from(THINGS)),
+    st.builds("She moved to {}.".format, st.sampled_from(PLACES)),
+    st.builds(
+        "{} moved from {} to {}.".format, st.sampled_from(THINGS), st.sampled_from(THINGS), st.sampled_from(THINGS)
+    ),
+)
+MEMORY = st.tuples(
+    st.lists(SENTENCES, min_size=1, max_size=3).map(" ".join),
+    st.sampled_from(["", *PLACES, *THINGS]),
+    st.sampled_from([None, "t"]),
+)
+WORLD = st.lists(st.tuples(st.sampled_from("ab"), MEMORY), min_size=4, max_size=12)
+QUERIES = ("where does Ada Byron live", "what runs on cedar", "Mill Street, Norwich", "Grace Hopper Atlas")
+
+_numbers = itertools.count()
+
+
+@contextlib.contextmanager
+def store(server: EmbeddedServer, template: str) -> Iterator[KnowledgeBase]:
+    name = f"world_{next(_numbers)}"
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        try:
+            with hopgate.open(server.dsn.replace("dbname=postgres", f"dbname={name}")) as kb:
+                yield kb
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def filled(kb: KnowledgeBase, memories: Sequence[Memory], embedder: str, at_once: int) -> None:
+    """Some at once, the rest one by one, as a store grows."""
+    for group in (memories[:at_once], *([memory] for memory in memories[at_once:])):
+        if group:
+            kb.add(*group)
+            kb.embed(embedder)
+            kb.build()
+
+
+def told(kb: KnowledgeBase) -> dict[str, Any]:
+    """All that somebody in scope b can learn."""
+    answers: dict[str, Any] = {}
+    for query in QUERIES:
+        hits = kb.recall(query, scope="b", explain=True, k=20)
+        answers[query] = [hit.to_dict() for hit in hits]
+        answers[f"{query}, then"] = [
+            hit.to_dict() for hit in kb.recall(query, scope="b", explain=True, as_of=START + timedelta(days=3))
+        ]
+    answers["concepts"] = [
+        (concept.name, concept.aliases, concept.kind, concept.memory_count) for concept in kb.graph.concepts(scope="b")
+    ]
+    answers["edges"] = kb.graph.edges(scope="b")
+    return answers
+
+
+@pytest.mark.timeout(0 if WORLDS > 20 else 120)
+# A world takes a second: what fails is shown as it is, and not made small.
+@settings(
+    max_examples=WORLDS,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=WORLDS < 100,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
+@given(world=WORLD, share=st.floats(0, 1))
+def test_a_scope_is_answered_alike_with_and_without_others(
+    server: EmbeddedServer,
+    template: str,
+    models: ModelServer,
+    world: list[tuple[str, tuple[str, str, str | None]]],
+    share: float,
+) -> None:
+    made = [
+        Memory(
+            f"{scope}{number}", text, title=title, thread=thread, scope=scope, created_at=START + timedelta(days=number)
+        )
+        for number, (scope, (text, title, thread)) in enumerate(world)
+    ]
+    own = [memory for memory in made if memory.scope == "b"]
+    first = int(share * len(made))
+    with store(server, template) as alone, store(server, template) as together:
+        filled(alone, own, models.embedder, sum(memory.scope == "b" for memory in made[:first]))
+        filled(together, made, models.embedder, first)
+        answers, without = told(together), told(alone)
+        for question, answer in without.items():
+            assert answers[question] == answer, question
+
+
+@pytest.fixture
+def two(kb: KnowledgeBase, models: ModelServer) -> KnowledgeBase:
+    """Alice's memory would join two of Bob's."""
+    kb.add(
+        Memory("b1", "Ada Byron works at Atlas Labs.", scope="bob", created_at=START),
+        Memory("b2", "It rained on Zephyr House.", scope="bob", created_at=START),
+        Memory("a1", f"Ada Byron lives in Zephyr House with {CANARY.title()}.", scope="alice", created_at=START),
+        Memory("a2", "Ada Byron lives in Zephyr House.", scope="alice", created_at=START),
+    )
+    kb.embed(models.embedder)
+    kb.build()
+    return kb
+
+
+def test_shared_scopes_pass_walks_through_and_show_nothing(two: KnowledgeBase, cache: Any) -> None:
+    walled = two.recall("Ada Byron", scope="bob", legs=("graph", "lexical"), explain=True)
+    assert {hit.external_id for hit in walled if len(hit.path) > 1} == {"b1"}
+    two.store_settings.set({"scopes": "shared"})
+    shared = two.recall("Ada Byron", scope="bob", legs=("graph", "lexical"), explain=True)
+    assert {hit.external_id for hit in shared if len(hit.path) > 1} == {"b1", "b2"}, [hit.path for hit in shared]
+    (through,) = (hit for hit in shared if hit.external_id == "b2")
+    assert "…" in through.path
+    shown = str([hit.to_dict() for hit in shared])
+    assert CANARY not in shown.lower() and "a1" not in shown and "a2" not in shown
+    with pytest.raises(hopgate.HopgateError, match="walls or shared"):
+        two.store_settings.set({"scopes": "open"})
+    with pytest.raises(hopgate.HopgateError, match="no setting 'scopes'"):
+        two.recall("Ada Byron", **{"scopes": "shared"})  # type: ignore[arg-type]
+
+
+def test_what_waits_in_another_scope_is_not_told(two: KnowledgeBase, caplog: pytest.LogCaptureFixture) -> None:
+    two.add(Memory("a3", "Not embedded yet.", scope="alice"))
+    with caplog.at_level(logging.WARNING, logger="hopgate.recall"):
+        two.recall("Ada Byron", scope="bob")
+        assert "wait" not in caplog.text
+        two.recall("Ada Byron", scope="alice")
+        assert "1 memory waits" in caplog.text

@@ -1,0 +1,241 @@
+"""What turns sensitive while a slow model is at work is not sent any more, and nothing of it is written or cached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from canary import CANARY, cached, in_files, in_tables
+from model_server import ModelServer
+
+import hopgate
+from hopgate import Memory
+from hopgate.embed.openai import OpenAIEmbedder
+from hopgate.extract.extraction import Extraction, Mention, Source, State
+from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.model.llama import Llama
+from hopgate.extract.model.openai import OpenAI
+from hopgate.extract.runner import Run
+from hopgate.graph.build.second_opinion import SecondOpinion
+from hopgate.http import RetryPolicy
+from hopgate.kb import KnowledgeBase
+from hopgate.sensitivity import SensitivityRules
+
+QUICK = RetryPolicy(retries=2, backoff=0.001)
+OPEN = [Memory(f"m{number}", f"Ada Byron keeps note {number} about Atlas.") for number in range(3)]
+SECRET = Memory("s", f"Ada told {CANARY.title()} the code of Vault Nine.")
+
+
+def once(act: Callable[[], object], status: int = 200) -> Callable[[str], int]:
+    """Act on the first request that comes in, and answer it with a status."""
+    acted: list[bool] = []
+
+    def meanwhile(_: str) -> int:
+        if acted:
+            return 200
+        acted.append(True)
+        act()
+        return status
+
+    return meanwhile
+
+
+def turn(kb: KnowledgeBase, way: str) -> Callable[[], object]:
+    """Something that another process does to the secret memory."""
+
+    def act() -> None:
+        with hopgate.open(kb.store.dsn) as other:
+            if way == "mark":
+                other.mark_sensitive(["s"])
+            elif way == "delete":
+                other.delete(["s"])
+            elif way == "change":
+                other.add(Memory("s", "Nothing to see."))
+            else:
+                with other.store.transaction() as connection:
+                    connection.execute("UPDATE memories SET tags = '{private}' WHERE external_id = 's'")
+
+    return act
+
+
+def nothing_left(kb: KnowledgeBase, cache: Path) -> None:
+    assert in_tables(kb.store.dsn) == []
+    assert in_files(cache) == []
+    assert cached(cache, [SECRET.text, CANARY.title(), CANARY]) == []
+
+
+@pytest.mark.parametrize("way", ["mark", "delete", "change", "rule"])
+def test_a_slow_extractor_gets_nothing_of_what_turned_meanwhile(
+    kb: KnowledgeBase, models: ModelServer, cache: Path, way: str
+) -> None:
+    kb.add_sensitivity(SensitivityRules(tags=("private",)))
+    kb.add(*OPEN, SECRET)
+    models.meanwhile = once(turn(kb, way))
+    kb.build(OpenAI("m", models.url, retry=QUICK))
+    assert len(models.bodies) >= 3
+    assert CANARY not in "".join(models.bodies).lower()
+    nothing_left(kb, cache)
+
+
+@pytest.mark.parametrize("together", [1, 4])
+def test_a_request_that_is_tried_again_is_not_sent_again(
+    kb: KnowledgeBase, models: ModelServer, cache: Path, together: int
+) -> None:
+    kb.add(SECRET, *OPEN)
+    models.meanwhile = once(turn(kb, "mark"), status=503)
+    kb.build(OpenAI("m", models.url, retry=QUICK, together=together))
+    assert sum(CANARY in body.lower() for body in models.bodies) == 1  # the one that was on its way
+    assert kb.extraction_states() == {"complete": 3}
+    nothing_left(kb, cache)
+
+
+def test_an_answer_that_comes_too_late_is_neither_cached_nor_written(
+    kb: KnowledgeBase, models: ModelServer, cache: Path
+) -> None:
+    kb.add(SECRET)
+    models.meanwhile = once(turn(kb, "mark"))
+    kb.build(OpenAI("m", models.url, retry=QUICK))
+    with kb.store.transaction() as connection:
+        assert connection.execute("SELECT count(*) FROM extraction_cache").fetchone() == (0,)
+    nothing_left(kb, cache)
+
+
+class Custom:
+    """Anybody's extractor, which does not say that it is a model."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        self.act: Callable[[], object] | None = act
+        self.read: list[str] = []
+        self.identity = ExtractorIdentity("custom")
+
+    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+        self.read += [source.text for source in sources]
+        if self.act:
+            self.act()
+            self.act = None
+        return [Extraction((Mention(source.text.split()[-1]),), (), State.COMPLETE) for source in sources]
+
+
+def test_any_extractor_is_handed_a_memory_at_a_time(kb: KnowledgeBase, cache: Path) -> None:
+    kb.add(*OPEN, SECRET)
+    extractor = Custom(turn(kb, "mark"))
+    kb.build(extractor)
+    assert extractor.read == [memory.text for memory in OPEN]
+    nothing_left(kb, cache)
+
+
+def test_a_local_model_looks_again_when_it_is_its_turn(kb: KnowledgeBase, cache: Path) -> None:
+    kb.add(*OPEN, SECRET)
+    asked: list[str] = []
+
+    class Loaded:
+        metadata: ClassVar[dict[str, str]] = {}
+
+        def create_chat_completion(self, messages: list[dict[str, str]], **_: Any) -> Any:
+            asked.append(messages[-1]["content"])
+            if len(asked) == 1:
+                turn(kb, "mark")()
+            choice = {"message": {"content": '{"mentions": [], "facts": []}'}, "finish_reason": "stop"}
+            return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+
+    llama = Llama("model.gguf")
+    llama.__dict__["_model"] = Loaded()
+    llama.__dict__["identity"] = ExtractorIdentity("llama", prompt="one at a time")
+    kb.build(llama, run=Run(concurrency=4))
+    assert len(asked) == 3 and CANARY not in "".join(asked).lower()
+    nothing_left(kb, cache)
+
+
+@pytest.mark.parametrize("status", [200, 503])
+@pytest.mark.parametrize("way", ["mark", "change", "rule"])
+def test_a_hosted_embedder_gets_nothing_of_what_turned_meanwhile(
+    kb: KnowledgeBase, models: ModelServer, cache: Path, monkeypatch: pytest.MonkeyPatch, status: int, way: str
+) -> None:
+    kb.add_sensitivity(SensitivityRules(tags=("private",)))
+    kb.add(*OPEN, SECRET)
+    real = OpenAIEmbedder.__init__
+
+    def small(self: OpenAIEmbedder, *given: Any, **options: Any) -> None:
+        real(self, *given, **options, batch_size=1, retry=QUICK)
+
+    monkeypatch.setattr(OpenAIEmbedder, "__init__", small)
+    models.meanwhile = once(turn(kb, way), status)
+    assert kb.embed(models.embedder) == (4 if way == "change" else 3)
+    assert len(models.bodies) >= 3
+    assert CANARY not in "".join(models.bodies).lower()
+    nothing_left(kb, cache)
+
+
+def test_names_are_not_embedded_after_their_memory_turned(kb: KnowledgeBase, models: ModelServer, cache: Path) -> None:
+    kb.add(*OPEN)
+    kb.embed(models.embedder)
+    kb.build()
+    kb.add(SECRET)
+    kb.embed()
+    asked = len(models.bodies)
+    models.meanwhile = once(turn(kb, "mark"), status=503)
+    kb.build()
+    sent = [body for body in models.bodies[asked:] if CANARY in body.lower()]
+    assert len(sent) <= 1  # the one that was on its way
+    nothing_left(kb, cache)
+
+
+def test_a_second_opinion_is_not_asked_about_names_that_went(
+    kb: KnowledgeBase, models: ModelServer, cache: Path
+) -> None:
+    kb.add(*OPEN, SECRET, Memory("t", "Ada runs Beta on Atlas."))
+    kb.build(OpenAI("m", models.url, retry=QUICK))
+    with kb.store.transaction() as connection:
+        for one, other in (("Beta", "Atlas"), (CANARY.title(), "Ada")):
+            connection.execute(
+                "UPDATE concept_names n SET ambiguous_with = o.id, ambiguous_score = 1.0 - 0.1 * n.id / 1000 "
+                "FROM concept_names o WHERE n.name = %s AND o.name = %s",
+                (one, other),
+            )
+        connection.execute("UPDATE concept_names SET ambiguous_score = 0.9 WHERE name = 'Beta'")
+        connection.execute("UPDATE concept_names SET ambiguous_score = 0.8 WHERE name = %s", (CANARY.title(),))
+    asked = len(models.bodies)
+    models.meanwhile = once(turn(kb, "mark"))
+    assert kb.graph.tie_break(SecondOpinion(OpenAI("m", models.url, retry=QUICK))) == (1, 0)
+    assert CANARY not in "".join(models.bodies[asked:]).lower()
+    nothing_left(kb, cache)
+
+
+def test_curation_asks_no_model_about_what_turned_and_writes_none_of_its_words(
+    kb: KnowledgeBase, models: ModelServer, cache: Path
+) -> None:
+    kb.add(*OPEN, SECRET, Memory("t", f"Ada gave {CANARY.title()} the code of Vault Nine again."))
+    kb.build()
+    answers = SecondOpinion(OpenAI("m", models.url, retry=QUICK))
+    acted: list[bool] = []
+
+    def meanwhile(body: str) -> int:
+        if CANARY in body.lower() and not acted:
+            acted.append(True)
+            with hopgate.open(kb.store.dsn) as other:
+                other.mark_sensitive(["s", "t"])
+            return 503
+        return 200
+
+    models.meanwhile = meanwhile
+    kb.graph.curate(apply=True, decide=answers.decide)
+    assert sum(CANARY in body.lower() for body in models.bodies) == 1  # the one that was on its way
+    nothing_left(kb, cache)
+
+
+def test_a_pronoun_does_not_carry_a_name_over(kb: KnowledgeBase, cache: Path) -> None:
+    """A later turn was read with the one before it: what it took from there goes with it."""
+    name = f"Rosa {CANARY.title()}"
+    kb.add(
+        Memory("s", f"My sister {name} moved to Leeds.", thread="t", scope="a"),
+        Memory("n", "She works at Atlas Labs now.", thread="t", scope="a"),
+    )
+    kb.build()
+    assert any(edge.source == name for edge in kb.graph.edges("Atlas Labs"))
+    kb.mark_sensitive(["s"])
+    assert in_tables(kb.store.dsn) == []
+    kb.build()
+    assert in_tables(kb.store.dsn) == []
+    assert kb.extraction_states() == {"complete": 1}
