@@ -54,7 +54,10 @@ class Manifest:
 
 @cache
 def own_tables() -> tuple[str, ...]:
-    """The tables that hopgate's migrations make; others in the database are their owner's."""
+    """The tables that hopgate's migrations make and that are kept; others in the database are their owner's.
+
+    An unlogged one is not kept: it serves running processes.
+    """
     folder = importlib.resources.files("hopgate.store.schema.migrations.versions")
     texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".py")]
     return tuple(sorted({name for text in texts for name in _CREATED.findall(text)}))

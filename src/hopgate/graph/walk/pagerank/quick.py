@@ -15,7 +15,7 @@ from hopgate.graph.walk.walk_graph import WalkGraph
 
 # Pushing near the seeds pays on a graph of so many arcs and more: three walks over 200,000 take 7 ms whole and 11 ms by
 # push, over 500,000 22 and 14, over 10 M 1,270 and 58 (docs/research/traversal.md).
-PUSH_ARCS = 400_000
+PUSH_ARCS = 300_000
 # A push that walks as many arcs as the graph has is given up: it costs as much as solving the graph whole.
 PUSH_BUDGET = 1
 # Single precision holds no error below this.

@@ -26,6 +26,8 @@ CREATE FUNCTION hopgate_record_changes(kind text, ids bigint[]) RETURNS void LAN
   SELECT kind, unnest(ids) WHERE cardinality(ids) BETWEEN 1 AND 1000
   UNION ALL SELECT 'all', 0 WHERE cardinality(ids) > 1000;
 $$;
+-- So that it is found whatever the search path of whoever writes.
+ALTER FUNCTION hopgate_record_changes(text, bigint[]) SET search_path FROM CURRENT;
 """
 
 # The columns of each table that a matrix depends on; the vectors are not among them.
@@ -67,6 +69,7 @@ BEGIN
   PERFORM hopgate_record_changes('{kind}', ids);
   RETURN NULL;
 END $$;
+ALTER FUNCTION hopgate_{table}_changed() SET search_path FROM CURRENT;
 CREATE TRIGGER hopgate_{table}_inserted AFTER INSERT ON {table} REFERENCING NEW TABLE AS written
   FOR EACH STATEMENT EXECUTE FUNCTION hopgate_{table}_changed();
 CREATE TRIGGER hopgate_{table}_updated AFTER UPDATE ON {table} REFERENCING OLD TABLE AS gone NEW TABLE AS written
