@@ -142,15 +142,14 @@ class GraphSink:
             self._resolution.prepare(
                 self._store,
                 {normal: name for normal, (name, _) in names.items()},
-                {
-                    (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
-                    for one in batch
-                    for fact in one.extraction.facts
-                },
+                _fact_keys(batch),
             )
         with self._store.transaction() as connection:
             # Every writer of both locks memories first and the graph second, so that no two wait for each other.
             known = extractions.readable(connection, [str(one.source.memory_id) for one in batch])
+            if self._resolution and (lost := [one for one in batch if str(one.source.memory_id) not in known]):
+                used = {name for one in lost for name, _ in names_used(one.extraction)}
+                self._resolution.take_back(used, _fact_keys(lost))
             name_rows.lock(connection)
             rows = [(known[str(one.source.memory_id)], one) for one in batch if str(one.source.memory_id) in known]
             # A failed extraction does not replace an earlier one.
@@ -163,3 +162,12 @@ class GraphSink:
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for (key, _, _), one in rows), identity
             )
+
+
+def _fact_keys(batch: Iterable[Extracted]) -> set[tuple[str, str, str]]:
+    """The facts of some extractions by their ends' normal forms."""
+    return {
+        (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
+        for one in batch
+        for fact in one.extraction.facts
+    }
