@@ -10,7 +10,6 @@ import warnings
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.store.server import lingering
 
 # command -> (module below hopgate.cli, one line for the list of commands)
 COMMANDS = {
@@ -52,8 +51,6 @@ ALONE = {"gate": {"--statements": "own"}}
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; a `HopgateError` is one line on standard error and exit status 2."""
     warnings.showwarning = _warn
-    # The next command then finds the server up; a program that opens a store decides for itself.
-    os.environ.setdefault(lingering.ENVIRONMENT, str(lingering.COMMAND_S))
     for stream in (sys.stdout, sys.stderr):
         # JSON is UTF-8 whatever the locale says; what is no text at all, such as some file names, is shown escaped.
         if isinstance(stream, io.TextIOWrapper):

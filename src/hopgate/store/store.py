@@ -97,6 +97,7 @@ def open_store(
     *,
     upgrade: bool | None = None,
     pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
+    linger: float | None = None,
 ) -> Store:
     """Open a store: embedded in a directory, or on a server by its address.
 
@@ -110,6 +111,8 @@ def open_store(
         server's database with memories in it waits for `hopgate db upgrade`.
     pool : ConnectionPool, optional
         The caller's own pool, instead of `where`: it is used as it is and stays open.
+    linger : float, optional
+        Seconds that an embedded server outlives its last user.
     """
     if pool is not None:
         if where is not None:
@@ -120,7 +123,7 @@ def open_store(
         return _ready(Store(place), upgrade)
     from hopgate.store.server.process import EmbeddedServer, default_directory
 
-    server = EmbeddedServer(Path(place) if place is not None else default_directory())
+    server = EmbeddedServer(Path(place) if place is not None else default_directory(), linger)
     return _ready(Store(server.dsn, server), upgrade if upgrade is not None else True)
 
 

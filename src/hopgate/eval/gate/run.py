@@ -179,7 +179,7 @@ def throwaway_store(
     import hopgate
 
     options = options or GateOptions()
-    with tempfile.TemporaryDirectory() as folder, hopgate.open(Path(folder) / "store") as kb:
+    with tempfile.TemporaryDirectory() as folder, hopgate.open(Path(folder) / "store", linger=0) as kb:
         kb.add(*dataset.memories)
         kb.embed(options.embedder or None, progress=stage("embedding memories", len(dataset.memories)))
         stage("building the graph", None)
