@@ -71,7 +71,7 @@ def test_a_backfill_that_was_broken_off_goes_on(kb: KnowledgeBase, small_ranges:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kb.build(Phrases(), show=interrupt)
+        kb.build(Phrases(), show=interrupt, processes=1)
     done = kb.extraction_states()["pending"]
     assert 0 < done < len(corpus().memories)
     built = kb.build(Phrases())
