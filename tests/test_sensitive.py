@@ -219,3 +219,31 @@ def test_a_memory_that_turns_sensitive_while_it_is_embedded_keeps_no_cache_entry
     digest = hashlib.sha256(f"document\0{SECRET}".encode()).digest()
     path = EmbeddingCache.default().path
     assert digest not in b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*"))
+
+
+def test_what_turns_sensitive_while_it_is_linked_leaves_no_fact_in_the_cache(
+    kb: KnowledgeBase, endpoint: WordEndpoint, cache: Path
+) -> None:
+    kb.add(Memory("o", OPEN))
+    kb.embed(endpoint.spec)
+    kb.build("phrases")
+    kb.add(Memory("s", f"{CANARY.title()} Vault belongs to Ada Byron. Ada Byron works at {CANARY.title()} Vault."))
+    embedded = set[str]()
+
+    class Slow(Phrases):
+        """Somebody marks the memory after its text was read."""
+
+        def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+            made = super().extract(sources)
+            embedded.update(mention.name for one in made for mention in one.mentions)
+            embedded.update(f"{fact.subject} {fact.relation} {fact.object}" for one in made for fact in one.facts)
+            kb.mark_sensitive(["s"])
+            return made
+
+    kb.build(Slow(), only=["s"])
+    assert any(" works at " in text for text in embedded)
+    path = EmbeddingCache.default().path
+    kept = b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*"))
+    digests = {text: hashlib.sha256(f"document\0{text}".encode()).digest() for text in embedded if "anary" in text}
+    assert digests and [text for text, digest in digests.items() if digest in kept] == []
+    assert any(CANARY.title() in body for body in endpoint.bodies)

@@ -67,6 +67,7 @@ def open(
     upgrade: bool | None = None,
     memories: str | None = None,
     pool: ConnectionPool[Any] | None = None,
+    linger: float | None = None,
 ) -> KnowledgeBase:
     """Open a knowledge base.
 
@@ -83,6 +84,9 @@ def open(
         a table of its own.
     pool : psycopg_pool.ConnectionPool, optional
         The program's own pool of connections, instead of `where`; it stays open when the knowledge base is closed.
+    linger : float, optional
+        Seconds that an embedded server stays up after its last user, so that the next need not wait for it. By default
+        what the environment variable `HOPGATE_LINGER` says, or none; the commands leave it up for five minutes.
 
     Examples
     --------
@@ -95,4 +99,4 @@ def open(
     from hopgate.kb import KnowledgeBase
     from hopgate.store.store import open_store
 
-    return KnowledgeBase(open_store(where, upgrade=upgrade, memories=memories, pool=pool))
+    return KnowledgeBase(open_store(where, upgrade=upgrade, memories=memories, pool=pool, linger=linger))

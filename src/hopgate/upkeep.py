@@ -26,6 +26,8 @@ CHANNEL = "hopgate_memories"
 # How long one wait lasts, so that an interruption is noticed.
 PATIENCE = 1.0
 DEFAULT = "phrases"
+# So many memories at most are embedded beside their linking: a thread cannot be interrupted.
+FEW = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +76,14 @@ class Upkeep:
         with self._store.transaction() as connection:
             wanted = extractions.pending(connection, external_ids)
             made_by, derived = extractions.made_by(connection), version.is_derived(connection)
-            embeds = vectors.has_space(connection)
+            few = len(wanted) <= FEW and vectors.has_space(connection) and vectors.count_pending(connection) <= FEW
         left = made_by if wanted and extractor is None and made_by not in ("", DEFAULT) else ""
         if not wanted or left:
             return CaughtUp(self._embedding.fill(None, progress), 0, left)
         chosen = extractor_from(extractor or DEFAULT) if extractor is None or isinstance(extractor, str) else extractor
-        if not embeds:
-            # Names and edges get vectors once the memories have made the store an embedder's.
+        if not few:
+            # One after the other, so that an interruption ends it; and names and edges get vectors once the memories
+            # have made the store an embedder's.
             embedded = self._embedding.fill(None, progress)
             return CaughtUp(embedded, self._link(chosen, wanted if derived else None))
         # Side by side: one waits for the model where the other waits for the server.

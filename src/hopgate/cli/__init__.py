@@ -16,7 +16,6 @@ from typing import Any
 from hopgate.cli.printable import printable
 from hopgate.errors import HopgateError
 from hopgate.redact import redacted
-from hopgate.store.server import lingering
 
 # command -> (module below hopgate.cli, one line for the list of commands)
 COMMANDS = {
@@ -58,8 +57,6 @@ ALONE = {"gate": {"--statements": "own"}}
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; a `HopgateError` is one line on standard error and exit status 2."""
     warnings.showwarning = _warn
-    # The next command then finds the server up; a program that opens a store decides for itself.
-    os.environ.setdefault(lingering.ENVIRONMENT, str(lingering.COMMAND_S))
     for stream in (sys.stdout, sys.stderr):
         # JSON is UTF-8 whatever the locale says; what is no text at all, such as some file names, is shown escaped.
         if isinstance(stream, io.TextIOWrapper):

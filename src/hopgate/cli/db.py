@@ -202,9 +202,10 @@ def _directory(data: Path | None) -> Path:
 
 
 def _embedded(data: Path | None) -> EmbeddedServer:
+    from hopgate.store.server import lingering
     from hopgate.store.server.process import EmbeddedServer
 
-    return EmbeddedServer(_directory(data))
+    return EmbeddedServer(_directory(data), lingering.seconds(lingering.COMMAND_S))
 
 
 @contextlib.contextmanager

@@ -86,7 +86,8 @@ def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
 
     with contextlib.ExitStack() as stack:
         where = directory or stack.enter_context(throwaway_folder())
-        yield stack.enter_context(hopgate.open(where))
+        # A temporary one's server goes with it.
+        yield stack.enter_context(hopgate.open(where, linger=None if directory else 0))
 
 
 def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:

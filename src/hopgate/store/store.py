@@ -124,6 +124,7 @@ def open_store(
     upgrade: bool | None = None,
     memories: str | None = None,
     pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
+    linger: float | None = None,
 ) -> Store:
     """Open a store: embedded in a directory, or on a server by its address.
 
@@ -139,6 +140,8 @@ def open_store(
         With `upgrade`, the owner's table that hopgate adds its columns to, such as "public.memories".
     pool : ConnectionPool, optional
         The caller's own pool, instead of `where`: it is used as it is and stays open.
+    linger : float, optional
+        Seconds that an embedded server outlives its last user.
     """
     if pool is not None:
         if where is not None:
@@ -151,7 +154,7 @@ def open_store(
     from hopgate.store.server.throwaway import sweep
 
     sweep()
-    server = EmbeddedServer(at)
+    server = EmbeddedServer(at, linger)
     return _ready(Store(server.dsn, server), upgrade if upgrade is not None else True, memories)
 
 

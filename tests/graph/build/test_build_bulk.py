@@ -25,6 +25,8 @@ from hopgate.graph.build.derive import derive
 from hopgate.kb import KnowledgeBase
 from hopgate.store.graph.fact_rows import FactGroup
 
+SOME = corpus().memories[:220]
+
 
 @pytest.fixture
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +36,7 @@ def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_graph_is_that_of_batches(kb: KnowledgeBase, other: str) -> None:
     odd = "Odd\tname \\ of Ada Lovelace\r\nlives in London."
-    memories = [*corpus().memories, Memory("odd", odd, tags=("a\tb",), created_at=datetime(2024, 5, 1, tzinfo=UTC))]
+    memories = [*SOME, Memory("odd", odd, tags=("a\tb",), created_at=datetime(2024, 5, 1, tzinfo=UTC))]
     kb.add(*memories)
     built = kb.build(Phrases(), processes=2)
     with hopgate.open(other) as second:
@@ -47,7 +49,7 @@ def test_the_graph_is_that_of_batches(kb: KnowledgeBase, other: str) -> None:
 def test_a_process_that_dies_leaves_its_work_to_this_one(
     kb: KnowledgeBase, small_ranges: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kb.add(*corpus().memories)
+    kb.add(*SOME)
     started = []
 
     class Dying(reading_pool._Child):
@@ -60,20 +62,20 @@ def test_a_process_that_dies_leaves_its_work_to_this_one(
     monkeypatch.setattr(reading_pool, "_Child", Dying)
     built = kb.build(Phrases(), processes=1)
     assert started and "pending" not in kb.extraction_states()
-    assert built.extraction.memories == sum(not memory.is_sensitive for memory in corpus().memories)
+    assert built.extraction.memories == sum(not memory.is_sensitive for memory in SOME)
 
 
 def test_a_backfill_that_was_broken_off_goes_on(kb: KnowledgeBase, small_ranges: None) -> None:
-    kb.add(*corpus().memories)
+    kb.add(*SOME)
 
     def interrupt(progress: object) -> None:
         if progress.stage == "extracting" and progress.memories > 50:  # type: ignore[attr-defined]
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kb.build(Phrases(), show=interrupt)
+        kb.build(Phrases(), show=interrupt, processes=1)
     done = kb.extraction_states()["pending"]
-    assert 0 < done < len(corpus().memories)
+    assert 0 < done < len(SOME)
     built = kb.build(Phrases())
     assert built.extraction.memories == done and built.extraction.skipped > 50
     assert not built.incremental and kb.graph.counts()["edges"] > 0
@@ -107,7 +109,7 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path, dsn: str) -> 
 DAYS = st.one_of(st.none(), st.integers(1, 28))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     said=st.lists(
         st.tuples(st.sampled_from("ab"), st.sampled_from(("r", "single")), st.sampled_from("xyz"), DAYS, DAYS,

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from hopgate.cli import main
 from hopgate.errors import HopgateError
 from hopgate.store.server import lingering, process
 from hopgate.store.server.process import EmbeddedServer, running
@@ -97,6 +98,15 @@ def test_a_server_stopped_by_hand_and_a_folder_that_goes_end_the_watch(
     shutil.rmtree(tmp_path)
     watch.join(10)
     assert not watch.is_alive()
+
+
+def test_a_command_leaves_it_up_and_who_says_so_does_not(folder: Path) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["db", "status", "--data", str(folder)])
+    assert ended.value.code == 0 and running(folder)
+    # As a store in a temporary folder does, whatever the environment says.
+    EmbeddedServer(folder, linger=0).close()
+    assert not running(folder)
 
 
 @pytest.mark.parametrize("given", ["soon", "-1", "inf"])

@@ -182,6 +182,9 @@ class GraphSink:
         told = [source for source in read if source.before]
         gone = {*map(_name, told)} - extractions.readable(connection, told, lock=False).keys() if told else set()
         known = {name: row for name, row in known.items() if name not in gone}
+        if self._resolution and (lost := [one for one in batch if _name(one.source) not in known]):
+            used = {name for one in lost for name, _ in names_used(one.extraction)}
+            self._resolution.take_back(used, _fact_keys(lost))
         before = extractions.recorded(connection, [row.id for row in known.values()], identity)
         # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
         rows = [
@@ -204,18 +207,24 @@ class GraphSink:
         """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""
         while True:
             names = spellings(one.extraction for one in batch)
-            facts = {
-                (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
-                for one in batch
-                for fact in one.extraction.facts
-            }
             read = [one.source for one in batch]
             try:
                 with guarded(extractions.guard(self._store, read)):
-                    resolution.prepare(self._store, {normal: name for normal, (name, _) in names.items()}, facts)
+                    resolution.prepare(
+                        self._store, {normal: name for normal, (name, _) in names.items()}, _fact_keys(batch)
+                    )
             except WithdrawnError:
                 with self._store.transaction() as connection:
                     known = extractions.readable(connection, read, lock=False)
                 batch = [one for one in batch if str(one.source.memory_id) in known]
             else:
                 return batch
+
+
+def _fact_keys(batch: Iterable[Extracted]) -> set[tuple[str, str, str]]:
+    """The facts of some extractions by their ends' normal forms."""
+    return {
+        (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
+        for one in batch
+        for fact in one.extraction.facts
+    }

@@ -171,7 +171,8 @@ class GraphBuilder:
         return kept
 
     def _resolution(self, ask: Ask | None) -> NameResolver:
-        return NameResolver(embed=self._embed if self._embeds() else None, ask=ask, scale=self._scale)
+        embed = self._embed if self._embeds() else None
+        return NameResolver(embed=embed, ask=ask, scale=self._scale, forget=self._forget)
 
     def _extract(
         self,
@@ -253,6 +254,9 @@ class GraphBuilder:
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.
         return self._embedding.embedder().documents([Cleared(text) for text in texts])
+
+    def _forget(self, texts: Sequence[str]) -> None:
+        self._embedding.forget(texts)
 
     def _context(self, extractor: Extractor, deriving: bool) -> StoreContext | None:
         """What tells sources of other memories, for an extractor that reads it: all of them before the first build."""

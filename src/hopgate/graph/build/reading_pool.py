@@ -36,6 +36,7 @@ class ReadingPool:
     def __init__(self, store: Store, extractor: Extractor, processes: int) -> None:
         self._store = store
         self._own = RangeReader(extractor)
+        self._ended = False
         self._idle: queue.SimpleQueue[_Child | None] = queue.SimpleQueue()
         self._children: list[_Child] = []
         for _ in range(processes):
@@ -72,6 +73,8 @@ class ReadingPool:
         try:
             answer = child.ask(task, ids) if child else self._here(task, ids)
         except (OSError, EOFError, pickle.UnpicklingError):
+            if self._ended:
+                raise
             # It was killed, or ran out of memory: nothing of its work is lost but time.
             child = None
             answer = self._here(task, ids)
@@ -89,6 +92,7 @@ class ReadingPool:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._ended = True
         self._threads.shutdown(wait=False, cancel_futures=True)
         for child in self._children:
             child.end()

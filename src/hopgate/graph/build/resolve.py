@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -82,6 +82,8 @@ class NameResolver:
         Gives unit rows for names. Without it names are compared as strings only.
     ask : callable, optional
         Decides the middle band. Without it such names stay apart and are listed as ambiguous.
+    forget : callable, optional
+        Drops texts from the cache that `embed` keeps.
     """
 
     def __init__(
@@ -90,11 +92,14 @@ class NameResolver:
         embed: Embed | None = None,
         ask: Ask | None = None,
         scale: CosineScale | None = None,
+        forget: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
         self._resolver = resolver or Resolver(merge=MERGE, ask=ASK)
         self._embed = embed
         self._ask = ask
+        self._forget = forget
         self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._texts: dict[tuple[str, str, str], str] = {}
         self._scale = scale or CosineScale()
         self.tally = Tally()
 
@@ -107,7 +112,7 @@ class NameResolver:
             Facts between such names, as normal form, relation and normal form. Their texts are embedded along with the
             names, so that all cores are used and the edges that follow find their vectors in the cache.
         """
-        self._vectors = {}
+        self._vectors, self._texts = {}, {}
         if self._embed is None:
             return
         with store.transaction() as connection:
@@ -115,12 +120,17 @@ class NameResolver:
             self._scale.fit(connection)
         fresh = [normal for normal in spellings if normal not in known]
         spelt = spellings | known
-        texts = [
-            f"{spelt[one]} {relation} {spelt[other]}" for one, relation, other in facts if {one, other} <= spelt.keys()
-        ]
-        if fresh or texts:
-            made = self._embed([*(spellings[normal] for normal in fresh), *texts])
+        self._texts = {
+            fact: f"{spelt[fact[0]]} {fact[1]} {spelt[fact[2]]}" for fact in facts if {fact[0], fact[2]} <= spelt.keys()
+        }
+        if fresh or self._texts:
+            made = self._embed([*(spellings[normal] for normal in fresh), *self._texts.values()])
             self._vectors = dict(zip(fresh, made, strict=False))
+
+    def take_back(self, names: Iterable[str], facts: Iterable[tuple[str, str, str]]) -> None:
+        """Drop from the cache what was prepared of memories that turned sensitive, or went, on the way."""
+        if self._forget is not None:
+            self._forget([*names, *(self._texts[fact] for fact in facts if fact in self._texts)])
 
     def __call__(self, connection: Connection[Any], fresh: Sequence[NameRow]) -> None:
         """Merge new names into the concepts they mean."""

@@ -27,11 +27,11 @@ LOCK = ".linger"
 LOOK_S = 5.0
 
 
-def seconds() -> float:
-    """How long a server outlives its last user, by the environment; 0 stops it at once."""
+def seconds(default: float = 0.0) -> float:
+    """How long a server outlives its last user, by the environment or else by default; 0 stops it at once."""
     given = os.environ.get(ENVIRONMENT, "").strip()
     try:
-        found = float(given or 0)
+        found = float(given or default)
     except ValueError:
         found = -1.0
     if not 0 <= found < float("inf"):

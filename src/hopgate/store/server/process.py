@@ -60,10 +60,16 @@ def default_directory() -> Path:
 
 
 class EmbeddedServer:
-    """A running server on `directory`, held until `close`; the last holder on the machine stops it, or soon after."""
+    """A running server on `directory`, held until `close`; the last holder on the machine stops it.
 
-    def __init__(self, directory: Path) -> None:
-        self._linger = lingering.seconds()
+    Parameters
+    ----------
+    linger : float, optional
+        Seconds that the server outlives this holder, if it is the last; by default what `HOPGATE_LINGER` says, or none.
+    """
+
+    def __init__(self, directory: Path, linger: float | None = None) -> None:
+        self._linger = lingering.seconds() if linger is None else linger
         self.directory = directory.expanduser().absolute()
         prepare(self.directory)
         self._users = open_private(self.directory / ".users")
