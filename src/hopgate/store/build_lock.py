@@ -71,7 +71,7 @@ def build_lock(store: Store, *, rebuild: bool = False) -> Iterator[bool]:
 
 
 def share(connection: Connection[Any]) -> bool:
-    """Wait for whoever builds the whole graph, let nobody begin until this transaction ends; give whether it is built."""
+    """Wait for whoever builds the whole graph, and let nobody begin until this transaction ends; say if it is built."""
     _take(connection, alone=False)
     return version.is_derived(connection)
 
