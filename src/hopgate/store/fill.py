@@ -106,7 +106,11 @@ class Embedding:
                 known = memories.fetch_by_id(connection, ids)
             if not ids:
                 return made
-            passed = list(cleared((key, known[key]) for key in ids))
+            # One of them may have been deleted between the two statements.
+            passed = list(cleared((key, known[key]) for key in ids if key in known))
+            after = ids[-1]
+            if not passed:
+                continue
             keys, texts = [key for key, _ in passed], [text for _, text in passed]
             parts = [row for key, text in passed for row in passage_rows.rows_of(key, text)]
             rows = embedder.documents([*texts, *(part.text for part in parts)])
@@ -115,7 +119,6 @@ class Embedding:
             # What changed, went or turned sensitive on the way must not stay in the cache either.
             self.forget([text for key, text in zip(keys, texts, strict=True) if key not in written])
             made += len(written)
-            after = ids[-1]
             if progress:
                 progress(len(ids))
 
