@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from hopgate.store import vectors
+from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import time_parameters, visible_edges
 
@@ -60,6 +61,8 @@ def ensure_index(connection: Connection[Any]) -> None:
     row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (INDEX,)).fetchone()
     if row and row[0]:
         return
+    # Building one lets nobody write: not in the middle of somebody's change of both tables.
+    name_rows.lock(connection)
     connection.execute("SET LOCAL maintenance_work_mem = '1GB'")
     connection.execute(
         f"CREATE INDEX IF NOT EXISTS {INDEX} ON concepts USING hnsw (embedding halfvec_cosine_ops) "
