@@ -6,6 +6,7 @@ import json
 import os
 import random
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -101,7 +102,8 @@ def _client(where: str | Path, number: int, seconds: float, embedder: str, out: 
                 try:
                     done[client.step()] += 1
                 except Exception as error:
-                    errors[f"{type(error).__name__}: {error}"[:300]] += 1
+                    place = traceback.extract_tb(error.__traceback__)[-1]
+                    errors[f"{type(error).__name__}: {error} ({place.name}, line {place.lineno})"[:300]] += 1
             kept = client._own
     except Exception as error:
         errors[f"{type(error).__name__}: {error}"[:300]] += 1

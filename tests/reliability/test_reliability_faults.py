@@ -47,7 +47,13 @@ def test_a_fault_at_a_boundary_tears_and_loses_nothing(name: str, databases: Dat
 @pytest.mark.filterwarnings("ignore::hopgate.store.build_lock.BuildWaitsWarning")
 @pytest.mark.parametrize(
     ("one", "other", "pause"),
-    [("mark", "embed", 2), ("build", "catch up", 1), ("rebuild", "reembed", 4), ("load", "add", 2)],
+    [
+        ("embed", "reembed", 0),
+        ("mark", "embed", 2),
+        ("build", "catch up", 1),
+        ("rebuild", "reembed", 4),
+        ("load", "add", 2),
+    ],
 )
 def test_a_pair_of_writers_gets_along(
     one: str, other: str, pause: int, databases: Databases, specs: tuple[str, str]

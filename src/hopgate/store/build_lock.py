@@ -1,4 +1,4 @@
-"""Who builds: additions side by side, a build of the whole graph alone, and who waits is told for whom."""
+"""Who builds: additions side by side, a build of the whole graph alone; and who waits is told for whom."""
 
 from __future__ import annotations
 
@@ -35,13 +35,18 @@ class BuildWaitsWarning(UserWarning):
 
 @contextlib.contextmanager
 def build_lock(store: Store, *, rebuild: bool = False) -> Iterator[bool]:
-    """Hold the right to build for as long as the block runs; give whether the whole graph is to be built.
+    """Give whether the whole graph is to be built; where it is, nobody else builds for as long as the block runs.
+
+    An addition to a graph that is built needs no turn of its own: each of its transactions calls `share`.
 
     Parameters
     ----------
     rebuild : bool
         Whether the whole graph is wanted though there is one.
     """
+    if not rebuild and store.run(version.is_derived):
+        yield False
+        return
     # A connection of its own, open for as long as the build: its end, however it comes, lets go of the lock. In a
     # transaction, so that it holds behind a pooler too; between its statements it has no snapshot and hinders nobody.
     with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection:
@@ -50,26 +55,29 @@ def build_lock(store: Store, *, rebuild: bool = False) -> Iterator[bool]:
             (f"hopgate build, process {os.getpid()} on {platform.node()}"[:63],),
         )
         connection.commit()
-        _take(connection, alone=rebuild)
+        connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        _take(connection, alone=True)
         store.find_tables(connection)
-        derived = version.is_derived(connection)
-        if not derived and not rebuild:
+        whole = rebuild or not version.is_derived(connection)
+        if not whole:
+            # Another build made it while this one waited: what is left is an addition, which shares the lock.
             connection.rollback()
-            _take(connection, alone=True)
-            store.find_tables(connection)
-            # Another build may have made it while this one waited.
-            derived = version.is_derived(connection)
         try:
-            yield rebuild or not derived
+            yield whole
         finally:
             # At once: a connection that is merely closed holds its locks until the server has noticed.
             with contextlib.suppress(psycopg.Error):
                 connection.rollback()
 
 
+def share(connection: Connection[Any]) -> bool:
+    """Wait for whoever builds the whole graph, and let nobody begin until this transaction ends; say if it is built."""
+    _take(connection, alone=False)
+    return version.is_derived(connection)
+
+
 def _take(connection: Connection[Any], *, alone: bool) -> None:
     shared = "" if alone else "_shared"
-    connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
     row = connection.execute(f"SELECT pg_try_advisory_xact_lock{shared}({_KEY})").fetchone()
     if row and row[0]:
         return

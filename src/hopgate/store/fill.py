@@ -129,6 +129,10 @@ class Embedding:
             if not ids:
                 return made
             passed = list(cleared(sorted(known.items())))
+            if not passed:
+                # All of them were deleted or turned sensitive between the two statements.
+                after = ids[-1]
+                continue
             keys, texts = [key for key, _ in passed], [text for _, text in passed]
             parts = [row for key, text in passed for row in passage_rows.rows_of(key, text)]
             try:

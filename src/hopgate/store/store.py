@@ -183,5 +183,12 @@ def _bring_up(store: Store, upgrade: bool, memories: str | None) -> None:
             )
         connection.commit()
         connect.check_vector(connection, embedded=store.directory is not None)
-    if found.state != "current":
-        migrate.upgrade(store.dsn, memories=memories)
+    if found.state == "current":
+        return
+
+    def upgraded() -> None:
+        with connect.explained():
+            migrate.upgrade(store.dsn, memories=memories)
+
+    # Each migration is a transaction, or goes on where it stopped.
+    retried(upgraded)

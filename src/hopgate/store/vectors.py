@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.passages import LONG_BYTES
-from hopgate.store.memory_locks import lock
+from hopgate.store.memory_locks import lock, lock_for_columns
 from hopgate.store.sent_vectors import run_with
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def claim(connection: Connection[Any], identity: Identity) -> None:
     found = space(connection)
     if found is None:
         # Two processes may claim at once: the second waits here, and then finds the first one's claim.
-        _lock_tables(connection, (*TEXT_TABLES, *GRAPH_TABLES))
+        lock_for_columns(connection, (*TEXT_TABLES, *GRAPH_TABLES))
         found = space(connection)
     if found is None:
         taken = connection.execute(
@@ -94,14 +94,6 @@ def claim(connection: Connection[Any], identity: Identity) -> None:
         )
         return
     check(found, identity)
-
-
-def _lock_tables(connection: Connection[Any], tables: Sequence[str]) -> None:
-    """Lock what a change of the vectors' columns rewrites, in the order of docs/reliability.md."""
-    connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
-    connection.execute("LOCK TABLE memories IN ACCESS EXCLUSIVE MODE")
-    connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
-    connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")
 
 
 def check(found: EmbeddingSpace, identity: Identity) -> None:
@@ -254,7 +246,7 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
 
 def begin_next(connection: Connection[Any], identity: Identity) -> None:
     """Add a second column of vectors, to be filled while recall goes on with the first."""
-    _lock_tables(connection, TEXT_TABLES)
+    lock_for_columns(connection, TEXT_TABLES)
     found = space(connection)
     if found is None or (found.next_identity and found.next_identity.key == identity.key):
         return
@@ -266,7 +258,7 @@ def begin_next(connection: Connection[Any], identity: Identity) -> None:
 
 def finish_next(connection: Connection[Any], identity: Identity) -> None:
     """Put the second column in the first one's place; concepts' and edges' vectors are made anew by `hopgate build`."""
-    _lock_tables(connection, (*TEXT_TABLES, *GRAPH_TABLES))
+    lock_for_columns(connection, (*TEXT_TABLES, *GRAPH_TABLES))
     found = space(connection)
     if found is None or found.next_identity is None or found.next_identity.key != identity.key:
         raise HopgateError("another process changed this store's embedder meanwhile: run hopgate reembed again")

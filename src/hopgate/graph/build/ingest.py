@@ -19,6 +19,7 @@ from hopgate.graph.build.store_context import carried
 from hopgate.graph.names.normal import initials, normalise
 from hopgate.sending import guarded
 from hopgate.store import extractions
+from hopgate.store.build_lock import share
 from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
 from hopgate.store.graph.fact_rows import FactRow
 from hopgate.store.graph.name_rows import NameRow
@@ -174,6 +175,8 @@ class GraphSink:
         self._store.run(lambda connection: self._write(connection, batch, identity))
 
     def _write(self, connection: Connection[Any], batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
+        # Where a whole build was broken off meanwhile, nothing follows until the next.
+        deriving = share(connection) if self._deriving else False
         # Every writer of both locks memories first and the graph second, so that no two wait for each other.
         read = [one.source for one in batch]
         known = extractions.readable(connection, read)
@@ -198,7 +201,7 @@ class GraphSink:
             revoke(connection, again)
         dated = [DatedExtraction(key, recorded_at, one.extraction) for key, recorded_at, one in rows]
         if dated:
-            add(connection, dated, deriving=self._deriving, resolve=self._resolution)
+            add(connection, dated, deriving=deriving, resolve=self._resolution)
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for key, _, one in rows), identity
             )

@@ -24,7 +24,7 @@ from hopgate.graph.build.store_context import StoreContext, surveyed_store
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.sending import guarded
 from hopgate.store import extractions, memories, memory_words, vectors
-from hopgate.store.build_lock import build_lock
+from hopgate.store.build_lock import build_lock, share
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, statement_rows, version
 from hopgate.store.graph.statement_rows import StatementRow
@@ -297,6 +297,8 @@ class GraphBuilder:
 
 def _declare(connection: Connection[Any], single: Collection[str], several: Collection[str], whole: bool) -> None:
     """Note which relations have one value at a time; edges follow at once, or at the end of a whole build."""
+    if not whole:
+        share(connection)
     name_rows.lock(connection)
     declared = relation_rows.declare_single_valued(connection, set(single) - set(several))
     declared += relation_rows.declare_several_valued(connection, several)

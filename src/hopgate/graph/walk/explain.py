@@ -59,6 +59,15 @@ def path_in_words(
         | {memory for step in walked if min(step.source, step.target) >= split for memory in step.evidence},
     )
 
+    if any(
+        int(matrix.memory_ids[node]) not in known
+        if node < split
+        else int(matrix.concept_ids[node - split]) not in names
+        for node in path.nodes
+    ):
+        # Something that it led through was deleted since the walk.
+        return ()
+
     def label(node: int) -> str:
         if node < split:
             memory = int(matrix.memory_ids[node])

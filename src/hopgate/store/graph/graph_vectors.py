@@ -118,6 +118,11 @@ def ensure_index(connection: Connection[Any]) -> None:
     ).fetchone()
     assert row is not None
     concepts, facts, statements = row
+    facts, statements = facts and _many(connection, "concept_edges"), statements and _many(connection, "statements")
+    if not (concepts or facts or statements):
+        return
+    # Building one lets nobody write: not in the middle of somebody's change of several tables.
+    name_rows.lock(connection)
     connection.execute("SET LOCAL maintenance_work_mem = '1GB'")
     if concepts:
         _index(connection, INDEX, "concepts")
@@ -130,9 +135,9 @@ def ensure_index(connection: Connection[Any]) -> None:
         connection.execute(
             "CREATE INDEX IF NOT EXISTS statements_unembedded ON statements (id) WHERE embedding IS NULL"
         )
-    if facts and _many(connection, "concept_edges"):
+    if facts:
         _index(connection, FACT_INDEX, "concept_edges")
-    if statements and _many(connection, "statements"):
+    if statements:
         _index(connection, STATEMENT_INDEX, "statements")
 
 
