@@ -127,6 +127,7 @@ def test_a_change_is_told_in_many_ways(text: str, holds: str, over: str) -> None
         "Kirsten thinks authelia runs on jade.",
         "Ingrid went from Turku to Vaasa by train.",
         "Ingrid handed the salt to Oscar.",
+        "Ingrid used to live in Oulu when she was a student.",
         "Ingrid left for Vaasa this morning.",
         "The problem is in the details.",
     ],

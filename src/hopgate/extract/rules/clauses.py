@@ -48,7 +48,11 @@ _EVENTS = "|".join(
 )
 _BESIDE = re.compile(r"⟩ (?:[^\W\d_]+ ){0,2}(?:also|as well|auch|aussi|también|anche|ook) (?!known|called)")
 _TOO = re.compile(r" (?:as well|too|also|auch|aussi|también|ook)(?=$| [,;])")
-_SINCE_THEN = re.compile(rf"\b(?:has|have|been|born|{_EVENTS})\b")
+_LONG_AGO = re.compile(
+    r" (?:, )?(?:when|while|as (?:a|an)|back (?:in|then|when)|(?:[^\W\d_]+ )?years ago|during|in the|als|quand|cuando|"
+    r"at (?:school|uni|university|college))\b"
+)
+_SINCE_THEN = re.compile(rf"\b(?:has|have|been|born|appointed|named|elected|chosen|made|{_EVENTS})\b")
 # "refuses to run", "to be moved": not yet, or not at all; "used to" and "had to" are told of what was.
 _INFINITIVE = re.compile(
     r"(?<!used )(?<!had )(?<!gone )(?<!went )(?<!came )\bto (?:be (?:moved|migrated|replaced|deployed|"
@@ -94,6 +98,10 @@ class Clause:
     def is_beside(self, start: int, end: int) -> bool:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
         return bool(_BESIDE.search(self.text, start, end) or _TOO.match(self.text, end))
+
+    def is_long_ago(self, end: int) -> bool:
+        """Whether a time of its own follows what is over: "used to live in Oulu when she was a student"."""
+        return bool(_LONG_AGO.match(self.text, end))
 
     def is_plain(self) -> bool:
         """Whether a sentence tells what is so, and neither of copies, trials and failures nor of what might be."""

@@ -16,7 +16,7 @@ _LED = re.compile(
 
 # What people do who change where they live, and who change where they work; "went to" is a journey.
 _SETTLES = re.compile(
-    r"\b(?:mov(?:ed|es)|relocat(?:ed|es)|resettled|rehomed|emigrated|umgezogen|gezogen|zog|verhuisd|verhuisde|"
+    r"\b(?:lived|lives|mov(?:ed|es)|relocat(?:ed|es)|resettled|rehomed|emigrated|umgezogen|gezogen|zog|verhuisd|verhuisde|"
     r"déménagée?|mudado|mudó|trasferit[oa]|trasladado|trasladó)\b"
 )
 _TAKES_JOB = re.compile(r"\b(?:works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")

@@ -22,6 +22,7 @@ _BE = words("is are now been jetzt ist sind nu est back up live")
 _STATE = _BE | words("isn't isn’t longer but sondern mehr only still also again")
 _CHANGED = words("now been")
 _IT_IS = frozenset(("it's", "it’s"))
+_UP = words("up back live installed")
 _LEAVES = words("went goes gone")  # "went on holiday"
 _LINKS = words(
     "isn't isn’t jetzt nun nu nach auf is are was has now : lives runs sits moved stays läuft draait tourne ist "
@@ -70,7 +71,9 @@ def placed(tokens: list[str], lower: list[str], name_at: Word) -> Iterator[tuple
             start = at + 1
 
 
-def _sentence(tokens: list[str], lower: list[str], start: int, end: int, name_at: Word) -> Iterator[tuple[str, str]]:
+def _sentence(  # noqa: PLR0912 - one place after another
+    tokens: list[str], lower: list[str], start: int, end: int, name_at: Word
+) -> Iterator[tuple[str, str]]:
     verbs = [at for at in range(start, end) if lower[at] in _PLACING]
     moving = any(lower[at] in _MOVING for at in verbs)
     hosts = False
@@ -97,6 +100,12 @@ def _sentence(tokens: list[str], lower: list[str], start: int, end: int, name_at
         if near and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             hosts = True
             yield name, "host"
+    # "dozzle on mulberry", "dozzle up on mulberry"
+    on = start + 1 + (lower[start + 1] in _UP)
+    if on + 1 < end and lower[on] in _ON and closed(tokens, on + 2, end) and not hosts:
+        service, host = name_at(tokens, start, 2.0), name_at(tokens, on + 1, 4.2)
+        if service and host:
+            yield from ((service, "service"), (host, "host"))
     if not hosts:
         return
     if opening:

@@ -75,23 +75,30 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
             stance = clause.stance(start, end)
             if free and (stance != "said" or clause.is_past(start, end)):
                 continue
-            if stance != "said" and pattern.relation in STATES and (told := contrast(clause.text, start, end)):
-                # "Not in Celle any more but in Uelzen": what holds instead is told by a preposition alone.
-                subjects = _ends(match.groupdict().get("s"), clause, who, start)[0]
-                began = validity(clause, match, None)[0]
-                for name in (who.names_of(told) or (told,)) if not clause.question else ():
-                    yield from (Fact(subject, pattern.relation, name, began, None, STATED) for subject in subjects)
+            if stance != "said" and pattern.relation in STATES and not clause.question:
+                yield from _instead(pattern.relation, match, clause, who)
             if stance == "not" and pattern.relation != "before":
                 continue
             if pattern.relation == "replaced by":
                 stance = "said"  # "no longer" is of the old thing
             if pattern.relation in STATES and ("over" in pattern.regex.groupindex or clause.is_past(start, end)):
                 stance = "ended"
+            if stance == "ended" and clause.is_long_ago(end):
+                continue  # over, but not since this note
             made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
             if made:
                 seen.append((start, end))
                 who.note(made[0])
             yield from made
+
+
+def _instead(relation: str, match: re.Match[str], clause: Clause, who: Referents) -> Iterator[Fact]:
+    """What holds instead of what is denied, told by a preposition alone: "not in Celle any more but in Uelzen"."""
+    if told := contrast(clause.text, *match.span()):
+        subjects = _ends(match.groupdict().get("s"), clause, who, match.start())[0]
+        began = validity(clause, match, None)[0]
+        for subject, name in product(subjects, who.names_of(told) or (told,)):
+            yield Fact(subject, relation, name, began, None, STATED)
 
 
 _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
