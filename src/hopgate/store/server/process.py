@@ -129,7 +129,7 @@ def running(directory: Path) -> bool:
 
 
 def _dsn(directory: Path) -> str:
-    return f"host='{socket_directory(directory)}' user={DATABASE_USER} dbname=postgres{_peer()}"
+    return f"host='{socket_directory(directory)}'{_peer()} user={DATABASE_USER} dbname=postgres"
 
 
 def _peer() -> str:
