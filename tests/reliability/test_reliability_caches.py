@@ -43,7 +43,7 @@ def test_matrices_of_stores_that_are_gone_are_bounded(
     run = Runner(capsys)
     told = run("cache", "info", "--json").json
     assert told["matrices"] == 5 and told["matrix_bytes"] > 0
-    assert run("cache", "clear", "--json").json["matrices"] == 5
+    assert run("cache", "clear", "--yes", "--json").json["matrices"] == 5
     assert matrix_cache.kept_files(folder) == []
 
 
@@ -60,7 +60,7 @@ def test_scrubbing_leaves_nothing_in_the_clusters_files(
             connection.commit()
         kb.delete(["s"])
     run = Runner(capsys, "--data", str(folder))
-    assert "say --yes" in run("db", "scrub", status=2).refused()
+    assert "add --yes" in run("db", "scrub", status=2).refused()
     told = run("db", "scrub", "--yes", "--json").json
     assert told["tables"] > 10 and any("backups" in line for line in told["left"])
     assert in_files(folder) == []

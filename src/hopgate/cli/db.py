@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,6 @@ import typer
 from hopgate.cli.common import AsJson, Data, Dsn, place, print_json, say
 from hopgate.cli.confirm import Backup, Yes, confirmed, say_backup, write_first
 from hopgate.errors import HopgateError
-from hopgate.redact import redacted
 
 if TYPE_CHECKING:
     from hopgate.store.server.process import EmbeddedServer
@@ -124,7 +122,7 @@ def downgrade(
 
 @app.command()
 def scrub(
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -137,11 +135,8 @@ def scrub(
     """
     from hopgate.cli.common import opened
 
+    confirmed("write every table of hopgate's anew, each locked meanwhile", place(data, dsn), yes=yes)
     with opened(data, dsn) as kb:
-        if not yes:
-            _confirm(
-                f"every table of {kb.store.directory or redacted(kb.store.dsn)} is written anew and locked meanwhile"
-            )
         found = kb.upkeep.scrub()
     if as_json:
         print_json({"tables": found.tables, "done": list(found.done), "left": list(found.left)})
@@ -150,15 +145,6 @@ def scrub(
         say(f"done: {line}")
     for line in found.left:
         say(f"left: {line}")
-
-
-def _confirm(what: str) -> None:
-    """Go on only where somebody is there and says yes."""
-    if not sys.stdin.isatty():
-        raise HopgateError(f"{what}. Nothing was done: say --yes to do it")
-    say(what)
-    if not typer.confirm("Go on?"):
-        raise HopgateError("nothing was done")
 
 
 @app.command()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+from hopgate.cli.confirm import Yes, asked
 from hopgate.cli.delete import Ids
 
 Undo = Annotated[bool, typer.Option("--undo", help="Take the mark away, after saying what follows.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 def command(
@@ -29,22 +28,11 @@ def command(
             marked = kb.mark_sensitive(ids)
             print_json({"marked": marked}) if as_json else say(f"marked {marked:,} memories as sensitive")
             return
-        if not yes:
-            _ask(len(ids), kb.embedder_name() or "the embedder")
+        asked(
+            f"make {len(ids):,} memories not sensitive any more (the next embed sends their texts to "
+            f"{kb.embedder_name() or 'the embedder'}, the next build gives them to the extractor, and both keep what "
+            "they make of them)",
+            yes=yes,
+        )
         unmarked = kb.unmark_sensitive(ids)
     print_json({"unmarked": unmarked}) if as_json else say(f"{unmarked:,} memories are no longer sensitive")
-
-
-def _ask(count: int, embedder: str) -> None:
-    """Say what the end of a mark means, and go on only if that is wanted."""
-    from hopgate.errors import HopgateError
-
-    what = (
-        f"{count:,} memories will not be sensitive any more: the next embed sends their texts to {embedder}, the next "
-        "build gives them to the extractor, and both keep what they make of them"
-    )
-    if not sys.stdin.isatty():
-        raise HopgateError(f"{what}. Nothing was changed: say --yes to do it")
-    say(what)
-    if not typer.confirm("Go on?"):
-        raise HopgateError("nothing was changed")

@@ -49,9 +49,9 @@ def scrub(store: Store) -> Scrubbed:
     """Write every table anew, and let the log go on to fresh files; each table is locked while it is written."""
     done, left = [], list(BEYOND)
     with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection:
-        if path := place.search_path(connection):
-            connection.execute(f"SET search_path = {path}")
         with connection.transaction():
+            if path := place.search_path(connection):
+                connection.execute(f"SET search_path = {path}")
             tables = [row[0] for row in connection.execute(_TABLES)]
         connection.autocommit = True
         for table in tables:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -36,6 +36,7 @@ class StatingServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[list[dict[str, Any]]] = []
         self.silent = False
+        self.meanwhile: Callable[[], object] = bool
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -45,6 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         rows = json.loads(body["messages"][-1]["content"])
         self.server.asked.append(rows)
+        self.server.meanwhile()
         entries = [
             {
                 "id": row["id"],
@@ -166,3 +168,14 @@ def test_a_statement_is_about_the_memory(sentence: str, kept: bool) -> None:
     assert bool(found) is kept
     if kept:
         assert (found[0].subject, found[0].valid_from) == ("Cleo", "2024-05")
+
+
+def test_what_turns_sensitive_meanwhile_is_not_sent_and_not_written(
+    kb: KnowledgeBase, run: Runner, stating: StatingServer, tmp_path: Path
+) -> None:
+    kb.add(*(Memory(f"m{number}", f"Kit keeps hive {number} in the garden.") for number in range(6)))
+    stating.meanwhile = lambda: kb.mark_sensitive(["m1", "m2"])
+    state(run, stating, tmp_path / "out.jsonl")
+    sent = [row["text"] for rows in stating.asked for row in rows]
+    assert not any("hive 2" in text for text in sent)
+    assert {one.doc_id for one in read_statements(tmp_path / "out.jsonl")} == {"m0", "m3", "m4", "m5"}

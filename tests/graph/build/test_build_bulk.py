@@ -8,16 +8,19 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from graph_content import Scripted, content
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg import Connection
 
 import hopgate
 from hopgate import Memory
 from hopgate.demo import corpus
 from hopgate.extract.extraction import Fact, found
+from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Run
 from hopgate.graph.build import bulk_extract, range_reading, reading_pool
@@ -138,3 +141,40 @@ def test_plain_groups_have_the_edges_that_their_history_gives(kb: KnowledgeBase,
         connection.execute("DELETE FROM concept_edges WHERE relation <> 'has in its name'")
         derive(connection, [FactGroup(*row) for row in rows])
     assert content(kb) == whole
+
+
+def test_what_changed_since_it_was_read_is_not_written(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Marked, changed, or read with a turn that was marked: all of it waits for the next build, or for ever."""
+    started = datetime(2024, 5, 1, 10, tzinfo=UTC)
+    turns = ["Kit: Grace Hopper is my aunt.", "Kit: She moved to Leeds in May."]
+    kb.add(
+        Memory("marked", "Ada Lovelace lives in London."),
+        Memory("changed", "Alan Turing lives in Manchester."),
+        Memory("kept", "Mary Somerville lives in Naples."),
+        *(Memory(f"t{at}", text, thread="t", created_at=started.replace(minute=at)) for at, text in enumerate(turns)),
+    )
+    write = bulk_extract.write_range
+
+    def late(read: range_reading.RangeResult, identity: ExtractorIdentity, connection: Connection[Any]) -> None:
+        with hopgate.open(kb.store.dsn) as other:
+            other.mark_sensitive(["marked", "t0"])
+            other.add(Memory("changed", "Nothing to see."))
+        write(read, identity, connection)
+
+    monkeypatch.setattr(bulk_extract, "write_range", late)
+    kb.extract(Phrases(), processes=0)
+    assert kb.extraction_states() == {"complete": 1, "pending": 2}
+    with kb.store.transaction() as connection:
+        rows = connection.execute("SELECT DISTINCT external_id FROM mentions JOIN memories m ON m.id = memory_id")
+        assert rows.fetchall() == [("kept",)]
+
+
+def test_a_scope_learns_no_name_from_another(kb: KnowledgeBase, small_ranges: None) -> None:
+    kb.add(
+        Memory("a", "immich runs on cedar.", scope="a"),
+        Memory("a2", "Rebooted cedar again.", scope="a"),
+        Memory("b", "The box smells of cedar again.", scope="b"),
+    )
+    kb.build(Phrases(), processes=1)
+    assert "cedar" in kb.graph.mentions()["a2"]
+    assert "cedar" not in kb.graph.mentions().get("b", [])

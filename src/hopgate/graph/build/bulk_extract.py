@@ -71,7 +71,7 @@ def write_range(read: RangeResult, identity: ExtractorIdentity, connection: Conn
     extracted_rows.keep_readable(connection)
     name_rows.lock(connection)
     if read.rows.turns:
-        extracted_rows.drop_told(connection)
+        extracted_rows.drop_by_turns(connection)
     if before := extracted_rows.extracted_before(connection):
         revoke(connection, before)
     extracted_rows.add_names(connection)

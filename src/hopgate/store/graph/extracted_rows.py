@@ -84,7 +84,7 @@ def keep_readable(connection: Connection[Any]) -> None:
         _drop(connection, sorted(gone))
 
 
-def drop_told(connection: Connection[Any]) -> None:
+def drop_by_turns(connection: Connection[Any]) -> None:
     """Drop memories that were read with a turn which no open memory says any more.
 
     Under the graph's lock: whoever marks a turn takes it to remove what was made with its help.

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import psycopg
 
 DATABASE_USER = "hopgate"
-_EMBEDDED = re.compile(rf"host='.*' user={DATABASE_USER} dbname=", re.DOTALL)
+_EMBEDDED = re.compile(rf"host='.*'(?: requirepeer=\S+)? user={DATABASE_USER} dbname=", re.DOTALL)
 
 
 def clean_environment() -> dict[str, str]:
