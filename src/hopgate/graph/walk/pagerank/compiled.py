@@ -34,10 +34,11 @@ def kernels() -> Kernels | None:
     """Give the kernels if they are compiled; a process that asks again and again has them compiled meanwhile."""
     if _ready:
         return _ready[0]
-    _walks.append(None)
-    if len(_walks) > WARM_AFTER and not _started.is_set():
-        _started.set()
-        threading.Thread(target=warm, name="hopgate-compile", daemon=True).start()
+    if not _started.is_set():
+        _walks.append(None)
+        if len(_walks) > WARM_AFTER:
+            _started.set()
+            threading.Thread(target=warm, name="hopgate-compile", daemon=True).start()
     return None
 
 
