@@ -1,6 +1,6 @@
 """No scope tells another anything: what a scope is answered is equal, bit for bit, with and without the others.
 
-The long form makes as many worlds as `HOPGATE_SOAK` says.
+With `HOPGATE_SOAK` there are 2,000 worlds, or as many as `HOPGATE_SOAK_WORLDS` says.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hopgate import Memory
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server.process import EmbeddedServer
 
-WORLDS = int(os.environ.get("HOPGATE_SOAK_WORLDS") or 6)
+WORLDS = int(os.environ.get("HOPGATE_SOAK_WORLDS") or (2000 if os.environ.get("HOPGATE_SOAK") else 6))
 PEOPLE = ("Ada Byron", "Grace Hopper", "Mary Jackson", "Radia Perlman")
 THINGS = ("immich", "paperless", "Atlas", "Zephyr", "cedar")
 PLACES = ("Leeds", "Norwich", "Mill Street, Norwich")
