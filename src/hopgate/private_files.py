@@ -35,7 +35,7 @@ def private_file(path: Path) -> None:
     >>> oct(path.stat().st_mode & 0o777)
     '0o600'
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         found = os.fstat(handle)
         if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
