@@ -66,12 +66,12 @@ def store(server: EmbeddedServer, template: str) -> Iterator[KnowledgeBase]:
 
 
 def filled(kb: KnowledgeBase, memories: Sequence[Memory], embedder: str, at_once: int) -> None:
-    """Some at once, the rest one by one, as a store grows."""
-    for group in (memories[:at_once], *([memory] for memory in memories[at_once:])):
-        if group:
-            kb.add(*group)
-            kb.embed(embedder)
-            kb.build()
+    """Some at once, the rest one by one, as a store grows; the first build reads what is there together."""
+    first = Memory("z", "Nothing here.", scope="z", created_at=START)
+    for group in ([first, *memories[:at_once]], *([memory] for memory in memories[at_once:])):
+        kb.add(*group)
+        kb.embed(embedder)
+        kb.build()
 
 
 def told(kb: KnowledgeBase) -> dict[str, Any]:
