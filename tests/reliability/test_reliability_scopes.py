@@ -25,7 +25,7 @@ from hopgate import Memory
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server.process import EmbeddedServer
 
-WORLDS = int(os.environ.get("HOPGATE_SOAK_WORLDS") or (2000 if os.environ.get("HOPGATE_SOAK") else 6))
+WORLDS = int(os.environ.get("HOPGATE_SOAK_WORLDS") or (2000 if os.environ.get("HOPGATE_SOAK") else 3))
 PEOPLE = ("Ada Byron", "Grace Hopper", "Mary Jackson", "Radia Perlman")
 THINGS = ("immich", "paperless", "Atlas", "Zephyr", "cedar")
 PLACES = ("Leeds", "Norwich", "Mill Street, Norwich")
