@@ -35,10 +35,10 @@ def private_file(path: Path) -> None:
     >>> oct(path.stat().st_mode & 0o777)
     '0o600'
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        found = os.fstat(handle)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        # By its name: to open and close a file that SQLite has open in this process would drop SQLite's locks on it.
+        found = path.stat()
         if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
-            os.fchmod(handle, 0o600)
-    finally:
-        os.close(handle)
+            path.chmod(0o600)

@@ -55,8 +55,9 @@ def without_credentials(address: str) -> str:
     ('openai:m@https://host/v1#key=MY_KEY', 'bge-small')
     """
     head, mark, rest = address.partition("://")
-    authority, slash, path = rest.partition("/")
-    return f"{head}{mark}{authority.rpartition('@')[2]}{slash}{path}"
+    end = re.search(r"[/?#]", rest)
+    stop = end.start() if end else len(rest)
+    return f"{head}{mark}{rest[:stop].rpartition('@')[2]}{rest[stop:]}"
 
 
 def password_parts(address: str) -> list[str]:

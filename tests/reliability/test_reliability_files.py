@@ -11,10 +11,12 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hopgate
 from hopgate import Memory
+from hopgate.embed import EmbeddingCache, Identity
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server import lock_files, process
@@ -45,6 +47,17 @@ def test_caches_are_private_whatever_comes_first(kb: KnowledgeBase, cache: Path)
     assert {mode for path, mode in found.items() if (cache.parent / path).is_dir()} == {0o700}
     assert {mode for path, mode in found.items() if (cache.parent / path).is_file()} == {0o600}
     assert any(path.endswith(".npz") for path in found) and any(path.endswith(".sqlite3") for path in found)
+
+
+def test_a_second_cache_in_a_process_leaves_the_firsts_locks(tmp_path: Path) -> None:
+    """To close a file drops a process's locks on it, and then another process removes the log that is in use."""
+    path, tiny = tmp_path / "embeddings.sqlite3", Identity("tiny", 2, spec="tiny")
+    first, second = EmbeddingCache(path), EmbeddingCache(path)
+    first.put(tiny, {"a": np.array([0.6, 0.8], np.float32)})
+    assert second.get(tiny, ["a"])
+    code = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM vectors'); c.close()"
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    assert path.with_name("embeddings.sqlite3-wal").exists()
 
 
 @needs_root

@@ -1,6 +1,6 @@
 """No scope tells another anything: what a scope is answered is equal, bit for bit, with and without the others.
 
-The long form makes as many worlds as `HOPGATE_SOAK` says.
+With `HOPGATE_SOAK` there are 2,000 worlds, or as many as `HOPGATE_SOAK_WORLDS` says.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hopgate import Memory
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server.process import EmbeddedServer
 
-WORLDS = int(os.environ.get("HOPGATE_SOAK_WORLDS") or 6)
+WORLDS = int(os.environ.get("HOPGATE_SOAK_WORLDS") or (2000 if os.environ.get("HOPGATE_SOAK") else 3))
 PEOPLE = ("Ada Byron", "Grace Hopper", "Mary Jackson", "Radia Perlman")
 THINGS = ("immich", "paperless", "Atlas", "Zephyr", "cedar")
 PLACES = ("Leeds", "Norwich", "Mill Street, Norwich")
@@ -66,12 +66,12 @@ def store(server: EmbeddedServer, template: str) -> Iterator[KnowledgeBase]:
 
 
 def filled(kb: KnowledgeBase, memories: Sequence[Memory], embedder: str, at_once: int) -> None:
-    """Some at once, the rest one by one, as a store grows."""
-    for group in (memories[:at_once], *([memory] for memory in memories[at_once:])):
-        if group:
-            kb.add(*group)
-            kb.embed(embedder)
-            kb.build()
+    """Some at once, the rest one by one, as a store grows; the first build reads what is there together."""
+    first = Memory("z", "Nothing here.", scope="z", created_at=START)
+    for group in ([first, *memories[:at_once]], *([memory] for memory in memories[at_once:])):
+        kb.add(*group)
+        kb.embed(embedder)
+        kb.build()
 
 
 def told(kb: KnowledgeBase) -> dict[str, Any]:

@@ -34,6 +34,7 @@ KEPT_SHARE = 0.75
 Role = Literal["document", "query"]
 ROLES: tuple[Role, ...] = ("document", "query")
 
+_OPENING = threading.Lock()
 # Connections inherited by a forked child: closing one would drop its parent's locks, so they are kept and not used.
 _INHERITED: list[sqlite3.Connection] = []
 
@@ -220,8 +221,10 @@ class EmbeddingCache:
 
     def _connect(self) -> sqlite3.Connection:
         private_folder(self.path.parent)
-        # Before SQLite makes it: the log and the index beside it get the same mode.
-        private_file(self.path)
+        with _OPENING:
+            # Before SQLite makes it: the log and the index beside it get the same mode. One thread at a time: whoever
+            # made the file closes it again, and with that drops all locks that this process has on it.
+            private_file(self.path)
         connection = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
         try:
             _set_wal(connection)

@@ -112,6 +112,7 @@ class _Work:
     ) -> None:
         self.settings, self.extractor, self.sink, self.cache, self.guard = settings, extractor, sink, cache, guard
         self.identity = extractor.identity
+        self.quick = not self.identity.prompt and (self.identity.by_id or isinstance(extractor, ContextualExtractor))
         self.lock = threading.Lock()
         self.spent = self.failures = 0
         self.halted = ""
@@ -149,8 +150,7 @@ class _Work:
         # Rules are faster than starting a thread, so they get the whole batch. A model gets one memory at a time, so
         # that a crash or the token cap costs the memories in flight and no more, and so does what nobody knows: a text
         # that waits inside an extractor may turn sensitive there.
-        quick = self.identity.by_id or isinstance(self.extractor, ContextualExtractor)
-        if asked and quick and not (self.identity.prompt or self.settings.max_tokens is not None):
+        if asked and self.quick and self.settings.max_tokens is None:
             whole = self._at_once(asked)
             if whole is not None:
                 yield whole, None
@@ -219,6 +219,9 @@ class _Work:
 
     def _extract(self, sources: list[Source]) -> list[Extraction]:
         """Hand sources to the extractor, if they may still be read; it asks the guard again before each request."""
+        if self.quick and not self.identity.by_id:
+            # Rules send nothing and are done in no time: it is looked again when their results are cached and written.
+            return self.extractor.extract(sources)
         guard = self.guard(sources)
         guard.check()
         with guarded(guard):

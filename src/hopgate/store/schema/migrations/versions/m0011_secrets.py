@@ -25,13 +25,19 @@ CREATE INDEX IF NOT EXISTS extraction_readings_text ON extraction_readings (text
 -- Which roles of the server may read which scopes, where row-level security is on.
 CREATE TABLE IF NOT EXISTS scope_roles (role name NOT NULL, scope text NOT NULL, PRIMARY KEY (role, scope));
 
+-- Who may use an endpoint is not a part of which embedder made the vectors.
+UPDATE embedding_space SET
+  identity = jsonb_set(identity, '{spec}', to_jsonb(regexp_replace(identity->>'spec', '://[^/?#]*@', '://'))),
+  next_identity = CASE WHEN next_identity IS NOT NULL THEN
+    jsonb_set(next_identity, '{spec}', to_jsonb(regexp_replace(next_identity->>'spec', '://[^/?#]*@', '://'))) END;
+
 -- The planner never compares whole contents, and its samples would hold sensitive ones.
 ALTER TABLE memories ALTER COLUMN content SET STATISTICS 0;
 DO $$
 BEGIN
   DELETE FROM pg_statistic s USING pg_attribute a WHERE s.starelid = 'memories'::regclass
     AND a.attrelid = s.starelid AND a.attnum = s.staattnum AND a.attname = 'content';
-EXCEPTION WHEN insufficient_privilege THEN NULL; -- hopgate db scrub says that they are there
+EXCEPTION WHEN insufficient_privilege THEN NULL; -- an ordinary user's stay until the server's owner removes them
 END $$;
 """
 THREADS = "memories_thread ON memories (thread, created_at) WHERE thread IS NOT NULL"
