@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +14,8 @@ import psycopg
 from reliability.oracle import broken, digest
 from reliability.watch import AFTER_COMMIT, BEFORE_COMMIT, ROLLBACK, watched
 from reliability.world import Command, Databases
+
+from hopgate.embed.cache import ENVIRONMENT as CACHE
 
 
 class Killed(BaseException):
@@ -37,6 +41,21 @@ def state_of(dsn: str) -> dict[str, str]:
         return digest(connection)
 
 
+@contextlib.contextmanager
+def _own_cache() -> Iterator[None]:
+    """An empty cache of vectors: what is in it is not sent, and so not looked up, which would be another way."""
+    before = os.environ.get(CACHE)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[CACHE] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[CACHE]
+            else:
+                os.environ[CACHE] = before
+
+
 def walked(command: Command, databases: Databases) -> tuple[Way, dict[str, str]]:
     """Run a command to its end; note its points, and what the store says after each commit and at the end."""
     way = Way()
@@ -58,7 +77,7 @@ def walked(command: Command, databases: Databases) -> tuple[Way, dict[str, str]]
 
         if comparing:
             way.states.append(state_of(dsn))
-        with watched(note):
+        with _own_cache(), watched(note):
             command.run(dsn)
         return way, state_of(dsn)
 
@@ -76,7 +95,7 @@ def kill_at(command: Command, dsn: str, point: int, end: Callable[[psycopg.Conne
             end(connection)
 
     try:
-        with watched(count):
+        with _own_cache(), watched(count):
             command.run(dsn)
     except BaseException:
         if seen <= point:

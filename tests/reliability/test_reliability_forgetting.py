@@ -102,13 +102,11 @@ def test_nothing_is_left(kb: KnowledgeBase, models: ModelServer, cache: Path, wa
 
 
 def test_the_cache_of_extractions_holds_one_a_memory(kb: KnowledgeBase) -> None:
-    """What other memories show changes what is read of one: the readings that are past go."""
-    kb.add(Memory("m0", "immich runs on cedar."))
-    kb.build()
-    for number in range(1, 6):
-        kb.add(Memory(f"m{number}", f"Rebooted cedar and host{number} again, immich too."))
-        kb.build()
-        kb.build(rebuild=True)
+    """A text that changed takes along what was read of it."""
+    for number in range(5):
+        kb.add(Memory("m", f"immich runs on host{number}."), Memory(f"m{number}", f"Rebooted host{number} again."))
+        kb.build(Scripted())
+        kb.build(Scripted(), rebuild=True)
     with kb.store.transaction() as connection:
         counts = [
             connection.execute(f"SELECT count(*) FROM {table}").fetchone()
