@@ -124,6 +124,8 @@ class Embedding:
         made = after = 0
         while True:
             with self._store.transaction() as connection:
+                if not vectors.has_column(connection, column):
+                    return made
                 ids = vectors.pending(connection, limit=BATCH, after=after, column=column)
                 known = clearance.open_memories(connection, ids)
             if not ids:
@@ -178,6 +180,8 @@ class _Batch:
         if self.column == "embedding":
             # In the transaction of its first vectors, so that an embedder that never gave one claims nothing.
             vectors.claim(connection, identity)
+        elif not vectors.has_column(connection, self.column):
+            return set()
         count = len(self.texts)
         written = vectors.write(connection, self.keys, self.texts, self.rows[:count], column=self.column)
         chosen = [at for at, part in enumerate(self.parts) if part.memory_id in written]

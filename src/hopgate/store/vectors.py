@@ -244,6 +244,14 @@ def drop(connection: Connection[Any], ids: Sequence[int]) -> None:
     )
 
 
+def has_column(connection: Connection[Any], column: str) -> bool:
+    """Whether there is room for these vectors: for the next ones until somebody has changed over."""
+    if column == "embedding":
+        return True
+    found = space(connection)
+    return found is not None and found.next_identity is not None
+
+
 def begin_next(connection: Connection[Any], identity: Identity) -> None:
     """Add a second column of vectors, to be filled while recall goes on with the first."""
     lock_for_columns(connection, TEXT_TABLES)
@@ -260,6 +268,8 @@ def finish_next(connection: Connection[Any], identity: Identity) -> None:
     """Put the second column in the first one's place; concepts' and edges' vectors are made anew by `hopgate build`."""
     lock_for_columns(connection, (*TEXT_TABLES, *GRAPH_TABLES))
     found = space(connection)
+    if found is not None and found.next_identity is None and found.identity.key == identity.key:
+        return  # another process changed over to the same one
     if found is None or found.next_identity is None or found.next_identity.key != identity.key:
         raise HopgateError("another process changed this store's embedder meanwhile: run hopgate reembed again")
     connection.execute(f"DROP INDEX IF EXISTS {INDEX}, {PASSAGE_INDEX}")
