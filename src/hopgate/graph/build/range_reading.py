@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, Source, failed
+from hopgate.extract.extraction import Extraction, Source, bounded, failed
 from hopgate.extract.extractor import Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.survey import CorpusSurvey
@@ -61,7 +61,7 @@ class RangeReader:
         done = set(extractions.done(connection, list(numbers), self.extractor.identity))
         left = [memory for name, memory in zip(numbers, known.values(), strict=True) if name not in done]
         sources = StoreContext(self.surveys).filled(connection, left)
-        made = one_by_one(self.extractor, sources)
+        made = [bounded(one) for one in one_by_one(self.extractor, sources)]
         keys = [numbers[str(source.memory_id)] for source in sources]
         rows = rows_of_extractions(zip(keys, made, (versions[key] for key in keys), strict=True))
         turns = copy_lines(_turns_read(known, zip(keys, sources, strict=True)))

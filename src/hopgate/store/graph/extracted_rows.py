@@ -149,7 +149,7 @@ def add_facts(connection: Connection[Any]) -> None:
         "SELECT f.memory_id, s.id, f.relation, o.id, f.weight, f.valid_from, f.valid_to, coalesce(m.created_at, now()) "
         "FROM extracted_facts f JOIN concept_names s ON s.normal_name = f.subject "
         "JOIN concept_names o ON o.normal_name = f.object JOIN memories m ON m.id = f.memory_id "
-        "ORDER BY f.memory_id, f.place"
+        "ORDER BY f.memory_id, f.place ON CONFLICT DO NOTHING"
     )
 
 
