@@ -206,12 +206,7 @@ class KnowledgeBase:
         if legs is not None:
             settings = settings.only(legs)
         filters = read_filters(
-            self.store,
-            scope=scope,
-            exclude=exclude,
-            as_of=as_of,
-            known_at=known_at,
-            superseded=include_superseded,
+            self.store, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=include_superseded
         )
         warn_if_barred(settings, self._warned)
         self.graph_leg.configure(settings.walk)

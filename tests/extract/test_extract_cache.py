@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hopgate.extract.cache import ExtractionCache, cache_key, text_key
+from hopgate.extract.cache import CacheEntry, ExtractionCache, cache_key, text_key
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, State
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.kb import KnowledgeBase
-from hopgate.memory import Cleared
+from hopgate.memory import Cleared, Memory
 from hopgate.store.extractions import StoreCache
 
 SOURCE = Source("m1", Cleared("Ada owns the NAS."))
@@ -17,25 +17,26 @@ FOUND = Extraction((Mention("Canarybird", "bird"),), (Fact("a", "b", "c", "2019"
 
 @pytest.fixture
 def cache(kb: KnowledgeBase) -> ExtractionCache:
+    kb.add(Memory("m1", SOURCE.text))
     return StoreCache(kb.store)
 
 
 def test_an_empty_extraction_is_a_hit(cache: ExtractionCache) -> None:
     key = cache_key(SOURCE, ExtractorIdentity("x"))
-    cache.put_many({key: Extraction(state=State.EMPTY, reason="nothing")})
+    cache.put_many([CacheEntry(key, SOURCE, Extraction(state=State.EMPTY, reason="nothing"))])
     assert cache.get_many([key]) == {key: Extraction(state=State.EMPTY, reason="nothing")}
 
 
 def test_another_prompt_misses_and_going_back_hits(cache: ExtractionCache) -> None:
     first, second = (cache_key(SOURCE, ExtractorIdentity("llama", "m", prompt=prompt)) for prompt in ("a", "b"))
-    cache.put_many({first: FOUND})
+    cache.put_many([CacheEntry(first, SOURCE, FOUND)])
     assert cache.get_many([second]) == {}
-    cache.put_many({second: Extraction()})
+    cache.put_many([CacheEntry(second, SOURCE, Extraction())])
     assert cache.get_many([first]) == {first: FOUND}
 
 
 def test_nothing_asked_and_nothing_kept(cache: ExtractionCache) -> None:
-    cache.put_many({})
+    cache.put_many([])
     assert cache.get_many([]) == {}
 
 

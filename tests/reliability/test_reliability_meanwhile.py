@@ -19,9 +19,9 @@ def test_a_memory_goes_while_it_is_about_to_be_embedded(
     fetch = memories.fetch_by_id
 
     def meanwhile(connection, ids):
+        monkeypatch.setattr(memories, "fetch_by_id", fetch)  # once: who deletes reads memories too
         with hopgate.open(dsn) as other:
-            if len(other) == 2:
-                other.delete(gone)
+            other.delete(gone)
         return fetch(connection, ids)
 
     monkeypatch.setattr(memories, "fetch_by_id", meanwhile)

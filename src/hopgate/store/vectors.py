@@ -29,7 +29,6 @@ TEXT_TABLES = ("memories", "passages")
 GRAPH_TABLES = ("concepts", "concept_edges", "statements")
 # An index that is being built, or whose build was interrupted, is there and not valid.
 _INDEXED = "coalesce((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%(index)s)), false)"
-
 _PASSAGES = "EXISTS (SELECT 1 FROM passages)"
 
 
@@ -317,10 +316,8 @@ def search_exactly(where: Connection[Any] | EmbeddingSpace | None, exact: bool |
     >>> search_exactly(None), search_exactly(None, False)
     (True, False)
     """
-    if exact is not None:
-        return exact
-    if where is None:
-        return True
+    if exact is not None or where is None:
+        return True if exact is None else exact
     return not (where.indexed if isinstance(where, EmbeddingSpace) else has_index(where))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -144,7 +143,7 @@ class GraphLeg:
             Whether every fact is compared; by default where there is no index.
         """
         from hopgate.graph.walk.matrix_config import MatrixConfig
-        from hopgate.recall.legs.graph_seeds import look_up
+        from hopgate.recall.legs.graph_seeds import asked_as_of, look_up
 
         seeding = self.walk.seeding
         near = self.facts_kept * seeding.near_facts
@@ -158,7 +157,8 @@ class GraphLeg:
 
         with self._store.transaction() as connection:
             found = found_as(filters)
-            moment, asked = self._dated(connection, found, query, filters)
+            asking = filters.as_of is None and seeding.dates
+            moment, asked = asked_as_of(connection, found, query) if asking else (None, "")
             if moment is None:
                 return found
             return found_as(replace(filters, as_of=moment))._replace(as_of=moment, asked=asked)
@@ -308,31 +308,6 @@ class GraphLeg:
         scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
         trace = WalkTrace(found.matrix, start, self.walk, mixture, None, found.asked, found.sight)
         return GraphRanking(hits, trace, scores, begun.blind)
-
-    def _dated(
-        self, connection: Connection[Any], found: LookedUp, query: str, filters: Filters
-    ) -> tuple[datetime | None, str]:
-        """Give an as-of where the query says one and what it names had changed; and why, in words."""
-        if filters.as_of is not None or not self.walk.seeding.dates:
-            return None, ""
-        from hopgate.recall.legs.query_time import as_of, asked_time
-
-        asked = asked_time(query)
-        if asked is None:
-            return None, ""
-        # Only what this scope's own facts say may tell.
-        if (own := found.matrix.own) is not None:
-            named = set(found.concepts)
-            rows = [edge.row for edge in own.edges if {edge.row.src_id, edge.row.dst_id} & named]
-            held = [(row.valid_from, row.valid_to) for row in rows]
-        else:
-            from hopgate.store.graph import edge_rows
-
-            held = list(edge_rows.intervals(connection, found.concepts).values())
-        moment = as_of(asked, held)
-        if moment is None:
-            return None, ""
-        return moment, f"{moment:%Y-%m-%d}, because the query says “{asked.words}”"
 
     def _rank_by_hops(
         self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int

@@ -11,7 +11,7 @@ from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixed_ranking import QuerySeeds
 from hopgate.graph.walk.seeds import Seeding, memory_mass
 from hopgate.recall.filters import Filters
-from hopgate.store.graph import graph_vectors, seed_rows
+from hopgate.store.graph import edge_rows, graph_vectors, seed_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,3 +109,21 @@ def query_seeds(
     floor = dense[0][1] - seeding.fact_floor if dense else -1.0
     facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
     return QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements, seeding))
+
+
+def asked_as_of(connection: Connection[Any], found: LookedUp, query: str) -> tuple[datetime | None, str]:
+    """Give an as-of where the query says one and what it names had changed; and why, in words."""
+    from hopgate.recall.legs.query_time import as_of, asked_time
+
+    asked = asked_time(query)
+    if asked is None:
+        return None, ""
+    if (own := found.matrix.own) is not None:
+        # Only what this scope's own facts say may tell.
+        named = set(found.concepts)
+        rows = [edge.row for edge in own.edges if {edge.row.src_id, edge.row.dst_id} & named]
+        held = [(row.valid_from, row.valid_to) for row in rows]
+    else:
+        held = list(edge_rows.intervals(connection, found.concepts).values())
+    moment = as_of(asked, held)
+    return moment, "" if moment is None else f"{moment:%Y-%m-%d}, because the query says “{asked.words}”"

@@ -41,7 +41,10 @@ POLICIES = {
     "scope_roles": "false",
 }
 # What says nothing about a memory is read as it is: which embedder, which version, which settings.
-OPEN = ("embedding_space", "graph_state", "store_settings", place.VERSION_TABLE)
+# What changed says no more than numbers, and whoever walks the graph must follow it.
+OPEN = (
+    "embedding_space", "graph_state", "graph_changes", "graph_changes_swept", "store_settings", place.VERSION_TABLE,
+)  # fmt: skip
 
 _MADE = """
 CREATE OR REPLACE FUNCTION hopgate_may_see(who name, asked text) RETURNS boolean
