@@ -140,7 +140,7 @@ def test_a_user_who_may_not_touch_the_catalogue_is_left_with_nothing_either(empt
     with psycopg.connect(empty_dsn, autocommit=True) as connection:
         connection.execute("CREATE ROLE ordinary LOGIN")
         connection.execute("CREATE EXTENSION vector")
-        connection.execute("GRANT ALL ON SCHEMA public TO ordinary")
+        connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO ordinary")
     try:
         with hopgate.open(empty_dsn.replace("user=hopgate", "user=ordinary"), upgrade=True) as kb:
             kb.add(Memory("s", f"{NAME} guards the door.", tags=(CANARY,)))

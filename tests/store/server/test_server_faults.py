@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 from collections.abc import Iterator
@@ -78,10 +79,14 @@ SCRIPT = textwrap.dedent(
 
 
 @pytest.fixture
-def busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """A command with a temporary store, and where that is."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+def busy(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A command with a temporary store, and where that is: a short path, which a socket's name has room in."""
+    with tempfile.TemporaryDirectory(prefix="h-") as folder:
+        monkeypatch.setattr("tempfile.tempdir", folder)
+        yield from _busy({**os.environ, "TMPDIR": folder})
+
+
+def _busy(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, text=True, env=environment
     ) as command:
