@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -57,8 +58,9 @@ def test_a_server_without_pgvector(tmp_path: Path) -> None:
     cluster.mkdir()
     if who.uid is not None and who.gid is not None:
         shutil.chown(cluster, who.uid, who.gid)
-        for folder in (tmp_path, *tmp_path.parents[:2]):
-            folder.chmod(0o711)
+        for folder in (tmp_path, *tmp_path.parents):
+            if folder.stat().st_uid == os.geteuid() and folder.stat().st_mode & 0o777 == 0o700:
+                folder.chmod(0o711)
     run = {"user": who.uid, "group": who.gid, "capture_output": True, "cwd": cluster}
     subprocess.run([programs[-1] / "initdb", "-D", cluster / "db", "-U", "me", "--auth=trust"], check=True, **run)
     options = f"-c listen_addresses='' -c unix_socket_directories='{cluster}'"
