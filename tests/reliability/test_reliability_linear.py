@@ -135,6 +135,8 @@ def seconds(read: Callable[[str], object], text: str) -> float:
     return time.process_time() - began
 
 
+# Tracing lines takes time of its own.
+@pytest.mark.no_cover
 @pytest.mark.timeout(0 if LONG else 120)
 @pytest.mark.parametrize("reader", READERS)
 def test_a_reader_is_linear(reader: str) -> None:
@@ -143,4 +145,7 @@ def test_a_reader_is_linear(reader: str) -> None:
     for name in names:
         once = seconds(read, made(name, SIZE))
         four = seconds(read, made(name, 4 * SIZE))
+        if four >= ENOUGH and four >= MOST * max(once, 0.001):
+            # Once more, the best of three: others use the machine too.
+            once, four = (min(seconds(read, made(name, size)) for _ in range(3)) for size in (SIZE, 4 * SIZE))
         assert four < ENOUGH or four < MOST * max(once, 0.001), f"{name}: {once:.3f} s, and {four:.3f} s for four times"

@@ -26,7 +26,7 @@ JOIN relations r ON r.raw = f.relation GROUP BY 1, 2, 3, 4, 5, 6, 7
 _GROUPS = """
 CREATE TEMP TABLE stated_groups ON COMMIT DROP AS
 SELECT src, relation, CASE WHEN single THEN NULL ELSE dst END AS dst, min(dst) AS target, min(valid_from) AS valid_from,
-  min(valid_to) AS valid_to, min(recorded_at) AS recorded_at, sum(weight::float8)::real AS weight,
+  min(valid_to) AS valid_to, min(recorded_at) AS recorded_at, sum(weight::text::float8)::real AS weight,
   array_agg(memory_id ORDER BY memory_id) AS evidence,
   min(dst) = max(dst) AND count(valid_from) IN (0, count(*)) AND count(valid_to) IN (0, count(*))
     AND min(valid_from) IS NOT DISTINCT FROM max(valid_from) AND min(valid_to) IS NOT DISTINCT FROM max(valid_to)

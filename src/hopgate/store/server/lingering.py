@@ -25,6 +25,8 @@ COMMAND_S = 300
 LOCK = ".linger"
 # How often the watcher looks, at most: a removed directory is noticed after so long.
 LOOK_S = 5.0
+# How often, and how long apart, a watcher tries to be the one.
+ATTEMPTS, PAUSE_S = 20, 0.05
 
 
 def seconds(default: float = 0.0) -> float:
@@ -78,9 +80,7 @@ def watch(directory: Path, linger: float) -> None:
     """Wait until nobody has used the server for so many seconds, and stop it."""
     with contextlib.suppress(FileNotFoundError):
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(lock):
             os.close(lock)
             return
         while (directory / LOCK).stat().st_ino == os.fstat(lock).st_ino:
@@ -91,6 +91,16 @@ def watch(directory: Path, linger: float) -> None:
                 return
             else:
                 time.sleep(LOOK_S)
+
+
+def _taken(lock: int) -> bool:
+    """Take the watcher's lock; whoever merely asks whether there is a watcher holds it for a moment, too."""
+    for _ in range(ATTEMPTS):
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(PAUSE_S)
+    return False
 
 
 def _ended(directory: Path, linger: float, lock: int) -> bool:
