@@ -46,6 +46,7 @@ class LangchainRetriever(BaseRetriever):
         return _documents(await self.kb.arecall(query, **{"k": self.k, **self.options, **changes}))
 
 
+# What users import (docs/guide/sources.md): each framework's retriever goes by one name, in its own module.
 HopgateRetriever = LangchainRetriever
 
 

@@ -37,6 +37,7 @@ class LlamaIndexRetriever(BaseRetriever):
         return _nodes(await self._kb.arecall(query_bundle.query_str, **self._options))
 
 
+# What users import (docs/guide/sources.md): each framework's retriever goes by one name, in its own module.
 HopgateRetriever = LlamaIndexRetriever
 
 

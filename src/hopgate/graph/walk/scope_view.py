@@ -42,10 +42,7 @@ def own_part(matrix: GraphMatrix, memory_ids: Collection[int], own: ScopeGraph) 
     goal = np.array([number[edge.row.dst_id] for edge in edges], np.int32)
     edge_weight = np.array([edge.row.weight for edge in edges], np.float32)
 
-    first, second = memory_at[matrix.arc_source], memory_at[matrix.arc_target]
-    arcs = (first >= 0) & (second >= 0)
-    title_memory, title_concept = memory_at[matrix.title_memory], concept_at[matrix.title_concept]
-    titled = (title_memory >= 0) & (title_concept >= 0)
+    arcs, titles = _arcs(matrix, memory_at), _titles(matrix, memory_at, concept_at)
     return replace(
         matrix,
         graph=mention_graph(
@@ -57,14 +54,12 @@ def own_part(matrix: GraphMatrix, memory_ids: Collection[int], own: ScopeGraph) 
             source=source,
             target=goal,
             edge_weight=edge_weight,
-            first=first[arcs],
-            second=second[arcs],
-            arc_weight=matrix.arc_weight[arcs],
+            first=arcs["arc_source"],
+            second=arcs["arc_target"],
+            arc_weight=arcs["arc_weight"],
         ),
         memory_ids=matrix.memory_ids[memory_at >= 0],
         concept_ids=concept_ids,
-        title_memory=title_memory[titled].astype(np.int32),
-        title_concept=title_concept[titled].astype(np.int32),
         relations=relations,
         edge_source=source,
         edge_target=goal,
@@ -72,16 +67,14 @@ def own_part(matrix: GraphMatrix, memory_ids: Collection[int], own: ScopeGraph) 
         edge_weight=edge_weight,
         edge_id=np.array([edge.edge_id for edge in edges], np.int64),
         memory_scope=matrix.memory_scope[memory_at >= 0],
-        arc_source=first[arcs].astype(np.int32),
-        arc_target=second[arcs].astype(np.int32),
-        arc_weight=matrix.arc_weight[arcs],
-        arc_kind=matrix.arc_kind[arcs],
+        **arcs,
+        **titles,
         own=own,
     )
 
 
 def within(matrix: GraphMatrix, memory_ids: Collection[int], edge_ids: Collection[int]) -> GraphMatrix:
-    """Cut a shuffled a matrix down to some memories, the concepts they mention, and what joins these.
+    """Cut a shuffled matrix down to some memories, the concepts they mention, and what joins these.
 
     The edges of a shuffle are nobody's: those are kept whose real ones these memories support.
 
@@ -108,10 +101,7 @@ def within(matrix: GraphMatrix, memory_ids: Collection[int], edge_ids: Collectio
     source, goal = concept_at[matrix.edge_source], concept_at[matrix.edge_target]
     edges = stated & (source >= 0) & (goal >= 0)
 
-    first, second = memory_at[matrix.arc_source], memory_at[matrix.arc_target]
-    arcs = (first >= 0) & (second >= 0)
-    title_memory, title_concept = memory_at[matrix.title_memory], concept_at[matrix.title_concept]
-    titled = (title_memory >= 0) & (title_concept >= 0)
+    arcs, titles = _arcs(matrix, memory_at), _titles(matrix, memory_at, concept_at)
     return replace(
         matrix,
         graph=mention_graph(
@@ -123,25 +113,40 @@ def within(matrix: GraphMatrix, memory_ids: Collection[int], edge_ids: Collectio
             source=source[edges],
             target=goal[edges],
             edge_weight=matrix.edge_weight[edges],
-            first=first[arcs],
-            second=second[arcs],
-            arc_weight=matrix.arc_weight[arcs],
+            first=arcs["arc_source"],
+            second=arcs["arc_target"],
+            arc_weight=arcs["arc_weight"],
         ),
         memory_ids=matrix.memory_ids[memory_at >= 0],
         concept_ids=matrix.concept_ids[concept_at >= 0],
-        title_memory=title_memory[titled].astype(np.int32),
-        title_concept=title_concept[titled].astype(np.int32),
         edge_source=source[edges].astype(np.int32),
         edge_target=goal[edges].astype(np.int32),
         edge_relation=matrix.edge_relation[edges],
         edge_weight=matrix.edge_weight[edges],
         edge_id=matrix.edge_id[edges],
         memory_scope=matrix.memory_scope[memory_at >= 0],
-        arc_source=first[arcs].astype(np.int32),
-        arc_target=second[arcs].astype(np.int32),
-        arc_weight=matrix.arc_weight[arcs],
-        arc_kind=matrix.arc_kind[arcs],
+        **arcs,
+        **titles,
     )
+
+
+def _arcs(matrix: GraphMatrix, memory_at: NDArray[np.int64]) -> dict[str, Any]:
+    """The arcs between memories that are kept, as fields of a matrix."""
+    first, second = memory_at[matrix.arc_source], memory_at[matrix.arc_target]
+    kept = (first >= 0) & (second >= 0)
+    return {
+        "arc_source": first[kept].astype(np.int32),
+        "arc_target": second[kept].astype(np.int32),
+        "arc_weight": matrix.arc_weight[kept],
+        "arc_kind": matrix.arc_kind[kept],
+    }
+
+
+def _titles(matrix: GraphMatrix, memory_at: NDArray[np.int64], concept_at: NDArray[np.int64]) -> dict[str, Any]:
+    """The links by titles that are kept, as fields of a matrix."""
+    memory, concept = memory_at[matrix.title_memory], concept_at[matrix.title_concept]
+    kept = (memory >= 0) & (concept >= 0)
+    return {"title_memory": memory[kept].astype(np.int32), "title_concept": concept[kept].astype(np.int32)}
 
 
 def _numbered(kept: NDArray[Any], size: int) -> NDArray[np.int64]:

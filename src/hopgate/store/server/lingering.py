@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from hopgate.errors import HopgateError
-from hopgate.store.server.lock_files import startup_lock
+from hopgate.store.server.lock_files import is_held, startup_lock
 
 ENVIRONMENT = "HOPGATE_LINGER"
 # Of a command; a program that opens a store stops the server when it closes it, unless the environment says otherwise.
@@ -49,16 +49,9 @@ def used(users: int) -> None:
 def watched(directory: Path) -> bool:
     """Whether a watcher is at work."""
     try:
-        lock = os.open(directory / LOCK, os.O_RDWR)
+        return is_held(directory / LOCK)
     except FileNotFoundError:
         return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(lock)
-    return False
 
 
 def watch_over(directory: Path, linger: float) -> None:

@@ -33,6 +33,18 @@ def open_private(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
 
 
+def is_held(path: Path) -> bool:
+    """Whether another process holds a lock; asking holds it for a moment. A missing file is for the caller to catch."""
+    handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def take(handle: int, operation: int, path: Path) -> None:
     """Take a lock, waiting no longer than another process may take to start or stop the server."""
     deadline = time.monotonic() + LOCK_S

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hopgate.store.server import process
+from hopgate.store.server.lock_files import is_held
 
 PREFIX = "hopgate-throwaway-"
 # Held for as long as its maker lives; the kernel lets go of it however that ends.
@@ -49,16 +50,9 @@ def sweep() -> int:
 
 def _abandoned(folder: Path, made: float) -> bool:
     try:
-        held = os.open(folder / HELD, os.O_RDWR | os.O_NOFOLLOW)
+        return not is_held(folder / HELD)
     except FileNotFoundError:
         return time.time() - made > BEING_MADE
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(held)
-    return True
 
 
 def _remove(folder: Path) -> None:
