@@ -77,22 +77,25 @@ SEVERAL = (
     "You get several memories at once, as a JSON list of objects with an id and a text. Treat each by itself, as if it "
     'were alone, and answer {"memories": [{"id": …, "mentions": […], "facts": […]}, …]} with one entry for each id.'
 )
-SEVERAL_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "memories": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"id": {"type": "string"}, **SCHEMA["properties"]},
-                "required": ["id", "mentions", "facts"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["memories"],
-    "additionalProperties": False,
-}
+
+
+def several_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an answer about several memories: for each its id, and these properties, all of them."""
+    entry = {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, **properties},
+        "required": ["id", *properties],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"memories": {"type": "array", "items": entry}},
+        "required": ["memories"],
+        "additionalProperties": False,
+    }
+
+
+SEVERAL_SCHEMA = several_schema(SCHEMA["properties"])
 
 PROMPT = json.dumps([SYSTEM, _SHOTS], ensure_ascii=False)
 """The whole prompt as one string: a part of the cache's key."""

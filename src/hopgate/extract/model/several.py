@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.model.answer import read_answer
@@ -74,6 +75,21 @@ def read_several(answer: str, sources: Sequence[Source], *, cut: bool = False) -
     >>> [one and one.mentions[0].name for one in read_several(json.dumps({"memories": [entry]}), two)]
     ['Ada', None]
     """
+    known = entries_by_id(answer, cut=cut)
+    return [
+        read_answer(json.dumps(known[key]), source) if (key := str(number)) in known else None
+        for number, source in enumerate(sources, start=1)
+    ]
+
+
+def entries_by_id(answer: str, *, cut: bool = False) -> dict[str, dict[str, Any]]:
+    """Give the entries of an answer about several memories that are whole, by the ids that were told to the model.
+
+    Examples
+    --------
+    >>> entries_by_id('{"memories": [{"id": "1", "facts": []}, {"id": "2"}, {"id": 2}]}')
+    {'1': {'id': '1', 'facts': []}}
+    """
     text, _ = without_thoughts(answer)
     found = first_json(text, ("memories",))
     value, broken = found if found else ({}, True)
@@ -84,8 +100,4 @@ def read_several(answer: str, sources: Sequence[Source], *, cut: bool = False) -
         whole.pop()
     ids = [str(entry.get("id")) for entry in whole]
     # An id that comes twice says nothing about which of the two was meant.
-    known = {key: entry for key, entry in zip(ids, whole, strict=True) if ids.count(key) == 1}
-    return [
-        read_answer(json.dumps(known[key]), source) if (key := str(number)) in known else None
-        for number, source in enumerate(sources, start=1)
-    ]
+    return {key: entry for key, entry in zip(ids, whole, strict=True) if ids.count(key) == 1}

@@ -12,8 +12,8 @@ from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Source
 from hopgate.extract.model.answer import MAX_NAME, MODEL_CONFIDENCE, clean, fold, grounded
 from hopgate.extract.model.chat_model import ChatModel
-from hopgate.extract.model.repair import first_json, without_thoughts
-from hopgate.extract.model.several import MOST_TOKENS, TOKENS_EACH
+from hopgate.extract.model.prompt import several_schema
+from hopgate.extract.model.several import MOST_TOKENS, TOKENS_EACH, entries_by_id
 from hopgate.extract.statements import MAX_STATEMENT, Statement
 from hopgate.sending import check_sending
 
@@ -46,25 +46,7 @@ _ITEM = {
     "required": ["subject", "statement"],
     "additionalProperties": False,
 }
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "memories": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "string"},
-                    "statements": {"type": "array", "maxItems": 12, "items": _ITEM},
-                },
-                "required": ["id", "statements"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["memories"],
-    "additionalProperties": False,
-}
+SCHEMA = several_schema({"statements": {"type": "array", "maxItems": 12, "items": _ITEM}})
 # So much of a statement's words must stand in the memory or in what was told beside it: the rest is grammar, and a
 # sentence of which less does is about something else.
 GROUNDED = 0.5
@@ -131,16 +113,7 @@ def read_statements_answer(
     >>> [(one.doc_id, one.statement) for one in found], answered, dict(counts)
     ([('m1', 'Ada keeps the spare key.')], 1, {'repeated statement': 1})
     """
-    text, _ = without_thoughts(answer)
-    read = first_json(text, ("memories",))
-    value, broken = read if read else ({}, True)
-    entries = value.get("memories") if isinstance(value, dict) else value
-    whole = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-    if broken and whole:
-        # The last one may have lost its end.
-        whole.pop()
-    ids = [str(entry.get("id")) for entry in whole]
-    known = {key: entry for key, entry in zip(ids, whole, strict=True) if ids.count(key) == 1}
+    known = entries_by_id(answer)
     found: list[Statement] = []
     answered = 0
     for number, source in enumerate(sources, start=1):
