@@ -158,8 +158,8 @@ def test_a_reader_is_linear(reader: str) -> None:
         sizes = (SIZE, 4 * SIZE)
         once, four = (seconds(read, made(name, size)) for size in sizes)
         if four >= ENOUGH and four >= MOST * max(once, 0.001):
-            # Once more, four times as long each, the best of three: what is loaded at first use, what was remembered and
-            # the other jobs of the machine count less there, and what is quadratic still takes sixteen times as long.
+            # Once more, four times as long each, the best of three: what is loaded at first use, what was remembered
+            # and other jobs count less there, and what is quadratic still takes sixteen times as long.
             sizes = (4 * SIZE, 16 * SIZE)
             once, four = (min(afresh(read, made(name, size)) for _ in range(3)) for size in sizes)
         assert four < ENOUGH or four < MOST * max(once, 0.001), f"{name}: {once:.3f} s, and {four:.3f} s for four times"
