@@ -58,6 +58,9 @@ def command(
     ] = None,
     as_of: Annotated[datetime | None, typer.Option(help="Walk the graph as it was true on this date.")] = None,
     known_at: Annotated[datetime | None, typer.Option(help="Use only what was known by this date.")] = None,
+    cluster: Annotated[
+        int | None, typer.Option(help="Only memories linked to this cluster of concepts: see concepts clusters.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
     sqlite: Annotated[
         Path | None, typer.Option(help="Search this SQLite FTS5 database, read-only, instead of a store.")
@@ -79,6 +82,8 @@ def command(
     if sqlite is not None:
         if scope and len(scope) > 1:
             raise HopgateError("an SQLite database is searched in one scope: give --scope once")
+        if cluster is not None:
+            raise HopgateError("an SQLite database has no graph, and so no clusters: leave --cluster out")
         _from_sqlite(sqlite, query, k, scope[0] if scope else None, exclude or [], as_json)
         return
     with opened(data, dsn) as kb:
@@ -88,6 +93,7 @@ def command(
             exclude=exclude or (),
             as_of=as_of,
             known_at=known_at,
+            cluster=cluster,
             explain=explain,
             **cast("RecallOptions", {name: value for name, value in given.items() if value is not None}),
         )

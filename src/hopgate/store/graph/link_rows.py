@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 # The column `relation` says where a row comes from: an extractor mentioned the concept, or the memory's title names it.
 MENTIONS = "mentions"
 TITLED = "titled"
+# A condition on `memories`: it talks about one of the concepts.
+LINKED_TO = "id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = ANY(%(concepts)s::bigint[]))"
 
 
 def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
