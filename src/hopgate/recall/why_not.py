@@ -84,7 +84,7 @@ def explain(
     pipeline: RecallPipeline, stored: StoreSettings, query: str, external_id: str, options: ExplainOptions
 ) -> Explanation:
     """Ask a query as recall does, and look for one memory in all that happens; an unknown id is refused."""
-    text, given = check_query(query), dict(options)
+    text, given = check_query(query), dict[str, Any](options)
     legs, superseded = given.pop("legs", None), bool(given.pop("include_superseded", False))
     narrowed: dict[str, Any] = {name: given.pop(name) for name in _FILTERS if name in given}
     settings = stored.load(given)
@@ -140,13 +140,14 @@ def without_filters(key: int, memory: Memory, filters: Filters) -> Filters:
     """Give filters that let a memory through, and are the same otherwise."""
     out_of_scope = filters.scopes is not None and memory.scope not in filters.scopes
     late = filters.known_at is not None and memory.created_at is not None and memory.created_at > filters.known_at
-    return replace(
+    free = replace(
         filters,
         scope=None if out_of_scope else filters.scope,
         exclude=tuple(other for other in filters.exclude if other != key),
         known_at=None if late else filters.known_at,
-        superseded=filters.superseded or _superseded(memory, filters),
     )
+    # By the new times: what was not superseded yet at the old ones may be now.
+    return replace(free, superseded=free.superseded or _superseded(memory, free))
 
 
 def _superseded(memory: Memory, filters: Filters) -> bool:

@@ -8,7 +8,8 @@ from fastapi import APIRouter, FastAPI
 
 import hopgate
 from hopgate.serve.access import PREFIX, Access
-from hopgate.serve.api import concepts, edges, health, memories, recall
+from hopgate.serve.api import concepts, edges, explain, gates, health, memories, recall
+from hopgate.serve.gate_runs import GateRuns
 from hopgate.serve.hardening import Hardening
 from hopgate.serve.limits import Limits
 from hopgate.serve.openapi_document import describe
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.serve.serve_settings import ServeSettings
 
-ROUTERS: tuple[APIRouter, ...] = (recall.router, memories.router, concepts.router, edges.router, health.router)
+ROUTERS: tuple[APIRouter, ...] = tuple(
+    part.router for part in (recall, explain, memories, concepts, edges, gates, health)
+)
 
 
 def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
@@ -48,7 +51,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
         redirect_slashes=False,
     )
     metrics = RequestMetrics()
-    app.state.service = Service(kb, settings, metrics)
+    app.state.service = Service(kb, settings, metrics, GateRuns(kb, settings))
     for router in ROUTERS:
         app.include_router(router, responses=responses())
     add_pages(app, [route for router in ROUTERS for route in router.routes])
