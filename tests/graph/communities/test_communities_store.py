@@ -143,6 +143,13 @@ def test_recall_within_a_cluster_finds_its_memories_alone(two: KnowledgeBase) ->
             assert hits and all(hit.external_id.startswith(word) for hit in hits), (name, legs)
 
 
+def test_an_explanation_says_that_the_cluster_left_it_out(two: KnowledgeBase) -> None:
+    found = two.graph.clusters()
+    explained = two.explain("harvest", "harvest0", cluster=found.of("Gitea").id, legs=["lexical"])
+    assert not explained.present and explained.removed_by[0].startswith("cluster: ")
+    assert two.explain("harvest", "harvest0", cluster=found.of("Tomato").id, legs=["lexical"]).present
+
+
 def test_recall_refuses_a_cluster_of_other_scopes(kb: KnowledgeBase) -> None:
     kb.add(*told(HOUSE, "backup", scope="ada", mark="a"), *told(GARDEN, "harvest", scope="bob", mark="b"))
     kb.build()

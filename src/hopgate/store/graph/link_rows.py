@@ -78,3 +78,12 @@ def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]
         "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1", (list(concept_ids),)
     )
     return [row[0] for row in rows]
+
+
+def is_linked(connection: Connection[Any], memory_id: int, concept_ids: Sequence[int]) -> bool:
+    """Whether a memory talks about one of these concepts."""
+    row = connection.execute(
+        "SELECT 1 FROM memory_concepts WHERE memory_id = %s AND concept_id = ANY(%s) LIMIT 1",
+        (memory_id, list(concept_ids)),
+    ).fetchone()
+    return row is not None
