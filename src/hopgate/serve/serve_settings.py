@@ -13,6 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 
 PORT = 8377
+MCP_PORT = 8378
 # What a cookie and a header both carry unquoted; shorter ones could be guessed.
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 
