@@ -59,6 +59,9 @@ def command(
     ] = None,
     as_of: Annotated[datetime | None, typer.Option(help="Walk the graph as it was true on this date.")] = None,
     known_at: Annotated[datetime | None, typer.Option(help="Use only what was known by this date.")] = None,
+    cluster: Annotated[
+        int | None, typer.Option(help="Only memories linked to this cluster of concepts: see concepts clusters.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
     why_not: Annotated[
         str | None, typer.Option(help="Say instead why the memory of this _id is not among the hits, or where it is.")
@@ -85,10 +88,14 @@ def command(
             raise HopgateError("an SQLite database has one leg and no graph: --why-not is for a store")
         if scope and len(scope) > 1:
             raise HopgateError("an SQLite database is searched in one scope: give --scope once")
+        if cluster is not None:
+            raise HopgateError("an SQLite database has no graph, and so no clusters: leave --cluster out")
         _from_sqlite(sqlite, query, k, scope[0] if scope else None, exclude or [], as_json)
         return
     changes = cast("RecallOptions", {name: value for name, value in given.items() if value is not None})
-    narrowed: dict[str, Any] = {"scope": scope or None, "exclude": exclude or (), "as_of": as_of, "known_at": known_at}
+    narrowed: dict[str, Any] = {
+        "scope": scope or None, "exclude": exclude or (), "as_of": as_of, "known_at": known_at, "cluster": cluster,
+    }  # fmt: skip
     with opened(data, dsn) as kb:
         if why_not is not None:
             found = kb.explain(query, why_not, **narrowed, **changes)
