@@ -135,7 +135,7 @@ def _send(case: Any, running: Running, session: requests.Session, figures: Figur
         figures.wrong.append(f"{where} holds the canary")
     try:
         case.validate_response(given, checks=CHECKS)
-    except Exception as error:
+    except (Exception, BaseExceptionGroup) as error:
         figures.undocumented += 1
         figures.wrong.append(f"{where} {error}"[:1500])
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, FastAPI
 
 import hopgate
 from hopgate.serve.access import PREFIX, Access
-from hopgate.serve.api import concepts, edges, explain, gates, health, memories, recall
+from hopgate.serve.api import clusters, concepts, edges, explain, gates, health, memories, recall
 from hopgate.serve.gate_runs import GateRuns
 from hopgate.serve.hardening import Hardening
 from hopgate.serve.limits import Limits
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hopgate.serve.serve_settings import ServeSettings
 
 ROUTERS: tuple[APIRouter, ...] = tuple(
-    part.router for part in (recall, explain, memories, concepts, edges, gates, health)
+    part.router for part in (recall, explain, memories, concepts, edges, clusters, gates, health)
 )
 
 

@@ -10,7 +10,6 @@ from fastapi import APIRouter
 from hopgate.serve.access import PREFIX
 from hopgate.serve.api.models.explain import ExplainAnswer, ExplainRequest, LegSightAnswer
 from hopgate.serve.api.recall import changes_of, filters_of
-from hopgate.serve.problems import responses
 from hopgate.serve.service import Served
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix=PREFIX, tags=["recall"])
 
 
-@router.post("/explain", response_model=ExplainAnswer, responses=responses(404))
+@router.post("/explain", response_model=ExplainAnswer)
 def explain(asked: ExplainRequest, served: Served) -> ExplainAnswer:
     """Say where a memory is among a query's hits, or why it is not there."""
     memory = served.memory(asked.id)

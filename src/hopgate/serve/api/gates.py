@@ -28,7 +28,7 @@ from hopgate.serve.api.models.gates import (
 )
 from hopgate.serve.gate_comparison import compare_gates
 from hopgate.serve.gate_runs import PAGE, GateRun
-from hopgate.serve.problems import RefusedError, responses
+from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 
 router = APIRouter(prefix=f"{PREFIX}/gates", tags=["gates"])
@@ -46,7 +46,7 @@ def list_gates(served: Served) -> GatesAnswer:
     )
 
 
-@router.post("", response_model=GateAnswer, status_code=202, responses=responses(409))
+@router.post("", response_model=GateAnswer, status_code=202)
 def run_gate(asked: GateRequest, served: Served) -> GateAnswer:
     """Begin a gate on this store's graph as it is; one runs at a time."""
     served.require_whole_store()
@@ -55,7 +55,7 @@ def run_gate(asked: GateRequest, served: Served) -> GateAnswer:
     return _answer(run, served, set())
 
 
-@router.get("/{id}", response_model=GateDetailAnswer, responses=responses(404))
+@router.get("/{id}", response_model=GateDetailAnswer)
 def get_gate(id: GateId, served: Served) -> GateDetailAnswer:
     """Say how far a gate is, and what it decided."""
     served.require_whole_store()
@@ -64,7 +64,7 @@ def get_gate(id: GateId, served: Served) -> GateDetailAnswer:
     return GateDetailAnswer(**_answer(run, served, _in_force(served)).model_dump(), report=report)
 
 
-@router.post("/{id}/cancel", response_model=GateAnswer, responses=responses(404, 409))
+@router.post("/{id}/cancel", response_model=GateAnswer)
 def cancel_gate(id: GateId, served: Served) -> GateAnswer:
     """End a gate that is running."""
     served.require_whole_store()
@@ -72,7 +72,7 @@ def cancel_gate(id: GateId, served: Served) -> GateAnswer:
     return _answer(served.gates.cancel(id), served, set())
 
 
-@router.get("/{id}/report", response_class=HTMLResponse, responses=responses(404, 409))
+@router.get("/{id}/report", response_class=HTMLResponse)
 def get_report(id: GateId, served: Served) -> HTMLResponse:
     """The report as a page."""
     served.require_whole_store()
@@ -81,7 +81,7 @@ def get_report(id: GateId, served: Served) -> HTMLResponse:
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
-@router.get("/{id}/compare/{other}", response_model=GateComparisonAnswer, responses=responses(404, 409))
+@router.get("/{id}/compare/{other}", response_model=GateComparisonAnswer)
 def compare(id: GateId, other: GateId, served: Served) -> GateComparisonAnswer:
     """Lay two gates side by side."""
     served.require_whole_store()
@@ -96,7 +96,7 @@ def compare(id: GateId, other: GateId, served: Served) -> GateComparisonAnswer:
     )
 
 
-@router.post("/{id}/apply", response_model=AppliedAnswer, responses=responses(404, 409))
+@router.post("/{id}/apply", response_model=AppliedAnswer)
 def apply(id: GateId, asked: ApplyRequest, served: Served) -> AppliedAnswer:
     """Make the configuration that a gate chose the store's own, where it opened."""
     served.require_whole_store()
