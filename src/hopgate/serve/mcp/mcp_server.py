@@ -31,16 +31,7 @@ INSTRUCTIONS = (
 
 
 def create_mcp(kb: KnowledgeBase, settings: McpSettings | None = None) -> MCPServer[Any]:
-    """Make the server of a store's tools and resources; who made the knowledge base closes it.
-
-    Examples
-    --------
-    >>> import asyncio, tempfile, hopgate
-    >>> with tempfile.TemporaryDirectory() as folder, hopgate.open(folder) as kb:
-    ...     server = create_mcp(kb, McpSettings(read_only=True))
-    ...     [tool.name for tool in asyncio.run(server.list_tools())]
-    ['recall', 'explain', 'relations_of', 'what_changed']
-    """
+    """Make the server of a store's tools and resources; who made the knowledge base closes it."""
     store = BoundStore(kb, settings or McpSettings())
     server: MCPServer[Any] = MCPServer(
         "hopgate",
