@@ -47,7 +47,7 @@ def add_reading(server: MCPServer[Any], store: BoundStore) -> None:
     """Add the tools that change nothing."""
 
     @server.tool(annotations=READS)
-    @told
+    @model_errors
     def recall(
         query: Query,
         k: Annotated[int, Field(description="How many memories.", ge=1, le=1000)] = 8,
@@ -58,13 +58,13 @@ def add_reading(server: MCPServer[Any], store: BoundStore) -> None:
     ) -> RecallResult:
         """Find what the user's memory says about something: memories by words, by meaning and by walking the graph.
 
-        Use it before answering anything that may depend on what the user told earlier: people, places, projects,
+        Use it before answering anything that may depend on what the user said earlier: people, places, projects,
         machines, decisions, preferences. Ask in plain language; several short questions find more than one long one.
         """
         return store.recall(query, k, scope=scope, as_of=as_of, known_at=known_at, cluster=cluster)
 
     @server.tool(annotations=READS)
-    @told
+    @model_errors
     def explain(query: Query, id: Id, scope: Scope = None) -> ExplainResult:
         """Say why a memory is among the hits of a question, or why it is not: which leg saw it, and what left it out.
 
@@ -73,7 +73,7 @@ def add_reading(server: MCPServer[Any], store: BoundStore) -> None:
         return store.explain(query, id, scope=scope)
 
     @server.tool(annotations=READS)
-    @told
+    @model_errors
     def relations_of(
         concept: Annotated[Key, Field(description="A name of a person, a place, a machine, a project, a thing.")],
         scope: Scope = None,
@@ -88,7 +88,7 @@ def add_reading(server: MCPServer[Any], store: BoundStore) -> None:
         return store.relations(concept, limit, scope=scope, as_of=as_of, known_at=known_at)
 
     @server.tool(annotations=READS)
-    @told
+    @model_errors
     def what_changed(
         since: Annotated[Moment, Field(description="After this time, ISO 8601, such as 2024-03-01.")],
         until: Annotated[Moment | None, Field(description="Up to this time; leave it out for now.")] = None,
@@ -107,7 +107,7 @@ def add_writing(server: MCPServer[Any], store: BoundStore) -> None:
     waiting = Confirmations()
 
     @server.tool(annotations=ADDS)
-    @told
+    @model_errors
     def remember(
         text: Annotated[Text, Field(description="One thing worth knowing later, in full sentences.", min_length=1)],
         title: Annotated[Text, Field(description="A short title.", max_length=500)] = "",
@@ -127,7 +127,7 @@ def add_writing(server: MCPServer[Any], store: BoundStore) -> None:
         return store.remember(text, title=title, tags=tags, scope=scope, created_at=created_at, sensitive=sensitive)
 
     def ask_back(id: Id, confirm_token: str | None, context: Context) -> Elicit[ForgetAnswer] | ForgetAnswer:
-        memory = told(store.memory)(id)
+        memory = model_errors(store.memory)(id)
         able = context.client_capabilities
         if able is not None and able.elicitation is not None:
             begin = " ".join(memory.content.split())[:200]
@@ -149,9 +149,9 @@ def add_writing(server: MCPServer[Any], store: BoundStore) -> None:
         Where your client cannot ask, the first call deletes nothing and gives a confirm_token: show the user what would
         go, and call again with the token only if they agree.
         """
-        memory = told(store.memory)(id)
+        memory = model_errors(store.memory)(id)
         if isinstance(answer, AcceptedElicitation) and answer.data.delete:
-            told(store.forget)(id)
+            model_errors(store.forget)(id)
             return ForgetResult(id=id, deleted=True, message=f"deleted {id}", confirm_token=None)
         able = context.client_capabilities
         if able is not None and able.elicitation is not None:
@@ -166,11 +166,11 @@ def add_writing(server: MCPServer[Any], store: BoundStore) -> None:
         )
 
 
-def told(work: Callable[P, R]) -> Callable[P, R]:
+def model_errors(work: Callable[P, R]) -> Callable[P, R]:
     """Turn an error that a user can meet into one that a model reads; of others nothing gets out."""
 
     @functools.wraps(work)
-    def told_apart(*given: P.args, **named: P.kwargs) -> R:
+    def guarded_work(*given: P.args, **named: P.kwargs) -> R:
         try:
             return work(*given, **named)
         except HopgateError as error:
@@ -181,4 +181,4 @@ def told(work: Callable[P, R]) -> Callable[P, R]:
             LOG.debug("", exc_info=error)
             raise ToolError("hopgate made a mistake here: please report what was asked") from None
 
-    return told_apart
+    return guarded_work
