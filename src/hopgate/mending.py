@@ -104,6 +104,9 @@ class Mending:
         """Carry curation proposals out: each memory that gives way gets a tombstone, and nothing is deleted."""
         from hopgate.graph.build import curate
 
+        if any(one.memory == one.older for one in chosen):
+            raise HopgateError("a memory cannot give way to itself: name two")
+
         def work(connection: Connection[Any]) -> MendEntry:
             gone = memories.require(connection, [one.gives_way for one in chosen if one.gives_way])
             if not gone or curate.apply(connection, chosen) < len(gone):
@@ -141,6 +144,10 @@ class Mending:
         """Give what was changed by hand, the last entry first."""
         return self._store.run(lambda connection: mend_rows.listed(connection, limit=limit))
 
+    def entry(self, entry_id: int) -> MendEntry:
+        """Give one entry of the log; an unknown one is refused."""
+        return self._store.run(lambda connection: self._entry(connection, entry_id))
+
     def undo(self, entry_id: int) -> MendEntry:
         """Take an entry of the log back; a deletion cannot be, and what was undone is refused."""
 
@@ -176,4 +183,7 @@ class Mending:
             raise HopgateError("a deletion cannot be undone: a backup brings the memories back")
 
     def _entry(self, connection: Connection[Any], entry_id: int) -> MendEntry:
-        return mend_rows.listed(connection, limit=1, only=entry_id)[0]
+        found = mend_rows.listed(connection, limit=1, only=entry_id)
+        if not found:
+            raise HopgateError(f"the log has no entry {entry_id}")
+        return found[0]

@@ -73,7 +73,8 @@ def listed(connection: Connection[Any], *, limit: int, only: int | None = None) 
     """The log, the last entry first; a merge that was split elsewhere counts as undone."""
     rows = connection.execute(
         "SELECT l.id, l.done_at, l.action, coalesce(k.canonical_name, o.name), coalesce(m.merged_name, n.name), "
-        "ARRAY(SELECT coalesce(x.external_id, x.id::text) FROM memories x WHERE x.id = ANY(l.memory_ids) ORDER BY x.id), "
+        "ARRAY(SELECT coalesce(x.external_id, x.id::text) FROM memories x WHERE x.id = ANY(l.memory_ids) "
+        "ORDER BY x.id), "
         "l.memories, coalesce(l.undone_at, m.split_at) FROM mend_log l LEFT JOIN concept_merges m ON m.id = l.merge_id "
         "LEFT JOIN concepts k ON k.id = m.kept_id LEFT JOIN concept_names n ON n.id = l.name_id "
         "LEFT JOIN concept_names o ON o.id = l.near_id WHERE %(only)s::bigint IS NULL OR l.id = %(only)s "

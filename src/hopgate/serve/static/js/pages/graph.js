@@ -151,12 +151,12 @@ export async function show(place, context) {
       if (!canvas.graph.hasNode(key)) return;
       const before = canvas.graph.order;
       canvas.graph.setNodeAttribute(key, "expanded", true);
-      const [nodes, edges] = [canvas.graph.order, canvas.graph.size];
       const more = view(found);
-      const fresh = more.nodes.some((one) => !canvas.graph.hasNode(one.key)) || more.edges.length > edges;
-      if (fresh) canvas.add(more, key);
+      if (more.nodes.some((one) => !canvas.graph.hasNode(one.key))) {
+        canvas.add(more, key);
+        listed();
+      }
       canvas.change({ selected: key });
-      if (canvas.graph.order !== nodes || canvas.graph.size !== edges) listed();
       announce(`${count(canvas.graph.order - before, "neighbour")} joined`);
     } catch (error) {
       put(panel, failure(error));

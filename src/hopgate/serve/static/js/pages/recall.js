@@ -13,7 +13,7 @@ function request(parameters) {
   const weights = {};
   for (const leg of LEGS) if (parameters.has(leg)) weights[leg] = Number(parameters.get(leg));
   const scopes = (parameters.get("scope") ?? "").split(",").map((one) => one.trim()).filter(Boolean);
-  return {
+  const asked = {
     query: parameters.get("q") ?? "",
     k: Number(parameters.get("k") ?? 10),
     scope: scopes.length ? scopes : null,
@@ -22,8 +22,9 @@ function request(parameters) {
     weights: Object.keys(weights).length ? weights : null,
     rerank: parameters.get("rerank") === "1",
     cluster: parameters.get("cluster") || null,
-    explain: true,
   };
+  // What is not set is left to the server.
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
 }
 
 function weightSlider(leg, value) {
@@ -160,7 +161,7 @@ async function answers(parameters, context) {
   const asked = request(parameters);
   // The same question twice: the graph's weight is 0 on the left, and what is in force on the right.
   const without = { ...asked, weights: { ...asked.weights, graph: 0 } };
-  const [left, right] = await Promise.all([post("recall", without), post("recall", asked)]);
+  const [left, right] = await Promise.all([post("recall", { ...without, explain: true }), post("recall", { ...asked, explain: true })]);
   announce(`${count(right.hits.length, "hit")}`);
   const took = (answer) => `${Math.round(answer.took_ms)} ms`;
   return [

@@ -1,7 +1,7 @@
 // What is behind a click: a concept with its memories and edges, or a memory with its text.
 
 import { get } from "../api.js";
-import { count, h, interval, put } from "../dom.js";
+import { count, h, interval, short } from "../dom.js";
 import { filled } from "./messages.js";
 
 // A memory's text, read when it is opened.
@@ -30,8 +30,6 @@ export async function memoryPanel(place, id) {
   await filled(place, async () => [h("h2", {}, "Memory"), h("code", {}, id), memoryText(await get(`memories/${encodeURIComponent(id)}`))]);
 }
 
-const idOf = (memory) => (typeof memory === "string" ? memory : memory.id);
-
 export async function conceptPanel(place, id, { centre }) {
   await filled(place, async () => {
     const found = await get(`concepts/${id}`);
@@ -48,8 +46,7 @@ export async function conceptPanel(place, id, { centre }) {
         h("li", {}, edge.source === found.name ? h("strong", {}, edge.source) : edge.source, h("span", { class: "muted" }, ` — ${edge.relation} → `), edge.target === found.name ? h("strong", {}, edge.target) : edge.target,
           (edge.valid_from || edge.valid_to) && h("span", { class: "muted" }, ` · ${interval(edge.valid_from, edge.valid_to)}`)))),
       h("h3", {}, `Memories (${(found.memory_count ?? found.memories.length).toLocaleString("en")})`),
-      h("div", { class: "memories" }, found.memories.map((memory) => memoryItem(idOf(memory)))),
+      h("div", { class: "memories" }, found.memories.map((memory) => h("details", { class: "memory" }, h("summary", {}, h("code", {}, memory.id), " ", h("span", {}, short(memory.title || memory.content || "", 48))), memoryText(memory)))),
     ];
   });
-  put(place, ...place.childNodes);
 }
