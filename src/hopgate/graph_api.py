@@ -60,10 +60,12 @@ class ConceptGraph(GraphViews):
         self,
         *,
         kind: str | None = None,
+        search: str | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         scope: Scopes = None,
         limit: int = 50,
+        offset: int = 0,
     ) -> list[Concept]:
         """Give the concepts that most memories talk about, those first.
 
@@ -71,26 +73,31 @@ class ConceptGraph(GraphViews):
         ----------
         kind : str, optional
             Only concepts of this kind.
+        search : str, optional
+            Only concepts with a name that holds this text, in any case.
         as_of : datetime, optional
             Only concepts with an edge that was true then.
         known_at : datetime, optional
             Only what was known then: memories made later do not count.
         scope : str or sequence of str, optional
             Only what memories of this scope, or of these, say, and as they call it.
+        offset : int
+            Leave out so many of the first.
         """
         from hopgate.graph.inspect.scope_listing import scope_concepts
         from hopgate.store.graph import concept_rows
 
         scopes = Filters(scope).scopes
+        wanted: dict[str, Any] = {"kind": kind, "search": search, "limit": limit, "offset": offset}
         with self._store.transaction() as connection:
             if scopes is not None:
-                return scope_concepts(connection, scopes, kind=kind, as_of=as_of, known_at=known_at, limit=limit)
-            return concept_rows.listed(connection, kind=kind, as_of=as_of, known_at=known_at, limit=limit)
+                return scope_concepts(connection, scopes, as_of=as_of, known_at=known_at, **wanted)
+            return concept_rows.listed(connection, as_of=as_of, known_at=known_at, **wanted)
 
     def concept(
-        self, name: str, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 20
+        self, name: str | int, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 20
     ) -> ConceptDetail:
-        """Give one concept: its names, the merges into it, and at most `limit` of its memories and of its edges."""
+        """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges."""
         from hopgate.graph.inspect.concept_detail import concept_detail
 
         with self._store.transaction() as connection:
@@ -121,8 +128,9 @@ class ConceptGraph(GraphViews):
 
     def edges(
         self,
-        of: str | None = None,
+        of: str | int | None = None,
         *,
+        relation: str | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         scope: Scopes = None,
@@ -141,8 +149,10 @@ class ConceptGraph(GraphViews):
         scopes = Filters(scope).scopes
         with self._store.transaction() as connection:
             if scopes is not None:
-                return scope_edges(connection, scopes, of=of, as_of=as_of, known_at=known_at, limit=limit)
-            return edges(connection, of=of, as_of=as_of, known_at=known_at, limit=limit)
+                return scope_edges(
+                    connection, scopes, of=of, relation=relation, as_of=as_of, known_at=known_at, limit=limit
+                )
+            return edges(connection, of=of, relation=relation, as_of=as_of, known_at=known_at, limit=limit)
 
     def counts(self) -> dict[str, Any]:
         """Count concepts, names, mentions, edges, merges and relations."""

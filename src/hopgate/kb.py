@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cached_property
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
-from hopgate.memory_writer import MemoryWriter, once_each, with_progress
+from hopgate.memory_writer import Advance, MemoryWriter, once_each, with_progress
 from hopgate.recall.completion import pool_of
 from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.hit import Hit
@@ -28,6 +28,7 @@ from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
+from hopgate.store.memory_pages import listed
 from hopgate.store.retry import retried
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.mending import Mending
+    from hopgate.recall.why_not import ExplainOptions, Explanation
     from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
@@ -42,9 +44,6 @@ if TYPE_CHECKING:
     from hopgate.upkeep import Upkeep
 
 __all__ = ["BarredLegWarning", "KnowledgeBase"]
-
-Advance = Callable[[int], None]
-"""Called with how many more memories are done."""
 
 
 class KnowledgeBase:
@@ -135,6 +134,11 @@ class KnowledgeBase:
         with self.store.transaction() as connection:
             return memories.fetch(connection, [external_id]).get(external_id)
 
+    def page(self, *, scope: Scopes = None, after: str | None = None, limit: int = 50) -> list[Memory]:
+        """Give the next memories after one, in the order of arrival: of every scope, or of these."""
+        scopes = Filters(scope).scopes
+        return self.store.run(lambda connection: listed(connection, scopes=scopes, after=after, limit=limit))
+
     def export(self) -> Iterator[Memory]:
         """Give every memory back, in the order of arrival."""
         with self.store.transaction() as connection:
@@ -194,8 +198,7 @@ class KnowledgeBase:
         as_of, known_at : datetime, optional
             Walk the graph as it was true at a time, and as it was known at a time.
         explain : bool
-            Whether hits carry each leg's rank, score and contribution, which legs could not see them, the prior and
-            the graph's path.
+            Whether hits carry what each leg did for them, which legs could not see them, and the graph's path.
         exact : bool, optional
             Whether every vector is compared, of memories and of facts, and the whole graph solved, as an evaluation
             does; by default only where there is no index.
@@ -218,6 +221,15 @@ class KnowledgeBase:
         if not hits:
             note_unknown_scopes(self.store, filters)
         return hits
+
+    def explain(self, query: str, external_id: str, **options: Unpack[ExplainOptions]) -> Explanation:
+        """Say where a memory is among a query's hits or why it is not: each leg's rank of it, and what left it out.
+
+        Takes the filters and settings that `recall` takes.
+        """
+        from hopgate.recall.why_not import explain
+
+        return explain(self._pipeline, self.store_settings, query, external_id, options)
 
     async def arecall(self, query: str, **options: Any) -> list[Hit]:
         """As `recall`, in a thread of its own: the event loop goes on meanwhile."""
@@ -300,13 +312,13 @@ class KnowledgeBase:
     def extract(self, extractor: str | Extractor = "phrases", **options: Unpack[ExtractOptions]) -> Progress:
         """Extract mentions and facts from the memories that the extractor has not dealt with."""
         self._writer.mark_by_rules()
-        return self._builder.extract(_extractor(extractor), **options)
+        return self._builder.extract(extractor, **options)
 
     def build(self, extractor: str | Extractor = "phrases", **options: Unpack[BuildOptions]) -> Built:
         """Build the graph, or bring it up to date with the memories that are new."""
         self._waiting.count_again()
         self._writer.mark_by_rules()
-        return self._builder.build(_extractor(extractor), **options)
+        return self._builder.build(extractor, **options)
 
     def extraction_states(self) -> dict[str, int]:
         """How many memories are extracted, empty, truncated, failed or pending."""
@@ -344,11 +356,3 @@ class KnowledgeBase:
         from hopgate.graph.build.pipeline import GraphBuilder
 
         return GraphBuilder(self.store, self._embedding)
-
-
-def _extractor(extractor: str | Extractor) -> Extractor:
-    if not isinstance(extractor, str):
-        return extractor
-    from hopgate.extract.spec import extractor_from
-
-    return extractor_from(extractor)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 # After a load of this size the planner's statistics and the index's pending list are worth a pass of their own.
 TIDY_ABOVE = 1000
 
+Advance = Callable[[int], None]
+"""Called with how many more memories are done."""
+
 
 class MemoryWriter:
     """Writes, deletes and marks memories; what no longer holds of them goes in the same transaction."""
@@ -208,7 +211,7 @@ def once_each(new: Sequence[Memory]) -> Sequence[Memory]:
     return new
 
 
-def with_progress(stream: Iterable[Memory], progress: Callable[[int], None] | None) -> Iterator[Memory]:
+def with_progress(stream: Iterable[Memory], progress: Advance | None) -> Iterator[Memory]:
     """Pass memories on, reporting progress every 500."""
     for number, memory in enumerate(stream, start=1):
         yield memory

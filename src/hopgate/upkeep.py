@@ -70,7 +70,7 @@ class Upkeep:
         extractor : str or Extractor, optional
             By default the one without a model, in a graph that it made; a graph that a model made waits for `build`.
         """
-        from hopgate.extract.spec import extractor_from
+        from hopgate.extract.spec import as_extractor
 
         self._writer.mark_by_rules()
         with self._store.transaction() as connection:
@@ -80,7 +80,7 @@ class Upkeep:
         left = made_by if wanted and extractor is None and made_by not in ("", DEFAULT) else ""
         if not wanted or left:
             return CaughtUp(self._embedding.fill(None, progress), 0, left)
-        chosen = extractor_from(extractor or DEFAULT) if extractor is None or isinstance(extractor, str) else extractor
+        chosen = as_extractor(extractor or DEFAULT)
         if not few:
             # One after the other, so that an interruption ends it; and names and edges get vectors once the memories
             # have made the store an embedder's.

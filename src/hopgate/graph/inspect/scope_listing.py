@@ -24,9 +24,11 @@ def scope_concepts(
     scopes: Sequence[str],
     *,
     kind: str | None = None,
+    search: str | None = None,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     limit: int = 50,
+    offset: int = 0,
 ) -> list[Concept]:
     """Concepts by how many memories of these scopes talk about them; see `concept_rows.listed`."""
     ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
@@ -37,17 +39,20 @@ def scope_concepts(
     found = [
         Concept(concept, own.aliases[concept][0], own.aliases[concept], kinds.get(concept), counts.get(concept, 0))
         for concept in own.concept_ids
-        if kind in (None, kinds.get(concept)) and (as_of is None or concept in stated)
+        if kind in (None, kinds.get(concept))
+        and (as_of is None or concept in stated)
+        and (not search or any(search.lower() in name.lower() for name in own.aliases[concept]))
     ]
     # Stable: those of one count stay in the order in which the scopes' memories first mention them.
-    return sorted(found, key=lambda concept: -concept.memory_count)[:limit]
+    return sorted(found, key=lambda concept: -concept.memory_count)[offset : offset + limit]
 
 
 def scope_edges(
     connection: Connection[Any],
     scopes: Sequence[str],
     *,
-    of: str | None = None,
+    of: str | int | None = None,
+    relation: str | None = None,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     limit: int | None = None,
@@ -55,8 +60,8 @@ def scope_edges(
     """The edges that memories of these scopes support, all or one concept's, heaviest first; see `edges`."""
     ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
     own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
-    wanted = None
-    if of is not None:
+    wanted = of if isinstance(of, int) else None
+    if isinstance(of, str):
         normal = normalise(of)
         wanted = next((name.concept_id for name in own.names if name.normal == normal), None)
         if wanted is None:
@@ -66,6 +71,8 @@ def scope_edges(
     for edge in own.edges:
         row = edge.row
         if wanted is not None and wanted not in (row.src_id, row.dst_id):
+            continue
+        if relation not in (None, edge.relation):
             continue
         inside = row.relation == NAME_INSIDE
         found.append(

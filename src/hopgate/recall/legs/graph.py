@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.adaptive import Mixture
+    from hopgate.graph.walk.explain import PathPart
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.matrix_cache import MatrixCache
@@ -250,7 +251,7 @@ class GraphLeg:
         trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks, sight=sight)
         return GraphRanking(hits, trace, known, frozenset(belief.keys() - linked.keys()))
 
-    def explain(self, trace: WalkTrace, memory_id: int) -> tuple[str, ...]:
+    def explain(self, trace: WalkTrace, memory_id: int) -> tuple[PathPart, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
         from hopgate.graph.walk.explain import path_in_words
 

@@ -24,7 +24,7 @@ from hopgate.serve.api.models.mending import (
     RemovalRequest,
 )
 from hopgate.serve.api.models.values import Limit
-from hopgate.serve.problems import Refusal, responses
+from hopgate.serve.problems import RefusedError, responses
 from hopgate.serve.service import Served, Service
 from hopgate.store.mend_rows import MARK
 
@@ -118,9 +118,9 @@ def undo(id: EntryId, served: Served) -> MendEntryAnswer:
     try:
         entry = served.kb.mend.entry(id)
     except HopgateError as error:
-        raise Refusal(404, str(error)) from None
+        raise RefusedError(404, str(error)) from None
     if entry.action == MARK and not served.settings.show_sensitive:
-        raise Refusal(
+        raise RefusedError(
             403, "to take the mark away would show its text: start hopgate serve with --show-sensitive, or use the "
             "command hopgate sensitive --undo"
         )  # fmt: skip

@@ -18,7 +18,7 @@ from hopgate.serve.api.models.views import (
     SpanAnswer,
     SupersededAnswer,
 )
-from hopgate.serve.problems import Refusal, responses
+from hopgate.serve.problems import RefusedError, responses
 from hopgate.serve.service import Served
 
 router = APIRouter(prefix="/timeline", tags=["explorer"])
@@ -38,7 +38,7 @@ def concept_history(id: ConceptId, served: Served, limit: Limit = 200) -> Histor
     try:
         name = served.kb.graph.concept(id, limit=1).concept.name
     except HopgateError as error:
-        raise Refusal(404, str(error)) from None
+        raise RefusedError(404, str(error)) from None
     found = served.kb.graph.history(name, limit=served.require_rows(limit))
     return HistoryAnswer(concept=id, name=name, edges=[edge_answer(edge) for edge in found])
 

@@ -20,7 +20,7 @@ function pieces(path) {
   const boxes = [];
   let relation = "";
   for (const step of path) {
-    if (step.kind === "relation") {
+    if (step.kind === "relation" || step.kind === "neighbour") {
       relation = step.text ?? "";
       continue;
     }

@@ -1,0 +1,86 @@
+"""A server on a socket: bound first, so that its port is known, and run until it is told to end."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from hopgate.errors import HopgateError
+from hopgate.serve.app import create_app
+from hopgate.serve.serve_settings import ServeSettings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from hopgate.kb import KnowledgeBase
+
+# What is at work when the server is told to end may take so long.
+GRACE_S = 3
+
+
+def serve(kb: KnowledgeBase, settings: ServeSettings, listening: socket.socket) -> None:
+    """Serve a store until the process is told to end."""
+    server_of(create_app(kb, settings)).run(sockets=[listening])
+
+
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """Make the server of an application."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            lifespan="off",
+            log_level="warning",
+            # An address may hold what somebody asked for.
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=GRACE_S,
+        )
+    )
+
+
+def bound_socket(settings: ServeSettings) -> socket.socket:
+    """Listen where the settings say."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=128)
+    except OSError as error:
+        raise HopgateError(
+            f"cannot listen on {settings.host} port {settings.port} ({error.strerror or error}): choose another --port"
+        ) from None
+
+
+def url_of(settings: ServeSettings, listening: socket.socket, token: str | None) -> str:
+    """Give the address to open, with the token where it is to be shown."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    query = f"?token={token}" if token else ""
+    return f"http://{host}:{listening.getsockname()[1]}/{query}"
+
+
+def read_token(path: Path) -> str:
+    r"""Read a token from a file that only its owner can read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "token"
+    >>> path.touch(0o600)
+    >>> _ = path.write_text("a-token-of-my-own\n")
+    >>> read_token(path)
+    'a-token-of-my-own'
+    """
+    try:
+        with path.open(encoding="ascii") as file:
+            found = os.fstat(file.fileno())
+            if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid not in (os.geteuid(), 0):
+                raise HopgateError(f"others can read the token in {path}: run chmod 600 {path}")
+            return file.read(4096).strip()
+    except UnicodeDecodeError:
+        raise HopgateError(f"{path} holds no token: write one of letters and digits into it") from None
+    except OSError as error:
+        raise HopgateError(f"the token file {path} cannot be read: {error.strerror or error}") from None
