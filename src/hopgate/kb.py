@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
-    from hopgate.mending import Mending
     from hopgate.recall.why_not import ExplainOptions, Explanation
     from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
@@ -343,13 +342,6 @@ class KnowledgeBase:
         from hopgate.upkeep import Upkeep
 
         return Upkeep(self.store, self._embedding, self._writer, self._builder)
-
-    @cached_property
-    def mend(self) -> Mending:
-        """What people change by hand: merges, curation, deletions and marks, previewed, logged, and taken back."""
-        from hopgate.mending import Mending
-
-        return Mending(self.store, self._writer)
 
     @cached_property
     def _builder(self) -> GraphBuilder:

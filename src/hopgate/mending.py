@@ -1,4 +1,4 @@
-"""`kb.mend`: what people change by hand, each with a preview, in one transaction with its entry in a log."""
+"""`kb.upkeep.mend`: what people change by hand, each with a preview, in one transaction with its entry in a log."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Mending:
-    """Merges, curation, marks and deletions by hand. Made by `KnowledgeBase.mend`.
+    """Merges, curation, marks and deletions by hand. Made by `Upkeep.mend`.
 
     Examples
     --------
@@ -33,9 +33,9 @@ class Mending:
     ...     _ = kb.add(hopgate.Memory("m1", "Ada Lovelace lives in London."))
     ...     _ = kb.add(hopgate.Memory("m2", "Augusta King met Charles Babbage in Paris."))
     ...     _ = kb.build()
-    ...     entry = kb.mend.merge("Ada Lovelace", "Augusta King")
+    ...     entry = kb.upkeep.mend.merge("Ada Lovelace", "Augusta King")
     ...     merged = kb.graph.concept("Augusta King").concept.name
-    ...     _ = kb.mend.undo(entry.id)
+    ...     _ = kb.upkeep.mend.undo(entry.id)
     ...     merged, kb.graph.concept("Augusta King").concept.name
     ('Ada Lovelace', 'Augusta King')
     >>> folder.cleanup()

@@ -40,7 +40,7 @@ CHANGING = responses(404, 409)
 def merge_proposals(served: Served, limit: Limit = 50) -> MergeProposalsAnswer:
     """List the names that may be one concept, the most alike first."""
     served.require_whole_store()
-    found = served.kb.mend.merge_proposals(limit=served.require_rows(limit))
+    found = served.kb.upkeep.mend.merge_proposals(limit=served.require_rows(limit))
     return MergeProposalsAnswer(proposals=[MergeProposalAnswer(**asdict(one)) for one in found])
 
 
@@ -48,28 +48,28 @@ def merge_proposals(served: Served, limit: Limit = 50) -> MergeProposalsAnswer:
 def preview_merge(asked: MergeRequest, served: Served) -> ChangeAnswer:
     """Say what a merge would change; nothing does."""
     _require_mending(served)
-    return ChangeAnswer(**asdict(served.kb.mend.preview_merge(asked.kept, asked.merged)))
+    return ChangeAnswer(**asdict(served.kb.upkeep.mend.preview_merge(asked.kept, asked.merged)))
 
 
 @router.post("/merges", response_model=MendEntryAnswer, responses=CHANGING)
 def accept_merge(asked: MergeRequest, served: Served) -> MendEntryAnswer:
     """Make two concepts one."""
     _require_mending(served)
-    return _entry(served.kb.mend.merge(asked.kept, asked.merged))
+    return _entry(served.kb.upkeep.mend.merge(asked.kept, asked.merged))
 
 
 @router.post("/merges/refuse", response_model=MendEntryAnswer, responses=CHANGING)
 def refuse_merge(asked: KeepApartRequest, served: Served) -> MendEntryAnswer:
     """Keep a name apart from the one it resembles."""
     _require_mending(served)
-    return _entry(served.kb.mend.keep_apart(asked.name))
+    return _entry(served.kb.upkeep.mend.keep_apart(asked.name))
 
 
 @router.get("/curation", response_model=CurationsAnswer)
 def curation(served: Served, limit: Limit = 20) -> CurationsAnswer:
     """List memories that repeat, extend or contradict others, with both texts."""
     served.require_whole_store()
-    found = served.kb.mend.curation(limit=served.require_rows(limit))
+    found = served.kb.upkeep.mend.curation(limit=served.require_rows(limit))
     return CurationsAnswer(proposals=[_proposal(one, served) for one in found])
 
 
@@ -80,35 +80,35 @@ def accept_curation(asked: CurationRequest, served: Served) -> MendEntryAnswer:
     for key in (asked.memory, asked.older):
         served.memory(key)
     chosen = Proposal(Action(asked.action), asked.memory, asked.older, asked.reason)
-    return _entry(served.kb.mend.supersede([chosen]))
+    return _entry(served.kb.upkeep.mend.supersede([chosen]))
 
 
 @router.post("/removal/preview", response_model=RemovalAnswer, responses=CHANGING)
 def preview_removal(asked: RemovalRequest, served: Served) -> RemovalAnswer:
     """Say what would go from the graph with memories that are deleted or marked as sensitive; nothing does."""
     _require_mending(served)
-    return RemovalAnswer(**asdict(served.kb.mend.preview_removal(_known(asked, served))))
+    return RemovalAnswer(**asdict(served.kb.upkeep.mend.preview_removal(_known(asked, served))))
 
 
 @router.post("/sensitive", response_model=MendEntryAnswer, responses=CHANGING)
 def mark_sensitive(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Mark memories as sensitive: all that was made of their texts goes at once."""
     _require_mending(served)
-    return _entry(served.kb.mend.mark_sensitive(_known(asked, served)))
+    return _entry(served.kb.upkeep.mend.mark_sensitive(_known(asked, served)))
 
 
 @router.post("/delete", response_model=MendEntryAnswer, responses=CHANGING)
 def delete(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Delete memories, and what only they supported."""
     _require_mending(served)
-    return _entry(served.kb.mend.delete(_known(asked, served)))
+    return _entry(served.kb.upkeep.mend.delete(_known(asked, served)))
 
 
 @router.get("/log", response_model=MendLogAnswer)
 def mend_log(served: Served, limit: Limit = 50) -> MendLogAnswer:
     """Give what was changed by hand, the last entry first."""
     served.require_whole_store()
-    return MendLogAnswer(entries=[_entry(one) for one in served.kb.mend.log(limit=served.require_rows(limit))])
+    return MendLogAnswer(entries=[_entry(one) for one in served.kb.upkeep.mend.log(limit=served.require_rows(limit))])
 
 
 @router.post("/log/{id}/undo", response_model=MendEntryAnswer, responses=CHANGING)
@@ -116,7 +116,7 @@ def undo(id: EntryId, served: Served) -> MendEntryAnswer:
     """Take an entry of the log back."""
     _require_mending(served)
     try:
-        entry = served.kb.mend.entry(id)
+        entry = served.kb.upkeep.mend.entry(id)
     except HopgateError as error:
         raise RefusedError(404, str(error)) from None
     if entry.action == MARK and not served.settings.show_sensitive:
@@ -124,7 +124,7 @@ def undo(id: EntryId, served: Served) -> MendEntryAnswer:
             403, "to take the mark away would show its text: start hopgate serve with --show-sensitive, or use the "
             "command hopgate sensitive --undo"
         )  # fmt: skip
-    return _entry(served.kb.mend.undo(id))
+    return _entry(served.kb.upkeep.mend.undo(id))
 
 
 def _require_mending(served: Service) -> None:
