@@ -111,18 +111,19 @@ export async function show(place, context) {
     }
     const set = h("select", {}, questions.map((name) => h("option", { value: name }, name)));
     const arms = h("select", {}, ARMS.map(([value, text]) => h("option", { value }, text)));
+    const shuffles = h("input", { type: "number", min: 0, max: 200, value: 20, required: true });
     const rerank = h("input", { type: "checkbox" });
     const said = h("div");
     return h("form", { class: "card", "aria-label": "Run a gate", onsubmit: async (event) => {
       event.preventDefault();
       try {
-        const gate = await post("gates", { questions: set.value, arms: arms.value, rerank: rerank.checked });
+        const gate = await post("gates", { questions: set.value, arms: arms.value, shuffles: Number(shuffles.value), rerank: rerank.checked });
         put(said);
         watch(gate.id);
       } catch (error) {
         put(said, failure(error));
       }
-    } }, h("h2", {}, "Run a gate"), h("div", { class: "options" }, field("Questions", set), field("Configurations", arms),
+    } }, h("h2", {}, "Run a gate"), h("div", { class: "options" }, field("Questions", set), field("Configurations", arms), field("Shuffled graphs as a control", shuffles),
       h("label", { class: "check" }, rerank, "With the re-ranker"), h("button", { class: "primary" }, "Run")), said);
   }
 

@@ -138,6 +138,8 @@ export function graphCanvas(container, { clicked, hovered }) {
       state.near = new Set();
       state.lit = null;
       add(data);
+      // How long it took until something was to be seen: benchmarks/explorer.py reads it.
+      sigma.once("afterRender", () => requestAnimationFrame(() => performance.mark("hopgate:drawn")));
       sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
     },
     change(changes) {
@@ -161,6 +163,7 @@ export function graphCanvas(container, { clicked, hovered }) {
       if (data) sigma.getCamera().animate({ x: data.x, y: data.y, ratio: Math.min(sigma.getCamera().ratio, 0.6) }, { duration: 250 });
     },
     settle: () => layout.stop(),
+    settled: () => !layout.running,
     end() {
       document.removeEventListener("hopgate:theme", onTheme);
       layout.end();
