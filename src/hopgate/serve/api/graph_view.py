@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 
 from hopgate.errors import HopgateError
 from hopgate.graph.inspect.neighbourhood import TOGETHER
+from hopgate.serve.access import PREFIX
 from hopgate.serve.api.models.values import AsOf, KnownAt
 from hopgate.serve.api.models.views import (
     DrawnConceptAnswer,
@@ -20,15 +21,17 @@ from hopgate.serve.api.models.views import (
     WalkRequest,
 )
 from hopgate.serve.problems import RefusedError, responses
-from hopgate.serve.service import Served
+from hopgate.serve.service import Served, Service
 
 if TYPE_CHECKING:
+    from hopgate.graph.inspect.neighbourhood import Neighbourhood
     from hopgate.graph.inspect.query_walk import QueryWalk
-    from hopgate.kb import KnowledgeBase
 
-router = APIRouter(prefix="/graph", tags=["explorer"])
+router = APIRouter(prefix=f"{PREFIX}/graph", tags=["explorer"])
 # A browser draws so many fluently: see docs/research/explorer.md.
 MOST = 5000
+# Of a memory on a walk so many characters.
+SHOWN = 40
 
 
 @router.get("/overview", response_model=GraphOverviewAnswer)
@@ -70,33 +73,46 @@ def walk(asked: WalkRequest, served: Served) -> WalkAnswer:
         raise RefusedError(422, f"a query has at most {served.settings.max_query:,} characters here: shorten it")
     found = served.kb.graph.walk(asked.query, memories=asked.memories, concepts=asked.concepts, as_of=asked.as_of)
     steps, places = found.steps(), {name: at for at, name in enumerate(found.nodes)}
-    relations = _relations(served.kb, found)
+    ids = [node.concept_id for node in found.nodes.values() if node.concept_id is not None]
+    drawn = served.kb.graph.neighbourhood(among=ids, limit=max(1, len(ids)))
+    relations = _relations(found, drawn)
+    kinds = {concept.id: concept.kind for concept in drawn.concepts}
     return WalkAnswer(
         query=asked.query,
         nodes=[
             WalkNodeAnswer(
-                kind="memory" if node.is_memory else "concept",
+                kind="memory" if node.concept_id is None else "concept",
                 id=name if node.concept_id is None else node.concept_id,
-                text=name,
+                text=_beginning(served, name) if node.concept_id is None else name,
+                concept_kind=None if node.concept_id is None else kinds.get(node.concept_id),
                 mass=node.mass,
                 seed=node.is_seed,
                 step=steps[name],
             )
             for name, node in found.nodes.items()
         ],
-        lines=[(places[one], places[other], relations.get(frozenset((one, other)), "")) for one, other in found.lines],
+        lines=[(places[one], places[other], relations[frozenset((one, other))]) for one, other in found.lines],
     )
 
 
-def _relations(kb: KnowledgeBase, found: QueryWalk) -> dict[frozenset[str], str]:
+def _relations(found: QueryWalk, drawn: Neighbourhood) -> dict[frozenset[str], str]:
     """What the lines of a walk are called: an edge's relation, or that a memory mentions a concept."""
-    ids = {node.concept_id: name for name, node in found.nodes.items() if node.concept_id is not None}
+    ids = {node.concept_id: name for name, node in found.nodes.items()}
     names = {
         frozenset((ids[edge.source], ids[edge.target])): edge.relation
-        for edge in kb.graph.neighbourhood(among=list(ids), limit=max(1, len(ids))).edges
+        for edge in drawn.edges
         if edge.relation != TOGETHER
     }
     for pair in found.lines:
         kinds = {found.nodes[name].is_memory for name in pair}
         names.setdefault(frozenset(pair), "mentions" if kinds == {True, False} else "next to")
     return names
+
+
+def _beginning(served: Service, key: str) -> str:
+    """A memory's first words, where they may be shown; else its id."""
+    memory = served.kb.get(key)
+    if memory is None or not served.shows(memory):
+        return key
+    words = " ".join((memory.title or memory.content).split())
+    return words if len(words) <= SHOWN else words[: SHOWN - 1] + "…"

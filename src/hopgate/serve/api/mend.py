@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path
 
 from hopgate.errors import HopgateError
 from hopgate.graph.build.curate import Action, Proposal
+from hopgate.serve.access import PREFIX
 from hopgate.serve.api.models.mending import (
     ChangeAnswer,
     CurationAnswer,
@@ -31,7 +32,7 @@ from hopgate.store.mend_rows import MARK
 if TYPE_CHECKING:
     from hopgate.store.mend_rows import MendEntry
 
-router = APIRouter(prefix="/mend", tags=["explorer"])
+router = APIRouter(prefix=f"{PREFIX}/mend", tags=["explorer"])
 EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)]
 CHANGING = responses(404, 409)
 

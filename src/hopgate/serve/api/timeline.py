@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from hopgate.errors import HopgateError
+from hopgate.serve.access import PREFIX
 from hopgate.serve.api.edges import edge_answer
 from hopgate.serve.api.models.values import ConceptId, Limit, Moment
 from hopgate.serve.api.models.views import (
@@ -21,7 +22,7 @@ from hopgate.serve.api.models.views import (
 from hopgate.serve.problems import RefusedError, responses
 from hopgate.serve.service import Served
 
-router = APIRouter(prefix="/timeline", tags=["explorer"])
+router = APIRouter(prefix=f"{PREFIX}/timeline", tags=["explorer"])
 
 
 @router.get("/span", response_model=SpanAnswer)

@@ -79,6 +79,7 @@ class WalkNodeAnswer(BaseModel):
     kind: Literal["concept", "memory"]
     id: int | str
     text: str
+    concept_kind: str | None
     mass: float
     seed: bool
     step: int

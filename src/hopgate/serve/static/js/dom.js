@@ -35,6 +35,9 @@ export function field(label, control, hint) {
   return h("div", { class: "field" }, h("label", { for: control.id }, label), control, described);
 }
 
+// A part that scrolls by itself, which the keyboard can reach.
+export const scrolling = (label, ...children) => h("div", { class: "scroll tall", role: "region", "aria-label": label, tabindex: "0" }, ...children);
+
 // What a screen reader is told.
 export function announce(text) {
   const place = document.getElementById("announce");

@@ -1,7 +1,7 @@
 // Gate: does the graph help on this store? Run one and watch it, look at its report, compare two, apply what it chose.
 
 import { get, post } from "../api.js";
-import { announce, day, field, h, put } from "../dom.js";
+import { announce, day, field, h, put, scrolling } from "../dom.js";
 import { confirmed } from "../parts/confirm.js";
 import { done, empty, failure, filled } from "../parts/messages.js";
 
@@ -82,7 +82,7 @@ async function comparison(a, b) {
   return h("section", { class: "card", "aria-label": "Comparison" },
     h("h2", {}, "Side by side"),
     !found.same_questions && h("p", { class: "message" }, "They were not judged on the same questions: their figures cannot be compared."),
-    h("div", { class: "scroll tall" }, h("table", { id: "comparison" },
+    scrolling("Figures", h("table", { id: "comparison" },
       h("thead", {}, h("tr", {}, h("th", {}, "Arm"), h("th", {}, "Measure"), h("th", { class: "number" }, when(found.one)), h("th", { class: "number" }, when(found.other)), h("th", { class: "number" }, "Difference"))),
       h("tbody", {}, rows.map(([arm, measure, one]) => h("tr", {}, h("td", {}, arm), h("td", { class: "muted" }, measure), h("td", { class: "number" }, shown(one.one)), h("td", { class: "number" }, shown(one.other)),
         h("td", { class: "number" }, one.difference > 0 ? "+" : "", shown(one.difference))))))));
@@ -131,7 +131,7 @@ export async function show(place, context) {
     if (!gates.length) return empty("This store has no gate yet.");
     const button = h("button", { class: "small", disabled: chosen.size !== 2, onclick: compare }, "Compare the two ticked");
     return h("section", { class: "card", "aria-label": "Gates" }, h("div", { class: "row apart" }, h("h2", {}, `Gates (${gates.length})`), button),
-      h("div", { class: "scroll" }, h("table", { id: "gates" },
+      scrolling("Gates", h("table", { id: "gates" },
         h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden-text" }, "Compare")), h("th", {}, "Begun"), h("th", {}, "Questions"), h("th", {}, "Verdict"), h("th", {}, "In force"))),
         h("tbody", {}, gates.map((gate) => h("tr", {},
           h("td", {}, gate.verdict && h("input", { type: "checkbox", "aria-label": `Compare the gate of ${when(gate)}`, checked: chosen.has(gate.id), onchange: (event) => {

@@ -1,7 +1,7 @@
 // Mend: what people change by hand. Everything is shown before it is done, and stands in a log that takes it back.
 
 import { get, post } from "../api.js";
-import { count, field, h, put } from "../dom.js";
+import { count, field, h, put, scrolling } from "../dom.js";
 import { confirmed } from "../parts/confirm.js";
 import { memoryText } from "../parts/detail.js";
 import { done, empty, failure, filled } from "../parts/messages.js";
@@ -188,7 +188,7 @@ function log(place) {
   const show = () => filled(place, async () => {
     const { entries } = await get("mend/log", { limit: 100 });
     if (!entries.length) return empty("Nothing was changed by hand yet.");
-    return h("div", { class: "scroll" }, h("table", {},
+    return scrolling("Log", h("table", {},
       h("thead", {}, h("tr", {}, h("th", {}, "When"), h("th", {}, "What"), h("th", {}, "Undo"))),
       h("tbody", {}, entries.map((entry) => {
         const cell = h("td", {});

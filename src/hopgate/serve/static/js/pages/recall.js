@@ -1,7 +1,7 @@
 // Recall: a question, its hits with and without the graph, and why a memory is not among them.
 
 import { get, post } from "../api.js";
-import { announce, count, field, h, put } from "../dom.js";
+import { announce, count, field, h, put, scrolling } from "../dom.js";
 import { hitCard } from "../parts/hit.js";
 import { empty, failure, filled } from "../parts/messages.js";
 import { LEGS } from "../parts/shares.js";
@@ -141,9 +141,8 @@ function explanation(found) {
     { class: "explanation" },
     h("p", {}, h("strong", {}, found.present ? `It is here, at rank ${found.rank}. ` : "It is not here. "), found.sentence),
     found.removed_by?.length > 0 && h("ul", {}, found.removed_by.map((one) => h("li", {}, one))),
-    h(
-      "div",
-      { class: "scroll" },
+    scrolling(
+      "Legs",
       h(
         "table",
         {},
@@ -168,7 +167,7 @@ async function answers(parameters, context) {
     h(
       "div",
       { class: "row apart small muted" },
-      h("span", {}, "In force: ", h("code", {}, right.settings)),
+      h("details", {}, h("summary", {}, "Settings in force"), h("p", {}, h("code", {}, right.settings)), h("p", {}, `From: ${right.origin}`)),
       h("a", { href: `/graph?walk=${encodeURIComponent(asked.query)}` }, "Light up its walk in the graph"),
     ),
     h(

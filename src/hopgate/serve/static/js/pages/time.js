@@ -1,7 +1,7 @@
 // Time: what was true when, as it was known when; what changed; one concept's history; what contradicts what.
 
 import { get } from "../api.js";
-import { count, day, field, h, interval, put } from "../dom.js";
+import { count, day, field, h, interval, put, scrolling } from "../dom.js";
 import { memoryItem } from "../parts/detail.js";
 import { edgeLine } from "../parts/edge-line.js";
 import { historyPicture } from "../parts/history.js";
@@ -42,7 +42,7 @@ async function then(asOf, knownAt) {
   return [
     h("p", { class: "small muted", id: "then-count" }, `${shown.length >= 200 ? "The first " : ""}${count(shown.length, "edge")} ${asOf ? `true on ${asOf}` : "of any time"}${knownAt ? `, as known on ${knownAt}` : ""}`),
     shown.length
-      ? h("div", { class: "scroll tall" }, h("table", { id: "then" },
+      ? scrolling("Edges then", h("table", { id: "then" },
           h("thead", {}, h("tr", {}, ["Source", "Relation", "Target", "True"].map((text) => h("th", {}, text)))),
           h("tbody", {}, shown.map((edge) => h("tr", {}, h("td", {}, edge.source), h("td", { class: "muted" }, edge.relation), h("td", {}, edge.target), h("td", { class: "small" }, interval(edge.valid_from, edge.valid_to)))))))
       : empty("Nothing was true and known then."),
@@ -54,7 +54,7 @@ async function changed(since, until, axis) {
   const words = axis === "valid" ? ["Began", "Ended"] : ["Became known", "Was given up"];
   return h("div", { class: "columns" }, [found.began, found.ended].map((edges, number) =>
     h("section", { "aria-label": words[number] }, h("h3", {}, `${words[number]} (${edges.length})`),
-      edges.length ? h("ul", { class: "plain" }, edges.map((edge) => h("li", { class: number ? "ended" : "began" }, edgeLine(edge, { known: axis === "known" })))) : empty("Nothing."))));
+      edges.length ? scrolling(words[number], h("ul", { class: "plain" }, edges.map((edge) => h("li", { class: number ? "ended" : "began" }, edgeLine(edge, { known: axis === "known" }))))) : empty("Nothing."))));
 }
 
 async function history(id) {
@@ -72,15 +72,15 @@ async function conflicts() {
   return h("div", { class: "columns" },
     h("section", { "aria-label": "Contradictions" }, h("h3", {}, `Edges that cannot both hold (${found.conflicts.length})`),
       found.conflicts.length
-        ? h("ul", { class: "plain" }, found.conflicts.map((one) => h("li", { class: "card" },
+        ? scrolling("Contradictions", h("ul", { class: "plain" }, found.conflicts.map((one) => h("li", { class: "card" },
             h("span", { class: one.settled ? "tag" : "tag danger" }, one.settled ? "the newer one ended the older" : "open: both are believed"),
-            h("div", { class: "began" }, edgeLine(one.newer)), h("div", { class: "ended" }, edgeLine(one.older)))))
+            h("div", { class: "began" }, edgeLine(one.newer)), h("div", { class: "ended" }, edgeLine(one.older))))))
         : empty("No edge contradicts another.")),
     h("section", { "aria-label": "Superseded memories" }, h("h3", {}, `Memories that gave way (${found.superseded.length})`),
       found.superseded.length
-        ? h("ul", { class: "plain" }, found.superseded.map((one) => h("li", { class: "card" },
+        ? scrolling("Superseded", h("ul", { class: "plain" }, found.superseded.map((one) => h("li", { class: "card" },
             h("p", { class: "small" }, h("code", {}, one.memory), " gave way", one.by && [" to ", h("code", {}, one.by)], ` on ${day(one.since)}`, one.reason && `: ${one.reason}`),
-            memoryItem(one.memory), one.by && memoryItem(one.by))))
+            memoryItem(one.memory), one.by && memoryItem(one.by)))))
         : empty("No memory was superseded: Mend proposes some.")));
 }
 

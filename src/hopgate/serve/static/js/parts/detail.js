@@ -2,6 +2,7 @@
 
 import { get } from "../api.js";
 import { count, h, interval, short } from "../dom.js";
+import { untitled } from "./hit.js";
 import { filled } from "./messages.js";
 
 // A memory's text, read when it is opened.
@@ -21,7 +22,7 @@ export function memoryText(memory) {
   if (memory.is_sensitive && !memory.content) return h("p", { class: "muted small" }, "A sensitive memory: its text is not shown.");
   return [
     memory.title && h("h3", {}, memory.title),
-    h("p", { class: "text" }, memory.content),
+    h("p", { class: "text" }, untitled(memory)),
     h("p", { class: "small muted" }, [memory.scope, (memory.created_at ?? "").slice(0, 10)].filter(Boolean).join(" · ")),
   ];
 }

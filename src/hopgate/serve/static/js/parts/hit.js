@@ -13,11 +13,17 @@ function movement(rank, other) {
 
 const LONG = 420;
 
+export function untitled({ title, content }) {
+  const text = content ?? "";
+  return title && text.startsWith(title) && text.length > title.length ? text.slice(title.length).trimStart() : text;
+}
+
 function words(hit) {
   if (hit.is_sensitive && hit.content === null) return h("p", { class: "muted" }, "A sensitive memory: its text is not shown.");
-  const passage = typeof hit.passage === "string" ? hit.passage : hit.passage?.text;
-  const text = passage ?? hit.content ?? "";
-  const whole = hit.content ?? "";
+  // A memory's content begins with its title, which stands above it already.
+  const whole = untitled(hit);
+  const passage = hit.passage?.text;
+  const text = passage ?? whole;
   const body = h("p", { class: "text" }, text.length > LONG ? `${text.slice(0, LONG)}…` : text);
   if (whole.length <= text.length && text.length <= LONG) return body;
   return [body, h("details", { class: "small" }, h("summary", {}, passage ? "The whole memory" : "All of it"), h("p", { class: "text" }, whole))];
