@@ -72,11 +72,14 @@ def record(
 def listed(connection: Connection[Any], *, limit: int, only: int | None = None) -> list[MendEntry]:
     """The log, the last entry first; a merge that was split elsewhere counts as undone."""
     rows = connection.execute(
-        "SELECT l.id, l.done_at, l.action, coalesce(k.canonical_name, o.name), coalesce(m.merged_name, n.name), "
+        # Of a merge: what the concept that stayed was called without the names that came to it.
+        "SELECT l.id, l.done_at, l.action, coalesce(o.name, (SELECT k.name FROM concept_names k WHERE "
+        "k.concept_id = m.kept_id AND k.id <> ALL(m.name_ids) ORDER BY k.uses DESC, k.id LIMIT 1)), "
+        "coalesce(m.merged_name, n.name), "
         "ARRAY(SELECT coalesce(x.external_id, x.id::text) FROM memories x WHERE x.id = ANY(l.memory_ids) "
         "ORDER BY x.id), "
         "l.memories, coalesce(l.undone_at, m.split_at) FROM mend_log l LEFT JOIN concept_merges m ON m.id = l.merge_id "
-        "LEFT JOIN concepts k ON k.id = m.kept_id LEFT JOIN concept_names n ON n.id = l.name_id "
+        "LEFT JOIN concept_names n ON n.id = l.name_id "
         "LEFT JOIN concept_names o ON o.id = l.near_id WHERE %(only)s::bigint IS NULL OR l.id = %(only)s "
         "ORDER BY l.id DESC LIMIT %(limit)s",
         {"limit": limit, "only": only},
