@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.manual import Change
     from hopgate.graph.build.second_opinion import SecondOpinion
+    from hopgate.graph.communities.concept_clusters import ConceptClusters
     from hopgate.graph.inspect.concept_detail import ConceptDetail
     from hopgate.graph.inspect.edges import Edge
     from hopgate.graph.inspect.memory_detail import MemoryDetail
@@ -118,6 +119,32 @@ class ConceptGraph(GraphViews):
         names = [(concept.id, concept.name) for concept in concepts]
         with guarded(graph_vectors.guard(self._store, {"concepts": names})):
             return self._embedding.embedder().documents([Cleared(name) for _, name in names])
+
+    def clusters(self, *, resolution: float = 1.0, level: int = 0, scope: Scopes = None) -> ConceptClusters:
+        """Give the clusters that the graph's structure makes of its concepts (Leiden): prints as a table.
+
+        Every concept is in one of them. They are found anew when the graph has changed, and keep their ids for as long
+        as most of their concepts stay; `recall(cluster=ID)` finds what is linked to one alone.
+
+        Parameters
+        ----------
+        resolution : float
+            Above 1 there are more and smaller clusters, below 1 fewer and larger ones.
+        level : int
+            0 is the coarsest; each further level splits the clusters of the one before.
+        scope : str or sequence of str, optional
+            Only what memories of this scope, or of these, say: nothing of another scope moves or names them.
+        """
+        from hopgate.graph.communities.find import find_clusters
+        from hopgate.store.graph import name_rows
+
+        def embed(names: Sequence[str]) -> NDArray[np.float32]:
+            # Names were read from cleared texts, and go when their memories turn sensitive.
+            with guarded(name_rows.guard(self._store, names)):
+                return self._embedding.embedder().documents([Cleared(name) for name in names])
+
+        scopes = Filters(scope).scopes
+        return find_clusters(self._store, resolution=resolution, level=level, scopes=scopes, embed=embed)
 
     def ambiguous(self, *, limit: int = 50) -> list[Ambiguous]:
         """Give the names that may be the same as another concept's and were left apart, the most alike first."""

@@ -178,6 +178,7 @@ class KnowledgeBase:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
+        cluster: int | None = None,
         explain: bool = False,
         exact: bool | None = None,
         **changes: Unpack[RecallOptions],
@@ -196,6 +197,8 @@ class KnowledgeBase:
             External ids that are in context already.
         as_of, known_at : datetime, optional
             Walk the graph as it was true at a time, and as it was known at a time.
+        cluster : int, optional
+            Only memories that are linked to the concepts of this cluster, one of `kb.graph.clusters(scope=…)`.
         explain : bool
             Whether hits carry what each leg did for them, which legs could not see them, and the graph's path.
         exact : bool, optional
@@ -209,7 +212,13 @@ class KnowledgeBase:
         if legs is not None:
             settings = settings.only(legs)
         filters = read_filters(
-            self.store, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=include_superseded
+            self.store,
+            scope=scope,
+            exclude=exclude,
+            as_of=as_of,
+            known_at=known_at,
+            superseded=include_superseded,
+            cluster=cluster,
         )
         warn_if_barred(settings, self._warned)
         self.graph_leg.configure(settings.walk)

@@ -16,6 +16,7 @@ from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.settings import MAX_DEPTH, RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.store import memories
+from hopgate.store.graph import link_rows
 
 if TYPE_CHECKING:
     from hopgate.store.store import Store
@@ -30,6 +31,7 @@ class ExplainOptions(RecallOptions, total=False):
     as_of: datetime | None
     known_at: datetime | None
     include_superseded: bool
+    cluster: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def explain(
     pipeline: RecallPipeline, stored: StoreSettings, query: str, external_id: str, options: ExplainOptions
 ) -> Explanation:
     """Ask a query as recall does, and look for one memory in all that happens; an unknown id is refused."""
-    text, given = check_query(query), dict(options)
+    text, given = check_query(query), dict[str, Any](options)
     legs, superseded = given.pop("legs", None), bool(given.pop("include_superseded", False))
     narrowed: dict[str, Any] = {name: given.pop(name) for name in _FILTERS if name in given}
     settings = stored.load(given)
@@ -92,12 +94,13 @@ def explain(
     filters = read_filters(pipeline.store, superseded=superseded, **narrowed)
     pipeline.graph.configure(settings.walk)
     key, memory = _found(pipeline.store, external_id)
-    removed = filtered_by(key, memory, filters)
+    inside = _linked(pipeline.store, key, filters)
+    removed = filtered_by(key, memory, filters, inside=inside)
     rank = None
     if not removed:
         hits = recall(pipeline, text, settings, filters)
         rank = next((hit.rank for hit in hits if hit.external_id == memory.external_id), None)
-    free = without_filters(key, memory, filters)
+    free = without_filters(key, memory, filters, inside=inside)
     sights = _sights(pipeline, text, key, memory, settings, free)
     if rank is not None:
         return _explanation(memory, rank, sights, [], settings, present=True)
@@ -111,10 +114,10 @@ def explain(
     return _explanation(memory, hit.rank if hit else None, sights, removed, settings, present=False)
 
 
-_FILTERS = ("scope", "exclude", "as_of", "known_at")
+_FILTERS = ("scope", "exclude", "as_of", "known_at", "cluster")
 
 
-def filtered_by(key: int, memory: Memory, filters: Filters) -> list[str]:
+def filtered_by(key: int, memory: Memory, filters: Filters, *, inside: bool = True) -> list[str]:
     """Say which filters leave a memory out, a sentence each.
 
     Examples
@@ -128,6 +131,8 @@ def filtered_by(key: int, memory: Memory, filters: Filters) -> list[str]:
         found.append(f"scope: it is in {place}, and {', '.join(map(repr, filters.scopes))} was asked for")
     if key in filters.exclude:
         found.append("exclude: it is among the ids that were left out")
+    if not inside:
+        found.append("cluster: it is linked to no concept of the cluster that was asked for")
     if filters.known_at is not None and memory.created_at is not None and memory.created_at > filters.known_at:
         found.append(f"known_at: it is of {_day(memory.created_at)}, which is after {_day(filters.known_at)}")
     if _superseded(memory, filters):
@@ -136,22 +141,32 @@ def filtered_by(key: int, memory: Memory, filters: Filters) -> list[str]:
     return found
 
 
-def without_filters(key: int, memory: Memory, filters: Filters) -> Filters:
+def without_filters(key: int, memory: Memory, filters: Filters, *, inside: bool = True) -> Filters:
     """Give filters that let a memory through, and are the same otherwise."""
     out_of_scope = filters.scopes is not None and memory.scope not in filters.scopes
     late = filters.known_at is not None and memory.created_at is not None and memory.created_at > filters.known_at
-    return replace(
+    free = replace(
         filters,
         scope=None if out_of_scope else filters.scope,
         exclude=tuple(other for other in filters.exclude if other != key),
         known_at=None if late else filters.known_at,
-        superseded=filters.superseded or _superseded(memory, filters),
+        concepts=filters.concepts if inside else None,
     )
+    # By the new times: what was not superseded yet at the old ones may be now.
+    return replace(free, superseded=free.superseded or _superseded(memory, free))
 
 
 def _superseded(memory: Memory, filters: Filters) -> bool:
     since = memory.superseded_at
     return since is not None and not filters.superseded and (filters.known_at is None or since <= filters.known_at)
+
+
+def _linked(store: Store, key: int, filters: Filters) -> bool:
+    """Tell whether a memory is linked to the cluster that was asked for; it is where none was."""
+    if filters.concepts is None:
+        return True
+    with store.transaction() as connection:
+        return link_rows.is_linked(connection, key, filters.concepts)
 
 
 def _found(store: Store, external_id: str) -> tuple[int, Memory]:

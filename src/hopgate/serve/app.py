@@ -8,7 +8,19 @@ from fastapi import APIRouter, FastAPI
 
 import hopgate
 from hopgate.serve.access import PREFIX, Access
-from hopgate.serve.api import concepts, edges, graph_view, health, memories, mend, recall, timeline
+from hopgate.serve.api import (
+    concepts,
+    edges,
+    explain,
+    gates,
+    graph_view,
+    health,
+    memories,
+    mend,
+    recall,
+    timeline,
+)
+from hopgate.serve.gate_runs import GateRuns
 from hopgate.serve.hardening import Hardening
 from hopgate.serve.limits import Limits
 from hopgate.serve.openapi_document import describe
@@ -21,10 +33,9 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.serve.serve_settings import ServeSettings
 
-ROUTERS: tuple[APIRouter, ...] = (
-    *(recall.router, memories.router, concepts.router, edges.router, health.router),
-    # What only the explorer's pages ask for.
-    *(graph_view.router, timeline.router, mend.router),
+# The last three are what only the explorer's pages ask for.
+ROUTERS: tuple[APIRouter, ...] = tuple(
+    part.router for part in (recall, explain, memories, concepts, edges, gates, health, graph_view, timeline, mend)
 )
 
 
@@ -52,7 +63,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
         redirect_slashes=False,
     )
     metrics = RequestMetrics()
-    app.state.service = Service(kb, settings, metrics)
+    app.state.service = Service(kb, settings, metrics, GateRuns(kb, settings))
     for router in ROUTERS:
         app.include_router(router, responses=responses())
     add_pages(app, [route for router in ROUTERS for route in router.routes])

@@ -25,7 +25,11 @@ GRACE_S = 3
 
 def serve(kb: KnowledgeBase, settings: ServeSettings, listening: socket.socket) -> None:
     """Serve a store until the process is told to end."""
-    server_of(create_app(kb, settings)).run(sockets=[listening])
+    app = create_app(kb, settings)
+    try:
+        server_of(app).run(sockets=[listening])
+    finally:
+        app.state.service.gates.close()
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:
@@ -51,8 +55,13 @@ def bound_socket(settings: ServeSettings) -> socket.socket:
         return socket.create_server((settings.host, settings.port), family=family, backlog=128)
     except OSError as error:
         raise HopgateError(
-            f"cannot listen on {settings.host} port {settings.port} ({error.strerror or error}): choose another --port"
+            f"cannot listen on {settings.host} port {settings.port} ({_reason(error)}): choose another --port"
         ) from None
+
+
+def _reason(error: OSError) -> str:
+    # Without the address, which Python adds to it.
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
 
 
 def url_of(settings: ServeSettings, listening: socket.socket, token: str | None) -> str:
@@ -78,7 +87,7 @@ def read_token(path: Path) -> str:
         with path.open(encoding="ascii") as file:
             found = os.fstat(file.fileno())
             if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid not in (os.geteuid(), 0):
-                raise HopgateError(f"others can read the token in {path}: run chmod 600 {path}")
+                raise HopgateError(f"run chmod 600 {path} first, since others can read it and it holds the token")
             return file.read(4096).strip()
     except UnicodeDecodeError:
         raise HopgateError(f"{path} holds no token: write one of letters and digits into it") from None

@@ -56,12 +56,12 @@ def problem(status: int, sentence: str, headers: Mapping[str, str] | None = None
     return Response(content, status, dict(headers or {}), MEDIA_TYPE)
 
 
-def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """What the OpenAPI document says of an endpoint's errors: those that all have, and these."""
+def responses() -> dict[int | str, dict[str, Any]]:
+    """What the OpenAPI document says of every endpoint's errors."""
     schema = {"$ref": f"#/components/schemas/{Problem.__name__}"}
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
-        for status in sorted({400, 401, 403, 413, 421, 422, 503, 504, *statuses})
+        for status in (400, 401, 403, 404, 405, 409, 413, 421, 422, 503, 504)
     }
 
 

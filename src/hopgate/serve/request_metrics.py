@@ -88,7 +88,7 @@ class Metered:
             await self.app(scope, receive, noted)
         finally:
             # The route as it is declared, and not as it was asked: ids and what strangers make up are no labels.
-            route = getattr(scope.get("route"), "path", OTHER)
+            route = getattr(scope.get("route"), "path_format", OTHER)
             method = scope["method"] if scope["method"] in _METHODS else OTHER
             self._metrics.observe(route, method, status, time.perf_counter() - begun)
 

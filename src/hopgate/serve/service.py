@@ -14,6 +14,7 @@ from hopgate.serve.serve_settings import ServeSettings
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
+    from hopgate.serve.gate_runs import GateRuns
     from hopgate.serve.request_metrics import RequestMetrics
 
 
@@ -27,6 +28,7 @@ class Service:
     kb: KnowledgeBase
     settings: ServeSettings
     metrics: RequestMetrics
+    gates: GateRuns
 
     def scope(self, asked: str | Sequence[str] | None) -> list[str] | None:
         """Give the scopes of a request: those that were asked for, within those that the server is bound to."""

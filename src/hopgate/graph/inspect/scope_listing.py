@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -35,16 +35,30 @@ def scope_concepts(
     own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
     counts = scope_rows.memory_counts(connection, ids)
     stated = {end for edge in own.edges if edge.row.evidence for end in (edge.row.src_id, edge.row.dst_id)}
-    kinds = _kinds(own)
     found = [
-        Concept(concept, own.aliases[concept][0], own.aliases[concept], kinds.get(concept), counts.get(concept, 0))
-        for concept in own.concept_ids
-        if kind in (None, kinds.get(concept))
-        and (as_of is None or concept in stated)
-        and (not search or any(search.lower() in name.lower() for name in own.aliases[concept]))
+        concept
+        for concept in listed_concepts(own, counts)
+        if kind in (None, concept.kind)
+        and (as_of is None or concept.id in stated)
+        and (not search or any(search.lower() in name.lower() for name in concept.aliases))
     ]
     # Stable: those of one count stay in the order in which the scopes' memories first mention them.
     return sorted(found, key=lambda concept: -concept.memory_count)[offset : offset + limit]
+
+
+def listed_concepts(own: ScopeGraph, counts: Mapping[int, int]) -> list[Concept]:
+    """The concepts of a scope's own graph as its memories name them, in the order in which they first do.
+
+    Parameters
+    ----------
+    counts : mapping of int to int
+        How many of these memories talk about each.
+    """
+    kinds = _kinds(own)
+    return [
+        Concept(concept, own.aliases[concept][0], own.aliases[concept], kinds.get(concept), counts.get(concept, 0))
+        for concept in own.concept_ids
+    ]
 
 
 def scope_edges(

@@ -112,8 +112,8 @@ def path_in_words(
             named, evidence_ids = _seen(step, split, evidence_ids, sight, hidden=HIDDEN in ends)
         relation = named if step.forward else f"← {named}"
         words = f"{relation} [{', '.join(evidence_ids[:3])}]" if evidence_ids else relation
-        between = "neighbour" if max(step.source, step.target) < split else "relation"
-        parts += [PathPart(between, words), label(step.target)]
+        beside = max(step.source, step.target) < split
+        parts += [PathPart("neighbour" if beside else "relation", words), label(step.target)]
     return tuple(parts)
 
 

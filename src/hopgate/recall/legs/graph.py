@@ -337,14 +337,19 @@ class GraphLeg:
     def _allowed(
         self, matrix: GraphMatrix, filters: Filters, sight: ScopeSight | None = None
     ) -> NDArray[np.bool_] | None:
-        """Which memories may be returned: not those in context already, nor of a whole graph another scope's."""
+        """Which memories may be returned: not those in context already, nor of a whole graph another scope's.
+
+        With a cluster, only those that are linked to its concepts.
+        """
         import numpy as np
 
-        if not filters.exclude and sight is None:
+        if not filters.exclude and sight is None and filters.concepts is None:
             return None
         allowed = np.ones(len(matrix.memory_ids), dtype=bool)
         if sight is not None:
             allowed = np.isin(matrix.memory_ids, np.fromiter(sight.memory_ids, np.int64, len(sight.memory_ids)))
+        if filters.concepts is not None:
+            allowed &= matrix.linked_to(filters.concepts)
         places = matrix.memories(filters.exclude)
         allowed[places[places >= 0]] = False
         return allowed

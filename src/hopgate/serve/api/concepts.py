@@ -13,7 +13,7 @@ from hopgate.serve.api.edges import edge_answer
 from hopgate.serve.api.memories import shown
 from hopgate.serve.api.models.graph import ConceptAnswer, ConceptDetailAnswer, ConceptsAnswer
 from hopgate.serve.api.models.values import AsOf, ConceptId, KnownAt, Limit, Offset, ScopeQuery, Text
-from hopgate.serve.problems import RefusedError, responses
+from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def list_concepts(
     return ConceptsAnswer(concepts=[ConceptAnswer(**asdict(concept)) for concept in found])
 
 
-@router.get("/{id}", response_model=ConceptDetailAnswer, responses=responses(404))
+@router.get("/{id}", response_model=ConceptDetailAnswer)
 def get_concept(
     id: ConceptId, served: Served, as_of: AsOf = None, known_at: KnownAt = None, limit: Limit = 20
 ) -> ConceptDetailAnswer:

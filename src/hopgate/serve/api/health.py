@@ -57,5 +57,5 @@ def metrics(served: Served) -> PlainTextResponse:
         found = served.kb.upkeep.status()
         gauges = {name: found[name] for name in COUNTED}
         counts = served.kb.graph.counts()
-        gauges |= {name: value for name, value in counts.items() if isinstance(value, int)}
+        gauges |= {f"graph_{name}": value for name, value in counts.items() if isinstance(value, int)}
     return PlainTextResponse("\n".join([*served.metrics.lines(gauges), ""]), media_type=PROMETHEUS)

@@ -18,7 +18,7 @@ from hopgate.serve.api.models.memories import (
     WrittenAnswer,
 )
 from hopgate.serve.api.models.values import Key, Limit, MemoryId, ScopeQuery
-from hopgate.serve.problems import RefusedError, responses
+from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 from hopgate.sources.source import digest
 
@@ -41,7 +41,7 @@ def list_memories(
     return MemoryPage(memories=[shown(memory, served) for memory in found], next=following)
 
 
-@router.post("", response_model=WrittenAnswer, responses={**responses(), 201: {"model": WrittenAnswer}})
+@router.post("", response_model=WrittenAnswer, responses={201: {"model": WrittenAnswer}})
 def add_memory(asked: MemoryRequest, served: Served, response: Response) -> WrittenAnswer:
     """Remember one text, or bring the memory of that id up to date; 201 where it is new."""
     served.require_writing()
@@ -65,20 +65,20 @@ def add_memory(asked: MemoryRequest, served: Served, response: Response) -> Writ
     )
 
 
-@router.get("/{id:path}", response_model=MemoryAnswer, responses=responses(404))
+@router.get("/{id:path}", response_model=MemoryAnswer)
 def get_memory(id: MemoryId, served: Served) -> MemoryAnswer:
     """Read one memory."""
     return shown(served.memory(id), served)
 
 
-@router.delete("/{id:path}", response_model=DeletedAnswer, responses=responses(404, 409))
+@router.delete("/{id:path}", response_model=DeletedAnswer)
 def delete_memory(id: MemoryId, served: Served) -> DeletedAnswer:
     """Delete a memory, all that was made of it, and what only it supported in the graph."""
     served.require_writing()
     return DeletedAnswer(deleted=served.kb.delete([served.memory(id).external_id]))
 
 
-@router.post("/{id:path}/sensitive", response_model=SensitiveAnswer, responses=responses(404, 409))
+@router.post("/{id:path}/sensitive", response_model=SensitiveAnswer)
 def mark_memory(id: MemoryId, asked: SensitiveRequest, served: Served) -> SensitiveAnswer:
     """Mark a memory as sensitive, which removes all that was made of its text; or take the mark away."""
     served.require_writing()

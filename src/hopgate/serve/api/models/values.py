@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -21,7 +21,8 @@ class Strict(BaseModel):
 def _dated(moment: datetime) -> datetime:
     if moment.year not in YEARS:
         raise ValueError(f"a date lies between the years {YEARS[0]} and {YEARS[-1]}")
-    return utc(moment)
+    # PostgreSQL knows no zone that is further than 16 hours from UTC.
+    return utc(moment).astimezone(UTC)
 
 
 def _stored(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0015"
-down_revision = "0013"
+down_revision = "0014"
 
 # Ids and no texts: names and memories are looked up when the log is read, and what is gone is gone from it too. Of a
 # deletion only how many memories it was is kept.
