@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,9 @@ from hopgate.graph.inspect.neighbourhood import TOGETHER
 from hopgate.serve.access import PREFIX
 from hopgate.serve.api.models.values import AsOf, KnownAt
 from hopgate.serve.api.models.views import (
+    CommunitiesAnswer,
+    CommunityAnswer,
+    CommunityLinkAnswer,
     DrawnConceptAnswer,
     DrawnEdgeAnswer,
     GraphOverviewAnswer,
@@ -36,31 +40,64 @@ SHOWN = 40
 
 @router.get("/overview", response_model=GraphOverviewAnswer)
 def overview(served: Served) -> GraphOverviewAnswer:
-    """Say how large the graph is, and give its communities with what joins them."""
+    """Say how large the graph is."""
     served.require_whole_store()
     counts = served.kb.graph.counts()
-    return GraphOverviewAnswer(concepts=counts["concepts"], edges=counts["edges"], communities=[], links=[])
+    return GraphOverviewAnswer(concepts=counts["concepts"], edges=counts["edges"])
+
+
+@router.get("/communities", response_model=CommunitiesAnswer)
+def communities(served: Served) -> CommunitiesAnswer:
+    """Give the communities of the graph, and what joins them; they are found when they are first asked for."""
+    served.require_whole_store()
+    found = served.kb.graph.clusters()
+    several = [one for one in found if len(one) > 1]
+    place, weights = found.assignment, defaultdict[tuple[int, int], float](float)
+    kept = {one.id for one in several}
+    for source, target, weight in served.kb.graph.joined_pairs():
+        one, other = sorted((place.get(source, 0), place.get(target, 0)))
+        if one != other and one in kept and other in kept:
+            weights[one, other] += weight
+    return CommunitiesAnswer(
+        communities=[
+            CommunityAnswer(
+                id=one.id,
+                name=one.label,
+                size=len(one),
+                memories=one.memories,
+                concepts=[concept.id for concept in one.members],
+            )
+            for one in several
+        ],
+        links=[CommunityLinkAnswer(source=one, target=other, weight=sum_) for (one, other), sum_ in weights.items()],
+        alone=len(found) - len(several),
+        modularity=found.modularity,
+        stability=found.stability,
+    )
 
 
 @router.get("/view", response_model=GraphViewAnswer, responses=responses(404))
 def view(
     served: Served,
     concept: Annotated[int | None, Query(description="Around this concept.", ge=1, le=2**63 - 1)] = None,
+    community: Annotated[int | None, Query(description="Of this community.", ge=0, le=2**31 - 1)] = None,
     depth: Annotated[int, Query(description="So many edges far.", ge=1, le=4)] = 1,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     limit: Annotated[int, Query(description="At most so many concepts.", ge=1, le=MOST)] = 100,
 ) -> GraphViewAnswer:
-    """Give a part of the graph: around a concept, or the largest concepts of all."""
+    """Give a part of the graph: around a concept, of a community, or the largest concepts of all."""
     served.require_whole_store()
     try:
-        found = served.kb.graph.neighbourhood(concept, depth=depth, as_of=as_of, known_at=known_at, limit=limit)
+        among = None if community is None else [one.id for one in served.kb.graph.clusters().members(community)]
+        found = served.kb.graph.neighbourhood(
+            concept, among=among, depth=depth, as_of=as_of, known_at=known_at, limit=limit
+        )
     except HopgateError as error:
         raise RefusedError(404, str(error)) from None
-    # The values were made here and need no check: that would take as long as reading them.
-    return GraphViewAnswer.model_construct(
-        nodes=[DrawnConceptAnswer.model_construct(**asdict(one), community=None) for one in found.concepts],
-        edges=[DrawnEdgeAnswer.model_construct(**asdict(one)) for one in found.edges],
+    return GraphViewAnswer(
+        nodes=[DrawnConceptAnswer(**asdict(one)) for one in found.concepts],
+        edges=[DrawnEdgeAnswer(**asdict(one)) for one in found.edges],
         left_out=found.left_out,
     )
 

@@ -12,14 +12,13 @@ from hopgate.serve.api.models.values import Moment, Strict, Text
 
 
 class DrawnConceptAnswer(BaseModel):
-    """A concept to draw: how many memories talk about it, its community, and when one last did."""
+    """A concept to draw: how many memories talk about it, and when one last did."""
 
     id: int
     name: str
     kind: str | None
     memories: int
     last: datetime | None
-    community: int | None
 
 
 class DrawnEdgeAnswer(BaseModel):
@@ -39,12 +38,21 @@ class GraphViewAnswer(BaseModel):
     left_out: int
 
 
+class GraphOverviewAnswer(BaseModel):
+    """How large the graph is."""
+
+    concepts: int
+    edges: int
+
+
 class CommunityAnswer(BaseModel):
-    """A community of concepts."""
+    """A community: its most telling words and members as a name, how large it is, and the ids of its concepts."""
 
     id: int
     name: str
     size: int
+    memories: int
+    concepts: list[int]
 
 
 class CommunityLinkAnswer(BaseModel):
@@ -55,13 +63,14 @@ class CommunityLinkAnswer(BaseModel):
     weight: float
 
 
-class GraphOverviewAnswer(BaseModel):
-    """How large the graph is, and its communities."""
+class CommunitiesAnswer(BaseModel):
+    """The communities of more than one concept, the largest first, and what joins them."""
 
-    concepts: int
-    edges: int
     communities: list[CommunityAnswer]
     links: list[CommunityLinkAnswer]
+    alone: int
+    modularity: float
+    stability: float
 
 
 class WalkRequest(Strict):

@@ -12,15 +12,16 @@ import { walkBar } from "../parts/walk.js";
 // Up to so many concepts are drawn at once; a larger graph begins with its communities.
 const WHOLE = 400;
 const LISTED = 150;
+const GROUPS = 400;
 
 const concept = (node) => ({ ...node, key: `c${node.id}`, type_of: "concept" });
 const line = (edge) => ({ ...edge, source: `c${edge.source}`, target: `c${edge.target}` });
 const view = (found) => ({ nodes: found.nodes.map(concept), edges: found.edges.map(line) });
 
-function communities(overview) {
+function groups(found) {
   return {
-    nodes: overview.communities.map((one) => ({ ...one, key: `k${one.id}`, type_of: "community", community: one.id, memories: one.size * 3, kind: "community" })),
-    edges: overview.links.map((one) => ({ source: `k${one.source}`, target: `k${one.target}`, relation: "joined", weight: one.weight })),
+    nodes: found.communities.slice(0, GROUPS).map((one) => ({ id: one.id, name: one.name, key: `k${one.id}`, type_of: "community", community: one.id, memories: one.size * 3, kind: "community" })),
+    edges: found.links.map((one) => ({ source: `k${one.source}`, target: `k${one.target}`, relation: "joined", weight: one.weight })),
   };
 }
 
@@ -36,6 +37,8 @@ export async function show(place, context) {
   colourBy.value = context.parameters.get("colour") ?? "kind";
   const hidden = new Set(context.parameters.getAll("without"));
   let overview = null;
+  let found = null; // the communities, once they are there
+  let placeOf = new Map();
 
   const find = search({
     label: "Find a concept", placeholder: "a name …",
@@ -92,14 +95,14 @@ export async function show(place, context) {
       put(legend, times.length ? [[0, first], [0.5, (first + last) / 2], [1, last]].map(([share, at]) => entry(along(share), new Date(at).toISOString().slice(0, 10))) : entry(NONE, "no dates"));
       return;
     }
-    const key = by === "kind" ? (node) => node.kind ?? "" : (node) => node.community ?? "";
+    const key = by === "kind" ? (node) => node.kind ?? "" : (node) => node.community ?? placeOf.get(node.id) ?? "";
     const counts = new Map();
     for (const node of seen) counts.set(key(node), (counts.get(key(node)) ?? 0) + 1);
     const ordered = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
     const of = colours(ordered);
     canvas.change({ colourOf: (node) => of.get(key(node)) ?? NONE });
-    const named = new Map((overview?.communities ?? []).map((one) => [one.id, one.name]));
-    const word = (name) => (by === "kind" ? name || "no kind" : named.get(name) ?? (name === "" ? "none" : `community ${name}`));
+    const named = new Map((found?.communities ?? []).map((one) => [one.id, one.name]));
+    const word = (name) => (by === "kind" ? name || "no kind" : named.get(name) ?? (found ? "alone" : "communities are being found …"));
     put(legend, ordered.slice(0, 10).map((name) => entry(of.get(name), `${word(name)} (${counts.get(name)})`)), ordered.length > 10 && h("li", { class: "small muted" }, `and ${ordered.length - 10} more`));
   }
 
@@ -147,11 +150,11 @@ export async function show(place, context) {
   async function expand(key, node) {
     if (canvas.graph.getNodeAttribute(key, "expanded")) return;
     try {
-      const found = await get("graph/view", { concept: node.id, limit: 60 });
+      const near = await get("graph/view", { concept: node.id, limit: 60 });
       if (!canvas.graph.hasNode(key)) return;
       const before = canvas.graph.order;
       canvas.graph.setNodeAttribute(key, "expanded", true);
-      const more = view(found);
+      const more = view(near);
       if (more.nodes.some((one) => !canvas.graph.hasNode(one.key))) {
         canvas.add(more, key);
         listed();
@@ -175,25 +178,26 @@ export async function show(place, context) {
     try {
       if (parameters.get("walk")) await lightUp(parameters.get("walk"));
       else if (parameters.get("concept")) {
-        const found = await get("graph/view", { concept: parameters.get("concept"), depth: parameters.get("depth") ?? 2, limit: parameters.get("limit") ?? 150 });
-        leftOut = found.left_out;
-        canvas.show(view(found));
+        const near = await get("graph/view", { concept: parameters.get("concept"), depth: parameters.get("depth") ?? 2, limit: parameters.get("limit") ?? 150 });
+        leftOut = near.left_out;
+        canvas.show(view(near));
         const key = `c${parameters.get("concept")}`;
         if (canvas.graph.order < WHOLE && canvas.graph.hasNode(key)) {
           canvas.change({ selected: key });
           conceptPanel(panel, parameters.get("concept"), { centre: () => canvas.centre(key), go: (id) => open({ concept: id }) });
         }
       } else if (parameters.get("community")) {
-        const found = await get("graph/view", { community: parameters.get("community"), limit: 1500 });
-        leftOut = found.left_out;
-        canvas.show(view(found));
-      } else if (overview.concepts > WHOLE && overview.communities.length > 1) {
-        canvas.show(communities(overview));
+        const inside = await get("graph/view", { community: parameters.get("community"), limit: 1500 });
+        leftOut = inside.left_out;
+        canvas.show(view(inside));
+      } else if (overview.concepts > WHOLE && (await known())) {
+        leftOut = Math.max(0, found.communities.length - GROUPS) + found.alone;
+        canvas.show(groups(found));
         colourBy.value = "community";
       } else {
-        const found = await get("graph/view", { limit: 5000 });
-        leftOut = found.left_out;
-        canvas.show(view(found));
+        const largest = await get("graph/view", { limit: WHOLE });
+        leftOut = largest.left_out;
+        canvas.show(view(largest));
       }
       listed();
     } catch (error) {
@@ -203,17 +207,28 @@ export async function show(place, context) {
     }
   }
 
+  // The communities are found once; a picture that does not need them does not wait for them.
+  let asked = null;
+  function known() {
+    asked ??= get("graph/communities").then((answer) => {
+      found = answer;
+      placeOf = new Map(answer.communities.flatMap((one) => one.concepts.map((id) => [id, one.id])));
+      return answer.communities.length > 1;
+    }, () => false);
+    return asked;
+  }
+
   async function lightUp(query) {
-    const found = await post("graph/walk", { query });
+    const walked = await post("graph/walk", { query });
     const key = (node) => (node.kind === "memory" ? `m:${node.id}` : `c${node.id}`);
-    const keys = found.nodes.map(key);
+    const keys = walked.nodes.map(key);
     canvas.show({
-      nodes: found.nodes.map((node) => ({ ...node, key: key(node), name: node.text, type_of: node.kind === "memory" ? "memory" : "concept", kind: node.kind === "memory" ? "memory" : node.concept_kind, memories: 4 + 60 * node.mass })),
-      edges: found.lines.map(([from, to, relation]) => ({ source: keys[from], target: keys[to], relation, weight: 1 })),
+      nodes: walked.nodes.map((node) => ({ ...node, key: key(node), name: node.text, type_of: node.kind === "memory" ? "memory" : "concept", kind: node.kind === "memory" ? "memory" : node.concept_kind, memories: 4 + 60 * node.mass })),
+      edges: walked.lines.map(([from, to, relation]) => ({ source: keys[from], target: keys[to], relation, weight: 1 })),
     });
     walk.hidden = false;
-    put(walk, walkBar(found, (step) => {
-      const lit = new Map(found.nodes.map((node) => [key(node), node.step]));
+    put(walk, walkBar(walked, (step) => {
+      const lit = new Map(walked.nodes.map((node) => [key(node), node.step]));
       lit.step = step;
       canvas.change({ lit, selected: null });
     }));
@@ -232,11 +247,13 @@ export async function show(place, context) {
   colourBy.addEventListener("change", () => {
     context.keep({ colour: colourBy.value });
     paint();
+    if (colourBy.value === "community") known().then(paint);
   });
 
   try {
     overview = await get("graph/overview");
     await load(context.parameters);
+    if (colourBy.value === "community") known().then(paint);
   } catch (error) {
     put(panel, failure(error));
   }

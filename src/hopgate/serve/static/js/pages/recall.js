@@ -1,7 +1,7 @@
 // Recall: a question, its hits with and without the graph, and why a memory is not among them.
 
 import { get, post } from "../api.js";
-import { announce, count, field, h, put, scrolling } from "../dom.js";
+import { announce, count, field, h, put, scrolling, short } from "../dom.js";
 import { hitCard } from "../parts/hit.js";
 import { empty, failure, filled } from "../parts/messages.js";
 import { LEGS } from "../parts/shares.js";
@@ -21,7 +21,7 @@ function request(parameters) {
     known_at: parameters.get("known_at") || null,
     weights: Object.keys(weights).length ? weights : null,
     rerank: parameters.get("rerank") === "1",
-    cluster: parameters.get("cluster") || null,
+    cluster: parameters.has("cluster") ? Number(parameters.get("cluster")) : null,
   };
   // What is not set is left to the server.
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
@@ -46,7 +46,23 @@ function weightSlider(leg, value) {
   return place;
 }
 
-function form(parameters, clusters, ask) {
+// The clusters to choose from; they may have to be found first, so that nobody waits for them who does not look.
+function clusterChoice(chosen) {
+  const select = h("select", {}, h("option", { value: "" }, "all"));
+  if (chosen) select.append(h("option", { value: chosen }, `cluster ${chosen}`));
+  select.value = chosen ?? "";
+  select.load = async () => {
+    select.load = () => {};
+    const { clusters } = await get("clusters").catch(() => ({ clusters: [] }));
+    const several = clusters.filter((one) => one.size > 1);
+    const now = select.value;
+    put(select, h("option", { value: "" }, "all"), several.map((one) => h("option", { value: one.id }, `${short(one.label)} (${one.size})`)));
+    select.value = now;
+  };
+  return select;
+}
+
+function form(parameters, ask) {
   const question = h("input", {
     type: "search", name: "q", id: "question", value: parameters.get("q") ?? "", required: true, autocomplete: "off",
     placeholder: "Ask your memories …", enterkeyhint: "search",
@@ -56,9 +72,7 @@ function form(parameters, clusters, ask) {
   const knownAt = h("input", { type: "date", value: parameters.get("known_at") ?? "" });
   const sliders = LEGS.map((leg) => weightSlider(leg, parameters.has(leg) ? Number(parameters.get(leg)) : null));
   const rerank = h("input", { type: "checkbox", id: "rerank", checked: parameters.get("rerank") === "1" });
-  const cluster = h("select", {}, h("option", { value: "" }, "all"), clusters.map((one) =>
-    h("option", { value: one.id }, `${one.name} (${one.size})`)));
-  cluster.value = parameters.get("cluster") ?? "";
+  const cluster = clusterChoice(parameters.get("cluster"));
   const changed = ["scope", "as_of", "known_at", "rerank", "cluster", ...LEGS].some((name) => parameters.has(name));
   return h(
     "form",
@@ -80,13 +94,13 @@ function form(parameters, clusters, ask) {
     h("div", { class: "row" }, h("div", { class: "grow" }, question), h("button", { class: "primary" }, "Recall")),
     h(
       "details",
-      { open: changed },
+      { open: changed, ontoggle: (event) => event.target.open && cluster.load() },
       h("summary", {}, "Scope, times, weights, re-ranker"),
       h(
         "div",
         { class: "options" },
         field("Scopes, by commas", scope), field("As of (true then)", asOf), field("Known at (known then)", knownAt),
-        clusters.length > 0 && field("Only within cluster", cluster),
+        field("Only within a cluster", cluster),
         sliders,
         h(
           "div",
@@ -182,7 +196,6 @@ async function answers(parameters, context) {
 
 export async function show(place, context) {
   const results = h("div", { class: "results", id: "results" });
-  const clusters = await get("clusters").then((found) => found.clusters ?? [], () => []);
   const ask = async (changes) => {
     context.keep(changes, { push: true });
     await filled(results, () => answers(new URLSearchParams(location.search), context), "Asking twice, with and without the graph …");
@@ -190,7 +203,7 @@ export async function show(place, context) {
   put(
     place,
     h("header", {}, h("h1", {}, "Recall"), h("p", { class: "muted" }, "One question, asked with and without the graph: what each leg gave every hit, and which way the graph came.")),
-    form(context.parameters, clusters, ask),
+    form(context.parameters, ask),
     results,
   );
   try {
