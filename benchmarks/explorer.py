@@ -102,7 +102,7 @@ def measured(address: str, browser: str, *, hardware: bool, runs: int, seconds: 
         painted, answered = [], []
         for _ in range(runs):
             page.goto(f"{base}/graph?concept=1&depth=4&limit={NODES}")
-            page.wait_for_function("performance.getEntriesByName('hopgate:drawn').length > 0")
+            page.locator(".stage[data-drawn]").wait_for()
             painted.append(page.evaluate("performance.getEntriesByName('hopgate:drawn')[0].startTime") / 1000)
             entry = "performance.getEntriesByType('resource').find((one) => one.name.includes('/graph/view')).duration"
             answered.append(page.evaluate(entry) / 1000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import hopgate
 from hopgate.demo import corpus
-from hopgate.demo.generate import write
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -73,12 +73,20 @@ def _pages(page: Page, base: str) -> dict[str, str]:
 
 def _ready(page: Page) -> None:
     """Wait until nothing is loaded and nothing moves any more."""
-    page.wait_for_function("!document.querySelector('[aria-busy]')")
-    page.wait_for_function("!document.querySelector('.stage') || document.querySelector('.stage').canvas.settled()")
+    _until(page, "document.querySelector('.page h1') && !document.querySelector('[aria-busy]')")
+    _until(page, "!document.querySelector('.stage') || document.querySelector('.stage').canvas.settled()")
     walk = page.get_by_role("group", name="The walk")
     if walk.count():
         walk.get_by_role("button", name="Next step").click()
-    page.wait_for_function("document.fonts.status === 'loaded'")
+
+
+def _until(page: Page, expression: str) -> None:
+    """Wait for an expression to hold; the page's own policy lets it evaluate nothing by itself."""
+    for _ in range(2400):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    raise TimeoutError(expression)
 
 
 def _run_gate(page: Page, base: str) -> None:
@@ -98,13 +106,16 @@ def _store(folder: Path) -> Path:
 
 
 def _questions(folder: Path) -> Path:
-    write(folder)
-    (folder / "triples.jsonl").unlink()
-    for split in ("dev", "test"):
-        path = folder / "qrels" / f"{split}.tsv"
-        head, *lines = path.read_text(encoding="utf-8").splitlines()
-        kept = sorted({line.split("\t")[0] for line in lines})[::SAMPLED]
-        path.write_text("\n".join([head, *(line for line in lines if line.split("\t")[0] in kept)]) + "\n")
+    """The questions that the demo's gate asks, with their judgements."""
+    made = corpus()
+    (folder / "qrels").mkdir(parents=True)
+    kept = {split: dict(list(qrels.items())[::SAMPLED]) for split, qrels in made.qrels.items()}
+    for split, qrels in kept.items():
+        rows = [f"{query}\t{key}\t{grade}" for query, graded in qrels.items() for key, grade in graded.items()]
+        (folder / "qrels" / f"{split}.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]) + "\n")
+    judged = {query for qrels in kept.values() for query in qrels}
+    lines = [json.dumps({"_id": one.id, "text": one.text}) for one in made.queries if one.id in judged]
+    (folder / "queries.jsonl").write_text("\n".join(lines) + "\n")
     return folder
 
 

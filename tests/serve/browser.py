@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import hopgate
 from hopgate.demo import corpus
-from hopgate.demo.generate import write
 from hopgate.memory import Memory
 from hopgate.store.graph import concept_rows, name_rows
 
@@ -51,15 +51,17 @@ def fill(store: Path) -> None:
             concept_rows.mark_ambiguous(connection, *(rows[name] for name in UNDECIDED), 0.62)
 
 
-def questions(folder: Path) -> Path:
-    """Write some of the demo's questions, and the judgements of those alone."""
+def questions(folder: Path, asked: int = ASKED) -> Path:
+    """Write some of the demo's questions, the first of each split, with their judgements."""
     made = corpus()
-    write(folder)
-    for split, qrels in made.qrels.items():
-        kept = dict(list(qrels.items())[:ASKED])
-        lines = [f"{query}\t{key}\t{grade}" for query, graded in kept.items() for key, grade in graded.items()]
-        (folder / "qrels" / f"{split}.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *lines]) + "\n")
-    (folder / "triples.jsonl").unlink()
+    (folder / "qrels").mkdir(parents=True)
+    kept = {split: dict(list(qrels.items())[:asked]) for split, qrels in made.qrels.items()}
+    for split, qrels in kept.items():
+        rows = [f"{query}\t{key}\t{grade}" for query, graded in qrels.items() for key, grade in graded.items()]
+        (folder / "qrels" / f"{split}.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]) + "\n")
+    judged = {query for qrels in kept.values() for query in qrels}
+    lines = [json.dumps({"_id": one.id, "text": one.text}) for one in made.queries if one.id in judged]
+    (folder / "queries.jsonl").write_text("\n".join(lines) + "\n")
     return folder
 
 

@@ -24,7 +24,7 @@ from hopgate.serve.api.models.views import (
     WalkNodeAnswer,
     WalkRequest,
 )
-from hopgate.serve.problems import RefusedError, responses
+from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def communities(served: Served) -> CommunitiesAnswer:
     )
 
 
-@router.get("/view", response_model=GraphViewAnswer, responses=responses(404))
+@router.get("/view", response_model=GraphViewAnswer)
 def view(
     served: Served,
     concept: Annotated[int | None, Query(description="Around this concept.", ge=1, le=2**63 - 1)] = None,
@@ -151,5 +151,5 @@ def _beginning(served: Service, key: str) -> str:
     memory = served.kb.get(key)
     if memory is None or not served.shows(memory):
         return key
-    words = " ".join((memory.title or memory.content).split())
+    words = " ".join(memory.text.split())
     return words if len(words) <= SHOWN else words[: SHOWN - 1] + "…"

@@ -25,7 +25,7 @@ from hopgate.serve.api.models.mending import (
     RemovalRequest,
 )
 from hopgate.serve.api.models.values import Limit
-from hopgate.serve.problems import RefusedError, responses
+from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 from hopgate.store.mend_rows import MARK
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix=f"{PREFIX}/mend", tags=["explorer"])
 EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)]
-CHANGING = responses(404, 409)
 
 
 @router.get("/merges", response_model=MergeProposalsAnswer)
@@ -45,21 +44,21 @@ def merge_proposals(served: Served, limit: Limit = 50) -> MergeProposalsAnswer:
     return MergeProposalsAnswer(proposals=[MergeProposalAnswer(**asdict(one)) for one in found])
 
 
-@router.post("/merges/preview", response_model=ChangeAnswer, responses=CHANGING)
+@router.post("/merges/preview", response_model=ChangeAnswer)
 def preview_merge(asked: MergeRequest, served: Served) -> ChangeAnswer:
     """Say what a merge would change; nothing does."""
     _require_mending(served)
     return ChangeAnswer(**asdict(served.kb.upkeep.mend.preview_merge(asked.kept, asked.merged)))
 
 
-@router.post("/merges", response_model=MendEntryAnswer, responses=CHANGING)
+@router.post("/merges", response_model=MendEntryAnswer)
 def accept_merge(asked: MergeRequest, served: Served) -> MendEntryAnswer:
     """Make two concepts one."""
     _require_mending(served)
     return _entry(served.kb.upkeep.mend.merge(asked.kept, asked.merged))
 
 
-@router.post("/merges/refuse", response_model=MendEntryAnswer, responses=CHANGING)
+@router.post("/merges/refuse", response_model=MendEntryAnswer)
 def refuse_merge(asked: KeepApartRequest, served: Served) -> MendEntryAnswer:
     """Keep a name apart from the one it resembles."""
     _require_mending(served)
@@ -74,7 +73,7 @@ def curation(served: Served, limit: Limit = 20) -> CurationsAnswer:
     return CurationsAnswer(proposals=[_proposal(one, served) for one in found])
 
 
-@router.post("/curation", response_model=MendEntryAnswer, responses=CHANGING)
+@router.post("/curation", response_model=MendEntryAnswer)
 def accept_curation(asked: CurationRequest, served: Served) -> MendEntryAnswer:
     """Let a memory give way to another: it gets a tombstone, and recall leaves it out."""
     _require_mending(served)
@@ -84,21 +83,21 @@ def accept_curation(asked: CurationRequest, served: Served) -> MendEntryAnswer:
     return _entry(served.kb.upkeep.mend.supersede([chosen]))
 
 
-@router.post("/removal/preview", response_model=RemovalAnswer, responses=CHANGING)
+@router.post("/removal/preview", response_model=RemovalAnswer)
 def preview_removal(asked: RemovalRequest, served: Served) -> RemovalAnswer:
     """Say what would go from the graph with memories that are deleted or marked as sensitive; nothing does."""
     _require_mending(served)
     return RemovalAnswer(**asdict(served.kb.upkeep.mend.preview_removal(_known(asked, served))))
 
 
-@router.post("/sensitive", response_model=MendEntryAnswer, responses=CHANGING)
+@router.post("/sensitive", response_model=MendEntryAnswer)
 def mark_sensitive(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Mark memories as sensitive: all that was made of their texts goes at once."""
     _require_mending(served)
     return _entry(served.kb.upkeep.mend.mark_sensitive(_known(asked, served)))
 
 
-@router.post("/delete", response_model=MendEntryAnswer, responses=CHANGING)
+@router.post("/delete", response_model=MendEntryAnswer)
 def delete(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Delete memories, and what only they supported."""
     _require_mending(served)
@@ -112,7 +111,7 @@ def mend_log(served: Served, limit: Limit = 50) -> MendLogAnswer:
     return MendLogAnswer(entries=[_entry(one) for one in served.kb.upkeep.mend.log(limit=served.require_rows(limit))])
 
 
-@router.post("/log/{id}/undo", response_model=MendEntryAnswer, responses=CHANGING)
+@router.post("/log/{id}/undo", response_model=MendEntryAnswer)
 def undo(id: EntryId, served: Served) -> MendEntryAnswer:
     """Take an entry of the log back."""
     _require_mending(served)

@@ -19,7 +19,7 @@ from hopgate.serve.api.models.views import (
     SpanAnswer,
     SupersededAnswer,
 )
-from hopgate.serve.problems import RefusedError, responses
+from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served
 
 router = APIRouter(prefix=f"{PREFIX}/timeline", tags=["explorer"])
@@ -32,7 +32,7 @@ def time_span(served: Served) -> SpanAnswer:
     return SpanAnswer(**asdict(served.kb.graph.span()))
 
 
-@router.get("/concepts/{id}", response_model=HistoryAnswer, responses=responses(404))
+@router.get("/concepts/{id}", response_model=HistoryAnswer)
 def concept_history(id: ConceptId, served: Served, limit: Limit = 200) -> HistoryAnswer:
     """Give every version of a concept's edges."""
     served.require_whole_store()

@@ -44,7 +44,7 @@ async function then(asOf, knownAt) {
     shown.length
       ? scrolling("Edges then", h("table", { id: "then" },
           h("thead", {}, h("tr", {}, ["Source", "Relation", "Target", "True"].map((text) => h("th", {}, text)))),
-          h("tbody", {}, shown.map((edge) => h("tr", {}, h("td", {}, edge.source), h("td", { class: "muted" }, edge.relation), h("td", {}, edge.target), h("td", { class: "small" }, interval(edge.valid_from, edge.valid_to)))))))
+          h("tbody", {}, shown.map((edge) => h("tr", {}, h("td", {}, edge.source), h("td", { class: "muted" }, edge.relation), h("td", {}, edge.target), h("td", { class: "small" }, interval(edge.valid_from, edge.valid_to).replaceAll("-", "\u2011")))))))
       : empty("Nothing was true and known then."),
   ];
 }

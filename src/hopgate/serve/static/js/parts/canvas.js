@@ -139,7 +139,10 @@ export function graphCanvas(container, { clicked, hovered }) {
       state.lit = null;
       add(data);
       // How long it took until something was to be seen: benchmarks/explorer.py reads it.
-      sigma.once("afterRender", () => requestAnimationFrame(() => performance.mark("hopgate:drawn")));
+      sigma.once("afterRender", () => requestAnimationFrame(() => {
+        performance.mark("hopgate:drawn");
+        container.dataset.drawn = "1";
+      }));
       sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
     },
     change(changes) {
