@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cached_property
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
+from hopgate.leg_reading import LegReading
 from hopgate.memory import Memory
 from hopgate.memory_writer import Advance, MemoryWriter, once_each, with_progress
-from hopgate.recall.completion import pool_of
 from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.hit import Hit
 from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.preload import preload
 from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import recall
-from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
+from hopgate.recall.run_legs import RecallPipeline
 from hopgate.recall.settings import RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["BarredLegWarning", "KnowledgeBase"]
 
 
-class KnowledgeBase:
+class KnowledgeBase(LegReading):
     """Memories in, recall out.
 
     Made by `hopgate.open`; use it in a `with` block, or call `close`.
@@ -246,44 +246,6 @@ class KnowledgeBase:
     async def aadd(self, *new: Memory) -> Written:
         """As `add`, in a thread of its own: the event loop goes on meanwhile."""
         return await asyncio.to_thread(self.add, *new)
-
-    def legs(
-        self,
-        query: str,
-        *,
-        settings: Settings | None = None,
-        scope: str | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        exact: bool | None = None,
-        graphs: Mapping[str, GraphLeg] | None = None,
-    ) -> tuple[Legs, dict[int, float]]:
-        """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found.
-
-        Parameters
-        ----------
-        graphs : mapping of name to GraphLeg
-            Further graph legs to run on the same base hits: other walks, controls.
-        """
-        text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
-        settings = settings or self.settings()
-        legs = run_legs(self._pipeline, text, settings, filters, exact=exact, further=graphs)
-        with self.store.transaction() as connection:
-            known = memories.weights(connection, sorted(pool_of(legs.found)))
-        return legs, {key: importance for key, (importance, _) in known.items()}
-
-    def exact_matches(self, query: str, external_ids: Sequence[str]) -> set[str]:
-        """Give those of the memories that the exact-match bonus of recall would go to: for an evaluation of it."""
-        from hopgate.recall.fuse import exact_matches
-
-        with self.store.transaction() as connection:
-            known = memories.external_ids(connection, memories.ids_of(connection, external_ids))
-            return {known[key] for key in exact_matches(connection, query, list(known))}
-
-    def id_map(self) -> dict[int, str]:
-        """Every memory's external id by the store's own."""
-        with self.store.transaction() as connection:
-            return memories.external_ids(connection, memories.all_ids(connection))
 
     def embed(self, embedder: str | None = None, *, progress: Advance | None = None) -> int:
         """Embed the memories that have no vector yet; give how many.

@@ -119,6 +119,23 @@ def test_edges_are_listed_by_concept_relation_and_time(reading: Running) -> None
     assert reading.get("edges?concept=nobody").status_code == 422
 
 
+def test_clusters_are_listed_looked_at_and_recalled_within(reading: Running, shared_kb: KnowledgeBase) -> None:
+    listed = reading.get("clusters").json()
+    expected = shared_kb.graph.clusters()
+    assert [cluster["id"] for cluster in listed["clusters"]] == [cluster.id for cluster in expected]
+    largest = listed["clusters"][0]
+    assert largest["size"] == len(expected.clusters[0]) and largest["members"] and largest["label"]
+    one = reading.get(f"clusters/{largest['id']}").json()
+    assert one["label"] == largest["label"] and len(one["members"]) == largest["size"]
+    ada = shared_kb.graph.clusters().of("Ada Lovelace").id
+    hits = reading.post("recall", {"query": "London Gitea printer", "cluster": ada}).json()["hits"]
+    assert hits and "m4" not in {hit["id"] for hit in hits}
+    why = reading.post("explain", {"query": "Gitea", "id": "m4", "cluster": ada}).json()
+    assert why["removed_by"][0].startswith("cluster:")
+    assert reading.get("clusters/999999").status_code == 404
+    assert reading.post("recall", {"query": "x", "cluster": 999999}).status_code == 422
+
+
 def test_health_and_metrics_say_what_the_store_holds(shared_kb: KnowledgeBase) -> None:
     with serving(shared_kb) as fresh:
         health = fresh.get("health").json()

@@ -28,6 +28,9 @@ def everything(running: Running) -> Iterator[httpx.Response]:
     for concept in range(1, 20):
         yield running.get(f"concepts/{concept}")
     yield running.get("edges?limit=100")
+    yield running.get("clusters?members=100")
+    for cluster in range(1, 8):
+        yield running.get(f"clusters/{cluster}")
     for path in ("gates", "health", "metrics", "openapi.json"):
         yield running.get(path)
 

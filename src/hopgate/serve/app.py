@@ -9,6 +9,7 @@ from fastapi import APIRouter, FastAPI
 import hopgate
 from hopgate.serve.access import PREFIX, Access
 from hopgate.serve.api import (
+    clusters,
     concepts,
     edges,
     explain,
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.serve.serve_settings import ServeSettings
 
-# The last three are what only the explorer's pages ask for.
 ROUTERS: tuple[APIRouter, ...] = tuple(
-    part.router for part in (recall, explain, memories, concepts, edges, gates, health, graph_view, timeline, mend)
+    part.router for part in (recall, explain, memories, concepts, edges, clusters, gates, health)
 )
+
+# What only the explorer's pages ask for.
+EXPLORER: tuple[APIRouter, ...] = tuple(part.router for part in (graph_view, timeline, mend))
 
 
 def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
@@ -64,7 +67,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     )
     metrics = RequestMetrics()
     app.state.service = Service(kb, settings, metrics, GateRuns(kb, settings))
-    for router in ROUTERS:
+    for router in (*ROUTERS, *EXPLORER):
         app.include_router(router, responses=responses())
     add_pages(app, [route for router in ROUTERS for route in router.routes])
     handle_errors(app)

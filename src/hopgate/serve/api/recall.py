@@ -59,6 +59,7 @@ def filters_of(asked: QueryRequest, served: Service) -> dict[str, Any]:
         "as_of": asked.as_of,
         "known_at": asked.known_at,
         "include_superseded": asked.include_superseded,
+        "cluster": asked.cluster,
     }
 
 

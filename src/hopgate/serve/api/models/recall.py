@@ -34,6 +34,7 @@ class QueryRequest(Strict):
     as_of: Moment | None = None
     known_at: Moment | None = None
     include_superseded: bool = False
+    cluster: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
     legs: Annotated[list[LegName], Field(min_length=1, max_length=3)] | None = None
     weights: WeightsRequest | None = None
     sort_by: SortBy | None = None
