@@ -1,7 +1,8 @@
 """The docs' pictures, taken anew: `make screenshots`.
 
 Runs the gate on the synthetic corpus and every notebook, writes the notebooks with their outputs as pages of the site,
-builds the site, and photographs the report and the notebooks' pages with a headless browser.
+builds the site, and photographs the report, the notebooks' pages and the explorer's with a headless browser.
+`python docs/screenshots/take.py explorer` takes those of the explorer alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from explorer import photograph_explorer
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +32,9 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
+        photograph_explorer(place, IMAGES, browser())
+        if sys.argv[1:] == ["explorer"]:
+            return
         environment = {**os.environ, "HOPGATE_STORE": ""}
         hopgate = [sys.executable, "-m", "hopgate", "demo", "--folder", str(place / "demo")]
         subprocess.run(hopgate, check=True, env=environment)
@@ -46,14 +51,19 @@ def main() -> None:
             photograph(shown, IMAGES / f"notebook-{path.stem}.png", (1240, 1400))
 
 
+def browser() -> str:
+    """Where the browser is; without one there are no pictures."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        sys.exit("no chromium is installed: apt-get install chromium")
+    return found
+
+
 def photograph(page: Path, target: Path, size: tuple[int, int]) -> None:
     """Let a headless browser draw a page into a file."""
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if browser is None:
-        sys.exit("no chromium is installed: apt-get install chromium")
     with tempfile.TemporaryDirectory() as profile:
         options = [f"--user-data-dir={profile}", f"--window-size={size[0]},{size[1]}", f"--screenshot={target}"]
-        subprocess.run([browser, *FLAGS, *options, page.as_uri()], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([browser(), *FLAGS, *options, page.as_uri()], check=True, stderr=subprocess.DEVNULL)
 
 
 def page(path: Path, place: Path) -> None:

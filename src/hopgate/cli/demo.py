@@ -96,7 +96,7 @@ def questions(place: Path, synthetic: Corpus) -> Path:
 
     few = {name: dict(list(rows.items())[::SAMPLED]) for name, rows in synthetic.qrels.items()}
     kept = {query for rows in few.values() for query in rows}
-    asked = tuple(query for query in synthetic.queries if query.id in kept)
+    asked = [query for query in synthetic.queries if query.id in kept]
     folder = place / QUESTIONS
     for name, text in files(replace(synthetic, queries=asked, qrels=few)).items():
         if name.startswith(("queries", "qrels")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from hopgate.graph.inspect.edges import Edge
 
 router = APIRouter(prefix=f"{PREFIX}/edges", tags=["graph"])
-# As many digits as a bigint always holds.
-_DIGITS = 18
 
 
 @router.get("", response_model=EdgesAnswer)
@@ -56,5 +55,5 @@ def _named(concept: str | None) -> str | int | None:
     >>> _named("17"), _named("atlas"), _named("٣")
     (17, 'atlas', '٣')
     """
-    is_number = concept is not None and concept.isascii() and concept.isdigit() and len(concept) <= _DIGITS
-    return int(concept) if concept is not None and is_number else concept
+    # As many digits as a bigint always holds.
+    return int(concept) if concept is not None and re.fullmatch("[0-9]{1,18}", concept) else concept
