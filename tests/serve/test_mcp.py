@@ -10,11 +10,13 @@ import subprocess
 from typing import Any
 from urllib.parse import quote
 
+import httpx
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_session import User, by_http, command, mcp_serving, refused, told
 from serve_store import CANARY, SECRET
+from serving import serving
 
 from hopgate.cli import main
 from hopgate.kb import KnowledgeBase
@@ -168,6 +170,24 @@ def test_the_command_serves_by_http_behind_the_token_that_it_prints(shared_kb: K
         running.wait(30)
 
 
+def test_hopgate_serve_serves_assistants_too_where_it_is_asked_to(shared_kb: KnowledgeBase) -> None:
+    async def session(url: str) -> None:
+        async with by_http(url) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == READING
+            hits = (await told(client, "recall", query="Gitea Ada Lovelace", k=20))["hits"]
+            assert hits and all(hit["scope"] == "home" for hit in hits)
+
+    with serving(shared_kb, mcp=True, read_only=True, scopes=("home",)) as running:
+        asyncio.run(session(f"{running.url}/mcp"))
+        assert running.get("health").status_code == 200
+        for headers in ({}, {"Authorization": "Bearer wrong-token-of-length"}):
+            assert httpx.post(f"{running.url}/mcp", json={}, headers=headers).status_code == 401
+        large = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "y" * (2 << 20)}}
+        assert running.client.post("/mcp", json=large).status_code == 413
+    with serving(shared_kb) as running:
+        assert running.client.post("/mcp", json={}).status_code == 405
+
+
 @pytest.mark.parametrize("options", [["--http", "--host", "0.0.0.0"], ["--http", "--token-file", "/nowhere/token"]])
 def test_what_would_be_open_to_others_does_not_start(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -196,6 +216,22 @@ def test_sensitive_memories_are_not_there_unless_allowed(shared_kb: KnowledgeBas
     assert CANARY not in shown and '"id": "secret-1"' not in shown
     with mcp_serving(shared_kb, allow_sensitive=True, read_only=False) as url:
         assert CANARY in asyncio.run(ask(url))
+
+
+def test_of_a_sensitive_text_nothing_is_told_not_even_whether_it_is_there(own_kb: KnowledgeBase) -> None:
+    async def session(url: str) -> None:
+        async with by_http(url) as client:
+            text = "The wifi password is in the drawer."
+            hidden = [await told(client, "remember", text=text, sensitive=True) for _ in range(2)]
+            assert hidden[0]["id"] != hidden[1]["id"] and all(one["new"] for one in hidden)
+            plain = await told(client, "remember", text=text)
+            own_kb.mark_sensitive([plain["id"]])
+            again = await told(client, "remember", text=text)
+            assert again["id"] != plain["id"] and again["new"] and again["linked"] == plain["linked"]
+            assert "no memory" in await refused(client, "explain", query="wifi", id=plain["id"])
+
+    with mcp_serving(own_kb) as url:
+        asyncio.run(session(url))
 
 
 def test_a_long_memory_is_cut_and_read_in_full_as_a_resource(own_kb: KnowledgeBase) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,6 +48,8 @@ def command(
     Example: hopgate mcp --scope home --read-only
     """
     imported()
+    if importlib.util.find_spec("mcp") is None:
+        raise HopgateError("this needs packages that are not installed: run pip install 'hopgate[serve]'")
     from hopgate.serve.mcp.mcp_settings import McpSettings
 
     bounds = McpSettings(tuple(scope) if scope else None, read_only, allow_sensitive)

@@ -27,7 +27,7 @@ def serve(kb: KnowledgeBase, settings: ServeSettings, listening: socket.socket) 
     """Serve a store until the process is told to end."""
     app = create_app(kb, settings)
     try:
-        server_of(app).run(sockets=[listening])
+        server_of(app, lifespan="on" if settings.mcp else "off").run(sockets=[listening])
     finally:
         app.state.service.gates.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -108,11 +109,9 @@ class BoundStore:
         own = where[0] if where else None
         key = f"mcp#{digest(own, title, text)}"
         before = self._kb.get(key)
-        if before is not None and before.scope != own:
-            raise HopgateError(f"the id {key!r} is taken: word the text differently")
-        if before is not None and before.is_sensitive and not self.settings.allow_sensitive:
-            # It would be told apart from a new one.
-            return RememberResult(id=key, new=True, scope=own, linked=False)
+        if sensitive or (before is not None and not self._visible(before)):
+            # Of a sensitive text not even a digest is shown, and it is not told whether there is one already.
+            key = f"mcp#{secrets.token_hex(8)}"
         memory = Memory(
             key, text, title=title, tags=tuple(tags), scope=own, created_at=created_at, is_sensitive=sensitive
         )

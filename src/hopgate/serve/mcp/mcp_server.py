@@ -18,6 +18,8 @@ from hopgate.serve.mcp.resources import add_resources
 from hopgate.serve.mcp.tools import add_reading, add_writing
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from hopgate.kb import KnowledgeBase
     from hopgate.serve.serve_settings import ServeSettings
 
@@ -49,14 +51,27 @@ def create_mcp(kb: KnowledgeBase, settings: McpSettings | None = None) -> MCPSer
 
 def http_app(server: MCPServer[Any], settings: ServeSettings, max_message: int) -> Starlette:
     """Make the application that serves by HTTP: behind the same token, headers and limits as `hopgate serve`."""
-    app = server.streamable_http_app(
-        streamable_http_path=PATH,
-        max_request_body_size=max_message,
-        # Host and Origin are looked at before, by `Access`.
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-    )
+    app = _inner(server, max_message)
     # The last one added is the outermost.
     app.add_middleware(Limits, settings=settings)
     app.add_middleware(Access, settings=settings)
     app.add_middleware(Hardening)
     return app
+
+
+def mount(app: FastAPI, kb: KnowledgeBase, settings: ServeSettings) -> None:
+    """Serve assistants beside an API, within its bounds and behind what stands around it; it needs a lifespan then."""
+    bounds = McpSettings(settings.scopes, settings.read_only, settings.show_sensitive)
+    server = create_mcp(kb, bounds)
+    # Before the pages, which take every address that nobody else does.
+    app.router.routes[:0] = _inner(server, min(bounds.max_message, settings.max_body)).routes
+    app.router.lifespan_context = lambda _: server.session_manager.run()
+
+
+def _inner(server: MCPServer[Any], max_message: int) -> Starlette:
+    return server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=max_message,
+        # Host and Origin are looked at before, by `Access`.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
