@@ -6,8 +6,8 @@ from fuzz_targets import COMMANDS_SHARE, fuzz_all
 
 
 def test_no_input_ends_in_a_traceback_or_never(empty_dsn: str) -> None:
-    found = fuzz_all(20 * COMMANDS_SHARE, 0, empty_dsn)
-    assert sum(one.inputs for one in found.values()) >= 20 * COMMANDS_SHARE
+    found = fuzz_all(10 * COMMANDS_SHARE, 0, empty_dsn)
+    assert sum(one.inputs for one in found.values()) >= 10 * COMMANDS_SHARE
     assert {
         name: one.tracebacks[:1] + one.hangs[:1] for name, one in found.items() if one.tracebacks or one.hangs
     } == {}
