@@ -57,7 +57,7 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
     """
     runs = [
         list(run)
-        for _, run in groupby(facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to, how_told(fact)))
+        for _, run in groupby(facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to, tentativeness(fact)))
     ]
     versions = [
         EdgeVersion(
@@ -68,7 +68,7 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
             run[0].valid_to,
             run[0].recorded_at,
             evidence=tuple(sorted({fact.memory_id for fact in run})),
-            tentative=how_told(run[0]),
+            tentative=tentativeness(run[0]),
         )
         for run in runs
     ]
@@ -86,7 +86,7 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
     return result
 
 
-def how_told(fact: CanonicalFact) -> Tentative:
+def tentativeness(fact: CanonicalFact) -> Tentative:
     """How a fact was told, by its weight: see `extract/rules/tentative.py`."""
     if fact.weight > 0:
         return Tentative.NO
