@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import contextlib
 import itertools
 import logging
 import multiprocessing
@@ -27,6 +28,7 @@ from fuzz_targets import fuzz_all
 from reliability.canary import Search
 from reliability.faults import Count, in_child, walked
 from reliability.load import load
+from reliability.oracle import broken
 from reliability.races import race, writers
 from reliability.world import Databases, commands
 from word_endpoint import serving
@@ -154,10 +156,47 @@ def tested(file: str, told: str) -> Callable[[argparse.Namespace, EmbeddedServer
     return run
 
 
+def disks(options: argparse.Namespace, _: EmbeddedServer, __: tuple[str, str]) -> Rows:
+    """A disk that fills up while memories come in: one sentence, and nothing torn once there is room again."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200m", "tmpfs", folder], check=False)
+        if mounted.returncode:
+            yield "a full disk", "not tried: this user may not mount one", True
+            return
+        said: list[str] = []
+        wrong: list[str] = []
+        try:
+            with hopgate.open(Path(folder) / "store") as kb:
+                kb.add(hopgate.Memory("first", "Immich runs on cedar."))
+                kb.build()
+                for round_ in range(5):
+                    balloon = Path(folder) / "balloon"
+                    with contextlib.suppress(OSError), balloon.open("wb") as file:
+                        while True:
+                            file.write(bytes(1 << 16))
+                    try:
+                        kb.load(hopgate.Memory(f"r{round_}-{n}", f"Note {n}. " * 400) for n in range(20_000))
+                        wrong.append("the disk was never full")
+                    except hopgate.HopgateError as error:
+                        said.append(str(error))
+                    balloon.unlink()
+                    wrong += [] if kb.get("first") else ["the first memory is gone"]
+                    kb.add(hopgate.Memory(f"after {round_}", "Redis runs on alder."))
+                    kb.build()
+                    with psycopg.connect(kb.store.dsn) as connection:
+                        wrong += [f"{name}: {rows}" for name, rows in broken(connection).items()]
+        finally:
+            subprocess.run(["umount", "--lazy", folder], check=False)
+        wrong += [text for text in said if "\n" in text]
+        yield "a full disk", f"{len(said)} times full, {len(wrong)} wrong {wrong[:2] or said[:1]}", not wrong
+
+
 SECTIONS: dict[str, Callable[[argparse.Namespace, EmbeddedServer, tuple[str, str]], Rows]] = {
     "faults": faults,
     "races": races,
     "load": loads,
+    "disk": disks,
     "fuzz": fuzzed,
     "scopes": tested("test_reliability_scopes.py", "{0.worlds} worlds:"),
     "linear": tested("test_reliability_linear.py", "16 readers × 61 texts:"),
