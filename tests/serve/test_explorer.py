@@ -144,6 +144,7 @@ def test_a_node_is_dragged(page, address):
     where = """(node) => {
       const { graph, sigma, settle } = document.querySelector('.stage').canvas;
       settle();
+      sigma.refresh();
       const box = document.querySelector('.stage').getBoundingClientRect();
       const at = (key) => sigma.graphToViewport(graph.getNodeAttributes(key));
       const places = graph.nodes().map((key) => [key, at(key)]).filter(([, { x, y }]) =>
@@ -154,7 +155,6 @@ def test_a_node_is_dragged(page, address):
       const { x, y } = graph.getNodeAttributes(node);
       return { node, screen: [box.x + at(node).x, box.y + at(node).y], graph: [x, y] };
     }"""
-    page.evaluate(where)
     expect(page.locator(".stage[data-drawn]")).to_be_visible(timeout=PATIENCE)
     chosen = page.evaluate(where)
     x, y = chosen["screen"]
@@ -263,7 +263,7 @@ def test_axe_finds_nothing_serious(page, address, theme):
     # What is not a colour is the same in both themes.
     options = {"runOnly": ["color-contrast"]} if theme == "dark" else {}
     found = {}
-    places = [f"/recall?q={QUESTION}&why=m0003", f"/graph?walk={QUESTION}", "/time?since=2024-06-01&until=2024-07-01"]
+    places = [f"/recall?q={QUESTION}&k=3&why=m0003", f"/graph?walk={QUESTION}", "/time?since=2024-06-01&until=2024-07-01"]
     for place in [*places, "/mend", "/gate"]:
         visit(page, address, place)
         for one in Axe().run(page, options=options).response["violations"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ TOGETHER = "mentioned together"
 
 # In a larger picture such lines would hide the edges, and counting them would take longer than drawing.
 TOGETHER_UP_TO = 400
+# Of a larger picture the heaviest edges are drawn, so many for each concept: more would be a grey ground.
+EDGES_EACH = 2
 # Beside its edges a concept shows so many others that its memories talk about.
 COMPANY = 8
 
@@ -45,16 +47,27 @@ class DrawnEdge:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """Concepts, what joins them, and how many more there were than the limit let in."""
+    """Concepts, what joins them, and how many more of both there were than could be let in."""
 
     concepts: tuple[DrawnConcept, ...]
     edges: tuple[DrawnEdge, ...]
     left_out: int
+    edges_left_out: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Give the picture ready for JSON."""
-        nodes = [asdict(one) | {"last": one.last.isoformat() if one.last else None} for one in self.concepts]
-        return {"nodes": nodes, "edges": [asdict(edge) for edge in self.edges], "left_out": self.left_out}
+        return {
+            "nodes": [
+                {"id": one.id, "name": one.name, "kind": one.kind, "memories": one.memories, "last": _told(one.last)}
+                for one in self.concepts
+            ],
+            "edges": [
+                {"source": one.source, "target": one.target, "relation": one.relation, "weight": one.weight}
+                for one in self.edges
+            ],
+            "left_out": self.left_out,
+            "edges_left_out": self.edges_left_out,
+        }
 
 
 def around(
@@ -102,12 +115,20 @@ def among(
 ) -> Neighbourhood:
     """Draw these concepts and what joins them."""
     rows = view_rows.concepts(connection, concept_ids)
-    edges = [DrawnEdge(*row) for row in view_rows.edges(connection, concept_ids, as_of=as_of, known_at=known_at)]
-    if len(rows) <= TOGETHER_UP_TO and as_of is None and known_at is None:
+    small = len(rows) <= TOGETHER_UP_TO
+    found, there = view_rows.edges(
+        connection, concept_ids, as_of=as_of, known_at=known_at, limit=None if small else EDGES_EACH * len(rows)
+    )
+    edges = [DrawnEdge(*row) for row in found]
+    if small and as_of is None and known_at is None:
         known = {frozenset((edge.source, edge.target)) for edge in edges}
         pairs = view_rows.together(connection, concept_ids, limit=3 * len(rows))
         edges += [DrawnEdge(a, b, TOGETHER, n) for a, b, n in pairs if frozenset((a, b)) not in known]
-    return Neighbourhood(tuple(DrawnConcept(*row) for row in rows), tuple(edges), left_out)
+    return Neighbourhood(tuple(DrawnConcept(*row) for row in rows), tuple(edges), left_out, there - len(found))
+
+
+def _told(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
 
 
 def check_limits(depth: int, limit: int) -> None:

@@ -68,13 +68,19 @@ def edges(
     *,
     as_of: datetime | None,
     known_at: datetime | None,
-) -> list[tuple[int, int, str, float]]:
-    """Edges between these concepts: source, target, relation, weight; one row however many intervals."""
-    return connection.execute(
-        "SELECT src_id, dst_id, relation, sum(weight)::float8 FROM concept_edges WHERE src_id = ANY(%(ids)s) "
-        f"AND dst_id = ANY(%(ids)s) AND {visible_edges(as_of, known_at)} GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3",
-        {**time_parameters(as_of, known_at), "ids": list(concept_ids)},
+    limit: int | None,
+) -> tuple[list[tuple[int, int, str, float]], int]:
+    """Edges between these concepts, the heaviest first, one row however many intervals; and how many there are.
+
+    A row is source, target, relation and weight.
+    """
+    rows = connection.execute(
+        "SELECT src_id, dst_id, relation, sum(weight)::float8, count(*) OVER () FROM concept_edges "
+        f"WHERE src_id = ANY(%(ids)s) AND dst_id = ANY(%(ids)s) AND {visible_edges(as_of, known_at)} "
+        "GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT %(limit)s",
+        {**time_parameters(as_of, known_at), "ids": list(concept_ids), "limit": limit},
     ).fetchall()
+    return [(row[0], row[1], row[2], row[3]) for row in rows], rows[0][4] if rows else 0
 
 
 def together(connection: Connection[Any], concept_ids: Sequence[int], *, limit: int) -> list[tuple[int, int, float]]:

@@ -31,11 +31,12 @@ class DrawnEdgeAnswer(BaseModel):
 
 
 class GraphViewAnswer(BaseModel):
-    """A part of the graph, and how many concepts more the limit left out."""
+    """A part of the graph, and how many more concepts, and lighter edges, were left out."""
 
     nodes: list[DrawnConceptAnswer]
     edges: list[DrawnEdgeAnswer]
     left_out: int
+    edges_left_out: int
 
 
 class GraphOverviewAnswer(BaseModel):

@@ -126,9 +126,10 @@ export async function show(place, context) {
   }
 
   let leftOut = 0;
+  let lighter = 0;
   function said() {
     const edges = canvas.graph.filterEdges((_edge, { relation }) => !hidden.has(relation)).length;
-    const text = `${count(canvas.graph.order, "node")}, ${count(edges, "edge")}${leftOut ? `; ${leftOut.toLocaleString("en")} more are left out` : ""}`;
+    const text = `${count(canvas.graph.order, "node")}, ${count(edges, "edge")}${leftOut ? `; ${count(leftOut, "node")} more` : ""}${lighter ? `; ${count(lighter, "lighter edge")} not drawn` : ""}`;
     status.textContent = text;
     stage.dataset.nodes = canvas.graph.order;
     stage.dataset.edges = edges;
@@ -174,12 +175,12 @@ export async function show(place, context) {
   async function load(parameters) {
     stage.setAttribute("aria-busy", "true");
     walk.hidden = true;
-    leftOut = 0;
+    leftOut = lighter = 0;
     try {
       if (parameters.get("walk")) await lightUp(parameters.get("walk"));
       else if (parameters.get("concept")) {
         const near = await get("graph/view", { concept: parameters.get("concept"), depth: parameters.get("depth") ?? 2, limit: parameters.get("limit") ?? 150 });
-        leftOut = near.left_out;
+        [leftOut, lighter] = [near.left_out, near.edges_left_out];
         canvas.show(view(near));
         const key = `c${parameters.get("concept")}`;
         if (canvas.graph.order < WHOLE && canvas.graph.hasNode(key)) {
@@ -188,15 +189,15 @@ export async function show(place, context) {
         }
       } else if (parameters.get("community")) {
         const inside = await get("graph/view", { community: parameters.get("community"), limit: 1500 });
-        leftOut = inside.left_out;
+        [leftOut, lighter] = [inside.left_out, inside.edges_left_out];
         canvas.show(view(inside));
-      } else if (overview.concepts > WHOLE && (await known())) {
+      } else if ((overview ??= await get("graph/overview")).concepts > WHOLE && (await known())) {
         leftOut = Math.max(0, found.communities.length - GROUPS) + found.alone;
         canvas.show(groups(found));
         colourBy.value = "community";
       } else {
         const largest = await get("graph/view", { limit: WHOLE });
-        leftOut = largest.left_out;
+        [leftOut, lighter] = [largest.left_out, largest.edges_left_out];
         canvas.show(view(largest));
       }
       listed();
@@ -251,7 +252,6 @@ export async function show(place, context) {
   });
 
   try {
-    overview = await get("graph/overview");
     await load(context.parameters);
     if (colourBy.value === "community") known().then(paint);
   } catch (error) {

@@ -9,7 +9,7 @@ const MANY_EDGES = 2500;
 const size = (memories, many) => (many ? 1.6 : 3) + Math.min(14, Math.sqrt(memories || 0) * (many ? 0.7 : 1.3));
 
 export function graphCanvas(container, { clicked, hovered }) {
-  const graph = new MultiDirectedGraph();
+  let graph = new MultiDirectedGraph();
   const state = { hidden: new Set(), selected: null, lit: null, colourOf: () => "#888", near: new Set() };
   let theme = {};
   const readTheme = () => {
@@ -48,7 +48,7 @@ export function graphCanvas(container, { clicked, hovered }) {
     defaultEdgeType: "arrow", minCameraRatio: 0.02, maxCameraRatio: 6, allowInvalidContainer: true, stagePadding: 40,
     defaultDrawNodeHover: (context, data, settings) => hoverLabel(context, data, settings, theme),
   });
-  const layout = betterPlaces(graph, () => {});
+  const layout = betterPlaces(() => sigma.scheduleRefresh());
 
   let dragged = null;
   let moved = false;
@@ -61,13 +61,15 @@ export function graphCanvas(container, { clicked, hovered }) {
   sigma.on("moveBody", ({ event }) => {
     if (!dragged) return;
     moved = true;
-    const { x, y } = sigma.viewportToGraph(event);
-    graph.mergeNodeAttributes(dragged, { x, y });
+    // Only this node and its edges, and past the graph's events: all of thousands would be placed anew otherwise.
+    Object.assign(graph.getNodeAttributes(dragged), sigma.viewportToGraph(event));
+    sigma.refresh({ partialGraph: { nodes: [dragged], edges: graph.edges(dragged) }, skipIndexation: true, schedule: true });
     event.preventSigmaDefault();
     event.original.preventDefault();
     event.original.stopPropagation();
   });
   const dropped = () => {
+    if (dragged && moved) sigma.scheduleRefresh();
     dragged = null;
   };
   sigma.on("upNode", dropped);
@@ -92,65 +94,81 @@ export function graphCanvas(container, { clicked, hovered }) {
     readTheme();
     sigma.setSetting("labelColor", { color: theme.text });
     sigma.setSetting("edgeLabelColor", { color: theme.muted });
-    sigma.refresh({ skipIndexation: true });
+    sigma.scheduleRefresh();
   };
   document.addEventListener("hopgate:theme", onTheme);
 
-  const add = ({ nodes, edges }, beside = null) => {
-    const many = graph.order + nodes.length > 600;
-    const origin = beside && graph.hasNode(beside) ? graph.getNodeAttributes(beside) : null;
-    nodes.forEach((node, number) => {
-      const attributes = { ...node, label: node.name, size: size(node.memories, many) };
-      if (graph.hasNode(node.key)) {
-        graph.mergeNodeAttributes(node.key, attributes);
-        return;
-      }
-      if (origin) {
-        const angle = number * 2.4;
-        const far = 6 + Math.sqrt(number) * 3;
-        Object.assign(attributes, { x: origin.x + far * Math.cos(angle), y: origin.y + far * Math.sin(angle) });
-      }
-      graph.addNode(node.key, attributes);
+  const edgeKey = (edge) => `${edge.source}>${edge.relation}>${edge.target}`;
+
+  // Nodes and edges as sigma takes them, into a graph that nobody draws yet, or into the one that is drawn.
+  const put = (into, { nodes, edges }) => {
+    const many = into.order + nodes.length > 600;
+    const fresh = nodes.filter((node) => !into.hasNode(node.key)).map((node) => ({ ...node, label: node.name, size: size(node.memories, many) }));
+    return {
+      fresh,
+      write() {
+        for (const node of fresh) into.addNode(node.key, node);
+        for (const edge of edges) {
+          const key = edgeKey(edge);
+          if (into.hasNode(edge.source) && into.hasNode(edge.target) && !into.hasEdge(key)) {
+            into.addEdgeWithKey(key, edge.source, edge.target, { relation: edge.relation, weight: edge.weight, size: many ? 0.5 : 1 });
+          }
+        }
+      },
+    };
+  };
+
+  const settings = (nodes, edges) => {
+    const crowded = edges > MANY_EDGES;
+    sigma.setSettings({
+      defaultEdgeType: crowded ? "line" : "arrow", hideEdgesOnMove: crowded, hideLabelsOnMove: crowded,
+      labelRenderedSizeThreshold: nodes > 60 ? 6 : 1, renderEdgeLabels: edges < 80,
     });
-    for (const edge of edges) {
-      const key = `${edge.source}>${edge.relation}>${edge.target}`;
-      if (graph.hasNode(edge.source) && graph.hasNode(edge.target) && !graph.hasEdge(key)) {
-        graph.addEdgeWithKey(key, edge.source, edge.target, { relation: edge.relation, weight: edge.weight, size: many ? 0.5 : 1 });
-      }
-    }
-    firstPlaces(graph);
-    const crowded = graph.size > MANY_EDGES;
-    sigma.setSetting("defaultEdgeType", crowded ? "line" : "arrow");
-    sigma.setSetting("hideEdgesOnMove", crowded);
-    sigma.setSetting("hideLabelsOnMove", crowded);
-    sigma.setSetting("labelRenderedSizeThreshold", graph.order > 60 ? 6 : 1);
-    sigma.setSetting("renderEdgeLabels", graph.size < 80);
-    layout.start();
   };
 
   return {
-    graph, sigma, add,
-    show(data) {
+    get graph() {
+      return graph;
+    },
+    sigma,
+    // More around a node that is there.
+    add(data, beside) {
+      const origin = graph.getNodeAttributes(beside);
+      const more = put(graph, data);
+      more.fresh.forEach((node, number) => {
+        const far = 6 + Math.sqrt(number) * 3;
+        Object.assign(node, { x: origin.x + far * Math.cos(number * 2.4), y: origin.y + far * Math.sin(number * 2.4) });
+      });
+      more.write();
+      settings(graph.order, graph.size);
+      layout.start(graph);
+    },
+    show(data, changes = {}) {
       layout.stop();
       sigma.setCustomBBox(null);
-      graph.clear();
-      state.selected = null;
-      state.near = new Set();
-      state.lit = null;
-      add(data);
+      Object.assign(state, { selected: null, near: new Set(), lit: null }, changes);
+      // Settings first, while there is nothing to draw with them; then all of it at once.
+      sigma.setGraph(new MultiDirectedGraph());
+      settings(data.nodes.length, data.edges.length);
+      graph = new MultiDirectedGraph();
+      const all = put(graph, data);
+      firstPlaces(all.fresh);
+      all.write();
       // How long it took until something was to be seen: benchmarks/explorer.py reads it.
       sigma.once("afterRender", () => requestAnimationFrame(() => {
         performance.mark("hopgate:drawn");
         container.dataset.drawn = "1";
       }));
       sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
+      sigma.setGraph(graph);
+      layout.start(graph);
     },
     change(changes) {
       Object.assign(state, changes);
       if ("selected" in changes) {
         state.near = new Set(changes.selected && graph.hasNode(changes.selected) ? graph.neighbors(changes.selected) : []);
       }
-      sigma.refresh({ skipIndexation: true });
+      sigma.scheduleRefresh();
     },
     zoom(factor) {
       const camera = sigma.getCamera();

@@ -11,29 +11,30 @@ const sunflower = (n, spread) => {
 };
 
 // First places for nodes that have none: communities on a sunflower, largest first, and their members on one each.
-export function firstPlaces(graph) {
+export function firstPlaces(nodes) {
   const groups = new Map();
-  graph.forEachNode((node, { community, memories, x }) => {
-    if (x !== undefined && x !== null) return;
-    const key = community ?? "";
+  for (const node of nodes) {
+    if (node.x !== undefined) continue;
+    const key = node.community ?? "";
     if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push([node, memories ?? 0]);
-  });
+    groups.get(key).push(node);
+  }
   const ordered = [...groups.values()].sort((a, b) => b.length - a.length);
   let placed = 0;
   for (const members of ordered) {
-    members.sort((a, b) => b[1] - a[1]);
+    members.sort((a, b) => (b.memories ?? 0) - (a.memories ?? 0));
     const [cx, cy] = ordered.length > 1 ? sunflower(placed + members.length / 2, 6) : [0, 0];
-    members.forEach(([node], number) => {
+    members.forEach((node, number) => {
       const [x, y] = sunflower(number, 4);
-      graph.mergeNodeAttributes(node, { x: cx + x, y: cy + y });
+      Object.assign(node, { x: cx + x, y: cy + y });
     });
     placed += members.length;
   }
 }
 
-export function betterPlaces(graph, moved) {
+export function betterPlaces(moved) {
   const worker = new Worker("/js/layout-worker.js", { type: "module" });
+  let graph = null;
   let keys = [];
   let run = 0;
   let running = false;
@@ -47,18 +48,14 @@ export function betterPlaces(graph, moved) {
       if (!waiting) return;
       const places = waiting;
       waiting = null;
-      const at = new Map(keys.map((key, number) => [key, number]));
-      graph.updateEachNodeAttributes(
-        (node, attributes) => {
-          const number = at.get(node);
-          if (number === undefined) return attributes;
-          attributes.x = places[number * 2];
-          attributes.y = places[number * 2 + 1];
-          return attributes;
-        },
-        { attributes: ["x", "y"] },
-      );
-      moved(!running);
+      // Written past the graph's own events, which would redraw once for each of thousands.
+      keys.forEach((key, number) => {
+        if (!graph.hasNode(key)) return;
+        const node = graph.getNodeAttributes(key);
+        node.x = places[number * 2];
+        node.y = places[number * 2 + 1];
+      });
+      moved();
     });
   };
 
@@ -66,7 +63,8 @@ export function betterPlaces(graph, moved) {
     get running() {
       return running;
     },
-    start() {
+    start(drawn) {
+      graph = drawn;
       keys = graph.nodes();
       const number = new Map(keys.map((key, at) => [key, at]));
       const nodes = new Float32Array(keys.length * PER_NODE);
@@ -89,8 +87,9 @@ export function betterPlaces(graph, moved) {
       running = true;
       worker.postMessage({
         nodes, edges, run,
-        iterations: order > 2000 ? 120 : order > 300 ? 250 : 400,
-        every: order > 1000 ? 400 : 60,
+        iterations: order > 2000 ? 60 : order > 300 ? 250 : 400,
+        // A large picture is redrawn seldom: each time costs what a drag would notice.
+        every: order > 1000 ? 1500 : 60,
         settings: {
           linLogMode: false, outboundAttractionDistribution: false, adjustSizes: false, edgeWeightInfluence: 1,
           strongGravityMode: true, gravity: 0.05, scalingRatio: 10, slowDown: 1 + Math.log(order),
