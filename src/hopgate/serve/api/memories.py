@@ -110,7 +110,7 @@ def shown(memory: Memory, served: Service) -> MemoryAnswer:
         tags=list(memory.tags) if open_ else None,
         category=memory.category if open_ else None,
         importance=memory.importance,
-        is_sensitive=memory.is_sensitive,
+        is_sensitive=memory.is_sensitive or not open_,
         scope=memory.scope,
         created_at=memory.created_at,
         thread=memory.thread if open_ else None,

@@ -21,6 +21,7 @@ from hopgate.serve.mcp.results import (
     RelationsResult,
     RememberResult,
 )
+from hopgate.serve.rule_reader import RuleReader
 from hopgate.sources.source import digest
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class BoundStore:
 
     def __init__(self, kb: KnowledgeBase, settings: McpSettings) -> None:
         self._kb = kb
+        self._rules = RuleReader(kb)
         self.settings = settings
 
     def scopes(self, asked: str | None = None) -> list[str] | None:
@@ -139,7 +141,8 @@ class BoundStore:
         if since >= then:
             raise HopgateError("since must be before until: turn them round")
         sensitive = self.settings.allow_sensitive
-        new = self._kb.written(since, then, scope=scopes, sensitive=sensitive, limit=most + 1)
+        found = self._kb.written(since, then, scope=scopes, sensitive=sensitive, limit=most + 1)
+        new = [memory for memory in found if self._visible(memory)]
         before, after = (
             {_key(edge): edge for edge in self._kb.graph.edges(scope=scopes, known_at=moment) if edge.evidence}
             for moment in (since, then)
@@ -152,7 +155,7 @@ class BoundStore:
             memories=[self.item(memory) for memory in new[:most]],
             began=[_relation(edge) for edge in began[:most]],
             ended=[_relation(edge) for edge in ended[:most]],
-            more=max(len(new), len(began), len(ended)) > most,
+            more=max(len(found), len(began), len(ended)) > most,
         )
 
     def concepts(self, limit: int) -> list[dict[str, Any]]:
@@ -200,7 +203,7 @@ class BoundStore:
         bound = self.settings.scopes
         if bound is not None and memory.scope not in bound:
             return False
-        return self.settings.allow_sensitive or not memory.is_sensitive
+        return self.settings.allow_sensitive or not self._rules.is_sensitive(memory)
 
     def _most(self, count: int) -> int:
         return max(1, min(count, self.settings.max_hits))
