@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError, WithdrawnError
+from hopgate.graph_views import GraphViews
 from hopgate.memory import Cleared
 from hopgate.recall.filters import Filters, Scopes
 from hopgate.sending import guarded
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 
-class ConceptGraph:
+class ConceptGraph(GraphViews):
     """The graph of a knowledge base: concepts, edges, figures, merges, curation.
 
     Made by `KnowledgeBase.graph`. A concept may be given by any of its names; an unknown name is refused.

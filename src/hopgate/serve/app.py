@@ -8,7 +8,19 @@ from fastapi import APIRouter, FastAPI
 
 import hopgate
 from hopgate.serve.access import PREFIX, Access
-from hopgate.serve.api import clusters, concepts, edges, explain, gates, health, memories, recall
+from hopgate.serve.api import (
+    clusters,
+    concepts,
+    edges,
+    explain,
+    gates,
+    graph_view,
+    health,
+    memories,
+    mend,
+    recall,
+    timeline,
+)
 from hopgate.serve.gate_runs import GateRuns
 from hopgate.serve.hardening import Hardening
 from hopgate.serve.limits import Limits
@@ -26,6 +38,9 @@ if TYPE_CHECKING:
 ROUTERS: tuple[APIRouter, ...] = tuple(
     part.router for part in (recall, explain, memories, concepts, edges, clusters, gates, health)
 )
+
+# What only the explorer's pages ask for.
+EXPLORER: tuple[APIRouter, ...] = tuple(part.router for part in (graph_view, timeline, mend))
 
 
 def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
@@ -53,9 +68,13 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     )
     metrics = RequestMetrics()
     app.state.service = Service(kb, settings, metrics, GateRuns(kb, settings), RuleReader(kb))
-    for router in ROUTERS:
+    for router in (*ROUTERS, *EXPLORER):
         app.include_router(router, responses=responses())
     add_pages(app, [route for router in ROUTERS for route in router.routes])
+    if settings.mcp:
+        from hopgate.serve.mcp.mcp_server import mount
+
+        mount(app, kb, settings)
     handle_errors(app)
     describe(app)
     # The last one added is the outermost.

@@ -138,6 +138,22 @@ def mark_ambiguous(connection: Connection[Any], name_id: int, near_id: int, scor
     )
 
 
+def undecided(connection: Connection[Any], name: str) -> tuple[int, int, float] | None:
+    """The id of a name that was left undecided, that of the one it resembles, and how alike they are."""
+    return connection.execute(
+        "SELECT n.id, n.ambiguous_with, n.ambiguous_score FROM concept_names n JOIN concept_names o "
+        "ON o.id = n.ambiguous_with WHERE n.name = %s AND n.concept_id <> o.concept_id",
+        (name,),
+    ).fetchone()
+
+
+def decide(connection: Connection[Any], name_id: int) -> None:
+    """Note that one name is decided: it stays apart from the one it resembled."""
+    connection.execute(
+        "UPDATE concept_names SET ambiguous_with = NULL, ambiguous_score = NULL WHERE id = %s", (name_id,)
+    )
+
+
 def settle(connection: Connection[Any], concept_id: int) -> None:
     """Note that a concept's names are decided: they stay apart from those they resembled."""
     connection.execute(
