@@ -11,9 +11,11 @@ import httpx
 import pytest
 from cli_run import Runner
 
-from hopgate.cli.demo import QUESTIONS, questions
+from hopgate.cli.demo import QUESTIONS, questions, show
 from hopgate.demo import corpus
 from hopgate.eval.data.dataset import read_dataset
+from hopgate.kb import KnowledgeBase
+from hopgate.serve import ServeSettings
 
 TOKEN = "a-token-of-my-own-7"
 
@@ -72,6 +74,16 @@ def test_the_browser_is_opened_where_it_is_asked_for(run: Runner, monkeypatch: p
     monkeypatch.setattr("hopgate.serve.launch.serve", serving)
     ran = run("serve", "--port", "0", "--open")
     assert ran.status == 0 and ran.out.splitlines()[-1] == "ended"
+
+
+def test_the_demos_store_is_served_with_its_questions(
+    kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served: list[ServeSettings] = []
+    monkeypatch.setattr("hopgate.serve.launch.serve", lambda _, settings, __: served.append(settings))
+    show(kb, tmp_path)
+    assert [settings.questions for settings in served] == [(tmp_path,)]
+    assert capsys.readouterr().out.startswith("open http://127.0.0.1:")
 
 
 def test_the_demos_questions_are_a_data_set_of_its_own(tmp_path: Path) -> None:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import psycopg
 import pytest
 
+import hopgate
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.recall.filters import Filters
 from hopgate.recall.why_not import filtered_by, without_filters
+from hopgate.store.server.process import EmbeddedServer
 
 MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
 
 
-@pytest.fixture
-def asked(kb: KnowledgeBase) -> KnowledgeBase:
+@pytest.fixture(scope="module")
+def asked(server: EmbeddedServer, template: str) -> Iterator[KnowledgeBase]:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE why_not TEMPLATE {template}")
+    with hopgate.open(server.dsn.replace("dbname=postgres", "dbname=why_not")) as kb:
+        fill(kb)
+        yield kb
+
+
+def fill(kb: KnowledgeBase) -> None:
     kb.add(
         Memory("m1", "Ada Lovelace lives in London.", scope="home", created_at=MAY),
         Memory("m2", "Bea Miller feeds the cat in London.", scope="work", created_at=JUNE),
@@ -29,7 +41,7 @@ def asked(kb: KnowledgeBase) -> KnowledgeBase:
     )
     kb.embed()
     kb.build()
-    return kb
+    kb.add(Memory("new", "A boat on the Thames."))
 
 
 def test_a_hit_is_said_to_be_one_with_its_rank_in_every_leg(asked: KnowledgeBase) -> None:
@@ -78,8 +90,7 @@ def test_a_leg_says_why_it_does_not_have_a_memory(asked: KnowledgeBase) -> None:
     assert not plain.present and plain.rank is None
     assert plain.legs["lexical"].reason == "no word of the query is in it"
     assert "weight is 0" in plain.legs["graph"].reason and "no leg lists it" in plain.sentence
-    asked.add(Memory("new", "A boat in London."))
-    waiting = asked.explain("London", "new")
+    waiting = asked.explain("a boat", "new")
     assert "waits for a vector" in waiting.legs["dense"].reason
     assert "the graph does not have it" in waiting.legs["graph"].reason
 

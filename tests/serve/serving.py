@@ -20,10 +20,11 @@ TOKEN = "a-token-for-the-tests"
 
 @dataclass(frozen=True)
 class Running:
-    """Where it is served, and a client of its own."""
+    """Where it is served, a client with its token, and a stranger without."""
 
     url: str
     client: httpx.Client
+    stranger: httpx.Client
     app: Any
 
     def get(self, path: str, **options: Any) -> httpx.Response:
@@ -47,8 +48,12 @@ def serving(kb: KnowledgeBase, **settings: Any) -> Iterator[Running]:
             time.sleep(0.01)
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         try:
-            with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as client:
-                yield Running(url, client, app)
+            let_in = {"Authorization": f"Bearer {TOKEN}"}
+            with (
+                httpx.Client(base_url=url, headers=let_in, timeout=60) as client,
+                httpx.Client(base_url=url, timeout=60) as stranger,
+            ):
+                yield Running(url, client, stranger, app)
         finally:
             server.should_exit = True
             thread.join(30)

@@ -12,6 +12,7 @@ from serve_store import CANARY, SECRET
 from serving import Running, serving
 
 from hopgate.kb import KnowledgeBase
+from hopgate.sensitivity import SensitivityRules
 
 
 def everything(running: Running) -> Iterator[httpx.Response]:
@@ -47,6 +48,20 @@ def test_the_canary_of_sensitive_memories_is_in_no_answer(writing: Running) -> N
     # A text that comes in is not said back either.
     new = writing.post("memories", {"text": f"another {CANARY}", "is_sensitive": True})
     assert new.status_code == 201 and CANARY not in new.text
+
+
+def test_a_rule_holds_before_anybody_has_applied_it(own_kb: KnowledgeBase) -> None:
+    own_kb.add_sensitivity(SensitivityRules(patterns=("PIN",)))
+    with own_kb.store.transaction() as connection:
+        # As another program writes, which does not know the rules.
+        connection.execute(
+            "INSERT INTO memories (external_id, content, is_sensitive) "
+            "VALUES ('raw', 'The PIN of the gate is 4711.', false)"
+        )
+    with serving(own_kb) as running:
+        assert running.get("memories/raw").json()["content"] is None
+        (hit, *_) = running.post("recall", {"query": "the PIN of the gate"}).json()["hits"]
+        assert hit["id"] == "raw" and hit["content"] is None and hit["is_sensitive"]
 
 
 def test_sensitive_texts_are_shown_where_the_server_was_started_so(own_kb: KnowledgeBase) -> None:

@@ -14,28 +14,36 @@ from serving import Running, serving
 
 import hopgate
 from hopgate.cli.demo import questions
-from hopgate.demo import corpus
+from hopgate.demo import Corpus, corpus
 from hopgate.kb import KnowledgeBase
-from hopgate.plot.example import fill
 from hopgate.serve.gate_runs import RECORD
 from hopgate.store.server.process import EmbeddedServer
 
 
+def few_questions() -> Corpus:
+    """Few questions of the synthetic corpus, with the memories that answer them and some others."""
+    made = corpus()
+    splits = {name: dict(list(rows.items())[:48]) for name, rows in made.qrels.items()}
+    gold = {memory for rows in splits.values() for judged in rows.values() for memory in judged}
+    kept = [memory for at, memory in enumerate(made.memories) if memory.external_id in gold or at < 60]
+    return replace(made, qrels=splits, memories=kept)
+
+
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Few questions of the synthetic corpus."""
-    made = corpus()
-    splits = {name: dict(list(rows.items())[:40]) for name, rows in made.qrels.items()}
-    return questions(tmp_path_factory.mktemp("few"), replace(made, qrels=splits))
+    """The folder of the questions."""
+    return questions(tmp_path_factory.mktemp("few"), few_questions())
 
 
 @pytest.fixture(scope="module")
 def judged_kb(server: EmbeddedServer, template: str) -> Iterator[KnowledgeBase]:
-    """A store with the synthetic corpus and its graph."""
+    """A store with these memories and their graph."""
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE serve_gates TEMPLATE {template}")
     with hopgate.open(server.dsn.replace("dbname=postgres", "dbname=serve_gates")) as kb:
-        fill(kb)
+        kb.add(*few_questions().memories)
+        kb.embed()
+        kb.build()
         yield kb
 
 

@@ -216,7 +216,8 @@ def _unlisted(store: Store, legs: Legs, name: str, key: int, memory: Memory, fil
         return _without_vector(store, legs, key)
     if legs.trace is None:
         return LegSight(None, None, "there is no graph, or nothing in it answers to the query: run hopgate build")
-    if int(legs.trace.matrix.memories([key])[0]) < 0:
+    place = int(legs.trace.matrix.memories([key])[0])
+    if place < 0 or legs.trace.matrix.graph.dangling[place]:
         return LegSight(None, None, "the graph does not have it: it waits to be linked, or names nothing")
     then = f" as of {_day(filters.as_of)}" if filters.as_of else ""
     return LegSight(None, None, f"the walk{then} does not bring it among the first {MAX_DEPTH}")

@@ -28,6 +28,7 @@ from hopgate.serve.openapi_document import describe
 from hopgate.serve.pages import add_pages
 from hopgate.serve.problems import handle_errors, responses
 from hopgate.serve.request_metrics import Metered, RequestMetrics
+from hopgate.serve.rule_reader import RuleReader
 from hopgate.serve.service import Service
 
 if TYPE_CHECKING:
@@ -66,10 +67,10 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
         redirect_slashes=False,
     )
     metrics = RequestMetrics()
-    app.state.service = Service(kb, settings, metrics, GateRuns(kb, settings))
+    app.state.service = Service(kb, settings, metrics, GateRuns(kb, settings), RuleReader(kb))
     for router in (*ROUTERS, *EXPLORER):
         app.include_router(router, responses=responses())
-    add_pages(app, [route for router in ROUTERS for route in router.routes])
+    add_pages(app, [route for router in (*ROUTERS, *EXPLORER) for route in router.routes])
     handle_errors(app)
     describe(app)
     # The last one added is the outermost.

@@ -17,8 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from hopgate.eval.gate import gate_process
 from hopgate.private_files import private_folder
-from hopgate.serve import gate_process
 from hopgate.serve.problems import RefusedError
 from hopgate.user_folders import user_folder
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.serve.gate_runs import GateRuns
     from hopgate.serve.request_metrics import RequestMetrics
+    from hopgate.serve.rule_reader import RuleReader
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Service:
     settings: ServeSettings
     metrics: RequestMetrics
     gates: GateRuns
+    rules: RuleReader
 
     def scope(self, asked: str | Sequence[str] | None) -> list[str] | None:
         """Give the scopes of a request: those that were asked for, within those that the server is bound to."""
@@ -51,7 +53,7 @@ class Service:
 
     def shows(self, memory: Memory) -> bool:
         """Tell whether a memory's texts may be shown."""
-        return self.settings.show_sensitive or not memory.is_sensitive
+        return self.settings.show_sensitive or not self.rules.is_sensitive(memory)
 
     def require_writing(self) -> None:
         """Refuse what would change a store that is served for reading."""

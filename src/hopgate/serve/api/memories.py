@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -49,7 +50,9 @@ def add_memory(asked: MemoryRequest, served: Served, response: Response) -> Writ
     scope = scopes[0] if asked.scope is None and scopes else asked.scope
     served.scope(scope)
     values = asked.model_dump(exclude={"id", "text", "tags", "scope", "link"})
-    key = asked.id or f"add#{digest(scope, asked.title, asked.text)}"
+    # Of a sensitive text not even a digest is shown: a short one could be guessed from it.
+    made = secrets.token_hex(8) if asked.is_sensitive else digest(scope, asked.title, asked.text)
+    key = asked.id or f"add#{made}"
     before = served.kb.get(key)
     if scopes is not None and before is not None and before.scope not in scopes:
         raise RefusedError(409, f"the id {key[:80]!r} is taken: choose another")
@@ -107,7 +110,7 @@ def shown(memory: Memory, served: Service) -> MemoryAnswer:
         tags=list(memory.tags) if open_ else None,
         category=memory.category if open_ else None,
         importance=memory.importance,
-        is_sensitive=memory.is_sensitive,
+        is_sensitive=memory.is_sensitive or not open_,
         scope=memory.scope,
         created_at=memory.created_at,
         thread=memory.thread if open_ else None,

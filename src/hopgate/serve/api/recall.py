@@ -115,7 +115,7 @@ def _hit(hit: Hit, served: Service) -> HitAnswer:
         scope=memory.scope,
         created_at=memory.created_at,
         importance=memory.importance,
-        is_sensitive=memory.is_sensitive,
+        is_sensitive=memory.is_sensitive or not shown,
         legs=cast("dict[Any, LegAnswer | None]", {name: legs.get(name) for name in LEGS}),
         unseen=dict(hit.unseen),
         bonus=hit.bonus,

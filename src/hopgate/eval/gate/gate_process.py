@@ -1,7 +1,7 @@
 """A process of its own that runs one gate: what to judge comes in as a line of JSON, how far it is goes out as lines.
 
-Started by `gate_runs` as `python -m`: a gate keeps a core busy for minutes, which requests must not wait for, and a
-process can be ended at any moment.
+Started by `serve.gate_runs` as `python -m`: a gate keeps a core busy for minutes, which requests must not wait for, and
+a process can be ended at any moment.
 """
 
 from __future__ import annotations
