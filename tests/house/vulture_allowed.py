@@ -36,3 +36,9 @@ with_context  # reads notes together without a store: for benchmarks/notes.py an
 extracted  # graph/build/reading_pool.py calls a reader by name
 same_questions  # a field of an answer by HTTP
 took_ms  # a field of an answer by HTTP
+edges_kept  # a field of an answer by HTTP
+known_from  # a field of an answer by HTTP
+memory_text  # a field of an answer by HTTP
+older_text  # a field of an answer by HTTP
+done_at  # a field of an answer by HTTP
+concept_kind  # a field of an answer by HTTP

@@ -263,7 +263,11 @@ def test_axe_finds_nothing_serious(page, address, theme):
     # What is not a colour is the same in both themes.
     options = {"runOnly": ["color-contrast"]} if theme == "dark" else {}
     found = {}
-    places = [f"/recall?q={QUESTION}&k=3&why=m0003", f"/graph?walk={QUESTION}", "/time?since=2024-06-01&until=2024-07-01"]
+    places = [
+        f"/recall?q={QUESTION}&k=3&why=m0003",
+        f"/graph?walk={QUESTION}",
+        "/time?since=2024-06-01&until=2024-07-01",
+    ]
     for place in [*places, "/mend", "/gate"]:
         visit(page, address, place)
         for one in Axe().run(page, options=options).response["violations"]:

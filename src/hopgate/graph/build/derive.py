@@ -57,7 +57,9 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
     """
     runs = [
         list(run)
-        for _, run in groupby(facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to, tentativeness(fact)))
+        for _, run in groupby(
+            facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to, tentativeness(fact))
+        )
     ]
     versions = [
         EdgeVersion(
