@@ -8,7 +8,9 @@ builds the site, and photographs the report, the notebooks' pages and the explor
 from __future__ import annotations
 
 import base64
+import html
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,8 +96,18 @@ def _shown(output: Any, name: str) -> str:
         (IMAGES / "notebooks" / f"{name}.png").write_bytes(base64.b64decode(data["image/png"]))
         return f"![](../images/notebooks/{name}.png)"
     if "text/html" in data:
-        return str(data["text/html"])
+        return _framed(str(data["text/html"]), name)
     return f"```text\n{data['text/plain']}\n```" if "text/plain" in data else ""
+
+
+def _framed(shown: str, name: str) -> str:
+    """Put a page that is inside an output into a file of its own: a page of text stays one."""
+    found = re.search(r'srcdoc="([^"]*)"', shown)
+    if not found:
+        return shown
+    (IMAGES / "notebooks").mkdir(exist_ok=True)
+    (IMAGES / "notebooks" / f"{name}.html").write_text(html.unescape(found[1]), encoding="utf-8")
+    return shown.replace(found[0], f'src="../../images/notebooks/{name}.html"')
 
 
 if __name__ == "__main__":

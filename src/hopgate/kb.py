@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -28,8 +28,9 @@ from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
-from hopgate.store.memory_pages import listed
+from hopgate.store.memory_pages import listed, written_between
 from hopgate.store.retry import retried
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -137,6 +138,28 @@ class KnowledgeBase(LegReading):
         """Give the next memories after one, in the order of arrival: of every scope, or of these."""
         scopes = Filters(scope).scopes
         return self.store.run(lambda connection: listed(connection, scopes=scopes, after=after, limit=limit))
+
+    def written(
+        self,
+        since: datetime,
+        until: datetime | None = None,
+        *,
+        scope: Scopes = None,
+        sensitive: bool = False,
+        limit: int = 50,
+    ) -> list[Memory]:
+        """Give the memories that were written down after one time and up to another, the newest first.
+
+        Parameters
+        ----------
+        sensitive : bool
+            Whether sensitive ones are among them.
+        """
+        first, last = utc(since), utc(until or datetime.now(UTC))
+        scopes = Filters(scope).scopes
+        return self.store.run(
+            lambda connection: written_between(connection, first, last, scopes=scopes, sensitive=sensitive, limit=limit)
+        )
 
     def export(self) -> Iterator[Memory]:
         """Give every memory back, in the order of arrival."""

@@ -38,6 +38,7 @@ def command(
         list[Path] | None,
         typer.Option(help="A folder with queries and qrels that gates may be run on; may be given again."),
     ] = None,
+    mcp: Annotated[bool, typer.Option("--mcp", help="Serve assistants, too, under /mcp: see hopgate mcp.")] = False,
     open_browser: Open = False,
     data: Data = None,
     dsn: Dsn = None,
@@ -64,6 +65,7 @@ def command(
         read_only=read_only,
         scopes=tuple(scope) if scope else None,
         questions=tuple(questions or ()),
+        mcp=mcp,
     )
     with opened(data, dsn) as kb:
         run(kb, settings, open_browser=open_browser, token_file=token_file)

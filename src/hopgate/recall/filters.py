@@ -107,6 +107,8 @@ def read_filters(
     cluster : int, optional
         One of the clusters of just these scopes; another one is refused, as it is made of others' texts.
     """
+    if cluster is not None and (isinstance(cluster, bool) or not isinstance(cluster, int)):
+        raise HopgateError(f"cluster is a number, not {cluster!r}: hopgate concepts clusters shows them")
     filters = Filters(scope, (), as_of, known_at, superseded)
     if not exclude and cluster is None:
         return filters

@@ -71,6 +71,10 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     for router in (*ROUTERS, *EXPLORER):
         app.include_router(router, responses=responses())
     add_pages(app, [route for router in (*ROUTERS, *EXPLORER) for route in router.routes])
+    if settings.mcp:
+        from hopgate.serve.mcp.mcp_server import mount
+
+        mount(app, kb, settings)
     handle_errors(app)
     describe(app)
     # The last one added is the outermost.

@@ -6,7 +6,7 @@ import os
 import socket
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import uvicorn
 
@@ -15,7 +15,7 @@ from hopgate.serve.app import create_app
 from hopgate.serve.serve_settings import ServeSettings
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
+    from starlette.applications import Starlette
 
     from hopgate.kb import KnowledgeBase
 
@@ -27,17 +27,17 @@ def serve(kb: KnowledgeBase, settings: ServeSettings, listening: socket.socket) 
     """Serve a store until the process is told to end."""
     app = create_app(kb, settings)
     try:
-        server_of(app).run(sockets=[listening])
+        server_of(app, lifespan="on" if settings.mcp else "off").run(sockets=[listening])
     finally:
         app.state.service.gates.close()
 
 
-def server_of(app: FastAPI) -> uvicorn.Server:
-    """Make the server of an application."""
+def server_of(app: Starlette, lifespan: Literal["on", "off"] = "off") -> uvicorn.Server:
+    """Make the server of an application; one that has to begin and to end something has a lifespan."""
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            lifespan="off",
+            lifespan=lifespan,
             log_level="warning",
             # An address may hold what somebody asked for.
             access_log=False,

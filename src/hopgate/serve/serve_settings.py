@@ -13,6 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.recall.filters import MAX_QUERY_CHARACTERS
 
 PORT = 8377
+MCP_PORT = 8378
 # What a cookie and a header both carry unquoted; shorter ones could be guessed.
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
 
@@ -46,6 +47,8 @@ class ServeSettings:
         The scopes that requests are bound to: nothing of another is seen or changed.
     questions : tuple of Path
         Folders with queries and judgements about this store's memories, that a gate may be run on.
+    mcp : bool
+        Whether assistants are served, too, under /mcp, within the same bounds.
     gates : Path, optional
         Where gates are kept; by default in the store's own folder, or in the user's data directory.
     max_body : int
@@ -75,6 +78,7 @@ class ServeSettings:
     read_only: bool = False
     scopes: tuple[str, ...] | None = None
     questions: tuple[Path, ...] = ()
+    mcp: bool = False
     gates: Path | None = None
     max_body: int = 1 << 20
     max_query: int = MAX_QUERY_CHARACTERS

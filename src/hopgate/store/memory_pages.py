@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -28,6 +29,34 @@ def listed(
         "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s)) ORDER BY id LIMIT %(limit)s",
         {"after": begin, "scopes": None if scopes is None else list(scopes), "limit": limit},
     )
-    ids = [row[0] for row in rows]
+    return _in_order(connection, [row[0] for row in rows])
+
+
+def written_between(
+    connection: Connection[Any],
+    since: datetime,
+    until: datetime,
+    *,
+    scopes: Sequence[str] | None,
+    sensitive: bool,
+    limit: int,
+) -> list[Memory]:
+    """The memories that were written down after one time and up to another, the newest first."""
+    rows = connection.execute(
+        "SELECT id FROM memories WHERE created_at > %(since)s AND created_at <= %(until)s "
+        "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s)) AND (%(sensitive)s OR NOT is_sensitive) "
+        "ORDER BY created_at DESC, id DESC LIMIT %(limit)s",
+        {
+            "since": since,
+            "until": until,
+            "scopes": None if scopes is None else list(scopes),
+            "sensitive": sensitive,
+            "limit": limit,
+        },
+    )
+    return _in_order(connection, [row[0] for row in rows])
+
+
+def _in_order(connection: Connection[Any], ids: Sequence[int]) -> list[Memory]:
     found = memories.fetch_by_id(connection, ids)
-    return [found[key] for key in ids]
+    return [found[key] for key in ids if key in found]
