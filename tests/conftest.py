@@ -22,6 +22,7 @@ _numbers = itertools.count()
 
 # Files that take longest, longest first: workers take whole files in this order, and none is left with one at the end.
 SLOW = (
+    "test_explorer.py",
     "test_gate_run.py",
     "test_notebooks.py",
     "test_docs.py",

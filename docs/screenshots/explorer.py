@@ -51,7 +51,8 @@ def photograph_explorer(place: Path, images: Path, browser: str) -> None:
                 page.goto(base + path)
                 _ready(page)
                 target = images / f"explorer-{title}-{name}.png"
-                page.screenshot(path=str(target))
+                # The history of a concept is below what was true on a date.
+                page.screenshot(path=str(target), full_page=(title, name) == ("time", "desk"))
                 _compress(target)
             context.close()
         chromium.close()
@@ -66,7 +67,7 @@ def _pages(page: Page, base: str) -> dict[str, str]:
         "graph": "/graph",
         "walk": f"/graph?walk={QUESTION}",
         "time": f"/time?as_of=2024-08-20&concept={found}",
-        "mend": "/mend",
+        "mend": "/mend?tab=curation",
         "gate": f"/gate?gate={gate}",
     }
 

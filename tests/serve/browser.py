@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,10 @@ def fill(store: Path) -> None:
     """Make the demo's store, with a name left undecided and a memory that repeats another."""
     made = corpus()
     first = next(memory for memory in made.memories if memory.external_id == "m0001")
-    repeated = Memory(REPEATED, first.content, scope=first.scope, created_at=made.memories[-1].created_at)
+    assert first.created_at is not None
+    # Soon after the first: proposals are listed in the order in which memories became known.
+    soon = first.created_at + timedelta(minutes=1)
+    repeated = Memory(REPEATED, first.content, scope=first.scope, created_at=soon)
     with hopgate.open(store, linger=0) as kb:
         kb.add(*made.memories, repeated)
         kb.embed()

@@ -70,7 +70,7 @@ def create_app(kb: KnowledgeBase, settings: ServeSettings) -> FastAPI:
     app.state.service = Service(kb, settings, metrics, GateRuns(kb, settings), RuleReader(kb))
     for router in (*ROUTERS, *EXPLORER):
         app.include_router(router, responses=responses())
-    add_pages(app, [route for router in ROUTERS for route in router.routes])
+    add_pages(app, [route for router in (*ROUTERS, *EXPLORER) for route in router.routes])
     if settings.mcp:
         from hopgate.serve.mcp.mcp_server import mount
 

@@ -13,9 +13,9 @@ from hopgate.graph.inspect.neighbourhood import TOGETHER
 from hopgate.serve.access import PREFIX
 from hopgate.serve.api.models.values import AsOf, KnownAt
 from hopgate.serve.api.models.views import (
-    CommunitiesAnswer,
-    CommunityAnswer,
-    CommunityLinkAnswer,
+    ClusterLinkAnswer,
+    DrawnClusterAnswer,
+    DrawnClustersAnswer,
     GraphOverviewAnswer,
     GraphViewAnswer,
     WalkAnswer,
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from hopgate.graph.inspect.query_walk import QueryWalk
 
 router = APIRouter(prefix=f"{PREFIX}/graph", tags=["explorer"])
-# A browser draws so many fluently: see docs/research/explorer.md.
+# What is asked of the browser: benchmarks/explorer.py measures it.
 MOST = 5000
 # Of a memory on a walk so many characters.
-SHOWN = 40
+SHOWN = 32
 
 
 @router.get("/overview", response_model=GraphOverviewAnswer)
@@ -44,9 +44,9 @@ def overview(served: Served) -> GraphOverviewAnswer:
     return GraphOverviewAnswer(concepts=counts["concepts"], edges=counts["edges"])
 
 
-@router.get("/communities", response_model=CommunitiesAnswer)
-def communities(served: Served) -> CommunitiesAnswer:
-    """Give the communities of the graph, and what joins them; they are found when they are first asked for."""
+@router.get("/clusters", response_model=DrawnClustersAnswer)
+def drawn_clusters(served: Served) -> DrawnClustersAnswer:
+    """Give the clusters of the graph, and what joins them; they are found when they are first asked for."""
     served.require_whole_store()
     found = served.kb.graph.clusters()
     several = [one for one in found if len(one) > 1]
@@ -56,9 +56,9 @@ def communities(served: Served) -> CommunitiesAnswer:
         one, other = sorted((place.get(source, 0), place.get(target, 0)))
         if one != other and one in kept and other in kept:
             weights[one, other] += weight
-    return CommunitiesAnswer(
-        communities=[
-            CommunityAnswer(
+    return DrawnClustersAnswer(
+        clusters=[
+            DrawnClusterAnswer(
                 id=one.id,
                 name=one.label,
                 size=len(one),
@@ -67,7 +67,7 @@ def communities(served: Served) -> CommunitiesAnswer:
             )
             for one in several
         ],
-        links=[CommunityLinkAnswer(source=one, target=other, weight=sum_) for (one, other), sum_ in weights.items()],
+        links=[ClusterLinkAnswer(source=one, target=other, weight=sum_) for (one, other), sum_ in weights.items()],
         alone=len(found) - len(several),
         modularity=found.modularity,
         stability=found.stability,
@@ -78,16 +78,16 @@ def communities(served: Served) -> CommunitiesAnswer:
 def view(
     served: Served,
     concept: Annotated[int | None, Query(description="Around this concept.", ge=1, le=2**63 - 1)] = None,
-    community: Annotated[int | None, Query(description="Of this community.", ge=0, le=2**31 - 1)] = None,
+    cluster: Annotated[int | None, Query(description="Of this cluster.", ge=0, le=2**31 - 1)] = None,
     depth: Annotated[int, Query(description="So many edges far.", ge=1, le=4)] = 1,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     limit: Annotated[int, Query(description="At most so many concepts.", ge=1, le=MOST)] = 100,
 ) -> JSONResponse:
-    """Give a part of the graph: around a concept, of a community, or the largest concepts of all."""
+    """Give a part of the graph: around a concept, of a cluster, or the largest concepts of all."""
     served.require_whole_store()
     try:
-        among = None if community is None else [one.id for one in served.kb.graph.clusters().members(community)]
+        among = None if cluster is None else [one.id for one in served.kb.graph.clusters().members(cluster)]
         found = served.kb.graph.neighbourhood(
             concept, among=among, depth=depth, as_of=as_of, known_at=known_at, limit=limit
         )

@@ -94,7 +94,7 @@ def together(connection: Connection[Any], concept_ids: Sequence[int], *, limit: 
 
 
 def all_pairs(connection: Connection[Any]) -> list[tuple[int, int, float]]:
-    """Which concepts are joined by what is known now, with the edges' weights: for what lies between communities."""
+    """Which concepts are joined by what is known now, with the edges' weights: for what lies between clusters."""
     return connection.execute(
         "SELECT src_id, dst_id, sum(weight)::float8 FROM concept_edges WHERE retired_at IS NULL GROUP BY 1, 2"
     ).fetchall()

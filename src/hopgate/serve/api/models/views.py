@@ -46,8 +46,8 @@ class GraphOverviewAnswer(BaseModel):
     edges: int
 
 
-class CommunityAnswer(BaseModel):
-    """A community: its most telling words and members as a name, how large it is, and the ids of its concepts."""
+class DrawnClusterAnswer(BaseModel):
+    """A cluster: its most telling words and members as a name, how large it is, and the ids of its concepts."""
 
     id: int
     name: str
@@ -56,19 +56,19 @@ class CommunityAnswer(BaseModel):
     concepts: list[int]
 
 
-class CommunityLinkAnswer(BaseModel):
-    """What joins two communities: the weight of the edges between their concepts."""
+class ClusterLinkAnswer(BaseModel):
+    """What joins two clusters: the weight of the edges between their concepts."""
 
     source: int
     target: int
     weight: float
 
 
-class CommunitiesAnswer(BaseModel):
-    """The communities of more than one concept, the largest first, and what joins them."""
+class DrawnClustersAnswer(BaseModel):
+    """The clusters of more than one concept, the largest first, and what joins them."""
 
-    communities: list[CommunityAnswer]
-    links: list[CommunityLinkAnswer]
+    clusters: list[DrawnClusterAnswer]
+    links: list[ClusterLinkAnswer]
     alone: int
     modularity: float
     stability: float

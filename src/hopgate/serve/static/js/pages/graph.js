@@ -1,4 +1,4 @@
-// Graph: communities and neighbourhoods to walk around in, and the last question's walk lit up step by step.
+// Graph: clusters and neighbourhoods to walk around in, and the last question's walk lit up step by step.
 
 import { get, post } from "../api.js";
 import { announce, count, field, h, put } from "../dom.js";
@@ -9,7 +9,7 @@ import { along, colours, NONE } from "../parts/palette.js";
 import { search } from "../parts/search.js";
 import { walkBar } from "../parts/walk.js";
 
-// Up to so many concepts are drawn at once; a larger graph begins with its communities.
+// Up to so many concepts are drawn at once; a larger graph begins with its clusters.
 const WHOLE = 400;
 const LISTED = 150;
 const GROUPS = 400;
@@ -20,7 +20,7 @@ const view = (found) => ({ nodes: found.nodes.map(concept), edges: found.edges.m
 
 function groups(found) {
   return {
-    nodes: found.communities.slice(0, GROUPS).map((one) => ({ id: one.id, name: one.name, key: `k${one.id}`, type_of: "community", community: one.id, memories: one.size * 3, kind: "community" })),
+    nodes: found.clusters.slice(0, GROUPS).map((one) => ({ id: one.id, name: one.name, key: `k${one.id}`, type_of: "cluster", cluster: one.id, memories: one.size * 3, kind: "cluster" })),
     edges: found.links.map((one) => ({ source: `k${one.source}`, target: `k${one.target}`, relation: "joined", weight: one.weight })),
   };
 }
@@ -33,11 +33,11 @@ export async function show(place, context) {
   const relations = h("fieldset", { class: "relations" }, h("legend", {}, "Edge types"));
   const list = h("ul", { class: "plain names" });
   const walk = h("div", { class: "walk", hidden: true });
-  const colourBy = h("select", { name: "colour" }, [["kind", "kind"], ["community", "community"], ["time", "time: last spoken of"]].map(([value, text]) => h("option", { value }, text)));
+  const colourBy = h("select", { name: "colour" }, [["kind", "kind"], ["cluster", "cluster"], ["time", "time: last spoken of"]].map(([value, text]) => h("option", { value }, text)));
   colourBy.value = context.parameters.get("colour") ?? "kind";
   const hidden = new Set(context.parameters.getAll("without"));
   let overview = null;
-  let found = null; // the communities, once they are there
+  let found = null; // the clusters, once they are there
   let placeOf = new Map();
 
   const find = search({
@@ -95,14 +95,14 @@ export async function show(place, context) {
       put(legend, times.length ? [[0, first], [0.5, (first + last) / 2], [1, last]].map(([share, at]) => entry(along(share), new Date(at).toISOString().slice(0, 10))) : entry(NONE, "no dates"));
       return;
     }
-    const key = by === "kind" ? (node) => node.kind ?? "" : (node) => node.community ?? placeOf.get(node.id) ?? "";
+    const key = by === "kind" ? (node) => node.kind ?? "" : (node) => node.cluster ?? placeOf.get(node.id) ?? "";
     const counts = new Map();
     for (const node of seen) counts.set(key(node), (counts.get(key(node)) ?? 0) + 1);
     const ordered = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
     const of = colours(ordered);
     canvas.change({ colourOf: (node) => of.get(key(node)) ?? NONE });
-    const named = new Map((found?.communities ?? []).map((one) => [one.id, one.name]));
-    const word = (name) => (by === "kind" ? name || "no kind" : named.get(name) ?? (found ? "alone" : "communities are being found …"));
+    const named = new Map((found?.clusters ?? []).map((one) => [one.id, one.name]));
+    const word = (name) => (by === "kind" ? name || "no kind" : named.get(name) ?? (found ? "alone" : "clusters are being found …"));
     put(legend, ordered.slice(0, 10).map((name) => entry(of.get(name), `${word(name)} (${counts.get(name)})`)), ordered.length > 10 && h("li", { class: "small muted" }, `and ${ordered.length - 10} more`));
   }
 
@@ -140,7 +140,7 @@ export async function show(place, context) {
       canvas.change({ selected: null });
       return;
     }
-    if (node.type_of === "community") return open({ community: node.id });
+    if (node.type_of === "cluster") return open({ cluster: node.id });
     canvas.change({ selected: key });
     if (node.type_of === "memory") return memoryPanel(panel, node.id);
     context.keep({ selected: node.id });
@@ -168,7 +168,7 @@ export async function show(place, context) {
   }
 
   async function open(where, { keep = true } = {}) {
-    if (keep) context.keep({ concept: "", community: "", walk: "", depth: "", selected: "", ...where }, { push: true });
+    if (keep) context.keep({ concept: "", cluster: "", walk: "", depth: "", selected: "", ...where }, { push: true });
     await load(new URLSearchParams(location.search));
   }
 
@@ -187,14 +187,14 @@ export async function show(place, context) {
           canvas.change({ selected: key });
           conceptPanel(panel, parameters.get("concept"), { centre: () => canvas.centre(key), go: (id) => open({ concept: id }) });
         }
-      } else if (parameters.get("community")) {
-        const inside = await get("graph/view", { community: parameters.get("community"), limit: 1500 });
+      } else if (parameters.get("cluster")) {
+        const inside = await get("graph/view", { cluster: parameters.get("cluster"), limit: 1500 });
         [leftOut, lighter] = [inside.left_out, inside.edges_left_out];
         canvas.show(view(inside));
       } else if ((overview ??= await get("graph/overview")).concepts > WHOLE && (await known())) {
-        leftOut = Math.max(0, found.communities.length - GROUPS) + found.alone;
+        leftOut = Math.max(0, found.clusters.length - GROUPS) + found.alone;
         canvas.show(groups(found));
-        colourBy.value = "community";
+        colourBy.value = "cluster";
       } else {
         const largest = await get("graph/view", { limit: WHOLE });
         [leftOut, lighter] = [largest.left_out, largest.edges_left_out];
@@ -208,13 +208,13 @@ export async function show(place, context) {
     }
   }
 
-  // The communities are found once; a picture that does not need them does not wait for them.
+  // The clusters are found once; a picture that does not need them does not wait for them.
   let asked = null;
   function known() {
-    asked ??= get("graph/communities").then((answer) => {
+    asked ??= get("graph/clusters").then((answer) => {
       found = answer;
-      placeOf = new Map(answer.communities.flatMap((one) => one.concepts.map((id) => [id, one.id])));
-      return answer.communities.length > 1;
+      placeOf = new Map(answer.clusters.flatMap((one) => one.concepts.map((id) => [id, one.id])));
+      return answer.clusters.length > 1;
     }, () => false);
     return asked;
   }
@@ -248,12 +248,12 @@ export async function show(place, context) {
   colourBy.addEventListener("change", () => {
     context.keep({ colour: colourBy.value });
     paint();
-    if (colourBy.value === "community") known().then(paint);
+    if (colourBy.value === "cluster") known().then(paint);
   });
 
   try {
     await load(context.parameters);
-    if (colourBy.value === "community") known().then(paint);
+    if (colourBy.value === "cluster") known().then(paint);
   } catch (error) {
     put(panel, failure(error));
   }

@@ -6,7 +6,8 @@ import { betterPlaces, firstPlaces } from "./layout.js";
 
 const MANY_EDGES = 2500;
 
-const size = (memories, many) => (many ? 1.6 : 3) + Math.min(14, Math.sqrt(memories || 0) * (many ? 0.7 : 1.3));
+// As large as many memories talk about it; smaller in a crowd, and on a phone.
+const size = (memories, many, narrow) => ((many ? 1.6 : 3) + Math.min(14, Math.sqrt(memories || 0) * (many ? 0.7 : 1.3))) * (narrow ? 0.6 : 1);
 
 export function graphCanvas(container, { clicked, hovered }) {
   let graph = new MultiDirectedGraph();
@@ -103,7 +104,7 @@ export function graphCanvas(container, { clicked, hovered }) {
   // Nodes and edges as sigma takes them, into a graph that nobody draws yet, or into the one that is drawn.
   const put = (into, { nodes, edges }) => {
     const many = into.order + nodes.length > 600;
-    const fresh = nodes.filter((node) => !into.hasNode(node.key)).map((node) => ({ ...node, label: node.name, size: size(node.memories, many) }));
+    const fresh = nodes.filter((node) => !into.hasNode(node.key)).map((node) => ({ ...node, label: node.name, size: size(node.memories, many, container.clientWidth < 480) }));
     return {
       fresh,
       write() {

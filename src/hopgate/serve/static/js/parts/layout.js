@@ -1,4 +1,4 @@
-// Where nodes lie: at once by community, then better and better by a worker.
+// Where nodes lie: at once by cluster, then better and better by a worker.
 
 const PER_NODE = 10;
 const PER_EDGE = 3;
@@ -10,12 +10,12 @@ const sunflower = (n, spread) => {
   return [radius * Math.cos(n * TURN), radius * Math.sin(n * TURN)];
 };
 
-// First places for nodes that have none: communities on a sunflower, largest first, and their members on one each.
+// First places for nodes that have none: clusters on a sunflower, largest first, and their members on one each.
 export function firstPlaces(nodes) {
   const groups = new Map();
   for (const node of nodes) {
     if (node.x !== undefined) continue;
-    const key = node.community ?? "";
+    const key = node.cluster ?? "";
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(node);
   }

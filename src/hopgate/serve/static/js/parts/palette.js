@@ -1,4 +1,4 @@
-// Colours that tell kinds and communities apart, on a light and on a dark ground.
+// Colours that tell kinds and clusters apart, on a light and on a dark ground.
 
 const APART = ["#3579d0", "#d06a10", "#2b9566", "#b34a98", "#c74343", "#7c69d8", "#97791f", "#2590a3", "#78852f", "#a3663f", "#5f7d95", "#b06a7a"];
 export const NONE = "#8a9399";

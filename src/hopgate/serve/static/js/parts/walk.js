@@ -1,6 +1,6 @@
 // The steps of a walk, one after another: where it starts, what it reaches next.
 
-import { announce, count, h, put } from "../dom.js";
+import { announce, count, h, put, short } from "../dom.js";
 
 export function walkBar(walk, lit) {
   const last = Math.max(0, ...walk.nodes.map((node) => node.step));
@@ -12,7 +12,7 @@ export function walkBar(walk, lit) {
     const here = walk.nodes.filter((node) => node.step === step);
     const concepts = here.filter((node) => node.kind !== "memory");
     const words = [concepts.length && count(concepts.length, "concept"), here.length - concepts.length && count(here.length - concepts.length, "memory", "memories")].filter(Boolean);
-    put(text, h("strong", {}, step === 0 ? "Where it starts" : `Step ${step} of ${last}`), ` · ${words.join(" and ")}: ${here.slice(0, 3).map((node) => node.text).join(", ")}${here.length > 3 ? ", …" : ""}`);
+    put(text, h("strong", {}, step === 0 ? "Where it starts" : `Step ${step} of ${last}`), ` · ${words.join(" and ")}: ${here.slice(0, 3).map((node) => short(node.text, 26)).join(", ")}${here.length > 3 ? ", …" : ""}`);
     place.dataset.step = step;
     before.disabled = step === 0;
     after.disabled = step === last;

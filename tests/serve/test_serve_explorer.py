@@ -1,0 +1,120 @@
+"""What only the explorer's pages ask for, by HTTP: parts of the graph, walks, the two times, and what is mended."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from graph_content import Scripted
+from serving import serving
+
+from hopgate.extract.extraction import Fact, Mention, found
+from hopgate.memory import Memory
+
+DAY, LATER = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def moved(kb):
+    kb.add(
+        Memory("m1", "Immich runs on the old tower.", created_at=DAY, scope="home"),
+        Memory("m2", "Immich runs on the new server.", created_at=LATER, scope="home"),
+        Memory("m3", "Immich runs on the new server.", created_at=LATER, scope="home"),
+        Memory("m4", "The cat likes the basement.", created_at=LATER, scope="work"),
+    )
+    said = {
+        "m1": found([], [Fact("Immich", "runs on", "old tower", valid_from="2024-01-01")]),
+        "m2": found([], [Fact("Immich", "runs on", "new server", valid_from="2024-06-01")]),
+        "m3": found([], [Fact("Immich", "runs on", "new server", valid_from="2024-06-01")]),
+        "m4": found([Mention("cat"), Mention("basement")], []),
+    }
+    kb.embed()
+    kb.build(Scripted(said), single_valued=["runs on"])
+    return kb
+
+
+@pytest.fixture
+def running(moved):
+    with serving(moved) as started:
+        yield started
+
+
+def test_parts_of_the_graph_and_its_clusters_are_given(running, moved):
+    immich = moved.graph.concept("Immich").concept.id
+    near = running.get("graph/view", params={"concept": immich}).json()
+    assert {node["name"] for node in near["nodes"]} == {"Immich", "old tower", "new server"}
+    assert {edge["relation"] for edge in near["edges"]} == {"runs on"}
+    assert running.get("graph/overview").json() == {"concepts": 5, "edges": 2}
+    clusters = running.get("graph/clusters").json()["clusters"]
+    assert immich in clusters[0]["concepts"]
+    inside = running.get("graph/view", params={"cluster": clusters[0]["id"]}).json()
+    assert {node["id"] for node in inside["nodes"]} == set(clusters[0]["concepts"])
+    for unknown in ({"concept": 10**9}, {"cluster": 10**9}):
+        assert running.get("graph/view", params=unknown).status_code == 404
+
+
+def test_a_walk_is_given_step_by_step(running):
+    walk = running.post("graph/walk", {"query": "What does Immich run on?"}).json()
+    start = next(node for node in walk["nodes"] if node["text"] == "Immich")
+    assert (start["kind"], start["step"], start["seed"]) == ("concept", 0, True)
+    assert {line[2] for line in walk["lines"]} <= {"mentions", "runs on", "next to"}
+    assert running.post("graph/walk", {"query": "x" * 100_000}).status_code == 422
+
+
+def test_the_two_times_are_given(running, moved):
+    assert running.get("timeline/span").json()["valid_from"].startswith("2024-01-01")
+    changed = running.get("timeline/changes", params={"since": "2024-05-01", "until": "2024-07-01"}).json()
+    assert [edge["target"] for edge in changed["began"]] == ["new server"]
+    assert [edge["target"] for edge in changed["ended"]] == ["old tower"]
+    key = moved.graph.concept("old tower").concept.id
+    assert len(running.get(f"timeline/concepts/{key}").json()["edges"]) == 2
+    assert running.get("timeline/concepts/99999").status_code == 404
+    (one,) = running.get("timeline/conflicts").json()["conflicts"]
+    assert one["settled"] and one["older"]["evidence"] == ["m1"]
+
+
+def test_what_is_mended_is_previewed_logged_and_undone(running):
+    pair = {"kept": "cat", "merged": "basement"}
+    assert running.post("mend/merges/preview", pair).json()["memories"] == 1
+    entry = running.post("mend/merges", pair).json()
+    assert entry["undoable"] and running.get("mend/log").json()["entries"][0]["id"] == entry["id"]
+    assert running.post(f"mend/log/{entry['id']}/undo").json()["undone_at"]
+    assert running.post(f"mend/log/{entry['id']}/undo").status_code == 422
+    assert running.post("mend/log/999/undo").status_code == 404
+    assert running.get("mend/merges").json() == {"proposals": []}
+    assert running.post("mend/merges/refuse", {"name": "cat"}).status_code == 422
+    contradicted, one = running.get("mend/curation").json()["proposals"]
+    assert (contradicted["action"], contradicted["gives_way"]) == ("DELETE", "m1")
+    assert (one["gives_way"], one["older_text"]) == ("m3", "Immich runs on the new server.")
+    chosen = {name: one[name] for name in ("action", "memory", "older", "reason")}
+    assert running.post("mend/curation", chosen).json()["memory_ids"] == ["m3"]
+    assert running.post("mend/removal/preview", {"ids": ["m4"]}).json()["concepts"] == ["basement", "cat"]
+    assert running.post("mend/delete", {"ids": ["m4"]}).json()["undoable"] is False
+    assert running.post("mend/delete", {"ids": ["m4"]}).status_code == 404
+
+
+def test_a_mark_is_taken_back_only_where_sensitive_texts_are_shown(running, moved):
+    entry = running.post("mend/sensitive", {"ids": ["m4"]}).json()
+    refused = running.post(f"mend/log/{entry['id']}/undo")
+    assert refused.status_code == 403 and moved.get("m4").is_sensitive
+    with serving(moved, show_sensitive=True) as open_one:
+        assert open_one.post(f"mend/log/{entry['id']}/undo").status_code == 200
+    assert not moved.get("m4").is_sensitive
+
+
+def test_who_may_only_read_or_only_some_scopes_mends_nothing(moved):
+    pair = {"kept": "cat", "merged": "basement"}
+    with serving(moved, read_only=True) as reader:
+        assert reader.post("mend/merges", pair).status_code == 403
+        assert reader.get("mend/log").status_code == 200
+    with serving(moved, scopes=("home",)) as bound:
+        for path in (
+            "graph/overview",
+            "graph/clusters",
+            "graph/view",
+            "timeline/span",
+            "timeline/conflicts",
+            "mend/log",
+        ):
+            assert bound.get(path).status_code == 403, path
+        assert bound.post("mend/delete", {"ids": ["m4"]}).status_code == 403
