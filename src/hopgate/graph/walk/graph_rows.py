@@ -110,30 +110,27 @@ def read_changes(connection: Connection[Any], arcs: Arcs, changed: Changed, conf
     )
 
 
-def _others(ids: NDArray[np.int64], changed: Sequence[int]) -> NDArray[np.bool_]:
-    """Which ids are not among the changed."""
-    return ~np.isin(ids, np.asarray(changed, np.int64))
-
-
 def _with_arcs(connection: Connection[Any], old: Arcs, changed: Sequence[int]) -> tuple[Arcs, NDArray[np.int64]]:
-    """Derive anew the arcs of every thread that a changed memory is in, or was in: its neighbours still are.
+    """Derive anew the arcs that a change may have changed; give also the memories that they are of.
 
-    Gives also the memories of these threads.
+    A memory that went leaves those whom it was joined to: what follows these is derived anew.
     """
-    touched = ~(_others(old.source, changed) & _others(old.target, changed))
-    near = sorted({*changed, *old.source[touched].tolist(), *old.target[touched].tolist()})
-    new = arc_rows.arcs(connection, near)
-    threads = [*near, *arc_rows.in_threads(connection, near)]
+    touched = _among(old, changed, changed)
+    near = {*changed, *old.source[touched].tolist(), *old.target[touched].tolist()}
+    new, sources = arc_rows.arcs_near(connection, changed, sorted(near))
     follows = old.kind == ARC_KINDS.index(FOLLOWS)
-    gone = np.where(
-        follows,
-        ~(_others(old.source, threads) & _others(old.target, threads)),
-        ~(_others(old.source, near) & _others(old.target, near)),
-    )
+    kept = ~(touched | (follows & _among(old, sources, ())))
     arcs = Arcs(
-        np.concatenate([old.source[~gone], new.source]),
-        np.concatenate([old.target[~gone], new.target]),
-        np.concatenate([old.weight[~gone], new.weight]),
-        np.concatenate([old.kind[~gone], new.kind]),
+        np.concatenate([old.source[kept], new.source]),
+        np.concatenate([old.target[kept], new.target]),
+        np.concatenate([old.weight[kept], new.weight]),
+        np.concatenate([old.kind[kept], new.kind]),
     )
-    return arcs, np.unique(np.array(threads, np.int64))
+    # An answer that also follows counts once: whoever is joined to a source anew may be joined otherwise.
+    return arcs, np.unique(np.array([*changed, *sources], np.int64))
+
+
+def _among(arcs: Arcs, sources: Sequence[int], targets: Sequence[int]) -> NDArray[np.bool_]:
+    """Which arcs have one of these as a source, or one of those as a target."""
+    from_these = np.isin(arcs.source, np.asarray(sources, np.int64))
+    return from_these | np.isin(arcs.target, np.asarray(targets, np.int64)) if len(targets) else from_these
