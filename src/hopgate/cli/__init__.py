@@ -50,6 +50,9 @@ COMMANDS = {
     "db": ("db", "Upgrade, inspect, start or stop the database."),
 }
 
+# Commands that are called so often that their words are read here where they are plain.
+QUICK = frozenset(("recall",))
+
 # command -> options that may stand alone, and what they then mean
 ALONE = {"gate": {"--statements": "own"}}
 
@@ -107,6 +110,14 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 def application(arguments: list[str]) -> None:
     """Build only the command that was called, so that nothing else is imported; all of them for the list."""
     called = next((word for word in arguments if not word.startswith("-")), None)
+    if called in QUICK and arguments[0] == called:
+        from hopgate.cli.plain_options import plain_values
+
+        command = importlib.import_module(f"hopgate.cli.{COMMANDS[called][0]}").command
+        values = plain_values(command, arguments[1:])
+        if values is not None:
+            command(**values)
+            return
     app = typer_app([called] if called in COMMANDS else list(COMMANDS))
     app(args=_with_values(arguments, ALONE.get(called or "", {})), prog_name="hopgate", standalone_mode=True)
 
