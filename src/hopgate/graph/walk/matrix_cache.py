@@ -15,13 +15,13 @@ from hopgate.graph.walk.graph_rows import read_changes, read_rows
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.matrix_file import read_matrix, write_matrix
-from hopgate.graph.walk.matrix_patch import Patchable, follows, patchable, patched
 from hopgate.store.graph import arrays, change_rows
 from hopgate.store.graph.arrays import Stamp
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.graph.walk.matrix_patch import Patchable
     from hopgate.store.store import Store
 
 # The usual view, and a few as of other times. One of the prototype's size takes 6 MB, one of a million nodes 200 MB.
@@ -132,11 +132,15 @@ class MatrixCache:
         changed = change_rows.since(snapshot, base.position, limit=MOST_CHANGED)
         if changed is None:
             return None
+        from hopgate.graph.walk.matrix_patch import patched
+
         made = patched(base, read_changes(snapshot, base.arcs, changed, config), stamp)
         return None if made is None else self._kept_for_changes(made)
 
     def _kept_for_changes(self, made: Patchable) -> GraphMatrix:
         """Keep a matrix for the next change."""
+        from hopgate.graph.walk.matrix_patch import follows
+
         config = made.matrix.config
         if follows(config):
             self._patchable[config] = made
@@ -146,6 +150,9 @@ class MatrixCache:
         return made.matrix
 
     def _load(self, snapshot: Connection[Any], stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
+        # Late: a process that finds the matrix in a file does without.
+        from hopgate.graph.walk.matrix_patch import patchable
+
         matrix = self._kept_for_changes(patchable(read_rows(snapshot, config), stamp, config))
         path = self._path(matrix.stamp, config)
         if path is not None:
