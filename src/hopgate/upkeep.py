@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.pipeline import GraphBuilder
     from hopgate.graph.build.write_statements import StatementRun
     from hopgate.memory_writer import MemoryWriter
+    from hopgate.mending import Mending
     from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
     from hopgate.store.scrub import Scrubbed
@@ -56,6 +58,13 @@ class Upkeep:
         self._writer = writer
         self._builder = builder
 
+    @cached_property
+    def mend(self) -> Mending:
+        """What people change by hand: merges, curation, marks and deletions, previewed, logged, and taken back."""
+        from hopgate.mending import Mending
+
+        return Mending(self._store, self._writer)
+
     def catch_up(
         self,
         external_ids: Sequence[str] | None = None,
@@ -70,7 +79,7 @@ class Upkeep:
         extractor : str or Extractor, optional
             By default the one without a model, in a graph that it made; a graph that a model made waits for `build`.
         """
-        from hopgate.extract.spec import extractor_from
+        from hopgate.extract.spec import as_extractor
 
         self._writer.mark_by_rules()
         with self._store.transaction() as connection:
@@ -80,7 +89,7 @@ class Upkeep:
         left = made_by if wanted and extractor is None and made_by not in ("", DEFAULT) else ""
         if not wanted or left:
             return CaughtUp(self._embedding.fill(None, progress), 0, left)
-        chosen = extractor_from(extractor or DEFAULT) if extractor is None or isinstance(extractor, str) else extractor
+        chosen = as_extractor(extractor or DEFAULT)
         if not few:
             # One after the other, so that an interruption ends it; and names and edges get vectors once the memories
             # have made the store an embedder's.

@@ -77,6 +77,11 @@ def extractor_from(
     return Replay(model, known)
 
 
+def as_extractor(given: str | Extractor) -> Extractor:
+    """Give an extractor as it is, or make the one that a name stands for."""
+    return extractor_from(given) if isinstance(given, str) else given
+
+
 def _table(path: str | Path | None) -> TypeTable:
     from hopgate.extract.model.type_table import TypeTable, read_type_table
 

@@ -6,7 +6,7 @@ from alembic import op
 from sqlalchemy import text
 
 revision = "0018"
-down_revision = "0013"
+down_revision = "0015"
 
 # Threads have theirs since 0011. A load without dates gives a whole category one time: then the id decides.
 INDEXES = {
