@@ -36,7 +36,7 @@ class WaitingNotes:
 
     def due(self, settings: Settings, scopes: Sequence[str] | None = None) -> list[str]:
         """The legs, of those that are on, for which it was not counted yet in the scopes asked for; it is then."""
-        legs = [leg for leg in ("dense", "graph") if leg in active(settings.fuser)]
+        legs: list[str] = [leg for leg in ("dense", "graph") if leg in active(settings.fuser)]
         legs = [leg for leg in legs if (leg, *(scopes or ())) not in self._counted]
         self._counted.update((leg, *(scopes or ())) for leg in legs)
         return legs
