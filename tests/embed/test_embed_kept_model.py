@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,14 @@ def test_one_that_the_runtime_refuses_is_made_again(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path))
     monkeypatch.setattr(KeptModel, "read", lambda kept: b"no model at all")
     assert BgeSmall().documents(TEXT).shape == (1, 384)
+
+
+def test_a_full_disk_keeps_nobody_from_embedding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOPGATE_CACHE", str(tmp_path))
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(KeptModel, "writing", lambda kept: contextlib.nullcontext(tmp_path / "file" / "below"))
+    assert BgeSmall().documents(TEXT).shape == (1, 384)
+    assert not kept_models(model_directory())
 
 
 def test_another_runtime_has_another_file(tmp_path: Path) -> None:

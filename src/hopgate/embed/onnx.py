@@ -130,8 +130,13 @@ class Bundled:
                 return session(optimised)
             options.graph_optimization_level = default
         data = _verified(_directory(self.folder) / "model.onnx", self.model_sha256)
-        with kept.writing() as path:
-            options.optimized_model_filepath = str(path)
+        try:
+            with kept.writing() as path:
+                options.optimized_model_filepath = str(path)
+                return session(data)
+        except Exception:
+            # A disk that is full keeps nobody from embedding.
+            options.optimized_model_filepath = ""
             return session(data)
 
 
