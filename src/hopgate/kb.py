@@ -246,9 +246,13 @@ class KnowledgeBase(LegReading):
         warn_if_barred(settings, self._warned)
         self.graph_leg.configure(settings.walk)
         preload(self.store, self._embedding, self._workers, settings)
+        # What waits is counted beside the query.
+        due = self._waiting.due(settings, filters.scopes)
+        waiting = self._workers.submit(self._waiting.counted, due, filters.scopes) if due else None
         # A change of the embedder may meet a query in the middle: it is asked again.
         hits = retried(lambda: recall(self._pipeline, text, settings, filters, exact=exact, explain=explain))
-        self._waiting.say(settings, filters.scopes)
+        if waiting is not None:
+            self._waiting.say(waiting.result())
         if not hits:
             note_unknown_scopes(self.store, filters)
         return hits

@@ -26,12 +26,13 @@ def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool
     lock : bool
         Whether they stay so until the transaction ends: who marks, changes or deletes one waits.
     """
-    kept = " FOR SHARE" if lock else ""
-    rows = connection.execute(
-        f"SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive ORDER BY id{kept}", (list(ids),)
-    ).fetchall()
+    if lock:
+        rows = connection.execute(
+            "SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive ORDER BY id FOR SHARE", (list(ids),)
+        )
+        ids = [row[0] for row in rows]
     rules = SensitivityRules.of(setting_rows.sensitivity(connection))
-    found = memories.fetch_by_id(connection, [row[0] for row in rows])
+    found = memories.fetch_by_id(connection, ids)
     return {
         key: memory for key, memory in found.items() if not (memory.is_sensitive or (rules and rules.meets(memory)))
     }

@@ -26,6 +26,8 @@ CONNECTION: dict[str, Any] = {"prepare_threshold": None, "connect_timeout": 10, 
 POOL_SIZE = 8
 # How long to wait for a connection while others use them all.
 QUEUE_S = 60
+# An idle connection is there at once; a pool does not know less.
+AT_ONCE_S = 0.001
 # After so long without one it is asked whether the server is there at all.
 PATIENCE_S = 2
 
@@ -103,6 +105,19 @@ def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> 
                 raise HopgateError(
                     f"no connection came free within {QUEUE_S} seconds: end what uses them, or raise max_connections"
                 ) from None
+        yield connection
+
+
+@contextlib.contextmanager
+def beside(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> Iterator[psycopg.Connection[Any]]:
+    """Borrow an idle connection, or open one of one's own where there is none: it knows the tables and spares 10 ms."""
+    from psycopg_pool import PoolTimeout
+
+    with contextlib.ExitStack() as stack:
+        try:
+            connection = stack.enter_context(connections.connection(timeout=AT_ONCE_S))
+        except PoolTimeout:
+            connection = stack.enter_context(contextlib.closing(connect(dsn)))
         yield connection
 
 

@@ -60,6 +60,20 @@ class Store:
             self.find_tables(connection)
             yield connection
 
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[psycopg.Connection[Any]]:
+        """Borrow a connection while others of this store may be held: an idle one of the pool's, or a new one.
+
+        It is never waited for, so that those who hold all of the pool's may wait for whoever works on this one.
+        """
+        with connect.explained():
+            if self._lent:
+                with contextlib.closing(connect.connect(self.dsn)) as connection, connection.transaction():
+                    yield connection
+                return
+            with connect.beside(self._connections(), self.dsn) as connection, connection.transaction():
+                yield connection
+
     def find_tables(self, connection: psycopg.Connection[Any]) -> None:
         """Let a transaction that has just begun find hopgate's tables, wherever they are in the database.
 

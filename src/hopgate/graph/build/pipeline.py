@@ -62,6 +62,7 @@ class GraphBuilder:
         self._store = store
         self._embedding = embedding
         self._scale = CosineScale()
+        self._has_space = False
 
     def extract(
         self,
@@ -223,6 +224,7 @@ class GraphBuilder:
         tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "statements")
         if concepts:
             tables = (*tables, "concepts")
+        indexed = tables
         after = dict.fromkeys(tables, 0)
         began, progress = time.monotonic(), Progress(stage="embedding facts and names")
         while tables:
@@ -247,12 +249,14 @@ class GraphBuilder:
                 show(progress)
             tables = full
             after |= {table: rows[table][-1][0] for table in tables}
-        if concepts:
-            self._store.run(graph_vectors.ensure_index)
+        self._store.run(partial(graph_vectors.ensure_index, tables=indexed))
 
     def _embeds(self) -> bool:
-        with self._store.transaction() as connection:
-            return vectors.has_space(connection)
+        # A store that has an embedder's vectors keeps them.
+        if not self._has_space:
+            with self._store.transaction() as connection:
+                self._has_space = vectors.has_space(connection)
+        return self._has_space
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.
@@ -301,6 +305,9 @@ class GraphBuilder:
 def _declare(connection: Connection[Any], single: Collection[str], several: Collection[str], whole: bool) -> None:
     """Note which relations have one value at a time; edges follow at once, or at the end of a whole build."""
     if not whole:
+        if not several and relation_rows.are_single_valued(connection, single):
+            # As at every addition but the first: nobody's lock is waited for.
+            return
         share(connection)
     name_rows.lock(connection)
     declared = relation_rows.declare_single_valued(connection, set(single) - set(several))
