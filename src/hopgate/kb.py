@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
+    from hopgate.scale.options import BackfillOptions
+    from hopgate.scale.summary import Backfilled
     from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
@@ -120,6 +123,13 @@ class KnowledgeBase:
         """Write a stream of memories, all or nothing, and tidy up after a large one."""
         self._waiting.count_again()
         return self._writer.load(with_progress(new, progress))
+
+    def backfill(self, *sources: str | Path, **options: Unpack[BackfillOptions]) -> Backfilled:
+        """Bring shards of many memories in, embedded and linked, each once; go on where an earlier run stopped."""
+        from hopgate.scale.backfill_run import backfill
+
+        self._waiting.count_again()
+        return backfill(sources, self.store, self._embedding, self._writer, **options)
 
     def sensitivity(self) -> SensitivityRules:
         """The rules by which this store's memories are sensitive whatever their own flag says."""
@@ -299,13 +309,13 @@ class KnowledgeBase:
     def extract(self, extractor: str | Extractor = "phrases", **options: Unpack[ExtractOptions]) -> Progress:
         """Extract mentions and facts from the memories that the extractor has not dealt with."""
         self._writer.mark_by_rules()
-        return self._builder.extract(_extractor(extractor), **options)
+        return self._builder.extract(as_extractor(extractor), **options)
 
     def build(self, extractor: str | Extractor = "phrases", **options: Unpack[BuildOptions]) -> Built:
         """Build the graph, or bring it up to date with the memories that are new."""
         self._waiting.count_again()
         self._writer.mark_by_rules()
-        return self._builder.build(_extractor(extractor), **options)
+        return self._builder.build(as_extractor(extractor), **options)
 
     def extraction_states(self) -> dict[str, int]:
         """How many memories are extracted, empty, truncated, failed or pending."""
@@ -336,11 +346,3 @@ class KnowledgeBase:
         from hopgate.graph.build.pipeline import GraphBuilder
 
         return GraphBuilder(self.store, self._embedding)
-
-
-def _extractor(extractor: str | Extractor) -> Extractor:
-    if not isinstance(extractor, str):
-        return extractor
-    from hopgate.extract.spec import extractor_from
-
-    return extractor_from(extractor)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store import extractions, memories, setting_rows, vectors
+from hopgate.store import extractions, memories, set_aside, setting_rows, vectors
 from hopgate.store.graph import version
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
     from hopgate.store.scrub import Scrubbed
+    from hopgate.store.set_aside import SetAside
     from hopgate.store.store import Store
 
 # The channel that the table's trigger notifies.
@@ -70,7 +71,7 @@ class Upkeep:
         extractor : str or Extractor, optional
             By default the one without a model, in a graph that it made; a graph that a model made waits for `build`.
         """
-        from hopgate.extract.spec import extractor_from
+        from hopgate.extract.spec import as_extractor
 
         self._writer.mark_by_rules()
         with self._store.transaction() as connection:
@@ -80,7 +81,7 @@ class Upkeep:
         left = made_by if wanted and extractor is None and made_by not in ("", DEFAULT) else ""
         if not wanted or left:
             return CaughtUp(self._embedding.fill(None, progress), 0, left)
-        chosen = extractor_from(extractor or DEFAULT) if extractor is None or isinstance(extractor, str) else extractor
+        chosen = as_extractor(extractor or DEFAULT)
         if not few:
             # One after the other, so that an interruption ends it; and names and edges get vectors once the memories
             # have made the store an embedder's.
@@ -158,6 +159,10 @@ class Upkeep:
 
         return scrub(self._store)
 
+    def set_aside(self, limit: int | None = None) -> list[SetAside]:
+        """Give the rows that backfills could not make memories of: where each lies, and why."""
+        return self._store.run(lambda connection: set_aside.listed(connection, limit))
+
     def made_by(self) -> str:
         """The extractor that made most of the graph, or nothing."""
         with self._store.transaction() as connection:
@@ -173,6 +178,7 @@ class Upkeep:
                 "pending_vectors": vectors.count_pending(connection),
                 "pending_graph": states.get("pending", 0),
                 "failed_graph": states.get("failed", 0) + states.get("truncated", 0),
+                "set_aside": set_aside.count(connection),
                 "graph_version": version.current(connection),
                 "graph_built": version.is_derived(connection),
                 "extractor": extractions.made_by(connection),

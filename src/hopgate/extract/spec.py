@@ -77,6 +77,17 @@ def extractor_from(
     return Replay(model, known)
 
 
+def as_extractor(extractor: str | Extractor) -> Extractor:
+    """Make the extractor that a name means; one that is made already is given back.
+
+    Examples
+    --------
+    >>> as_extractor("phrases") == as_extractor(as_extractor("phrases"))
+    True
+    """
+    return extractor_from(extractor) if isinstance(extractor, str) else extractor
+
+
 def _table(path: str | Path | None) -> TypeTable:
     from hopgate.extract.model.type_table import TypeTable, read_type_table
 

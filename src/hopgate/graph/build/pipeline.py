@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.graph.build.bulk_extract import BulkReaders
     from hopgate.graph.canonicalise import Canonicaliser
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
@@ -55,11 +56,18 @@ class Built:
 
 
 class GraphBuilder:
-    """Turns a store's memories into its graph."""
+    """Turns a store's memories into its graph.
 
-    def __init__(self, store: Store, embedding: Embedding) -> None:
+    Parameters
+    ----------
+    readers : BulkReaders, optional
+        Who reads memories for a build of the whole graph; by default processes of this machine, by rules alone.
+    """
+
+    def __init__(self, store: Store, embedding: Embedding, readers: BulkReaders | None = None) -> None:
         self._store = store
         self._embedding = embedding
+        self._readers = readers
         self._scale = CosineScale()
 
     def extract(
@@ -83,8 +91,8 @@ class GraphBuilder:
             The external ids of the memories to extract from: the cost is then that of these, however many others.
         """
         with build_lock(self._store) as whole:
-            if whole and _in_bulk(extractor, only, run, limit):
-                return extract_in_bulk(self._store, extractor, show, processes)
+            if whole and self._in_bulk(extractor, only, run, limit):
+                return extract_in_bulk(self._store, extractor, show, processes, self._readers)
             return self._extract(extractor, only, run, limit, show, not whole, self._resolution(ask))
 
     def build(
@@ -117,8 +125,8 @@ class GraphBuilder:
         with build_lock(self._store, rebuild=rebuild) as whole:
             self._store.run(lambda connection: _declare(connection, {*shipped, *single_valued}, several_valued, whole))
             resolution = self._resolution(ask)
-            if whole and _in_bulk(extractor, only, run, limit):
-                progress = extract_in_bulk(self._store, extractor, show, processes)
+            if whole and self._in_bulk(extractor, only, run, limit):
+                progress = extract_in_bulk(self._store, extractor, show, processes, self._readers)
             else:
                 progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
             if whole:
@@ -208,6 +216,14 @@ class GraphBuilder:
             total=total,
             show=show,
         )
+
+    def _in_bulk(self, extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
+        """Whether everything is read range by range: by rules, or by who was given for it.
+
+        Else a model is asked as its run says, a few memories at a time.
+        """
+        able = self._readers is not None or isinstance(extractor, ContextualExtractor)
+        return able and only is None and limit is None and (run is None or run == Run())
 
     def embed(self, *, concepts: bool = True, show: Show = str) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
@@ -311,10 +327,3 @@ def _declare(connection: Connection[Any], single: Collection[str], several: Coll
 def _reader(extractor: Extractor) -> Extractor:
     """The extractor that reads texts, where one that adds statements stands before it."""
     return extractor.extractor if isinstance(extractor, WithStatements) else extractor
-
-
-def _in_bulk(extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
-    """Whether rules read everything there is: a model is asked as its run says, a few memories at a time."""
-    return (
-        isinstance(extractor, ContextualExtractor) and only is None and limit is None and (run is None or run == Run())
-    )

@@ -39,6 +39,7 @@ POLICIES = {
     "concept_merges": "false",
     "extraction_cache": "false",
     "scope_roles": "false",
+    "set_aside": "false",
 }
 # What says nothing about a memory is read as it is: which embedder, which version, which settings.
 # What changed says no more than numbers, and whoever walks the graph must follow it.
