@@ -10,6 +10,7 @@ driver once and the database once: `equal_after_kills`. Notes are those of `grow
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import signal
@@ -17,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -92,11 +92,11 @@ def fill(store: Path, shards: Path, embedder: str, engine: str, workers: int | N
 
 
 def rows(store: Path) -> dict[str, str]:
-    from oracle import broken, digest
-
+    oracle = importlib.import_module("oracle")
     with hopgate.open(store) as kb, kb.store.transaction() as connection:
-        assert broken(connection) == {}
-        return digest(connection)
+        assert oracle.broken(connection) == {}
+        found: dict[str, str] = oracle.digest(connection)
+        return found
 
 
 def killed(folder: Path, shards: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -139,5 +139,4 @@ def _kill(driver: int, store: Path, counted: dict[str, int], kills: int, pause: 
 
 
 if __name__ == "__main__":
-    started = time.monotonic()
     main()

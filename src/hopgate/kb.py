@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from hopgate.extract.spec import as_extractor
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
 from hopgate.memory import Memory
@@ -27,6 +26,7 @@ from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
 from hopgate.recall.settings import RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
+from hopgate.scale.backfill_options import BackfillOptions
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
 from hopgate.store.retry import retried
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
-    from hopgate.scale.options import BackfillOptions
     from hopgate.scale.summary import Backfilled
     from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
@@ -309,13 +308,13 @@ class KnowledgeBase:
     def extract(self, extractor: str | Extractor = "phrases", **options: Unpack[ExtractOptions]) -> Progress:
         """Extract mentions and facts from the memories that the extractor has not dealt with."""
         self._writer.mark_by_rules()
-        return self._builder.extract(as_extractor(extractor), **options)
+        return self._builder.extract(extractor, **options)
 
     def build(self, extractor: str | Extractor = "phrases", **options: Unpack[BuildOptions]) -> Built:
         """Build the graph, or bring it up to date with the memories that are new."""
         self._waiting.count_again()
         self._writer.mark_by_rules()
-        return self._builder.build(as_extractor(extractor), **options)
+        return self._builder.build(extractor, **options)
 
     def extraction_states(self) -> dict[str, int]:
         """How many memories are extracted, empty, truncated, failed or pending."""

@@ -14,6 +14,7 @@ from hopgate.extract.extraction import Source, sources
 from hopgate.extract.extractor import ContextualExtractor, Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
+from hopgate.extract.spec import as_extractor
 from hopgate.extract.statements import Statement, WithStatements, read_statements
 from hopgate.graph.build import backfill
 from hopgate.graph.build.bulk_extract import extract_in_bulk
@@ -72,7 +73,7 @@ class GraphBuilder:
 
     def extract(
         self,
-        extractor: Extractor,
+        extractor: str | Extractor,
         *,
         only: Sequence[str] | None = None,
         run: Run | None = None,
@@ -90,6 +91,7 @@ class GraphBuilder:
         only : sequence of str, optional
             The external ids of the memories to extract from: the cost is then that of these, however many others.
         """
+        extractor = as_extractor(extractor)
         with build_lock(self._store) as whole:
             if whole and self._in_bulk(extractor, only, run, limit):
                 return extract_in_bulk(self._store, extractor, show, processes, self._readers)
@@ -97,7 +99,7 @@ class GraphBuilder:
 
     def build(
         self,
-        extractor: Extractor,
+        extractor: str | Extractor,
         *,
         only: Sequence[str] | None = None,
         run: Run | None = None,
@@ -118,6 +120,7 @@ class GraphBuilder:
         one against the concepts that are there, never by clustering anew, unless `rebuild` asks for it. A build that
         was broken off is taken up where it stopped.
         """
+        extractor = as_extractor(extractor)
         if statements is not None:
             extractor = WithStatements(extractor, self._state(statements))
         reader = _reader(extractor)
