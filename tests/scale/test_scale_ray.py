@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,18 @@ from shard_files import LONG, POISON, SECRET, notes, write_shards
 from word_endpoint import WordEndpoint, embed, serving
 
 import hopgate
+from hopgate.demo import corpus
+from hopgate.demo.generate import write
+from hopgate.embed.spec import split_options
 from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import read_dataset
+from hopgate.eval.gate.plan import GateOptions
+from hopgate.eval.gate.run import gate_store
+from hopgate.eval.gate.saved import saved_fingerprint
 from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine
 from hopgate.scale.ray_session import ray_session
+from hopgate.scale.tasks import tasks
 from hopgate.store.server.pid_file import pid_of
 
 ray = pytest.importorskip("ray")
@@ -157,6 +166,29 @@ def test_a_database_that_is_killed_in_the_middle_is_waited_for(
         with kb.store.transaction() as connection:
             assert broken(connection) == {}
             assert digest(connection) == _digest(other)
+
+
+def test_a_gate_on_a_cluster_gives_the_verdict_of_one_process_bit_for_bit(
+    cluster: Any, kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    kb.add(*corpus().memories)
+    kb.embed(endpoint.spec)
+    kb.build()
+    judged = []
+    for name, engine in (("here", Engine()), ("there", Engine("ray", workers=3))):
+        # A folder each: looks at the queries are counted in a ledger beside them.
+        folder, out = tmp_path / name / "demo", tmp_path / name / "out"
+        folder.parent.mkdir()
+        dataset = read_dataset(write(folder))
+        splits = {split: dict(list(qrels.items())[:9]) for split, qrels in dataset.splits.items()}
+        judgement = gate_store(kb, replace(dataset, splits=splits), GateOptions(shuffles=3), out=out, engine=engine)
+        judged.append((judgement.to_dict(), saved_fingerprint(out), judgement.evidence.arms))
+    assert judged[0] == judged[1]
+
+
+def test_what_is_wrong_with_a_task_is_what_its_own_error_says(cluster: Any) -> None:
+    with tasks(Engine("ray", workers=2)) as able, pytest.raises(HopgateError, match="unknown option 'b'"):
+        able.each(split_options, "model#b=1", [frozenset({"b"}), frozenset({"a"})])
 
 
 def test_what_is_wrong_with_a_cluster_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

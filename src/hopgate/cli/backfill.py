@@ -9,6 +9,7 @@ import typer
 from hopgate.cli import extractor_options
 from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 from hopgate.cli.embed import Embedder
+from hopgate.cli.engine_options import Address, EngineName, Workers
 from hopgate.cli.ingest import As, FromSql, KeepUnknown, Map, Scope
 
 # So many rows that were set aside are shown.
@@ -22,14 +23,9 @@ def command(
             help="Files, globs or folders of JSON lines or Parquet, or a PostgreSQL address.", metavar="SOURCE…"
         ),
     ] = None,
-    engine: Annotated[str, typer.Option(help="local: this process. ray: the workers of a Ray cluster.")] = "local",
-    address: Annotated[
-        str | None,
-        typer.Option(help="The Ray cluster, such as auto or ray://head:10001.", show_default="one of its own"),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="How many workers.", min=1, show_default="one a core of the cluster")
-    ] = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    workers: Workers = None,
     gpus_per_worker: Annotated[float, typer.Option(help="What of a GPU each worker holds.", min=0)] = 0.0,
     form: As = None,
     fields: Map = None,

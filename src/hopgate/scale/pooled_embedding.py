@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 # Texts in one question to a worker.
-AT_ONCE = 64
+AT_ONCE = 32
 
 
 class PooledEmbedder:
