@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.scale.embedded_texts import EmbeddedTexts
 from hopgate.scale.lost_items import halves, in_place_of
+from hopgate.scale.tasks import Tasks
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -65,6 +66,8 @@ class RayPool:
             num_cpus=1, num_gpus=engine.gpus_per_worker, max_restarts=-1, max_task_retries=RETRIES
         )
         self._actors = [made.remote(store.dsn, spec, extractor, 1) for _ in range(size)]
+        # Names are compared by tasks of the same cluster, on the cores that the actors leave idle meanwhile.
+        self.tasks = Tasks(ray, size, cores=0)
         self._asked: dict[Any, int] = {}
         self._told: list[Any] = []
 

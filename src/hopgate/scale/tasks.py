@@ -25,6 +25,8 @@ class Tasks:
         Connected to a cluster; without it everything is done here.
     size : int
         How many tasks run side by side.
+    cores : float
+        What each asks of a cluster: 0 where others hold the cores and are idle meanwhile.
 
     Examples
     --------
@@ -32,19 +34,26 @@ class Tasks:
     [2, 4, 8]
     """
 
-    def __init__(self, ray: Any = None, size: int = 1) -> None:
+    def __init__(self, ray: Any = None, size: int = 1, cores: float = 1) -> None:
         self._ray = ray
+        self._cores = cores
         self.size = size
 
     def each(self, work: Callable[[Any, Item], Made], shared: Any, items: Sequence[Item]) -> list[Made]:
         """Call `work(shared, item)` for every item; `shared` is sent once, and `work` is a function of a module."""
         if self._ray is None or len(items) < 2:
             return [work(shared, item) for item in items]
-        task = self._ray.remote(_called).options(num_cpus=1, max_retries=RETRIES)
+        task = self._ray.remote(_called).options(num_cpus=self._cores, max_retries=RETRIES)
         sent = self._ray.put(shared)
-        asked = [task.remote(work, sent, item) for item in items]
+        made: dict[int, Made] = {}
+        asked: dict[Any, int] = {}
         try:
-            made: list[Made] = self._ray.get(asked)
+            for number, item in enumerate(items):
+                if len(asked) >= self.size:
+                    self._take(asked, made)
+                asked[task.remote(work, sent, item)] = number
+            while asked:
+                self._take(asked, made)
         except self._ray.exceptions.RayTaskError as error:
             for one in asked:
                 self._ray.cancel(one)
@@ -52,7 +61,12 @@ class Tasks:
             if isinstance(error.cause, HopgateError):
                 raise error.cause from None
             raise
-        return made
+        return [made[number] for number in range(len(items))]
+
+    def _take(self, asked: dict[Any, int], made: dict[int, Any]) -> None:
+        """Wait for one answer."""
+        [ready], _ = self._ray.wait(list(asked), num_returns=1)
+        made[asked.pop(ready)] = self._ray.get(ready)
 
     def parts(self, items: Sequence[Item]) -> list[Sequence[Item]]:
         """Cut items into as many runs as there are workers.

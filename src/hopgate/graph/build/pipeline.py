@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from hopgate.graph.build.bulk_extract import BulkReaders
     from hopgate.graph.canonicalise import Canonicaliser
+    from hopgate.graph.canonicalise.parallel import ParallelTasks
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
@@ -63,12 +64,21 @@ class GraphBuilder:
     ----------
     readers : BulkReaders, optional
         Who reads memories for a build of the whole graph; by default processes of this machine, by rules alone.
+    tasks : ParallelTasks, optional
+        Who compares and clusters names then; by default this process.
     """
 
-    def __init__(self, store: Store, embedding: Embedding, readers: BulkReaders | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedding: Embedding,
+        readers: BulkReaders | None = None,
+        tasks: ParallelTasks | None = None,
+    ) -> None:
         self._store = store
         self._embedding = embedding
         self._readers = readers
+        self._tasks = tasks
         self._scale = CosineScale()
 
     def extract(
@@ -152,11 +162,11 @@ class GraphBuilder:
 
         def at_once(connection: Connection[Any]) -> None:
             name_rows.lock(connection)
-            write(backfill.clustered(backfill.material(connection), canonicaliser, embed), connection)
+            write(backfill.clustered(backfill.material(connection), canonicaliser, embed, self._tasks), connection)
 
         show(Progress(stage="bringing names together"))
         for _ in range(ATTEMPTS):
-            clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed)
+            clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed, self._tasks)
             if self._store.run(partial(write, clusters)):
                 return
         self._store.run(at_once)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hopgate.graph.canonicalise.parallel import ParallelTasks
 from hopgate.graph.canonicalise.units import FloatArray, IntArray
 from hopgate.graph.names.normal import initials, numbers, tokens
 
@@ -99,8 +100,14 @@ def acronyms(names: Sequence[str]) -> dict[int, list[int]]:
     return {unit: spelt[name] for unit, name in enumerate(names) if name in spelt}
 
 
-def ngram_neighbours(names: Sequence[str]) -> Iterable[tuple[int, int]]:
-    """Names that are spelt alike: nearest by TF-IDF of character 3-grams."""
+def ngram_neighbours(names: Sequence[str], tasks: ParallelTasks | None = None) -> Iterable[tuple[int, int]]:
+    """Names that are spelt alike: nearest by TF-IDF of character 3-grams.
+
+    Parameters
+    ----------
+    tasks : ParallelTasks, optional
+        Who compares ranges of names, where it is not this process.
+    """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     limit = max(2, MAX_NGRAM_NAMES) if len(names) > MAX_NGRAM_NAMES else 1.0
@@ -109,12 +116,21 @@ def ngram_neighbours(names: Sequence[str]) -> Iterable[tuple[int, int]]:
         rows: Any = vectoriser.fit_transform(names)
     except ValueError:  # no n-gram is left: nothing is spelt alike
         return
-    turned = rows.T.tocsr()
-    for start in range(0, rows.shape[0], ROWS_AT_ONCE):
-        near = (rows[start : start + ROWS_AT_ONCE] @ turned).tocsr()
-        for row in range(near.shape[0]):
-            span = slice(near.indptr[row], near.indptr[row + 1])
-            yield from _nearest(start + row, near.indices[span], near.data[span], MIN_NGRAM_COSINE)
+    ranges = range(0, rows.shape[0], ROWS_AT_ONCE)
+    given = (rows, rows.T.tocsr())
+    for near in tasks.each(_ngram_range, given, ranges) if tasks else (_ngram_range(given, at) for at in ranges):
+        yield from near
+
+
+def _ngram_range(given: tuple[Any, Any], start: int) -> list[tuple[int, int]]:
+    """The nearest of a range of names, which starts at one."""
+    rows, turned = given
+    near = (rows[start : start + ROWS_AT_ONCE] @ turned).tocsr()
+    found: list[tuple[int, int]] = []
+    for row in range(near.shape[0]):
+        span = slice(near.indptr[row], near.indptr[row + 1])
+        found += _nearest(start + row, near.indices[span], near.data[span], MIN_NGRAM_COSINE)
+    return found
 
 
 def vector_neighbours(
