@@ -81,11 +81,11 @@ class KnowledgeBase:
         self._writer = MemoryWriter(store, self._embedding)
         self._workers = ThreadPoolExecutor(4, thread_name_prefix="hopgate")
         self._warned: set[str] = set()
-        self._waiting = WaitingNotes(store)
+        self._waiting = WaitingNotes(store.reading)
         self.store_settings = StoreSettings(store)
-        self.graph_leg = GraphLeg(store)
+        self.graph_leg = GraphLeg(store.reading)
         self.graph = ConceptGraph(store, self._embedding, self.graph_leg)
-        self._pipeline = RecallPipeline(store, self._embedding, self.graph_leg, self._workers)
+        self._pipeline = RecallPipeline(store.reading, self._embedding, self.graph_leg, self._workers)
 
     def add(self, *new: Memory) -> Written:
         """Add memories, or bring those with the same external id up to date; an id given twice is refused."""
@@ -214,17 +214,16 @@ class KnowledgeBase:
         settings = self.settings(**changes)
         if legs is not None:
             settings = settings.only(legs)
-        filters = read_filters(
-            self.store, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=include_superseded
-        )
+        place, old = self.store.reading, include_superseded
+        filters = read_filters(place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old)
         warn_if_barred(settings, self._warned)
         self.graph_leg.configure(settings.walk)
-        preload(self.store, self._embedding, self._workers, settings)
+        preload(place, self._embedding, self._workers, settings)
         # A change of the embedder may meet a query in the middle: it is asked again.
         hits = retried(lambda: recall(self._pipeline, text, settings, filters, exact=exact, explain=explain))
         self._waiting.say(settings, filters.scopes)
         if not hits:
-            note_unknown_scopes(self.store, filters)
+            note_unknown_scopes(place, filters)
         return hits
 
     async def arecall(self, query: str, **options: Any) -> list[Hit]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store import extractions, memories, set_aside, setting_rows, vectors
+from hopgate.store import extractions, memories, replica, set_aside, setting_rows, vectors
 from hopgate.store.graph import version
 
 if TYPE_CHECKING:
@@ -169,7 +169,11 @@ class Upkeep:
             return extractions.made_by(connection)
 
     def status(self) -> dict[str, Any]:
-        """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules."""
+        """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules.
+
+        Where queries are answered from a replica, `replica` says how far behind it is.
+        """
+        behind = replica.lag(self._store, self._store.reading) if self._store.reading is not self._store else None
         with self._store.transaction() as connection:
             space = vectors.space(connection)
             states = extractions.states(connection)
@@ -179,6 +183,7 @@ class Upkeep:
                 "pending_graph": states.get("pending", 0),
                 "failed_graph": states.get("failed", 0) + states.get("truncated", 0),
                 "set_aside": set_aside.count(connection),
+                "replica": asdict(behind) | {"told": str(behind)} if behind else None,
                 "graph_version": version.current(connection),
                 "graph_built": version.is_derived(connection),
                 "extractor": extractions.made_by(connection),
