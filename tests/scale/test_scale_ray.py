@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -28,9 +29,11 @@ from hopgate.eval.data.dataset import read_dataset
 from hopgate.eval.gate.plan import GateOptions
 from hopgate.eval.gate.run import gate_store
 from hopgate.eval.gate.saved import saved_fingerprint
+from hopgate.extract.extraction import Extraction, Source
+from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine
-from hopgate.scale.ray_session import ray_session
+from hopgate.scale.ray_session import ray_session, spans_machines
 from hopgate.scale.tasks import tasks
 from hopgate.store.server.pid_file import pid_of
 
@@ -189,6 +192,32 @@ def test_a_gate_on_a_cluster_gives_the_verdict_of_one_process_bit_for_bit(
 def test_what_is_wrong_with_a_task_is_what_its_own_error_says(cluster: Any) -> None:
     with tasks(Engine("ray", workers=2)) as able, pytest.raises(HopgateError, match="unknown option 'b'"):
         able.each(split_options, "model#b=1", [frozenset({"b"}), frozenset({"a"})])
+
+
+class _Locked:
+    """An extractor that no other process can have."""
+
+    identity = ExtractorIdentity("locked")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def extract(self, sources: list[Source]) -> list[Extraction]:
+        return []
+
+
+def test_an_extractor_that_cannot_be_sent_is_named(
+    cluster: Any, kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", notes(1), 1)
+    with pytest.raises(HopgateError, match="the extractor locked cannot be sent to workers"):
+        kb.backfill(shards, embedder=endpoint.spec, extractor=_Locked(), engine="ray")
+
+
+def test_nodes_of_several_machines_are_told_from_those_of_one() -> None:
+    nodes = [{"NodeManagerAddress": "192.0.2.1", "Alive": True}, {"NodeManagerAddress": "192.0.2.2", "Alive": True}]
+    assert spans_machines(SimpleNamespace(nodes=lambda: nodes))
+    assert not spans_machines(SimpleNamespace(nodes=lambda: [nodes[0], {**nodes[1], "Alive": False}]))
 
 
 def test_what_is_wrong_with_a_cluster_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,9 +149,14 @@ class _Run:
             yield LocalPool(BackfillWorker(store, spec, self.extractor)), None
             return
         from hopgate.scale.ray_pool import RayPool
-        from hopgate.scale.ray_session import cluster_workers, ray_session
+        from hopgate.scale.ray_session import cluster_workers, ray_session, spans_machines
 
         with ray_session(self.engine) as ray:
+            if store.directory is not None and spans_machines(ray):
+                raise HopgateError(
+                    "an embedded store serves the workers of its own machine: give a server's address that all can "
+                    "reach, --dsn postgresql://…"
+                )
             wanted = cluster_workers(ray, self.engine)
             size = min(wanted, patiently(lambda: store.run(connection_limit.workers_allowed)))
             pool = RayPool(ray, self.engine, size, store, spec, self.extractor)

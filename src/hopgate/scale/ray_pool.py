@@ -7,6 +7,7 @@ to disks. What is left of a pipeline then is a window of questions to a pool of 
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,11 @@ class RayPool:
         made = ray.remote(RayActor).options(
             num_cpus=1, num_gpus=engine.gpus_per_worker, max_restarts=-1, max_task_retries=RETRIES
         )
-        self._actors = [made.remote(store.dsn, spec, extractor, 1) for _ in range(size)]
+        try:
+            self._actors = [made.remote(store.dsn, spec, extractor, 1) for _ in range(size)]
+        except (TypeError, pickle.PicklingError):
+            name = extractor.identity.extractor
+            raise HopgateError(f"the extractor {name} cannot be sent to workers: use --engine local") from None
         # Names are compared by tasks of the same cluster, on the cores that the actors leave idle meanwhile.
         self.tasks = Tasks(ray, size, cores=0)
         self._asked: dict[Any, int] = {}

@@ -59,5 +59,10 @@ def cluster_workers(ray: Any, engine: Engine) -> int:
     return engine.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
+def spans_machines(ray: Any) -> bool:
+    """Whether a cluster has nodes on more than one machine."""
+    return len({node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}) > 1
+
+
 def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]

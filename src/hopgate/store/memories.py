@@ -330,10 +330,11 @@ def all_ids(connection: Connection[Any]) -> list[int]:
     return [row[0] for row in connection.execute("SELECT id FROM memories ORDER BY id")]
 
 
-def page(connection: Connection[Any], *, after: int, limit: int) -> dict[int, Memory]:
-    """The next memories after an id, in order."""
+def page(connection: Connection[Any], *, after: int, limit: int, closed: bool = True) -> dict[int, Memory]:
+    """The next memories after an id, in order; sensitive ones are among them unless `closed` is false."""
+    which = "" if closed else "AND NOT is_sensitive "
     rows = connection.execute(
-        f"SELECT {_columns(connection)}, id FROM memories WHERE id > %s ORDER BY id LIMIT %s", (after, limit)
+        f"SELECT {_columns(connection)}, id FROM memories WHERE id > %s {which}ORDER BY id LIMIT %s", (after, limit)
     )
     return {row[-1]: _memory(row) for row in rows}
 
