@@ -33,7 +33,7 @@ from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine
-from hopgate.scale.ray_session import ray_session, spans_machines
+from hopgate.scale.ray_session import cluster_workers, ray_session, spans_machines
 from hopgate.scale.tasks import tasks
 from hopgate.store.server.pid_file import pid_of
 
@@ -212,6 +212,32 @@ def test_an_extractor_that_cannot_be_sent_is_named(
     shards = write_shards(tmp_path / "shards", notes(1), 1)
     with pytest.raises(HopgateError, match="the extractor locked cannot be sent to workers"):
         kb.backfill(shards, embedder=endpoint.spec, extractor=_Locked(), engine="ray")
+
+
+class _Unknown:
+    """An extractor of a module that workers do not have."""
+
+    identity = ExtractorIdentity("unknown")
+
+    def extract(self, sources: list[Source]) -> list[Extraction]:
+        return []
+
+
+def test_workers_that_cannot_be_started_set_no_row_aside(
+    cluster: Any, kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", notes(1), 1)
+    with pytest.raises(HopgateError, match="workers cannot be started"):
+        kb.backfill(shards, embedder=endpoint.spec, extractor=_Unknown(), engine="ray", workers=1)
+    assert kb.upkeep.set_aside() == []
+
+
+def test_there_are_no_more_workers_than_cores_and_gpus() -> None:
+    ray_of = SimpleNamespace(cluster_resources=lambda: {"CPU": 8.0, "GPU": 1.0})
+    assert cluster_workers(ray_of, Engine("ray")) == cluster_workers(ray_of, Engine("ray", workers=64)) == 8
+    assert cluster_workers(ray_of, Engine("ray", gpus_per_worker=0.25)) == 4
+    with pytest.raises(HopgateError, match=r"no 2\.0 GPU for a worker"):
+        cluster_workers(ray_of, Engine("ray", gpus_per_worker=2.0))
 
 
 def test_nodes_of_several_machines_are_told_from_those_of_one() -> None:

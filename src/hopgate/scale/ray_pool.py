@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.redact import redacted
 from hopgate.scale.embedded_texts import EmbeddedTexts
 from hopgate.scale.lost_items import halves, in_place_of
 from hopgate.scale.tasks import Tasks
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 # How often a question is asked again of an actor that died over it.
 RETRIES = 2
+# Seconds that workers may take to start: on a busy machine a minute.
+START_S = 300
+# So many memories in a row that workers die over are not at fault.
+PATIENCE = 10
 
 
 class RayActor:
@@ -36,6 +41,10 @@ class RayActor:
 
         self._worker = BackfillWorker(Store(dsn), spec, extractor, threads)
         self._told: Any = None
+
+    def ready(self) -> bool:
+        """Say that it is there."""
+        return True
 
     def work(self, task: str, item: Any, told: list[Any]) -> Any:
         """Do a task; what all memories show is fetched once, and again by an actor that was started again."""
@@ -71,10 +80,23 @@ class RayPool:
         except (TypeError, pickle.PicklingError):
             name = extractor.identity.extractor
             raise HopgateError(f"the extractor {name} cannot be sent to workers: use --engine local") from None
+        self._check()
         # Names are compared by tasks of the same cluster, on the cores that the actors leave idle meanwhile.
         self.tasks = Tasks(ray, size, cores=0)
         self._asked: dict[Any, int] = {}
         self._told: list[Any] = []
+        self._given_up = 0
+
+    def _check(self) -> None:
+        """Wait for the workers; where one cannot be started, no row is at fault."""
+        errors = self._ray.exceptions
+        try:
+            self._ray.get([actor.ready.remote() for actor in self._actors], timeout=START_S)
+        except errors.RayError as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()[:200]
+            raise HopgateError(
+                f"workers cannot be started ({redacted(reason)}): every node needs this hopgate and a free core"
+            ) from None
 
     def tell(self, surveys: Surveys) -> None:
         """Let every worker know what all memories show."""
@@ -113,7 +135,9 @@ class RayPool:
         """Wait for an answer; where workers die over an item, its halves are asked, and the one at fault given up."""
         errors = self._ray.exceptions
         try:
-            yield self._ray.get(asked)
+            answer = self._ray.get(asked)
+            self._given_up = 0
+            yield answer
             return
         except errors.RayTaskError as error:
             # What the worker itself raised, and not Ray's wrapping of it.
@@ -126,6 +150,11 @@ class RayPool:
             self._asked.pop(asked, None)
         parts = halves(item)
         if not parts:
+            self._given_up += 1
+            if self._given_up >= PATIENCE:
+                raise HopgateError(
+                    f"workers died over {PATIENCE} memories in a row: look into Ray's log, give them memory"
+                )
             yield in_place_of(task, item, self._store, self._extractor)
             return
         answers = [answer for part in parts for answer in self._answers(task, part, self._ask(task, part))]

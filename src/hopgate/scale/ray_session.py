@@ -55,8 +55,14 @@ def ray_session(engine: Engine) -> Iterator[Any]:
 
 
 def cluster_workers(ray: Any, engine: Engine) -> int:
-    """How many workers an engine has: as many as asked for, or one a core of its cluster."""
-    return engine.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    """How many workers an engine has: as many as asked for, and no more than the cluster has cores and GPUs for."""
+    there = ray.cluster_resources()
+    most = int(there.get("CPU", 1))
+    if engine.gpus_per_worker:
+        most = min(most, int(there.get("GPU", 0) / engine.gpus_per_worker))
+        if most < 1:
+            raise HopgateError(f"this cluster has no {engine.gpus_per_worker} GPU for a worker: ask for less")
+    return max(1, min(engine.workers or most, most))
 
 
 def spans_machines(ray: Any) -> bool:
