@@ -13,7 +13,7 @@ COVERED := 93
 # Whole files to a worker, in the order of tests/conftest.py, so that what a file's tests share is made once.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test install lint types unit extras soak coverage docs screenshots clean help
+.PHONY: demo test install lint types unit extras soak api coverage docs screenshots clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -48,6 +48,9 @@ extras: $(STAMPS)/dev $(STAMPS)/llama ## what is slow or heavy: LangChain, Llama
 
 soak: $(STAMPS)/dev ## kill, race and load for an hour, and end with a table of figures
 	$(BIN)/python tests/reliability/soak.py
+
+api: $(STAMPS)/dev ## send 5,000 made-up requests to the HTTP API, and print what came back
+	$(BIN)/python tests/serve/fuzz_api.py --requests 5000
 
 coverage: $(STAMPS)/dev ## which lines the last `make unit` did not run
 	$(BIN)/coverage report

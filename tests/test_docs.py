@@ -38,7 +38,7 @@ SHELL = (
     ". ",
 )
 # Pages that look at the synthetic corpus; the others begin with nothing.
-ON_EXAMPLE = ("recall", "rerank", "settings", "audit", "graph", "time", "troubleshooting")
+ON_EXAMPLE = ("recall", "rerank", "settings", "audit", "graph", "time", "troubleshooting", "mcp")
 ADDRESS = "postgresql://me@localhost/notes"
 ENDPOINT = "openai:my-model@http://localhost:8080/v1"
 

@@ -7,11 +7,17 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import matplotlib
 import nbformat
 import pytest
+
+matplotlib.use("agg")
+
+from matplotlib import pyplot
 from nbclient import NotebookClient
 
 import hopgate
+from hopgate.kb import KnowledgeBase
 from hopgate.plot.example import fill
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
@@ -31,6 +37,25 @@ def test_a_notebook_runs(path: Path, example: str, tmp_path: Path) -> None:
     variables = {**os.environ, "HOPGATE_STORE": example, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     client = NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}})
     client.execute(env=variables)
+
+
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if "gate" not in path.stem], ids=lambda path: path.stem)
+def test_a_notebook_runs_on_a_store_without_typed_edges(
+    path: Path, kb: KnowledgeBase, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process, which is quicker than a kernel; the gate's notebook reads a data set and no store."""
+    words = ["alder", "birch", "cedar", "dogwood", "elder", "fir", "gorse", "hazel", "ivy", "juniper", "kelp", "larch"]
+    kb.add(*(hopgate.Memory(f"m{at}", f"note {at}", tags=(words[at % 12], words[at * 5 % 12])) for at in range(24)))
+    kb.embed()
+    kb.build()
+    assert not [edge for edge in kb.graph.edges() if edge.evidence]
+    monkeypatch.setenv("HOPGATE_STORE", dsn)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    namespace: dict[str, object] = {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, f"{path.name}: {cell.source.splitlines()[0]}", "exec"), namespace)
+    pyplot.close("all")
 
 
 def test_outputs_are_stripped() -> None:

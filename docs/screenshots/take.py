@@ -1,13 +1,16 @@
 """The docs' pictures, taken anew: `make screenshots`.
 
 Runs the gate on the synthetic corpus and every notebook, writes the notebooks with their outputs as pages of the site,
-builds the site, and photographs the report and the notebooks' pages with a headless browser.
+builds the site, and photographs the report, the notebooks' pages and the explorer's with a headless browser.
+`python docs/screenshots/take.py explorer` takes those of the explorer alone.
 """
 
 from __future__ import annotations
 
 import base64
+import html
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from explorer import photograph_explorer
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +34,9 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
+        photograph_explorer(place, IMAGES, browser())
+        if sys.argv[1:] == ["explorer"]:
+            return
         environment = {**os.environ, "HOPGATE_STORE": ""}
         hopgate = [sys.executable, "-m", "hopgate", "demo", "--folder", str(place / "demo")]
         subprocess.run(hopgate, check=True, env=environment)
@@ -46,14 +53,19 @@ def main() -> None:
             photograph(shown, IMAGES / f"notebook-{path.stem}.png", (1240, 1400))
 
 
+def browser() -> str:
+    """Where the browser is; without one there are no pictures."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        sys.exit("no chromium is installed: apt-get install chromium")
+    return found
+
+
 def photograph(page: Path, target: Path, size: tuple[int, int]) -> None:
     """Let a headless browser draw a page into a file."""
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if browser is None:
-        sys.exit("no chromium is installed: apt-get install chromium")
     with tempfile.TemporaryDirectory() as profile:
         options = [f"--user-data-dir={profile}", f"--window-size={size[0]},{size[1]}", f"--screenshot={target}"]
-        subprocess.run([browser, *FLAGS, *options, page.as_uri()], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([browser(), *FLAGS, *options, page.as_uri()], check=True, stderr=subprocess.DEVNULL)
 
 
 def page(path: Path, place: Path) -> None:
@@ -84,8 +96,18 @@ def _shown(output: Any, name: str) -> str:
         (IMAGES / "notebooks" / f"{name}.png").write_bytes(base64.b64decode(data["image/png"]))
         return f"![](../images/notebooks/{name}.png)"
     if "text/html" in data:
-        return str(data["text/html"])
+        return _framed(str(data["text/html"]), name)
     return f"```text\n{data['text/plain']}\n```" if "text/plain" in data else ""
+
+
+def _framed(shown: str, name: str) -> str:
+    """Put a page that is inside an output into a file of its own: a page of text stays one."""
+    found = re.search(r'srcdoc="([^"]*)"', shown)
+    if not found:
+        return shown
+    (IMAGES / "notebooks").mkdir(exist_ok=True)
+    (IMAGES / "notebooks" / f"{name}.html").write_text(html.unescape(found[1]), encoding="utf-8")
+    return shown.replace(found[0], f'src="../../images/notebooks/{name}.html"')
 
 
 if __name__ == "__main__":

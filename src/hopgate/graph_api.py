@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError, WithdrawnError
+from hopgate.graph_views import GraphViews
 from hopgate.memory import Cleared
 from hopgate.recall.filters import Filters, Scopes
 from hopgate.sending import guarded
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.manual import Change
     from hopgate.graph.build.second_opinion import SecondOpinion
+    from hopgate.graph.communities.concept_clusters import ConceptClusters
     from hopgate.graph.inspect.concept_detail import ConceptDetail
     from hopgate.graph.inspect.edges import Edge
     from hopgate.graph.inspect.memory_detail import MemoryDetail
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 
-class ConceptGraph:
+class ConceptGraph(GraphViews):
     """The graph of a knowledge base: concepts, edges, figures, merges, curation.
 
     Made by `KnowledgeBase.graph`. A concept may be given by any of its names; an unknown name is refused.
@@ -59,10 +61,12 @@ class ConceptGraph:
         self,
         *,
         kind: str | None = None,
+        search: str | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         scope: Scopes = None,
         limit: int = 50,
+        offset: int = 0,
     ) -> list[Concept]:
         """Give the concepts that most memories talk about, those first.
 
@@ -70,26 +74,31 @@ class ConceptGraph:
         ----------
         kind : str, optional
             Only concepts of this kind.
+        search : str, optional
+            Only concepts with a name that holds this text, in any case.
         as_of : datetime, optional
             Only concepts with an edge that was true then.
         known_at : datetime, optional
             Only what was known then: memories made later do not count.
         scope : str or sequence of str, optional
             Only what memories of this scope, or of these, say, and as they call it.
+        offset : int
+            Leave out so many of the first.
         """
         from hopgate.graph.inspect.scope_listing import scope_concepts
         from hopgate.store.graph import concept_rows
 
         scopes = Filters(scope).scopes
+        wanted: dict[str, Any] = {"kind": kind, "search": search, "limit": limit, "offset": offset}
         with self._store.transaction() as connection:
             if scopes is not None:
-                return scope_concepts(connection, scopes, kind=kind, as_of=as_of, known_at=known_at, limit=limit)
-            return concept_rows.listed(connection, kind=kind, as_of=as_of, known_at=known_at, limit=limit)
+                return scope_concepts(connection, scopes, as_of=as_of, known_at=known_at, **wanted)
+            return concept_rows.listed(connection, as_of=as_of, known_at=known_at, **wanted)
 
     def concept(
-        self, name: str, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 20
+        self, name: str | int, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 20
     ) -> ConceptDetail:
-        """Give one concept: its names, the merges into it, and at most `limit` of its memories and of its edges."""
+        """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges."""
         from hopgate.graph.inspect.concept_detail import concept_detail
 
         with self._store.transaction() as connection:
@@ -111,6 +120,32 @@ class ConceptGraph:
         with guarded(graph_vectors.guard(self._store, {"concepts": names})):
             return self._embedding.embedder().documents([Cleared(name) for _, name in names])
 
+    def clusters(self, *, resolution: float = 1.0, level: int = 0, scope: Scopes = None) -> ConceptClusters:
+        """Give the clusters that the graph's structure makes of its concepts (Leiden): prints as a table.
+
+        Every concept is in one of them. They are found anew when the graph has changed, and keep their ids for as long
+        as most of their concepts stay; `recall(cluster=ID)` finds what is linked to one alone.
+
+        Parameters
+        ----------
+        resolution : float
+            Above 1 there are more and smaller clusters, below 1 fewer and larger ones.
+        level : int
+            0 is the coarsest; each further level splits the clusters of the one before.
+        scope : str or sequence of str, optional
+            Only what memories of this scope, or of these, say: nothing of another scope moves or names them.
+        """
+        from hopgate.graph.communities.find import find_clusters
+        from hopgate.store.graph import name_rows
+
+        def embed(names: Sequence[str]) -> NDArray[np.float32]:
+            # Names were read from cleared texts, and go when their memories turn sensitive.
+            with guarded(name_rows.guard(self._store, names)):
+                return self._embedding.embedder().documents([Cleared(name) for name in names])
+
+        scopes = Filters(scope).scopes
+        return find_clusters(self._store, resolution=resolution, level=level, scopes=scopes, embed=embed)
+
     def ambiguous(self, *, limit: int = 50) -> list[Ambiguous]:
         """Give the names that may be the same as another concept's and were left apart, the most alike first."""
         from hopgate.store.graph import concept_rows
@@ -120,8 +155,9 @@ class ConceptGraph:
 
     def edges(
         self,
-        of: str | None = None,
+        of: str | int | None = None,
         *,
+        relation: str | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         scope: Scopes = None,
@@ -140,8 +176,10 @@ class ConceptGraph:
         scopes = Filters(scope).scopes
         with self._store.transaction() as connection:
             if scopes is not None:
-                return scope_edges(connection, scopes, of=of, as_of=as_of, known_at=known_at, limit=limit)
-            return edges(connection, of=of, as_of=as_of, known_at=known_at, limit=limit)
+                return scope_edges(
+                    connection, scopes, of=of, relation=relation, as_of=as_of, known_at=known_at, limit=limit
+                )
+            return edges(connection, of=of, relation=relation, as_of=as_of, known_at=known_at, limit=limit)
 
     def counts(self) -> dict[str, Any]:
         """Count concepts, names, mentions, edges, merges and relations."""

@@ -4,37 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph_api import ConceptGraph
+from hopgate.leg_reading import LegReading
 from hopgate.memory import Memory
-from hopgate.memory_writer import MemoryWriter, once_each, with_progress
-from hopgate.recall.completion import pool_of
+from hopgate.memory_writer import Advance, MemoryWriter, once_each, with_progress
 from hopgate.recall.filters import Filters, Scopes, check_query, note_unknown_scopes, read_filters
 from hopgate.recall.hit import Hit
 from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.preload import preload
 from hopgate.recall.reach.warn import BarredLegWarning, warn_if_barred
 from hopgate.recall.recall import recall
-from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
+from hopgate.recall.run_legs import RecallPipeline
 from hopgate.recall.settings import RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
 from hopgate.scale.backfill_options import BackfillOptions
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
+from hopgate.store.memory_pages import listed, written_between
 from hopgate.store.retry import retried
+from hopgate.times import utc
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
+    from hopgate.recall.why_not import ExplainOptions, Explanation
     from hopgate.scale.summary import Backfilled
     from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
@@ -44,11 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BarredLegWarning", "KnowledgeBase"]
 
-Advance = Callable[[int], None]
-"""Called with how many more memories are done."""
 
-
-class KnowledgeBase:
+class KnowledgeBase(LegReading):
     """Memories in, recall out.
 
     Made by `hopgate.open`; use it in a `with` block, or call `close`.
@@ -143,6 +143,33 @@ class KnowledgeBase:
         with self.store.transaction() as connection:
             return memories.fetch(connection, [external_id]).get(external_id)
 
+    def page(self, *, scope: Scopes = None, after: str | None = None, limit: int = 50) -> list[Memory]:
+        """Give the next memories after one, in the order of arrival: of every scope, or of these."""
+        scopes = Filters(scope).scopes
+        return self.store.run(lambda connection: listed(connection, scopes=scopes, after=after, limit=limit))
+
+    def written(
+        self,
+        since: datetime,
+        until: datetime | None = None,
+        *,
+        scope: Scopes = None,
+        sensitive: bool = False,
+        limit: int = 50,
+    ) -> list[Memory]:
+        """Give the memories that were written down after one time and up to another, the newest first.
+
+        Parameters
+        ----------
+        sensitive : bool
+            Whether sensitive ones are among them.
+        """
+        first, last = utc(since), utc(until or datetime.now(UTC))
+        scopes = Filters(scope).scopes
+        return self.store.run(
+            lambda connection: written_between(connection, first, last, scopes=scopes, sensitive=sensitive, limit=limit)
+        )
+
     def export(self) -> Iterator[Memory]:
         """Give every memory back, in the order of arrival."""
         with self.store.transaction() as connection:
@@ -183,6 +210,7 @@ class KnowledgeBase:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         include_superseded: bool = False,
+        cluster: int | None = None,
         explain: bool = False,
         exact: bool | None = None,
         **changes: Unpack[RecallOptions],
@@ -201,9 +229,10 @@ class KnowledgeBase:
             External ids that are in context already.
         as_of, known_at : datetime, optional
             Walk the graph as it was true at a time, and as it was known at a time.
+        cluster : int, optional
+            Only memories that are linked to the concepts of this cluster, one of `kb.graph.clusters(scope=…)`.
         explain : bool
-            Whether hits carry each leg's rank, score and contribution, which legs could not see them, the prior and
-            the graph's path.
+            Whether hits carry what each leg did for them, which legs could not see them, and the graph's path.
         exact : bool, optional
             Whether every vector is compared, of memories and of facts, and the whole graph solved, as an evaluation
             does; by default only where there is no index.
@@ -215,7 +244,9 @@ class KnowledgeBase:
         if legs is not None:
             settings = settings.only(legs)
         place, old = self.store.reading, include_superseded
-        filters = read_filters(place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old)
+        filters = read_filters(
+            place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old, cluster=cluster
+        )
         warn_if_barred(settings, self._warned)
         self.graph_leg.configure(settings.walk)
         preload(place, self._embedding, self._workers, settings)
@@ -226,6 +257,15 @@ class KnowledgeBase:
             note_unknown_scopes(place, filters)
         return hits
 
+    def explain(self, query: str, external_id: str, **options: Unpack[ExplainOptions]) -> Explanation:
+        """Say where a memory is among a query's hits or why it is not: each leg's rank of it, and what left it out.
+
+        Takes the filters and settings that `recall` takes.
+        """
+        from hopgate.recall.why_not import explain
+
+        return explain(self._pipeline, self.store_settings, query, external_id, options)
+
     async def arecall(self, query: str, **options: Any) -> list[Hit]:
         """As `recall`, in a thread of its own: the event loop goes on meanwhile."""
         return await asyncio.to_thread(self.recall, query, **options)
@@ -233,44 +273,6 @@ class KnowledgeBase:
     async def aadd(self, *new: Memory) -> Written:
         """As `add`, in a thread of its own: the event loop goes on meanwhile."""
         return await asyncio.to_thread(self.add, *new)
-
-    def legs(
-        self,
-        query: str,
-        *,
-        settings: Settings | None = None,
-        scope: str | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        exact: bool | None = None,
-        graphs: Mapping[str, GraphLeg] | None = None,
-    ) -> tuple[Legs, dict[int, float]]:
-        """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found.
-
-        Parameters
-        ----------
-        graphs : mapping of name to GraphLeg
-            Further graph legs to run on the same base hits: other walks, controls.
-        """
-        text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
-        settings = settings or self.settings()
-        legs = run_legs(self._pipeline, text, settings, filters, exact=exact, further=graphs)
-        with self.store.transaction() as connection:
-            known = memories.weights(connection, sorted(pool_of(legs.found)))
-        return legs, {key: importance for key, (importance, _) in known.items()}
-
-    def exact_matches(self, query: str, external_ids: Sequence[str]) -> set[str]:
-        """Give those of the memories that the exact-match bonus of recall would go to: for an evaluation of it."""
-        from hopgate.recall.fuse import exact_matches
-
-        with self.store.transaction() as connection:
-            known = memories.external_ids(connection, memories.ids_of(connection, external_ids))
-            return {known[key] for key in exact_matches(connection, query, list(known))}
-
-    def id_map(self) -> dict[int, str]:
-        """Every memory's external id by the store's own."""
-        with self.store.transaction() as connection:
-            return memories.external_ids(connection, memories.all_ids(connection))
 
     def embed(self, embedder: str | None = None, *, progress: Advance | None = None) -> int:
         """Embed the memories that have no vector yet; give how many.

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 # After a load of this size the planner's statistics and the index's pending list are worth a pass of their own.
 TIDY_ABOVE = 1000
 
+Advance = Callable[[int], None]
+"""Called with how many more memories are done."""
+
 
 class MemoryWriter:
     """Writes, deletes and marks memories; what no longer holds of them goes in the same transaction."""
@@ -123,9 +126,10 @@ class MemoryWriter:
 
         Unknown ids are refused.
         """
-        return self._store.run(lambda connection: self._delete(connection, external_ids))
+        return self._store.run(lambda connection: self.delete_in(connection, external_ids))
 
-    def _delete(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+    def delete_in(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+        """As `delete`, within a transaction of the caller's."""
         ids = memories.require(connection, external_ids)
         known = memories.fetch_by_id(connection, ids).values()
         words = memory_words.of_memories(connection, ids)
@@ -137,9 +141,10 @@ class MemoryWriter:
 
     def mark_sensitive(self, external_ids: Sequence[str]) -> int:
         """Mark memories as sensitive and remove all that was ever made of their text; unknown ids are refused."""
-        return self._store.run(lambda connection: self._mark(connection, external_ids))
+        return self._store.run(lambda connection: self.mark_in(connection, external_ids))
 
-    def _mark(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+    def mark_in(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+        """As `mark_sensitive`, within a transaction of the caller's."""
         ids = memories.require(connection, external_ids)
         clearance.set_sensitive(connection, ids)
         known = memories.fetch_by_id(connection, ids).values()
@@ -151,9 +156,10 @@ class MemoryWriter:
 
         Unknown ids are refused, and memories that a rule of the store makes sensitive.
         """
-        return self._store.run(lambda connection: self._unmark(connection, external_ids))
+        return self._store.run(lambda connection: self.unmark_in(connection, external_ids))
 
-    def _unmark(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+    def unmark_in(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+        """As `unmark_sensitive`, within a transaction of the caller's."""
         ids = memories.require(connection, external_ids)
         rules = self._rules(connection)
         for memory in memories.fetch_by_id(connection, ids).values() if rules else ():
@@ -246,7 +252,7 @@ def once_each(new: Sequence[Memory]) -> Sequence[Memory]:
     return new
 
 
-def with_progress(stream: Iterable[Memory], progress: Callable[[int], None] | None) -> Iterator[Memory]:
+def with_progress(stream: Iterable[Memory], progress: Advance | None) -> Iterator[Memory]:
     """Pass memories on, reporting progress every 500."""
     for number, memory in enumerate(stream, start=1):
         yield memory

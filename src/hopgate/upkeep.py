@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.pipeline import GraphBuilder
     from hopgate.graph.build.write_statements import StatementRun
     from hopgate.memory_writer import MemoryWriter
+    from hopgate.mending import Mending
     from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
     from hopgate.store.scrub import Scrubbed
@@ -56,6 +58,13 @@ class Upkeep:
         self._embedding = embedding
         self._writer = writer
         self._builder = builder
+
+    @cached_property
+    def mend(self) -> Mending:
+        """What people change by hand: merges, curation, marks and deletions, previewed, logged, and taken back."""
+        from hopgate.mending import Mending
+
+        return Mending(self._store, self._writer)
 
     def catch_up(
         self,

@@ -191,3 +191,30 @@ def test_export_is_read_by_networkx(built, tmp_path, capsys):
     assert not any(word in text for words in corpus().canaries.values() for word in words)
     assert not any(f'"m:{key}"' in text for key in corpus().canaries)
     assert "format" in refused(capsys, "graph", "export", "--dsn", built, "--out", str(tmp_path / "g.txt"))
+
+
+def test_concepts_clusters_and_recall_within_one(built, capsys):
+    shown = run(capsys, "concepts", "clusters", "--dsn", built)
+    assert "modularity" in shown and "stability" in shown and "k-means" in shown
+    found = told(capsys, "concepts", "clusters", "--dsn", built)
+    assert set(found["agreement"]) >= {"rand", "mutual", "apart"}
+    largest = found["clusters"][0]
+    assert f"{largest['id']}" in shown and largest["label"] in shown
+    members = told(capsys, "concepts", "clusters", "--members", str(largest["id"]), "--dsn", built)["members"]
+    assert len(members) == largest["size"]
+    listed = run(capsys, "concepts", "clusters", "--members", str(largest["id"]), "--dsn", built)
+    assert members[0]["name"] in listed
+    name = members[0]["name"]
+    own = {row["_id"] for row in told(capsys, "recall", name, "--cluster", str(largest["id"]), "--dsn", built)}
+    with hopgate.open(built) as kb:
+        linked = kb.graph.mentions()
+    names = {member["name"] for member in members}
+    assert own and all(names & set(linked[one]) for one in own)
+    assert len(told(capsys, "concepts", "clusters", "--resolution", "3", "--dsn", built)["clusters"]) > len(
+        found["clusters"]
+    )
+    assert "no cluster 9999" in refused(capsys, "recall", name, "--cluster", "9999", "--dsn", built)
+
+
+def test_an_sqlite_database_has_no_clusters(tmp_path, capsys):
+    assert "no clusters" in refused(capsys, "recall", "x", "--cluster", "1", "--sqlite", str(tmp_path / "none.db"))

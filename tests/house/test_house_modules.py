@@ -15,8 +15,8 @@ ENTRIES = {"hopgate.__main__", "hopgate.cli.__main__", "hopgate.cli", *PUBLIC}
 # What programs import from a framework's side.
 ENTRIES |= {"hopgate.integrations.langchain", "hopgate.integrations.llama_index"}
 
-# A command and a picture are called after the thing they show, and so are files in these rooms.
-NAMED_AFTER_WHAT_THEY_SHOW = ("cli/", "plot/")
+# A command, a picture and an endpoint are called after the thing they show, and so are files in these rooms.
+NAMED_AFTER_WHAT_THEY_SHOW = ("cli/", "plot/", "serve/api/")
 # Any other file name that occurs in several rooms: the rooms, and the one thing it means in all of them.
 ONE_MEANING = {
     "cache.py": ({"embed", "extract"}, "what a model answered, kept by the text it was asked about"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
@@ -58,3 +60,63 @@ def cached(folder: Path, texts: Iterable[str]) -> list[str]:
     """Those of the texts whose vectors the embedding cache holds."""
     held = b"".join(path.read_bytes() for path in folder.glob("embeddings.sqlite3*"))
     return [text for text in texts if hashlib.sha256(f"document\0{text}".encode()).digest() in held]
+
+
+PLANTED = re.compile(r"zyxplanted(\w+?)zyx")
+
+
+def planted(key: str) -> str:
+    """A word for the memory of this id alone."""
+    return f"zyxplanted{key.lower()}zyx"
+
+
+@dataclass
+class Search:
+    """How often it was looked for words, in how many places, and what was found where it must not be."""
+
+    words: int = 0
+    places: int = 0
+    found: list[str] = field(default_factory=list)
+
+    def look(self, dsn: str, originals: Mapping[str, str], folder: Path | None = None) -> None:
+        """Look for the words of all memories that are sensitive now, were changed or are gone."""
+        with psycopg.connect(dsn) as connection:
+            rows = connection.execute("SELECT external_id, content, is_sensitive FROM hopgate.memories").fetchall()
+            stored = {key: (text, sensitive) for key, text, sensitive in rows}
+            # Word -> whether it may stand in the memory's own row.
+            hidden = {
+                key: key in stored and stored[key][1] and stored[key][0] == text
+                for key, text in originals.items()
+                if key not in stored or stored[key][1] or stored[key][0] != text
+            }
+            self.words += len(hidden)
+            for place, own, text in _texts(connection):
+                self.places += 1
+                for key in set(PLANTED.findall(text)) & set(hidden):
+                    if not (own and hidden[key]):
+                        self.found.append(f"{key} in {place}")
+        for path in folder.rglob("*") if folder else ():
+            if path.is_file():
+                self.places += 1
+                held = PLANTED.findall(path.read_bytes().decode("latin-1"))
+                self.found += [f"{key} in {path.name}" for key in set(held) & set(hidden)]
+
+
+def _texts(connection: psycopg.Connection[tuple[str, ...]]) -> Iterator[tuple[str, bool, str]]:
+    """Every column of every table, and each one's samples: its name, whether it is a memory's own, the words in it."""
+    columns = connection.execute(
+        "SELECT table_schema, table_name, column_name FROM information_schema.columns "
+        "WHERE table_schema NOT IN ('pg_catalog', 'information_schema')"
+    ).fetchall()
+    for schema, table, column in columns:
+        row = connection.execute(
+            f'SELECT string_agg(found_[1], \' \') FROM "{schema}"."{table}", '
+            f"regexp_matches(lower(\"{column}\"::text), 'zyxplanted\\w+?zyx', 'g') AS found_"
+        ).fetchone()
+        yield f"{table}.{column}", (table, column) in ITS_OWN, (row[0] if row else None) or ""
+    samples = connection.execute(
+        "SELECT tablename, attname, lower(concat(most_common_vals::text, histogram_bounds::text, "
+        "most_common_elems::text)) FROM pg_stats WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+    )
+    for table, column, text in samples.fetchall():
+        yield f"pg_stats of {table}.{column}", (table, column) in ITS_OWN, text

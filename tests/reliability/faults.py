@@ -8,14 +8,18 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import psycopg
+from reliability.canary import Search
 from reliability.oracle import broken, digest
 from reliability.watch import AFTER_COMMIT, BEFORE_COMMIT, ROLLBACK, watched
-from reliability.world import Command, Databases
+from reliability.world import NOTES, SECRET, Command, Databases
 
 from hopgate.embed.cache import ENVIRONMENT as CACHE
+
+ORIGINALS = {memory.external_id: memory.content for memory in (*NOTES, SECRET)}
 
 
 class Killed(BaseException):
@@ -42,13 +46,13 @@ def state_of(dsn: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _own_cache() -> Iterator[None]:
+def _own_cache() -> Iterator[Path]:
     """An empty cache of vectors: what is in it is not sent, and so not looked up, which would be another way."""
     before = os.environ.get(CACHE)
     with tempfile.TemporaryDirectory() as folder:
         os.environ[CACHE] = folder
         try:
-            yield
+            yield Path(folder)
         finally:
             if before is None:
                 del os.environ[CACHE]
@@ -128,6 +132,8 @@ class Count:
     torn: int = 0
     lost: int = 0
     examples: list[str] = field(default_factory=list)
+    # The words of memories that are gone or sensitive, wherever they may be left: after the kill, and at the end.
+    search: Search = field(default_factory=Search)
 
     def judge(self, command: Command, dsn: str, point: int, way: Way, expected: dict[str, str]) -> None:
         """Look at a store after a kill, then run the command again and look at its end."""
@@ -138,7 +144,11 @@ class Count:
             if wrong or state not in way.states:
                 self.torn += 1
                 self.examples.append(f"{command.name} at {point}: {wrong or 'a state between two commits'}")
-        command.run(dsn)
+            self.search.look(dsn, ORIGINALS)
+        with _own_cache() as cache:
+            command.run(dsn)
+            if command.name != "upgrade":
+                self.search.look(dsn, ORIGINALS, cache)
         with psycopg.connect(dsn) as connection:
             state, wrong = digest(connection), broken(connection)
         if wrong or state != expected:

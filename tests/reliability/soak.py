@@ -1,4 +1,4 @@
-"""The long form of tests/reliability: `make soak`, or `python tests/reliability/soak.py faults races load`.
+"""The long form of tests/reliability: `make soak`, or `python tests/reliability/soak.py faults races load …`.
 
 It ends with a table of its figures, and with status 1 where one of them is not what docs/reliability.md promises.
 """
@@ -6,8 +6,13 @@ It ends with a table of its figures, and with status 1 where one of them is not 
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
+import contextlib
 import itertools
 import logging
+import multiprocessing
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -17,10 +22,13 @@ from pathlib import Path
 
 import psycopg
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.extend([str(Path(__file__).parents[1] / name) for name in ("", "reliability", "sources")])
 
+from fuzz_targets import fuzz_all
+from reliability.canary import Search
 from reliability.faults import Count, in_child, walked
 from reliability.load import load
+from reliability.oracle import broken
 from reliability.races import race, writers
 from reliability.world import Databases, commands
 from word_endpoint import serving
@@ -33,7 +41,7 @@ Rows = Iterator[tuple[str, str, bool]]
 
 def faults(options: argparse.Namespace, server: EmbeddedServer, specs: tuple[str, str]) -> Rows:
     """Kill every command at all its boundaries, and at points between them until there are enough."""
-    databases = Databases(server.dsn, specs[0])
+    databases, total = Databases(server.dsn, specs[0]), Search()
     for command in commands(*specs):
         if options.only and command.name not in options.only:
             continue
@@ -52,6 +60,10 @@ def faults(options: argparse.Namespace, server: EmbeddedServer, specs: tuple[str
             f"{told}, {count.torn} torn, {count.lost} lost {count.examples[:2] or ''}",
             good,
         )
+        total.words, total.places = total.words + count.search.words, total.places + count.search.places
+        total.found += count.search.found
+    told = f"{total.words:,} times a word of a memory that was gone or sensitive, {total.places:,} places searched"
+    yield "canaries", f"{told}, {len(total.found)} found {total.found[:3] or ''}", not total.found
     databases.close()
 
 
@@ -108,10 +120,86 @@ def _loaded(where: str, options: argparse.Namespace, found: dict[str, object]) -
     yield f"{options.clients} clients × {options.seconds:.0f} s, {where}", told + problems, good
 
 
+def fuzzed(options: argparse.Namespace, server: EmbeddedServer, _: tuple[str, str]) -> Rows:
+    """Mutated inputs for every reader, and for the command line."""
+    workers = os.cpu_count() or 1
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        for number in range(workers):
+            connection.execute(f"CREATE DATABASE fuzzed_{number}")
+    dsns = [server.dsn.replace("dbname=postgres", f"dbname=fuzzed_{number}") for number in range(workers)]
+    share = -(-options.inputs // workers)
+    with concurrent.futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = list(pool.map(fuzz_all, itertools.repeat(share), range(workers), dsns))
+    for name in found[0]:
+        each = [one[name] for one in found]
+        inputs, refused = sum(one.inputs for one in each), sum(one.refused for one in each)
+        wrong = [text for one in each for text in (*one.tracebacks, *one.hangs)]
+        tracebacks, hangs = (sum(len(getattr(one, kind)) for one in each) for kind in ("tracebacks", "hangs"))
+        told = f"{inputs:,} inputs, {refused:,} refused, {tracebacks} tracebacks, {hangs} hangs"
+        yield f"fuzz: {name}", f"{told} {wrong[:1] or ''}", not wrong
+    yield "fuzz", f"{sum(one.inputs for part in found for one in part.values()):,} inputs", True
+
+
+def tested(file: str, told: str) -> Callable[[argparse.Namespace, EmbeddedServer, tuple[str, str]], Rows]:
+    """A file of the suite in its long form."""
+
+    def run(options: argparse.Namespace, _: EmbeddedServer, __: tuple[str, str]) -> Rows:
+        path = Path(__file__).with_name(file)
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(path)],
+            env={**os.environ, "HOPGATE_SOAK": "1", "HOPGATE_SOAK_WORLDS": str(options.worlds)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        problem = "" if done.returncode == 0 else done.stdout[-2000:]
+        yield file, f"{told.format(options)} {done.stdout.strip().splitlines()[-1]} {problem}", done.returncode == 0
+
+    return run
+
+
+def disks(options: argparse.Namespace, _: EmbeddedServer, __: tuple[str, str]) -> Rows:
+    """A disk that fills up while memories come in: one sentence, and nothing torn once there is room again."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200m", "tmpfs", folder], check=False)
+        if mounted.returncode:
+            yield "a full disk", "not tried: this user may not mount one", True
+            return
+        said: list[str] = []
+        wrong: list[str] = []
+        try:
+            with hopgate.open(Path(folder) / "store") as kb:
+                kb.add(hopgate.Memory("first", "Immich runs on cedar."))
+                kb.build()
+                for round_ in range(5):
+                    balloon = Path(folder) / "balloon"
+                    with contextlib.suppress(OSError), balloon.open("wb") as file:
+                        while True:
+                            file.write(bytes(1 << 16))
+                    try:
+                        kb.load(hopgate.Memory(f"r{round_}-{n}", f"Note {n}. " * 400) for n in range(20_000))
+                        wrong.append("the disk was never full")
+                    except hopgate.HopgateError as error:
+                        said.append(str(error))
+                    balloon.unlink()
+                    wrong += [] if kb.get("first") else ["the first memory is gone"]
+                    kb.add(hopgate.Memory(f"after {round_}", "Redis runs on alder."))
+                    kb.build()
+                    with psycopg.connect(kb.store.dsn) as connection:
+                        wrong += [f"{name}: {rows}" for name, rows in broken(connection).items()]
+        finally:
+            subprocess.run(["umount", "--lazy", folder], check=False)
+        wrong += [text for text in said if "\n" in text]
+        yield "a full disk", f"{len(said)} times full, {len(wrong)} wrong {wrong[:2] or said[:1]}", not wrong
+
+
 SECTIONS: dict[str, Callable[[argparse.Namespace, EmbeddedServer, tuple[str, str]], Rows]] = {
     "faults": faults,
     "races": races,
     "load": loads,
+    "disk": disks,
+    "fuzz": fuzzed,
+    "scopes": tested("test_reliability_scopes.py", "{0.worlds} worlds:"),
+    "linear": tested("test_reliability_linear.py", "16 readers × 61 texts:"),
 }
 
 
@@ -123,6 +211,8 @@ def main() -> int:
     parser.add_argument("--stride", type=int, default=1, help="pause before every so-manieth lock")
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--inputs", type=int, default=1_000_000, help="fuzzed inputs")
+    parser.add_argument("--worlds", type=int, default=2000, help="worlds of two scopes")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from reliability.canary import Search
 from reliability.faults import Count, in_process, kill_at, walked
 from reliability.races import race, writers
 from reliability.world import Databases, commands
@@ -41,6 +42,7 @@ def test_a_fault_at_a_boundary_tears_and_loses_nothing(name: str, databases: Dat
         assert kill_at(command, dsn, point, in_process)
         count.judge(command, dsn, point, way, expected)
     assert (count.kills, count.torn, count.lost) == (1, 0, 0), count.examples
+    assert count.search.found == []
 
 
 # Those that deadlocked or made facts twice.
@@ -64,3 +66,10 @@ def test_a_pair_of_writers_gets_along(
     assert raced.errors == ()
     assert raced.conflicts == 0
     assert raced.locks > pause, "the pause was never reached"
+
+
+def test_a_word_that_is_left_is_found(databases: Databases) -> None:
+    search = Search()
+    with databases.of("built") as dsn:
+        search.look(dsn, {"n0": "a text that it no longer has"})
+    assert {place for place in search.found if "memories" in place or "names" in place or "extraction" in place}

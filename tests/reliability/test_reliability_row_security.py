@@ -41,6 +41,8 @@ def test_each_role_sees_its_scope_and_nothing_else(
     Runner(capsys)("db", "upgrade", "--row-security", "--dsn", dsn)
     with kb.store.transaction() as connection:
         connection.execute("SELECT hopgate_allow(%s, 'alice'), hopgate_allow(%s, 'bob')", (alice, bob))
+    for scope in (None, "alice", "bob"):
+        kb.graph.clusters(scope=scope)
     as_bob = dsn.replace("user=hopgate", f"user={bob}")
     with psycopg.connect(as_bob, options="-c search_path=hopgate,public") as connection:
         tables = connection.execute(
@@ -61,6 +63,9 @@ def test_each_role_sees_its_scope_and_nothing_else(
     with hopgate.open(as_bob) as reading:
         assert [hit.external_id for hit in reading.recall("Ada Byron Atlas", explain=True)] == ["b1"]
         assert reading.get("a1") is None
+        own = reading.graph.clusters(scope="bob")
+        assert [hit.external_id for hit in reading.recall("Ada", scope="bob", cluster=own.of("Ada Byron").id)] == ["b1"]
+        assert CANARY not in str(reading.graph.clusters().to_dict(None)).lower()
     with hopgate.open(dsn.replace("user=hopgate", f"user={alice}")) as reading:
         assert [hit.external_id for hit in reading.recall("Ada Byron Atlas")] == ["a1"]
     assert {hit.external_id for hit in kb.recall("Atlas")} == {"a1", "b1", "n1"}

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from unittest import mock
 
 import psycopg
+from reliability.canary import planted
 
 import hopgate
 from hopgate import upkeep
@@ -30,15 +31,22 @@ _TEXTS = [
     "The spare key hangs at Bea's house. " * 120,
     "Redis runs on cedar since 2023.",
 ]
+# Each with a word of its own, which must be nowhere once its memory is gone or sensitive.
 NOTES = [
-    Memory(f"n{at}", text, created_at=DAY + timedelta(at), scope="home" if at % 3 else None, tags=("note",))
+    Memory(
+        f"n{at}",
+        f"{text} {planted(f'n{at}').title()} agrees.",
+        created_at=DAY + timedelta(at),
+        scope="home" if at % 3 else None,
+        tags=("note",),
+    )
     for at, text in enumerate(_TEXTS)
 ]
 LATER = [
     Memory("l0", "Caddy runs on birch.", created_at=DAY + timedelta(40)),
     Memory("l1", "Ada Lovelace owns the NAS.", created_at=DAY + timedelta(41)),
 ]
-SECRET = Memory("s0", "The pin is quibble.", is_sensitive=True, created_at=DAY)
+SECRET = Memory("s0", f"The pin is {planted('s0')}.", is_sensitive=True, created_at=DAY)
 
 
 @dataclass(frozen=True)

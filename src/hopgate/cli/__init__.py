@@ -46,6 +46,8 @@ COMMANDS = {
     "slices": ("slices", "Make multi-hop questions from one's own facts."),
     "gate": ("gate", "Test whether the graph earns its place."),
     "report": ("report", "Recompute a gate from disk."),
+    "mcp": ("mcp", "Offer the store to an assistant as tools."),
+    "serve": ("serve", "Show the store in a browser and serve it by HTTP."),
     "delete": ("delete", "Delete memories and what only they supported."),
     "sensitive": ("sensitive", "Mark memories as sensitive and purge what was made of them."),
     "db": ("db", "Upgrade, inspect, start or stop the database."),

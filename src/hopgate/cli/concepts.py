@@ -18,6 +18,9 @@ KnownAt = Annotated[datetime | None, typer.Option(help="Only what was known by t
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change and change nothing.")]
 Shown = Annotated[int, typer.Option(help="How many.", min=1)]
 
+# How many of the concepts that two views of clusters place differently are named.
+DIFFERING = 5
+
 
 @app.callback()
 def top(
@@ -113,6 +116,46 @@ def show(
         until = f" until {edge.valid_to:%Y-%m-%d}" if edge.valid_to else ""
         evidence = f" [{', '.join(edge.evidence[:3])}]" if edge.evidence else ""
         say(f"  {edge.source} → {edge.relation} → {edge.target}{since}{until}{evidence}")
+
+
+@app.command()
+def clusters(
+    resolution: Annotated[float, typer.Option(help="Above 1 more and smaller clusters, below 1 fewer.")] = 1.0,
+    level: Annotated[int, typer.Option(help="0 is the coarsest; each further level splits the one before.")] = 0,
+    members: Annotated[
+        int | None, typer.Option(help="Show one cluster's concepts: its id.", show_default="all clusters")
+    ] = None,
+    scope: Scope = None,
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the clusters that the graph makes of its concepts, and where groups of like names differ from them.
+
+    Example: hopgate concepts clusters --resolution 2
+    """
+    with opened(data, dsn) as kb:
+        found = kb.graph.clusters(resolution=resolution, level=level, scope=scope or None)
+        agreement = found.agreement if found.clusters and members is None else None
+    if members is not None:
+        one = found[members]
+        if as_json:
+            print_json(one.to_dict())
+            return
+        say(f"{one.id}  {one.label}")
+        for concept in one.members:
+            say(f"{concept.memory_count:6,}  {concept.name}{_bracketed(concept.kind)}")
+        return
+    if as_json:
+        print_json(found.to_dict() | {"agreement": agreement.to_dict() if agreement else None})
+        return
+    if agreement is None:
+        say("there are no concepts: run hopgate build first")
+        return
+    for line in [*str(found).splitlines(), str(agreement)]:
+        say(line)
+    for placed in agreement.apart[:DIFFERING]:
+        say(f"  {placed.name!r} is in cluster {placed.cluster}, its name among those of {placed.named_like}")
 
 
 @app.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.cli.common import cell, console, progress, say, stages
+from hopgate.cli.serve import imported, run
 from hopgate.times import moment, utc
 
 if TYPE_CHECKING:
@@ -30,10 +32,14 @@ WIDTH = 96
 REPORT = "report.html"
 SAMPLED = 8
 DATASET = "synthetic-homelab"
+QUESTIONS = "questions"
 
 
 def command(
     keep: Annotated[bool, typer.Option("--keep", help="Leave the store for exploring.")] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Show the filled store in a browser, instead of the questions and the gate.")
+    ] = False,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -46,16 +52,22 @@ def command(
 
     The graph is read out of the texts by rules, without a model; the questions are asked of it and the gate judges it.
 
-    Can be run again. Embeddings are cached, so that the second time is quicker.
+    Can be run again. Embeddings are cached, so that the second time is quicker. With --serve the store is shown in a
+    browser until Ctrl-C ends it.
 
     Example: hopgate demo --keep --folder hopgate-demo
     """
     from hopgate.demo import corpus
     from hopgate.embed.cache import default_directory
 
+    if serve:
+        imported()
     synthetic, place = corpus(), folder or default_directory() / "demo"
     with opened(place / "store" if keep else None) as kb:
         fill(kb, synthetic)
+        if serve:
+            show(kb, questions(place, synthetic))
+            return
         for title, (key, top) in SHOWN.items():
             query = next(query for query in synthetic.queries if query.id == key)
             answer(kb, title, query, synthetic, top)
@@ -76,6 +88,28 @@ def dataset(place: Path) -> Path:
     folder = write(place / DATASET)
     (folder / "triples.jsonl").unlink()
     return folder
+
+
+def questions(place: Path, synthetic: Corpus) -> Path:
+    """Write every eighth question of each half and its judgements, for gates that are run in the browser."""
+    from hopgate.demo.generate import files
+
+    few = {name: dict(list(rows.items())[::SAMPLED]) for name, rows in synthetic.qrels.items()}
+    kept = {query for rows in few.values() for query in rows}
+    asked = [query for query in synthetic.queries if query.id in kept]
+    folder = place / QUESTIONS
+    for name, text in files(replace(synthetic, queries=asked, qrels=few)).items():
+        if name.startswith(("queries", "qrels")):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def show(kb: KnowledgeBase, asked: Path) -> None:
+    """Serve the store on any port that is free."""
+    from hopgate.serve.serve_settings import ServeSettings, new_token
+
+    run(kb, ServeSettings(new_token(), port=0, questions=(asked,)))
 
 
 @contextlib.contextmanager
@@ -141,8 +175,6 @@ def answer(kb: KnowledgeBase, title: str, query: Question, synthetic: Corpus, to
 
 def gate(kb: KnowledgeBase, place: Path) -> Path:
     """Judge the graph that was just asked; give the report's path."""
-    from dataclasses import replace
-
     from hopgate.eval.data.dataset import read_dataset
     from hopgate.eval.gate.plan import GateOptions
     from hopgate.eval.gate.run import gate_store

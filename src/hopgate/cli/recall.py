@@ -15,6 +15,7 @@ from hopgate.errors import HopgateError
 if TYPE_CHECKING:
     from hopgate.recall.hit import Hit
     from hopgate.recall.settings import RecallOptions
+    from hopgate.recall.why_not import Explanation
 
 SNIPPET = 200
 
@@ -58,7 +59,13 @@ def command(
     ] = None,
     as_of: Annotated[datetime | None, typer.Option(help="Walk the graph as it was true on this date.")] = None,
     known_at: Annotated[datetime | None, typer.Option(help="Use only what was known by this date.")] = None,
+    cluster: Annotated[
+        int | None, typer.Option(help="Only memories linked to this cluster of concepts: see concepts clusters.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
+    why_not: Annotated[
+        str | None, typer.Option(help="Say instead why the memory of this _id is not among the hits, or where it is.")
+    ] = None,
     sqlite: Annotated[
         Path | None, typer.Option(help="Search this SQLite FTS5 database, read-only, instead of a store.")
     ] = None,
@@ -77,20 +84,24 @@ def command(
         "lexical_ranker": lexical_ranker,
     }  # fmt: skip
     if sqlite is not None:
+        if why_not is not None:
+            raise HopgateError("an SQLite database has one leg and no graph: --why-not is for a store")
         if scope and len(scope) > 1:
             raise HopgateError("an SQLite database is searched in one scope: give --scope once")
+        if cluster is not None:
+            raise HopgateError("an SQLite database has no graph, and so no clusters: leave --cluster out")
         _from_sqlite(sqlite, query, k, scope[0] if scope else None, exclude or [], as_json)
         return
+    changes = cast("RecallOptions", {name: value for name, value in given.items() if value is not None})
+    narrowed: dict[str, Any] = {
+        "scope": scope or None, "exclude": exclude or (), "as_of": as_of, "known_at": known_at, "cluster": cluster,
+    }  # fmt: skip
     with opened(data, dsn) as kb:
-        hits = kb.recall(
-            query,
-            scope=scope or None,
-            exclude=exclude or (),
-            as_of=as_of,
-            known_at=known_at,
-            explain=explain,
-            **cast("RecallOptions", {name: value for name, value in given.items() if value is not None}),
-        )
+        if why_not is not None:
+            found = kb.explain(query, why_not, **narrowed, **changes)
+            print_json(found.to_dict()) if as_json else _show_absence(found)
+            return
+        hits = kb.recall(query, explain=explain, **narrowed, **changes)
         empty = not hits and len(kb) == 0
     if as_json:
         print_json([hit.to_dict() for hit in hits])
@@ -123,6 +134,13 @@ def _show(query: str, hits: list[Hit], explain: bool) -> None:
         ]
         table.add_row(*row, *([cell(why(hit))] if explain else []))
     console().print(table)
+
+
+def _show_absence(found: Explanation) -> None:
+    say(found.sentence)
+    for name, sight in found.legs.items():
+        place = "–" if sight.rank is None else f"rank {sight.rank}" + (f" ({sight.score:.3f})" if sight.score else "")
+        say(f"  {name}: {place}: {sight.reason}")
 
 
 def fitting_part(text: str, query: str) -> str:

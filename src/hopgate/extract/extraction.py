@@ -120,6 +120,9 @@ class Extraction:
         What a model read and wrote for it, retries included; 0 without a model.
     dropped : tuple of (str, int)
         What was left out of the answer and how often, e.g. ``(("ungrounded", 3), ("repeated", 12))``.
+    tentative : tuple of Fact
+        What the memory's words allow and do not state: "gitea is happier on birch now" tells of a move where gitea is
+        known to have run elsewhere, and of nothing otherwise. The graph decides (`graph/temporal`).
 
     Examples
     --------
@@ -135,6 +138,7 @@ class Extraction:
     prompt_tokens: int = 0
     answer_tokens: int = 0
     dropped: tuple[tuple[str, int], ...] = ()
+    tentative: tuple[Fact, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -164,6 +168,7 @@ class Extraction:
             prompt_tokens=row["prompt_tokens"],
             answer_tokens=row["answer_tokens"],
             dropped=tuple((why, count) for why, count in row["dropped"]),
+            tentative=tuple(Fact(**fact) for fact in row.get("tentative", ())),
         )
 
 
@@ -195,6 +200,7 @@ def bounded(extraction: Extraction) -> Extraction:
     """
     if len(extraction.facts) <= MAX_FACTS and len(extraction.mentions) + 2 * len(extraction.facts) <= MAX_NAMES:
         return extraction
+    extraction = replace(extraction, tentative=())
     names: set[str] = set()
     facts: list[Fact] = []
     for fact in extraction.facts:

@@ -10,6 +10,7 @@ from hopgate.plot.concept_map import Html, concept_map, hover_map
 from hopgate.plot.concepts import Concepts, clusters, project, read_concepts
 from hopgate.plot.degree import by_degree
 from hopgate.plot.example import open_or_example
+from hopgate.plot.explore import explore
 from hopgate.plot.gate import gains, slices, weight_sweep
 from hopgate.plot.network import neighbourhood, walk_picture
 from hopgate.plot.timeline import timeline
@@ -20,6 +21,7 @@ __all__ = [
     "by_degree",
     "clusters",
     "concept_map",
+    "explore",
     "gains",
     "hover_map",
     "neighbourhood",

@@ -67,10 +67,6 @@ def clusters(vectors: NDArray[np.floating], count: int = 8, *, seed: int = 0) ->
     >>> clusters(np.array([[1.0, 0], [1, 0.1], [0, 1]]), 2).tolist()
     [0, 0, 1]
     """
-    from sklearn.cluster import KMeans
+    from hopgate.graph.communities.name_groups import grouped_by_name
 
-    labels = KMeans(min(count, len(vectors)), n_init=4, random_state=seed).fit_predict(vectors)
-    sizes = np.bincount(labels)
-    place = np.empty_like(sizes)
-    place[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    return np.asarray(place[labels], np.int64)
+    return grouped_by_name(vectors, count, seed=seed)

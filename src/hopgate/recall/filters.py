@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hopgate.errors import HopgateError
 from hopgate.store import memories
+from hopgate.store.graph import cluster_rows, link_rows
 from hopgate.times import utc
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Filters:
     ----------
     scope : str or sequence of str, optional
         The scope, or the scopes, that memories may have.
+    concepts : tuple of int, optional
+        Only memories that are linked to one of these: those of a cluster.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class Filters:
     as_of: datetime | None = None
     known_at: datetime | None = None
     superseded: bool = False
+    concepts: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scope", _checked_scope(self.scope))
@@ -75,7 +79,15 @@ class Filters:
             # Memories made after `known_at` were not known then.
             conditions.append("created_at <= %(known_at)s")
             parameters["known_at"] = self.known_at
+        if self.concepts is not None:
+            conditions.append(link_rows.LINKED_TO)
+            parameters["concepts"] = list(self.concepts)
         return " AND ".join(conditions) or "true", parameters
+
+    @property
+    def whole_scope(self) -> Filters:
+        """The same scopes and times, with nothing of them left out."""
+        return replace(self, exclude=(), concepts=None)
 
 
 def read_filters(
@@ -86,13 +98,30 @@ def read_filters(
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     superseded: bool = False,
+    cluster: int | None = None,
 ) -> Filters:
-    """Make the filters of a recall; excluded memories are given by external id, and unknown ids are passed over."""
-    ids: tuple[int, ...] = ()
-    if exclude:
-        with store.transaction() as connection:
-            ids = tuple(memories.ids_of(connection, exclude))
-    return Filters(scope, ids, as_of, known_at, superseded)
+    """Make the filters of a recall; excluded memories are given by external id, and unknown ids are passed over.
+
+    Parameters
+    ----------
+    cluster : int, optional
+        One of the clusters of just these scopes; another one is refused, as it is made of others' texts.
+    """
+    if cluster is not None and (isinstance(cluster, bool) or not isinstance(cluster, int)):
+        raise HopgateError(f"cluster is a number, not {cluster!r}: hopgate concepts clusters shows them")
+    filters = Filters(scope, (), as_of, known_at, superseded)
+    if not exclude and cluster is None:
+        return filters
+    with store.transaction() as connection:
+        if exclude:
+            filters = replace(filters, exclude=tuple(memories.ids_of(connection, exclude)))
+        if cluster is None:
+            return filters
+        concepts = cluster_rows.concepts_of(connection, sorted(filters.scopes or ()), cluster)
+    if concepts is None:
+        named = "".join(f" --scope {one}" for one in filters.scopes or ())
+        raise HopgateError(f"there is no cluster {cluster!r}: hopgate concepts clusters{named} finds and shows them")
+    return replace(filters, concepts=concepts)
 
 
 def note_unknown_scopes(store: Store, filters: Filters) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.memory import Memory
 
 if TYPE_CHECKING:
+    from hopgate.graph.walk.explain import PathPart
     from hopgate.recall.rerank import RerankCost
 
 
@@ -45,6 +46,8 @@ class Hit:
         Empty unless an explanation was asked for.
     path : tuple of str
         For the graph leg: seed concept → relation → concept → memory.
+    path_parts : tuple of PathPart
+        The same path, each part with its kind and its id, to draw it.
     unseen : mapping of leg name to float
         The legs that could not see the memory (no vector, sensitive, not linked), and what it was granted in the place
         of each; empty unless an explanation was asked for.
@@ -84,6 +87,7 @@ class Hit:
     walk_score: float | None = None
     rerank_cost: RerankCost | None = None
     passage: Passage | None = None
+    path_parts: tuple[PathPart, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The hit as plain values."""

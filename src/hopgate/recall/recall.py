@@ -52,10 +52,12 @@ def recall(
         hit = Hit(rank, memory.external_id, fused.score, memory, {}, fused.bonus, fused.prior, lifted=fused.id in up)
         if explain:
             walked = staged.trace if fused.id in staged.walk_scores else legs.trace if "graph" in fused.ranks else None
+            parts = pipeline.graph.explain(walked, fused.id) if walked else ()
             hit = replace(
                 hit,
                 legs=_leg_parts(fused, lists),
-                path=pipeline.graph.explain(walked, fused.id) if walked else (),
+                path=tuple(part.text for part in parts),
+                path_parts=parts,
                 mixture=walked.mixture.in_words() if walked else "",
                 as_of=legs.trace.asked if legs.trace else "",
                 unseen=fused.granted,

@@ -34,7 +34,7 @@ def check_address(dsn: str) -> str:
         raise HopgateError(f"{scheme[0]} is not a PostgreSQL address: {_FORM}")
     try:
         known = bool(conninfo_to_dict(dsn)) or _URI.match(dsn)
-    except ProgrammingError:
+    except (ProgrammingError, UnicodeEncodeError):
         known = None
     if not known:
         raise HopgateError(f"this is not a PostgreSQL address: {_FORM}; a folder is given with --data")

@@ -16,9 +16,10 @@ _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 # An older memory is contradicted when each of its facts is ended by one of the newer memory's: same source, same
 # single-valued relation, another target, a later start.
 _CONTRADICTED = (
-    "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id) AND NOT EXISTS (SELECT 1 FROM facts f "
+    "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id AND weight > 0) AND NOT EXISTS (SELECT 1 FROM facts f "
     "JOIN relations r ON r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
-    "JOIN concept_names t ON t.id = f.object_id WHERE f.memory_id = o.id AND NOT (r.single_valued AND EXISTS ("
+    "JOIN concept_names t ON t.id = f.object_id WHERE f.memory_id = o.id AND f.weight > 0 "
+    "AND NOT (r.single_valued AND EXISTS ("
     "SELECT 1 FROM facts g JOIN relations q ON q.raw = g.relation JOIN concept_names u ON u.id = g.subject_id "
     "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = %(id)s AND u.concept_id = s.concept_id "
     "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "

@@ -15,7 +15,8 @@ def day(month: int, number: int = 1) -> datetime:
 
 
 def targets(kb: hopgate.KnowledgeBase, name: str, as_of: datetime) -> list[str]:
-    return [edge.target for edge in kb.graph.edges(name, as_of=as_of) if edge.source == name]
+    edges = [edge for edge in kb.graph.edges(name, as_of=as_of) if edge.source == name]
+    return [edge.target for edge in edges if edge.relation != "stored in"]
 
 
 @pytest.mark.parametrize("at_once", [True, False])
@@ -31,6 +32,51 @@ def test_a_move_supersedes_whether_notes_come_together_or_one_by_one(kb: hopgate
     assert targets(kb, "mealie", day(6)) == ["topaz"]
     hits = kb.recall("which host does mealie run on", k=2)
     assert {hit.external_id for hit in hits} == {"m1", "m2"}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_no_pattern_states_is_a_move_where_the_graph_knows_better(
+    kb: hopgate.KnowledgeBase, at_once: bool
+) -> None:
+    notes = [
+        Memory("m1", "mealie runs on onyx.", created_at=day(1)),
+        Memory("m2", "topaz runs jellyfin.", created_at=day(2)),
+        Memory("m3", "mealie feels so much snappier on topaz now!", created_at=day(5)),
+    ]
+    for batch in [notes] if at_once else [[note] for note in notes]:
+        kb.add(*batch)
+        kb.build()
+    assert targets(kb, "mealie", day(3)) == ["onyx"]
+    assert targets(kb, "mealie", day(6)) == ["topaz"]
+    # It is no fact of its own memory's, and without the first note it says nothing.
+    assert kb.graph.memory("m3").facts == ()
+    kb.delete(["m1"])
+    assert targets(kb, "mealie", day(6)) == []
+    kb.add(notes[0])
+    kb.build()
+    assert targets(kb, "mealie", day(6)) == ["topaz"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "mealie would feel snappier on topaz.",
+        "Is mealie on topaz now?",
+        "A copy of mealie is on topaz now.",
+        "Tried mealie on topaz, went back to onyx.",
+        "mealie's database is on topaz now.",
+        "Not sure mealie is happier on topaz now.",
+        "mealie now backs up to topaz.",
+    ],
+)
+def test_what_is_no_move_ends_nothing(kb: hopgate.KnowledgeBase, said: str) -> None:
+    kb.add(
+        Memory("m1", "mealie runs on onyx.", created_at=day(1)),
+        Memory("m2", "topaz runs jellyfin.", created_at=day(2)),
+        Memory("m3", said, created_at=day(5)),
+    )
+    kb.build()
+    assert targets(kb, "mealie", day(6)) == ["onyx"]
 
 
 def test_plain_contradictions_are_not_all_additions(kb: hopgate.KnowledgeBase) -> None:

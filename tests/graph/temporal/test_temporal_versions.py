@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.temporal.precedence import EdgeVersion, current_edges
+from hopgate.graph.temporal.precedence import EdgeVersion, Tentative, current_edges
 from hopgate.graph.temporal.versions import Changes, apply_changes, edge_history, supersede
 
 SINGLE = frozenset({"lives in"})
@@ -132,6 +132,37 @@ def test_a_move_closes_the_old_edge_and_retires_the_row_that_said_otherwise() ->
     assert holders(table, 60) == {"munich"}
     assert holders(table, 60, known=1) == {"berlin"}
     assert holders(table, 20) == {"berlin"}
+
+
+def maybe(dst: str, recorded: int) -> EdgeVersion:
+    return replace(fact(dst, None, None, recorded), tentative=Tentative.ALONE)
+
+
+def beside(dst: str, recorded: int) -> EdgeVersion:
+    return replace(fact(dst, None, None, recorded), tentative=Tentative.BESIDE)
+
+
+def test_a_tentative_fact_tells_of_a_change_where_something_else_was_stated_before() -> None:
+    assert current_edges([maybe("munich", 2)], SINGLE) == ()
+    assert current_edges([maybe("munich", 2), maybe("bonn", 1)], SINGLE) == ()
+    table = edge_history([fact("berlin", None, None, 1), maybe("munich", 2)], SINGLE)
+    assert holders(table, 1001) == {"berlin"} and holders(table, 1003) == {"munich"}
+    assert not any(row.tentative for row in table)
+    # What is stated later begins after it; what is stated again was never over.
+    assert spans(current_edges([fact("berlin", 5, None, 3), maybe("munich", 2)], SINGLE), "munich") == [(1002, None)]
+    assert spans(current_edges([fact("berlin", 1005, None, 3), maybe("munich", 2)], SINGLE), "munich") == []
+    again = [fact("berlin", None, None, 1), maybe("munich", 2), fact("berlin", None, None, 3)]
+    assert spans(current_edges(again, SINGLE), "munich") == []
+    # Named beside what held before, one other: it is the new one, whatever the words and their order.
+    berlin = fact("berlin", None, None, 1)
+    assert spans(current_edges([berlin, beside("munich", 2)], SINGLE), "munich") == []
+    both = [beside("munich", 2), beside("berlin", 2)]
+    assert spans(current_edges([berlin, *both], SINGLE), "munich") == [(1002, None)]
+    assert current_edges(both, SINGLE) == ()
+    three = current_edges([berlin, *both, beside("bonn", 2)], SINGLE)
+    assert {edge.dst for edge in three} == {"berlin"}
+    # Of a relation with several values nothing ends anything.
+    assert spans(current_edges([fact("berlin", None, None, 1), maybe("munich", 2)]), "munich") == []
 
 
 def test_an_older_fact_that_arrives_late_takes_its_place_in_the_past() -> None:

@@ -184,6 +184,8 @@ def is_rare(word: str, code: str, limit: float) -> bool:
     """
     if len(word) < 3 or word in _SMALL or word in _CALENDAR or not _WORD.fullmatch(word):
         return False
+    if word.endswith("ier") and zipf(word[:-3] + "y", "en") > 2:
+        return False  # "snappier"
     if "-" in word and all(zipf(part, code) > 3 or zipf(part, "en") > 3 or len(part) < 3 for part in word.split("-")):
         return False
     stem = word.removesuffix("s") if word.endswith("s") else word

@@ -18,6 +18,7 @@ from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.sentence_facts import facts as prose_facts
+from hopgate.extract.rules.tentative import may_tell_change, named_beside, tentative_facts
 
 # How far a pattern may be trusted: the share right on the tuning half of benchmarks/notes, rounded down.
 STATED, COMMON = 0.9, 0.7
@@ -39,24 +40,29 @@ _ARTICLE = re.compile(
 def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     """Yield the facts of a memory: those of the patterns for notes, then those of encyclopaedic prose.
 
+    A fact of confidence 0 or less is tentative: see `tentative`.
+
     Examples
     --------
     >>> from datetime import datetime
     >>> from hopgate.extract.rules.reading import read
     >>> from hopgate.memory import Cleared
     >>> source = Source("m1", Cleared("Moved immich from cedar to alder yesterday."), created_at=datetime(2024, 5, 4))
-    >>> for fact in note_facts(read(source), source):
+    >>> for fact in (one for one in note_facts(read(source), source) if one.confidence > 0):
     ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from, "|", fact.valid_to)
     immich | runs on | alder | 2024-05-03 | None
     immich | runs on | cedar | None | 2024-05-03
     """
     who = Referents(reading, source)
-    for clause in clauses(reading):
+    sentences, changing = list(clauses(reading)), may_tell_change(reading)
+    for clause in sentences:
         made = list(_of_clause(clause, who))
         if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
             made = list(_of_clause(replace(clause, text=shorter), who))
-        yield from made
+        yield from made or (tentative_facts(clause, who) if changing else ())
         who.leave(clause)
+    if changing:
+        yield from named_beside(sentences, who)
     yield from _prose(reading)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
@@ -14,7 +14,7 @@ from hopgate.extract.rules.note_facts import note_facts
 from hopgate.extract.rules.reading import read
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "4"
+RULES = "5"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -57,7 +57,8 @@ class Phrases:
 
     def _one(self, source: Source) -> Extraction:
         reading = read(source)
-        typed = _once(note_facts(reading, source)) if self.facts else ()
+        told = _once(note_facts(reading, source)) if self.facts else ()
+        typed = tuple(fact for fact in told if fact.confidence > 0)
         names: dict[str, str] = {}
         for given, kind in ((source.tags, "tag"), (source.keywords, "keyword")):
             for name in given:
@@ -76,7 +77,9 @@ class Phrases:
                     names.setdefault(name, kind_of(name))
         known = kinds_from(typed)
         mentions = [Mention(name, known.get(name) or kind) for name, kind in names.items() if name]
-        return found(mentions, typed)
+        stated = {(fact.subject, fact.relation) for fact in typed}
+        maybe = tuple(fact for fact in told if fact.confidence <= 0 and (fact.subject, fact.relation) not in stated)
+        return replace(found(mentions, typed), tentative=maybe)
 
 
 def _once(facts: Iterable[Fact]) -> tuple[Fact, ...]:

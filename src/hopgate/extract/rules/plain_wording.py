@@ -58,13 +58,22 @@ _CHANGES: tuple[_Change, ...] = (
         ),
         r"\1 \2",
     ),
+    # "on host jade", "on the server jade".
+    (
+        re.compile(
+            r"\b(on|onto|to|from|off|auf|op|sur|su|en) (?:(?:the|a|an|my|our|der|dem|den|de|le|la|il|el) )?"
+            r"(?:host|node|vm|server|box|machine|pi|vps|rechner|serveur|servidor)(?: called| named| namens)? (?=⟨)"
+        ),
+        r"\1 ",
+    ),
     (re.compile(r"\bnow now\b"), "now"),
 )
 _HINTS = re.compile(
     r"n['’]t\b| not |longer|anymore|these days|nowadays|for good|moment|immediate|here on|heutzutage|week|morning|"
     r"evening|afternoon|month|this time|night|in the end|once|the way|btw|planned|at last|long last|a while|other day|"
     r"heute|nacht|woche|semaine|semana|container|instance|stack|pod|deployment|^no more|had to|"
-    r"(?:called|named|,) ⟨| and (?:his|her|their|its) "
+    r"(?:called|named|namens|,|host|node|vm|server|box|machine|pi|vps|rechner|serveur|servidor) ⟨| and "
+    r"(?:his|her|their|its) "
 )
 _BRACKETS = re.compile(r" \( (?:[^\s()]+ )*\)")
 # ", my cousin ,": who somebody is, between commas.

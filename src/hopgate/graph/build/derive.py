@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
-from hopgate.graph.temporal.precedence import EdgeVersion
+from hopgate.graph.temporal.precedence import EdgeVersion, Tentative
 from hopgate.graph.temporal.versions import edge_history
 from hopgate.store.graph import edge_rows, fact_rows
 from hopgate.store.graph.edge_rows import EdgeRow
@@ -16,6 +16,9 @@ from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+# What a tentative fact weighs once another one shows what it tells: less than any that a pattern states.
+TOLD_BY_OTHERS = 0.5
 
 
 def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
@@ -52,7 +55,12 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
     7 5 None (10, 11)
     8 None None (12,)
     """
-    runs = [list(run) for _, run in groupby(facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to))]
+    runs = [
+        list(run)
+        for _, run in groupby(
+            facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to, tentativeness(fact))
+        )
+    ]
     versions = [
         EdgeVersion(
             run[0].src_id,
@@ -62,12 +70,14 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
             run[0].valid_to,
             run[0].recorded_at,
             evidence=tuple(sorted({fact.memory_id for fact in run})),
+            tentative=tentativeness(run[0]),
         )
         for run in runs
     ]
     weights: dict[tuple[int, int], float] = defaultdict(float)
     for fact in facts:
-        weights[fact.dst_id, fact.memory_id] = max(weights[fact.dst_id, fact.memory_id], fact.weight)
+        known = weights[fact.dst_id, fact.memory_id]
+        weights[fact.dst_id, fact.memory_id] = max(known, fact.weight if fact.weight > 0 else TOLD_BY_OTHERS)
     rows = _same_but_evidence_joined(edge_history(versions, {group.relation} if group.dst_id is None else ()))
     result = []
     for row in rows:
@@ -76,6 +86,13 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
         times = (row.valid_from, row.valid_to, row.recorded_at, row.retired_at)
         result.append(EdgeRow(group.src_id, dst, row.relation, weight, *times, evidence))
     return result
+
+
+def tentativeness(fact: CanonicalFact) -> Tentative:
+    """How a fact was told, by its weight: see `extract/rules/tentative.py`."""
+    if fact.weight > 0:
+        return Tentative.NO
+    return Tentative.BESIDE if fact.weight < 0 else Tentative.ALONE
 
 
 def _same_but_evidence_joined(table: Sequence[EdgeVersion]) -> list[EdgeVersion]:

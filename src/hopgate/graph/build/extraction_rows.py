@@ -40,7 +40,7 @@ def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> E
                 names[normal] = (spelling, first or kind)
         for place, (normal, (spelling, kind)) in enumerate(names.items()):
             mentions.append((memory_id, place, normal, spelling, kind, initials(normal) or None))
-        for place, fact in enumerate(extraction.facts):
+        for place, fact in enumerate((*extraction.facts, *extraction.tentative)):
             subject, object_ = normalise(fact.subject), normalise(fact.object)
             start, end = moment(fact.valid_from), moment(fact.valid_to)
             if subject in names and object_ in names and fact.relation.strip() and not backwards(start, end):

@@ -71,7 +71,7 @@ def add(
         for name, kind in names_used(one.extraction):
             if row := known.get(normalise(name)):
                 mentions.append((one.memory_id, row.id, name, kind))
-        for fact in one.extraction.facts:
+        for fact in (*one.extraction.facts, *one.extraction.tentative):
             subject, object_ = known.get(normalise(fact.subject)), known.get(normalise(fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
             if subject is None or object_ is None or not fact.relation.strip() or backwards(start, end):
@@ -229,5 +229,5 @@ def _fact_keys(batch: Iterable[Extracted]) -> set[tuple[str, str, str]]:
     return {
         (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
         for one in batch
-        for fact in one.extraction.facts
+        for fact in (*one.extraction.facts, *one.extraction.tentative)
     }

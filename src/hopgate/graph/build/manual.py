@@ -17,7 +17,9 @@ from hopgate.store.graph.merge_rows import BY_HAND, BulkMerge
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.store.graph.concept_rows import Concept
     from hopgate.store.graph.fact_rows import FactGroup
+    from hopgate.store.graph.merge_rows import MergeRow
 
 
 # Who decided a merge that a model was asked about, in the record of merges.
@@ -81,18 +83,32 @@ def split(connection: Connection[Any], concept_id: int) -> list[Change]:
     merges = merge_rows.merges_into(connection, concept_id)
     if not merges:
         raise HopgateError(f"nothing was merged into {kept.name!r}: hopgate concepts show tells what it is made of")
-    changes = []
-    for merged in merges:
-        rows = [row for row in name_rows.of_concepts(connection, [concept_id]) if row.id in merged.name_ids]
-        name_ids = [row.id for row in rows]
-        memory_ids = link_rows.memories_of_concepts(connection, [concept_id])
-        groups = fact_rows.groups_of_names(connection, name_ids)
-        merge_rows.restore(connection, merged)
-        name_rows.move(connection, name_ids, merged.merged_id)
-        _follow_move(connection, [concept_id, merged.merged_id], memory_ids, groups, name_ids)
-        names = tuple(row.name for row in rows)
-        changes.append(Change(kept.name, merged.merged_name, names, len(memory_ids), len(groups)))
-    return changes
+    return [_take_back(connection, kept, merged) for merged in merges]
+
+
+def undo_merge(connection: Connection[Any], merge_id: int) -> Change:
+    """Undo one merge; one that was undone, or whose concept became part of another since, is refused."""
+    name_rows.lock(connection)
+    merged = merge_rows.get(connection, merge_id)
+    if merged is None:
+        raise HopgateError("this merge was undone already, or its names are gone")
+    names = name_rows.by_id(connection, merged.name_ids)
+    if any(row.concept_id != merged.kept_id for row in names):
+        raise HopgateError("the merged concept became part of another one since: undo that merge first")
+    return _take_back(connection, concept_rows.get(connection, merged.kept_id), merged)
+
+
+def _take_back(connection: Connection[Any], kept: Concept, merged: MergeRow) -> Change:
+    """Give a merged concept its names back, and bring the graph into line."""
+    rows = [row for row in name_rows.of_concepts(connection, [kept.id]) if row.id in merged.name_ids]
+    name_ids = [row.id for row in rows]
+    memory_ids = link_rows.memories_of_concepts(connection, [kept.id])
+    groups = fact_rows.groups_of_names(connection, name_ids)
+    merge_rows.restore(connection, merged)
+    name_rows.move(connection, name_ids, merged.merged_id)
+    _follow_move(connection, [kept.id, merged.merged_id], memory_ids, groups, name_ids)
+    names = tuple(row.name for row in rows)
+    return Change(kept.name, merged.merged_name, names, len(memory_ids), len(groups))
 
 
 def _follow_move(

@@ -36,19 +36,22 @@ class ConceptDetail:
 
 def concept_detail(
     connection: Connection[Any],
-    name: str,
+    name: str | int,
     *,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     limit: int = 20,
 ) -> ConceptDetail:
-    """Read the concept that a name belongs to, with at most `limit` memories and edges; an unknown name is refused."""
-    concept = concept_rows.find(connection, normalise(name), name)
+    """Read the concept of a name, or of an id, with at most `limit` memories and edges; an unknown one is refused."""
+    if isinstance(name, int):
+        concept = concept_rows.get(connection, name)
+    else:
+        concept = concept_rows.find(connection, normalise(name), name)
     return ConceptDetail(
         concept,
         tuple(merge_rows.merges_into(connection, concept.id)),
         tuple(concept_rows.memories_about(connection, concept.id, known_at=known_at, limit=limit)),
-        tuple(edges(connection, of=name, as_of=as_of, known_at=known_at, limit=limit)),
+        tuple(edges(connection, of=concept.id, as_of=as_of, known_at=known_at, limit=limit)),
     )
 
 

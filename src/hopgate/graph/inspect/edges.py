@@ -34,7 +34,8 @@ def edges(
     *,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
-    of: str | None = None,
+    of: str | int | None = None,
+    relation: str | None = None,
     limit: int | None = None,
 ) -> list[Edge]:
     """Read edges, all or one concept's.
@@ -45,11 +46,15 @@ def edges(
         Only edges that were true then; by default whatever their time of validity.
     known_at : datetime, optional
         As they were known then; by default now.
-    of : str, optional
-        A name of the concept whose edges are wanted; an unknown one is refused.
+    of : str or int, optional
+        A name of the concept whose edges are wanted, or its id; an unknown name is refused.
+    relation : str, optional
+        Only edges of this relation.
     """
-    concept = concept_rows.find(connection, normalise(of), of).id if of is not None else None
-    rows = edge_rows.visible(connection, as_of=as_of, known_at=known_at, concept_id=concept, limit=limit)
+    concept = concept_rows.find(connection, normalise(of), of).id if isinstance(of, str) else of
+    rows = edge_rows.visible(
+        connection, as_of=as_of, known_at=known_at, concept_id=concept, relation=relation, limit=limit
+    )
     return [edge_of(row) for row in rows]
 
 

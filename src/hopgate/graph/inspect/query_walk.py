@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ class VisitedNode:
     mass: float
     is_memory: bool
     is_seed: bool
+    concept_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,10 @@ class QueryWalk:
     lines: tuple[tuple[str, str], ...]
     graph: WalkGraph
     start: NDArray[np.float64]
+
+    def steps(self) -> dict[str, int]:
+        """How many steps each node is from where a walk starts: a seed concept, or a memory that the base found."""
+        return steps_from_seeds(self.nodes, self.lines)
 
     def memory_scores(self, *, damping: float = 0.8, degree_correction: float = 0.0) -> NDArray[np.floating]:
         """Score every memory of the graph by walks from the same start, with another damping or correction."""
@@ -84,9 +90,40 @@ def query_walk(
     joined = {name for line in lines for name in line}
     # A dense hit that no concept leads to has mass only because the walk may start there: it is left out.
     nodes = {
-        name: VisitedNode(float(mass[at]), at < split, at in seeds) for at, name in label.items() if name in joined
+        name: VisitedNode(
+            float(mass[at]), at < split, at in seeds, None if at < split else int(matrix.concept_ids[at - split])
+        )
+        for at, name in label.items()
+        if name in joined
     }
     return QueryWalk(query, nodes, tuple(sorted(lines)), graph, start.vector)
+
+
+def steps_from_seeds(nodes: Mapping[str, VisitedNode], lines: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """Count the steps from the nearest seed; where none leads to a node, from the heaviest memory that does.
+
+    Examples
+    --------
+    >>> seed, memory = VisitedNode(0.5, False, True), VisitedNode(0.2, True, False)
+    >>> steps_from_seeds({"Ada": seed, "m1": memory, "m2": memory}, [("Ada", "m1")])
+    {'Ada': 0, 'm1': 1, 'm2': 0}
+    """
+    beside: dict[str, list[str]] = {name: [] for name in nodes}
+    for one, other in lines:
+        beside[one].append(other)
+        beside[other].append(one)
+    steps: dict[str, int] = {}
+    starts = [name for name, node in nodes.items() if node.is_seed]
+    # The heaviest first, memories before concepts.
+    others = sorted(nodes, key=lambda name: (not nodes[name].is_memory, -nodes[name].mass, name))
+    for start in [starts, *([name] for name in others)]:
+        ring = [name for name in start if name not in steps]
+        depth = 0
+        while ring:
+            steps |= dict.fromkeys(ring, depth)
+            ring = sorted({other for name in ring for other in beside[name]} - steps.keys())
+            depth += 1
+    return {name: steps[name] for name in nodes}
 
 
 def _labels(connection: Connection[Any], matrix: GraphMatrix, nodes: list[int]) -> dict[int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,30 +24,49 @@ def scope_concepts(
     scopes: Sequence[str],
     *,
     kind: str | None = None,
+    search: str | None = None,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     limit: int = 50,
+    offset: int = 0,
 ) -> list[Concept]:
     """Concepts by how many memories of these scopes talk about them; see `concept_rows.listed`."""
     ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
     own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
     counts = scope_rows.memory_counts(connection, ids)
     stated = {end for edge in own.edges if edge.row.evidence for end in (edge.row.src_id, edge.row.dst_id)}
-    kinds = _kinds(own)
     found = [
-        Concept(concept, own.aliases[concept][0], own.aliases[concept], kinds.get(concept), counts.get(concept, 0))
-        for concept in own.concept_ids
-        if kind in (None, kinds.get(concept)) and (as_of is None or concept in stated)
+        concept
+        for concept in listed_concepts(own, counts)
+        if kind in (None, concept.kind)
+        and (as_of is None or concept.id in stated)
+        and (not search or any(search.lower() in name.lower() for name in concept.aliases))
     ]
     # Stable: those of one count stay in the order in which the scopes' memories first mention them.
-    return sorted(found, key=lambda concept: -concept.memory_count)[:limit]
+    return sorted(found, key=lambda concept: -concept.memory_count)[offset : offset + limit]
+
+
+def listed_concepts(own: ScopeGraph, counts: Mapping[int, int]) -> list[Concept]:
+    """The concepts of a scope's own graph as its memories name them, in the order in which they first do.
+
+    Parameters
+    ----------
+    counts : mapping of int to int
+        How many of these memories talk about each.
+    """
+    kinds = _kinds(own)
+    return [
+        Concept(concept, own.aliases[concept][0], own.aliases[concept], kinds.get(concept), counts.get(concept, 0))
+        for concept in own.concept_ids
+    ]
 
 
 def scope_edges(
     connection: Connection[Any],
     scopes: Sequence[str],
     *,
-    of: str | None = None,
+    of: str | int | None = None,
+    relation: str | None = None,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     limit: int | None = None,
@@ -55,8 +74,8 @@ def scope_edges(
     """The edges that memories of these scopes support, all or one concept's, heaviest first; see `edges`."""
     ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
     own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
-    wanted = None
-    if of is not None:
+    wanted = of if isinstance(of, int) else None
+    if isinstance(of, str):
         normal = normalise(of)
         wanted = next((name.concept_id for name in own.names if name.normal == normal), None)
         if wanted is None:
@@ -66,6 +85,8 @@ def scope_edges(
     for edge in own.edges:
         row = edge.row
         if wanted is not None and wanted not in (row.src_id, row.dst_id):
+            continue
+        if relation not in (None, edge.relation):
             continue
         inside = row.relation == NAME_INSIDE
         found.append(

@@ -13,6 +13,8 @@ when its memory was made.
    again after an interruption that ended before it. Of the relations in `TOLD` only a fact that says since when it
    holds ends another: Berlin lies in Brandenburg and in Germany, and neither sentence tells of a move.
 3. A fact without a start reaches back from its recording to where another one ends.
+4. A tentative fact counts where it may tell of a change: something else was stated before, and is not stated again
+   later. A `Tentative.BESIDE` counts where its memory names what held before, and one other object beside it.
 
 Nothing here depends on the order in which facts arrive, except where only that can decide (of two that began together).
 """
@@ -23,6 +25,8 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import IntEnum
+from itertools import groupby
 
 from hopgate.errors import HopgateError
 
@@ -32,6 +36,14 @@ TOLD = frozenset(("located in",))
 _Bound = tuple[int, datetime | None]
 _ALWAYS: _Bound = (0, None)
 _NEVER: _Bound = (2, None)
+
+
+class Tentative(IntEnum):
+    """How a fact was told: stated, allowed by the words of its sentence, or merely named beside what it may replace."""
+
+    NO = 0
+    ALONE = 1
+    BESIDE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,7 @@ class EdgeVersion:
     recorded_at: datetime
     retired_at: datetime | None = None
     evidence: tuple[Hashable, ...] = ()
+    tentative: Tentative = Tentative.NO
 
     def __post_init__(self) -> None:
         if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
@@ -94,7 +107,8 @@ def group_of(edge: EdgeVersion, single_valued: Collection[str]) -> tuple[Hashabl
     return (edge.src, edge.relation) if edge.relation in single_valued else (edge.src, edge.relation, edge.dst)
 
 
-def _edges_of_group(group: list[EdgeVersion]) -> list[EdgeVersion]:
+def _edges_of_group(stated: list[EdgeVersion]) -> list[EdgeVersion]:
+    group = list(_believed(stated)) if any(fact.tentative for fact in stated) else stated
     points = [fact for fact in group if fact.valid_from is not None and fact.valid_from == fact.valid_to]
     intervals = [_begun(interval, group) for interval in map(_interval, group) if interval.fact not in points]
     intervals = [_ended(interval, group) for interval in intervals]
@@ -109,6 +123,34 @@ def _edges_of_group(group: list[EdgeVersion]) -> list[EdgeVersion]:
     edges = [edge for found in by_object.values() for edge in _coalesced(found)]
     edges += _point_edges(points)
     return sorted(edges, key=lambda edge: (_first(edge), _last(edge), str(edge.dst)))
+
+
+def _believed(stated: list[EdgeVersion]) -> Iterator[EdgeVersion]:
+    """The facts that are stated, and those of the tentative ones that tell of a change."""
+    held: set[Hashable] = set()
+    for start, together in groupby(sorted(stated, key=_told), key=_start):
+        facts = list(together)
+        sure = [fact for fact in facts if not fact.tentative]
+        again = {fact.dst for fact in stated if not fact.tentative and fact.valid_to is None and _start(fact) > start}
+        maybe = [fact for fact in facts if fact.tentative and held and not (sure or held & again)]
+        told = [*sure, *(fact for fact in maybe if fact.dst not in held and _tells_change(fact, maybe, held))]
+        yield from told
+        held = {fact.dst for fact in told if fact.valid_to is None} or held
+
+
+def _tells_change(fact: EdgeVersion, maybe: list[EdgeVersion], held: set[Hashable]) -> bool:
+    if fact.tentative is Tentative.ALONE:
+        return True
+    named = {other.dst for other in maybe if set(other.evidence) & set(fact.evidence)}
+    return bool(named & held) and len(named - held) == 1
+
+
+def _start(fact: EdgeVersion) -> datetime:
+    return fact.valid_from or fact.recorded_at
+
+
+def _told(fact: EdgeVersion) -> tuple[datetime, datetime, str]:
+    return _start(fact), fact.recorded_at, str(fact.dst)
 
 
 def _interval(fact: EdgeVersion) -> _Interval:
@@ -198,6 +240,7 @@ def _edge(facts: list[EdgeVersion], start: _Bound, end: _Bound) -> EdgeVersion:
     ordered = sorted(facts, key=lambda fact: (fact.recorded_at, str(fact.evidence)))
     return replace(
         facts[0],
+        tentative=Tentative.NO,
         valid_from=start[1],
         valid_to=end[1],
         recorded_at=max(fact.recorded_at for fact in facts),

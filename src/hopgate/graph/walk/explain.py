@@ -1,10 +1,10 @@
-"""A path through the graph in words."""
+"""A path through the graph in words, part by part."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hopgate.graph.walk.paths import PathEdge, Step, pairs, steps, strongest_path
 from hopgate.store import memories
@@ -25,6 +25,24 @@ HIDDEN = "…"
 _ARC_WORDS = {FOLLOWS: ("said just before", "said just after"), REPLIES: ("replies to", "answered by")}
 
 
+class PathPart(NamedTuple):
+    """One part of a path: a concept or a memory, or what leads on to the next.
+
+    Parameters
+    ----------
+    kind : {"concept", "memory", "relation", "neighbour"}
+        Between two memories that follow each other a step is a neighbour's; every other step is a relation.
+    text : str
+        The concept's name, the memory's external id, or the step in words.
+    id : int or str, optional
+        The concept's id or the memory's external id; none for a step, and for what a scope may not see.
+    """
+
+    kind: Literal["concept", "memory", "relation", "neighbour"]
+    text: str
+    id: int | str | None = None
+
+
 def path_in_words(
     connection: Connection[Any],
     matrix: GraphMatrix,
@@ -33,7 +51,7 @@ def path_in_words(
     *,
     damping: float,
     sight: ScopeSight | None = None,
-) -> tuple[str, ...]:
+) -> tuple[PathPart, ...]:
     """Give the strongest path to a memory as names and relations in turn, the memory last.
 
     A relation that is walked against its direction has an arrow that points back before it; its evidence follows in
@@ -68,17 +86,18 @@ def path_in_words(
         # Something that it led through was deleted since the walk.
         return ()
 
-    def label(node: int) -> str:
+    def label(node: int) -> PathPart:
         if node < split:
             memory = int(matrix.memory_ids[node])
-            return known[memory] if sight is None or memory in sight.memory_ids else HIDDEN
+            seen = sight is None or memory in sight.memory_ids
+            return PathPart("memory", known[memory], known[memory]) if seen else PathPart("memory", HIDDEN)
         concept = int(matrix.concept_ids[node - split])
         if sight is None:
-            return names[concept]
+            return PathPart("concept", names[concept], concept)
         own = sight.own.aliases.get(concept)
-        return own[0] if own else HIDDEN
+        return PathPart("concept", own[0], concept) if own else PathPart("concept", HIDDEN)
 
-    words = [label(path.nodes[0])]
+    parts = [label(path.nodes[0])]
     for step in walked:
         evidence_ids = [
             known[memory]
@@ -89,10 +108,13 @@ def path_in_words(
         ]
         named = step.relation
         if sight is not None:
-            named, evidence_ids = _seen(step, split, evidence_ids, sight, hidden=HIDDEN in map(label, step[:3:2]))
+            ends = (label(step.source).text, label(step.target).text)
+            named, evidence_ids = _seen(step, split, evidence_ids, sight, hidden=HIDDEN in ends)
         relation = named if step.forward else f"← {named}"
-        words += [f"{relation} [{', '.join(evidence_ids[:3])}]" if evidence_ids else relation, label(step.target)]
-    return tuple(words)
+        words = f"{relation} [{', '.join(evidence_ids[:3])}]" if evidence_ids else relation
+        beside = max(step.source, step.target) < split
+        parts += [PathPart("neighbour" if beside else "relation", words), label(step.target)]
+    return tuple(parts)
 
 
 def _seen(step: Step, split: int, evidence: list[str], sight: ScopeSight, *, hidden: bool) -> tuple[str, list[str]]:

@@ -99,6 +99,15 @@ class GraphMatrix:
         found = positions(self.concept_ids[order], np.asarray(ids, np.int64))
         return np.where(found >= 0, order[found] if len(order) else -1, -1)
 
+    def linked_to(self, concept_ids: ArrayLike) -> NDArray[np.bool_]:
+        """Which memories talk about one of these concepts; those that this view does not have are passed over."""
+        places = self.concepts(concept_ids)
+        wanted = np.zeros(self.graph.memories + self.graph.concepts, dtype=bool)
+        wanted[self.graph.memories + places[places >= 0]] = True
+        starts = self.graph.indptr[: self.graph.memories + 1]
+        found = np.cumsum(np.concatenate([[0], wanted[self.graph.indices[: starts[-1]]]]))
+        return np.asarray(found[starts[1:]] > found[starts[:-1]])
+
     @cached_property
     def edge_ids(self) -> frozenset[int]:
         """The ids of the edges."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.adaptive import Mixture
+    from hopgate.graph.walk.explain import PathPart
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.matrix_cache import MatrixCache
@@ -250,7 +251,7 @@ class GraphLeg:
         trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks, sight=sight)
         return GraphRanking(hits, trace, known, frozenset(belief.keys() - linked.keys()))
 
-    def explain(self, trace: WalkTrace, memory_id: int) -> tuple[str, ...]:
+    def explain(self, trace: WalkTrace, memory_id: int) -> tuple[PathPart, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
         from hopgate.graph.walk.explain import path_in_words
 
@@ -298,52 +299,35 @@ class GraphLeg:
     def _by_hops(self, begun: Seeded, found: LookedUp, walk: Walk, filters: Filters) -> GraphRanking:
         """Rank by hops in SQL from the same seeds."""
         from hopgate.graph.walk.adaptive import Mixture
+        from hopgate.graph.walk.hops import Hops
         from hopgate.graph.walk.seeds import COMMON_SHARES
+        from hopgate.recall.legs.hop_ranking import rank_by_hops
 
         mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)
         start = begun.starts.mixed(mixture.shares)
         then = replace(filters, as_of=found.as_of or filters.as_of)
         with self._store.transaction() as connection:
-            hits = self._rank_by_hops(connection, found.matrix, start, then, walk.depth)
+            hits = rank_by_hops(connection, found.matrix, start, then, replace(self._hops or Hops(), depth=walk.depth))
         scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
         trace = WalkTrace(found.matrix, start, self.walk, mixture, None, found.asked, found.sight)
         return GraphRanking(hits, trace, scores, begun.blind)
 
-    def _rank_by_hops(
-        self, connection: Connection[Any], matrix: GraphMatrix, start: Restart, filters: Filters, depth: int
-    ) -> Leg:
-        """Hops know concepts alone, so that a memory's share of the restart goes to the concepts it mentions."""
-        import numpy as np
-
-        from hopgate.graph.walk.hops import hop_memories
-
-        split = matrix.graph.memories
-        mass = start.vector[split:].copy()
-        shared = matrix.graph.matrix[:split, split:]
-        mass += np.asarray(shared.T @ (start.vector[:split] / np.maximum(shared.sum(axis=1), 1e-12)))
-        seeds = {int(matrix.concept_ids[at]): float(mass[at]) for at in mass.nonzero()[0]}
-        condition, parameters = filters.sql()
-        return hop_memories(
-            connection,
-            seeds,
-            replace(self._hops, depth=depth) if self._hops else None,
-            as_of=filters.as_of,
-            known_at=filters.known_at,
-            condition=condition,
-            parameters=parameters,
-        )
-
     def _allowed(
         self, matrix: GraphMatrix, filters: Filters, sight: ScopeSight | None = None
     ) -> NDArray[np.bool_] | None:
-        """Which memories may be returned: not those in context already, nor of a whole graph another scope's."""
+        """Which memories may be returned: not those in context already, nor of a whole graph another scope's.
+
+        With a cluster, only those that are linked to its concepts.
+        """
         import numpy as np
 
-        if not filters.exclude and sight is None:
+        if not filters.exclude and sight is None and filters.concepts is None:
             return None
         allowed = np.ones(len(matrix.memory_ids), dtype=bool)
         if sight is not None:
             allowed = np.isin(matrix.memory_ids, np.fromiter(sight.memory_ids, np.int64, len(sight.memory_ids)))
+        if filters.concepts is not None:
+            allowed &= matrix.linked_to(filters.concepts)
         places = matrix.memories(filters.exclude)
         allowed[places[places >= 0]] = False
         return allowed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hopgate.recall.filters import Filters
@@ -45,7 +44,7 @@ class ScopeViews:
         from hopgate.graph.walk.scope_view import own_part, within
         from hopgate.store.graph import edge_rows
 
-        inside = replace(filters, exclude=())
+        inside = filters.whole_scope
         whole, part = self._parts.get(inside, (None, None))
         if part is None or whole is not matrix:
             ids = _ids(connection, inside)
@@ -64,7 +63,7 @@ class ScopeViews:
             return None
         from hopgate.graph.walk.scope_graph import ScopeSight, scope_graph
 
-        inside = replace(filters, exclude=())
+        inside = filters.whole_scope
         whole, sight = self._sights.get(inside, (None, None))
         if sight is None or whole is not matrix:
             ids = _ids(connection, inside)

@@ -61,7 +61,9 @@ def listed(
     connection: Connection[Any],
     *,
     kind: str | None = None,
+    search: str | None = None,
     limit: int = 50,
+    offset: int = 0,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
 ) -> list[Concept]:
@@ -69,6 +71,8 @@ def listed(
 
     Parameters
     ----------
+    search : str, optional
+        Only concepts with a name that holds this text, in any case.
     as_of : datetime, optional
         Only concepts with an edge that was true then.
     known_at : datetime, optional
@@ -82,6 +86,11 @@ def listed(
             "ON m.id = x.memory_id WHERE m.created_at <= %(known_at)s GROUP BY concept_id) AS n ON n.concept_id = c.id"
         )
     conditions = "(%(kind)s::text IS NULL OR c.kind = %(kind)s)"
+    if search:
+        conditions += (
+            " AND EXISTS (SELECT 1 FROM unnest(c.aliases || c.canonical_name) AS a (name) "
+            "WHERE strpos(lower(a.name), lower(%(search)s)) > 0)"
+        )
     if as_of is not None:
         conditions += (
             " AND EXISTS (SELECT 1 FROM concept_edges WHERE (src_id = c.id OR dst_id = c.id) "
@@ -89,8 +98,11 @@ def listed(
         )
     rows = connection.execute(
         f"SELECT c.id, c.canonical_name, c.aliases, c.kind, {count} FROM {source} WHERE {conditions} "
-        f"ORDER BY {count} DESC, c.id LIMIT %(limit)s",
-        {**time_parameters(as_of, known_at), "kind": kind, "limit": limit, "inside": NAME_INSIDE},
+        f"ORDER BY {count} DESC, c.id LIMIT %(limit)s OFFSET %(offset)s",
+        {
+            **time_parameters(as_of, known_at),
+            **{"kind": kind, "search": search, "limit": limit, "offset": offset, "inside": NAME_INSIDE},
+        },
     )
     return [_concept(row) for row in rows]
 
@@ -123,6 +135,22 @@ def mark_ambiguous(connection: Connection[Any], name_id: int, near_id: int, scor
     """Note that a name may be the same as another."""
     connection.execute(
         "UPDATE concept_names SET ambiguous_with = %s, ambiguous_score = %s WHERE id = %s", (near_id, score, name_id)
+    )
+
+
+def undecided(connection: Connection[Any], name: str) -> tuple[int, int, float] | None:
+    """The id of a name that was left undecided, that of the one it resembles, and how alike they are."""
+    return connection.execute(
+        "SELECT n.id, n.ambiguous_with, n.ambiguous_score FROM concept_names n JOIN concept_names o "
+        "ON o.id = n.ambiguous_with WHERE n.name = %s AND n.concept_id <> o.concept_id",
+        (name,),
+    ).fetchone()
+
+
+def decide(connection: Connection[Any], name_id: int) -> None:
+    """Note that one name is decided: it stays apart from the one it resembled."""
+    connection.execute(
+        "UPDATE concept_names SET ambiguous_with = NULL, ambiguous_score = NULL WHERE id = %s", (name_id,)
     )
 
 

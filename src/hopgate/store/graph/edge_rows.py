@@ -98,6 +98,7 @@ def visible(
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     concept_id: int | None = None,
+    relation: str | None = None,
     limit: int | None = None,
 ) -> list[tuple[Any, ...]]:
     """Edges with their concepts' names: source, relation, target, weight, the four times, evidence; heaviest first.
@@ -110,11 +111,14 @@ def visible(
         "(SELECT coalesce(array_agg(coalesce(m.external_id, m.id::text) ORDER BY m.id), '{}') FROM memories m "
         "WHERE m.id = ANY(e.evidence_memory_ids) AND NOT m.is_sensitive) "
         "FROM (SELECT * FROM concept_edges WHERE "
-        f"{visible_edges(as_of, known_at)} AND "
+        f"{visible_edges(as_of, known_at)} AND (%(relation)s::text IS NULL OR relation = %(relation)s) AND "
         "(%(concept)s::bigint IS NULL OR src_id = %(concept)s OR dst_id = %(concept)s)) AS e "
         "JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id "
         "ORDER BY e.relation = %(inside)s, e.weight DESC, 1, 2, 3, e.valid_from NULLS FIRST, e.id LIMIT %(limit)s",
-        {**time_parameters(as_of, known_at), "concept": concept_id, "inside": NAME_INSIDE, "limit": limit},
+        {
+            **time_parameters(as_of, known_at),
+            **{"concept": concept_id, "relation": relation, "inside": NAME_INSIDE, "limit": limit},
+        },
     ).fetchall()
 
 

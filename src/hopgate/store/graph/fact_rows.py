@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """A fact by the ids of its names, stated by one memory and recorded at `recorded_at`."""
+    """A fact by the ids of its names, stated by one memory and recorded at `recorded_at`; of weight 0 if tentative."""
 
     memory_id: int
     subject_id: int
@@ -176,7 +176,8 @@ def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int
     """The facts about each name: the (relation, object) pairs of which it is the subject, and how often each."""
     rows = connection.execute(
         "SELECT f.subject_id, f.relation, o.normal_name, count(*) FROM facts f "
-        "JOIN concept_names o ON o.id = f.object_id GROUP BY 1, 2, 3 ORDER BY 1, min(f.memory_id), min(f.id)"
+        "JOIN concept_names o ON o.id = f.object_id WHERE f.weight > 0 GROUP BY 1, 2, 3 "
+        "ORDER BY 1, min(f.memory_id), min(f.id)"
     )
     found: dict[int, dict[tuple[str, str], int]] = {}
     for name_id, relation, name, count in rows:

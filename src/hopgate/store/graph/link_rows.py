@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 # The column `relation` says where a row comes from: an extractor mentioned the concept, or the memory's title names it.
 MENTIONS = "mentions"
 TITLED = "titled"
+# A condition on `memories`: it talks about one of the concepts.
+LINKED_TO = "id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = ANY(%(concepts)s::bigint[]))"
 
 
 def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
@@ -76,3 +78,12 @@ def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]
         "SELECT DISTINCT memory_id FROM memory_concepts WHERE concept_id = ANY(%s) ORDER BY 1", (list(concept_ids),)
     )
     return [row[0] for row in rows]
+
+
+def is_linked(connection: Connection[Any], memory_id: int, concept_ids: Sequence[int]) -> bool:
+    """Whether a memory talks about one of these concepts."""
+    row = connection.execute(
+        "SELECT 1 FROM memory_concepts WHERE memory_id = %s AND concept_id = ANY(%s) LIMIT 1",
+        (memory_id, list(concept_ids)),
+    ).fetchone()
+    return row is not None

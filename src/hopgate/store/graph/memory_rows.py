@@ -42,7 +42,7 @@ def facts(connection: Connection[Any], memory_id: int) -> list[tuple[Any, ...]]:
     return connection.execute(
         "SELECT s.name, f.relation, o.name, f.valid_from, f.valid_to, f.weight FROM facts f "
         "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-        "WHERE f.memory_id = %s ORDER BY f.id",
+        "WHERE f.memory_id = %s AND f.weight > 0 ORDER BY f.id",
         (memory_id,),
     ).fetchall()
 

@@ -57,14 +57,25 @@ def record_merge(
     )
 
 
+_MERGE = (
+    "SELECT id, kept_id, merged_id, merged_name, merged_kind, name_ids, score, method, merged_at FROM concept_merges "
+    "WHERE split_at IS NULL AND "
+)
+
+
 def merges_into(connection: Connection[Any], concept_id: int) -> list[MergeRow]:
     """The merges into a concept that were not undone, the last one first."""
-    rows = connection.execute(
-        "SELECT id, kept_id, merged_id, merged_name, merged_kind, name_ids, score, method, merged_at "
-        "FROM concept_merges WHERE kept_id = %s AND split_at IS NULL ORDER BY id DESC",
-        (concept_id,),
-    )
-    return [MergeRow(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7], row[8]) for row in rows]
+    return [_merge(row) for row in connection.execute(f"{_MERGE} kept_id = %s ORDER BY id DESC", (concept_id,))]
+
+
+def get(connection: Connection[Any], merge_id: int) -> MergeRow | None:
+    """One merge, unless it was undone or forgotten."""
+    row = connection.execute(f"{_MERGE} id = %s", (merge_id,)).fetchone()
+    return _merge(row) if row else None
+
+
+def _merge(row: Sequence[Any]) -> MergeRow:
+    return MergeRow(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7], row[8])
 
 
 def restore(connection: Connection[Any], merge: MergeRow) -> None:

@@ -96,7 +96,11 @@ def all_names(connection: Connection[Any]) -> list[NameRow]:
 
 def spelt(connection: Connection[Any], names: Sequence[str]) -> bool:
     """Whether each of these is a name's spelling: whether a memory that may be read still says it."""
-    rows = connection.execute("SELECT DISTINCT name FROM concept_names WHERE name = ANY(%s)", (list(names),)).fetchall()
+    rows = connection.execute(
+        "SELECT name FROM concept_names WHERE name = ANY(%(names)s) "
+        "UNION SELECT spelling FROM mentions WHERE spelling = ANY(%(names)s)",
+        {"names": list(names)},
+    )
     return {row[0] for row in rows} == set(names)
 
 

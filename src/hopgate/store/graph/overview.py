@@ -29,7 +29,7 @@ def counts(connection: Connection[Any]) -> dict[str, Any]:
         "(SELECT count(*) FROM concept_merges WHERE split_at IS NULL) AS merges, "
         "(SELECT count(*) FROM concept_names n JOIN concept_names o ON o.id = n.ambiguous_with "
         "WHERE n.concept_id <> o.concept_id) AS ambiguous, "
-        "(SELECT count(DISTINCT relation) FROM facts) AS raw_relations, "
+        "(SELECT count(DISTINCT relation) FROM facts WHERE weight > 0) AS raw_relations, "
         "count(DISTINCT relation) FILTER (WHERE relation <> %(inside)s) AS relations, "
         "(SELECT count(DISTINCT canonical) FROM relations WHERE single_valued) AS single_valued FROM concept_edges",
         {"inside": NAME_INSIDE},
@@ -74,7 +74,8 @@ def facts(connection: Connection[Any]) -> list[tuple[Any, ...]]:
     return connection.execute(
         "SELECT coalesce(m.external_id, m.id::text), s.name, f.relation, o.name, f.valid_from, f.valid_to, f.weight "
         "FROM facts f JOIN memories m ON m.id = f.memory_id AND NOT m.is_sensitive "
-        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id ORDER BY m.id, f.id"
+        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE f.weight > 0 "
+        "ORDER BY m.id, f.id"
     ).fetchall()
 
 

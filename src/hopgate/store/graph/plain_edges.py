@@ -1,7 +1,7 @@
 """Edges of the groups of facts that hold one fact, however many memories state it: most of a graph, in one statement.
 
 Where nothing in a group contradicts or ends anything else, its edge is the fact itself. The others have a history,
-which `graph.build.derive` works out.
+which `graph.build.derive` works out. A tentative fact, of weight 0, makes no edge alone.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ SELECT src, relation, CASE WHEN single THEN NULL ELSE dst END AS dst, min(dst) A
   array_agg(memory_id ORDER BY memory_id) AS evidence,
   min(dst) = max(dst) AND count(valid_from) IN (0, count(*)) AND count(valid_to) IN (0, count(*))
     AND min(valid_from) IS NOT DISTINCT FROM max(valid_from) AND min(valid_to) IS NOT DISTINCT FROM max(valid_to)
-    AS plain
-FROM stated GROUP BY 1, 2, 3
+    AND min(stated.weight) > 0 AS plain
+FROM stated GROUP BY 1, 2, 3 HAVING max(stated.weight) > 0
 """
 
 

@@ -86,7 +86,9 @@ def remove(connection: Connection[Any], raw: Sequence[str]) -> None:
 def raw_relations(connection: Connection[Any]) -> dict[str, int]:
     """Relations as they were extracted, and how often."""
     return dict(
-        connection.execute("SELECT relation, count(*) FROM facts GROUP BY relation ORDER BY relation").fetchall()
+        connection.execute(
+            "SELECT relation, count(*) FROM facts WHERE weight > 0 GROUP BY relation ORDER BY relation"
+        ).fetchall()
     )
 
 

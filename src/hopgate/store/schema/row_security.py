@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Which rows a role may see, table by table. Those of `memories` are decided by scope; the others follow from them.
 _OF_MEMORY = "EXISTS (SELECT 1 FROM memories m WHERE m.id = memory_id)"
+# Clusters of some scopes are for who may see all of these; those of the whole store are made of everybody's texts.
+_OF_SCOPES = "scopes <> '{}' AND NOT EXISTS (SELECT 1 FROM unnest(scopes) s WHERE NOT hopgate_may_see(current_user, s))"
 POLICIES = {
     "memories": "hopgate_may_see(current_user, scope)",
     "passages": _OF_MEMORY,
@@ -35,9 +37,13 @@ POLICIES = {
     "word_counts": "hopgate_may_see(current_user, scope)",
     "word_changes": "hopgate_may_see(current_user, scope)",
     "word_totals": "hopgate_may_see(current_user, scope)",
+    "cluster_partitions": _OF_SCOPES,
+    "concept_clusters": _OF_SCOPES,
+    "cluster_numbers": _OF_SCOPES,
     # What is made of many scopes' texts is nobody's: these have no policy, and so no rows for a reader.
     "concept_merges": "false",
     "extraction_cache": "false",
+    "mend_log": "false",
     "scope_roles": "false",
     "set_aside": "false",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0016"
-down_revision = "0013"
+down_revision = "0015"
 
 TABLES = """
 CREATE TABLE set_aside (

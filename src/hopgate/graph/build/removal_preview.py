@@ -1,0 +1,40 @@
+"""What would go from the graph with some memories, found by doing it and taking it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hopgate.graph.build.revoke import revoke
+from hopgate.store import memories
+from hopgate.store.graph import concept_rows, support_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalPreview:
+    """What goes with memories: concepts that only they name, edges that only they support; and how many edges stay."""
+
+    memories: int
+    concepts: tuple[str, ...]
+    edges: tuple[str, ...]
+    edges_kept: int
+
+
+def removal_preview(connection: Connection[Any], external_ids: Sequence[str]) -> RemovalPreview:
+    """Take memories out of the graph, look what is missing, and roll the transaction back; unknown ids are refused."""
+    ids = memories.require(connection, external_ids)
+    names, edges = support_rows.concepts(connection, ids), support_rows.edges(connection, ids)
+    revoke(connection, ids)
+    left = concept_rows.names(connection, list(names))
+    kept = support_rows.known(connection, list(edges))
+    connection.rollback()
+    return RemovalPreview(
+        len(ids),
+        tuple(sorted(name for key, name in names.items() if key not in left)),
+        tuple(sorted(words for key, words in edges.items() if key not in kept)),
+        len(kept),
+    )

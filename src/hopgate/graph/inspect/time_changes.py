@@ -1,0 +1,93 @@
+"""The graph along its two times: how far they reach, what changed between two moments, and what contradicts what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.graph.inspect.edges import Edge, edge_of
+from hopgate.graph.names.normal import normalise
+from hopgate.store.graph import concept_rows, time_rows
+from hopgate.times import utc
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+AXES = ("valid", "known")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """From when to when edges are true, and from when to when they became known; None where no edge has a date."""
+
+    valid_from: datetime | None
+    valid_to: datetime | None
+    known_from: datetime | None
+    known_to: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChanges:
+    """The edges that began and those that ended between two moments."""
+
+    began: tuple[Edge, ...]
+    ended: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two edges that cannot both hold; `settled` where the newer one ended the older one."""
+
+    older: Edge
+    newer: Edge
+    settled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SupersededMemory:
+    """A memory that gave way to another, since when and why."""
+
+    memory: str
+    by: str | None
+    since: datetime
+    reason: str
+
+
+def span(connection: Connection[Any]) -> TimeSpan:
+    """How far the two times reach."""
+    return TimeSpan(*time_rows.span(connection))
+
+
+def history(connection: Connection[Any], name: str, *, limit: int) -> list[Edge]:
+    """Every version of a concept's edges, in the order of valid time; those with `retired_at` are believed no more."""
+    concept = concept_rows.find(connection, normalise(name), name)
+    return [edge_of(row) for row in time_rows.versions(connection, concept.id, limit=limit)]
+
+
+def changes(connection: Connection[Any], since: datetime, until: datetime, *, axis: str, limit: int) -> EdgeChanges:
+    """What began and what ended after `since` and up to `until`, in valid time or in known time."""
+    if axis not in AXES:
+        raise HopgateError(f"there is no time {axis!r}: say valid (when it was true) or known (when it was known)")
+    first, last = utc(since), utc(until)
+    if first > last:
+        raise HopgateError("the first date is after the second one: exchange them")
+    found = [time_rows.begun(connection, axis, first, last, ended=ended, limit=limit) for ended in (False, True)]
+    began, ended = (tuple(edge_of(row) for row in rows) for rows in found)
+    return EdgeChanges(began, ended)
+
+
+def conflicts(connection: Connection[Any], name: str | None, *, limit: int) -> list[Conflict]:
+    """Edges that contradict each other, settled or not, of the whole graph or of one concept; the latest first."""
+    concept = concept_rows.find(connection, normalise(name), name).id if name is not None else None
+    pairs = time_rows.conflicts(connection, concept, limit=limit)
+    known = time_rows.by_id(connection, sorted({key for older, newer, _ in pairs for key in (older, newer)}))
+    return [Conflict(edge_of(known[older]), edge_of(known[newer]), bool(ended)) for older, newer, ended in pairs]
+
+
+def superseded(connection: Connection[Any], *, limit: int) -> list[SupersededMemory]:
+    """Memories that gave way to others, the last one first."""
+    return [
+        SupersededMemory(m, by, since, why or "") for m, by, since, why in time_rows.superseded(connection, limit=limit)
+    ]

@@ -1,0 +1,111 @@
+"""What `kb.graph` shows of itself: pictures of its parts, and its two times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hopgate.graph.inspect.edges import Edge
+    from hopgate.graph.inspect.neighbourhood import Neighbourhood
+    from hopgate.graph.inspect.time_changes import Conflict, EdgeChanges, SupersededMemory, TimeSpan
+    from hopgate.store.store import Store
+
+
+class GraphViews:
+    """The part of `kb.graph` that an explorer draws.
+
+    Examples
+    --------
+    >>> import tempfile, hopgate
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with hopgate.open(folder.name) as kb:
+    ...     _ = kb.add(hopgate.Memory("m1", "Ada Lovelace lives in London."))
+    ...     _ = kb.build()
+    ...     london = kb.graph.concept("London").concept.id
+    ...     [concept.name for concept in kb.graph.neighbourhood(london).concepts]
+    ['London', 'Ada Lovelace']
+    >>> folder.cleanup()
+    """
+
+    _store: Store
+
+    def neighbourhood(
+        self,
+        concept_id: int | None = None,
+        *,
+        among: Sequence[int] | None = None,
+        depth: int = 1,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        limit: int = 100,
+    ) -> Neighbourhood:
+        """Give a part of the graph to draw: around a concept, among some, or the largest of all.
+
+        Parameters
+        ----------
+        concept_id : int, optional
+            Begin here and go `depth` edges far, the heaviest first.
+        among : sequence of int, optional
+            These concepts alone, the first `limit` of them.
+        """
+        from hopgate.graph.inspect import neighbourhood
+        from hopgate.store.graph.arrays import snapshot
+
+        neighbourhood.check_limits(depth, limit)
+        with snapshot(self._store) as connection:
+            if concept_id is not None:
+                return neighbourhood.around(
+                    connection, concept_id, depth=depth, as_of=as_of, known_at=known_at, limit=limit
+                )
+            if among is not None:
+                cut = list(among)[:limit]
+                return neighbourhood.among(
+                    connection, cut, as_of=as_of, known_at=known_at, left_out=len(among) - len(cut)
+                )
+            return neighbourhood.largest(connection, as_of=as_of, known_at=known_at, limit=limit)
+
+    def joined_pairs(self) -> list[tuple[int, int, float]]:
+        """Which concepts are joined by what is known now, by their ids, with the edges' weights."""
+        from hopgate.store.graph import view_rows
+
+        return self._store.run(view_rows.all_pairs)
+
+    def span(self) -> TimeSpan:
+        """How far valid time and known time reach."""
+        from hopgate.graph.inspect import time_changes
+
+        return self._store.run(time_changes.span)
+
+    def history(self, name: str, *, limit: int = 500) -> list[Edge]:
+        """Give every version of a concept's edges; those with `retired_at` are believed no more."""
+        from hopgate.graph.inspect import time_changes
+
+        return self._store.run(lambda connection: time_changes.history(connection, name, limit=limit))
+
+    def changes(self, since: datetime, until: datetime, *, axis: str = "valid", limit: int = 200) -> EdgeChanges:
+        """Give what began and what ended after `since` and up to `until`.
+
+        Parameters
+        ----------
+        axis : str
+            "valid": when it was true; "known": when it was known.
+        """
+        from hopgate.graph.inspect import time_changes
+
+        return self._store.run(
+            lambda connection: time_changes.changes(connection, since, until, axis=axis, limit=limit)
+        )
+
+    def conflicts(self, name: str | None = None, *, limit: int = 100) -> list[Conflict]:
+        """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
+        from hopgate.graph.inspect import time_changes
+
+        return self._store.run(lambda connection: time_changes.conflicts(connection, name, limit=limit))
+
+    def superseded(self, *, limit: int = 100) -> list[SupersededMemory]:
+        """Give the memories that gave way to others, the last one first."""
+        from hopgate.graph.inspect import time_changes
+
+        return self._store.run(lambda connection: time_changes.superseded(connection, limit=limit))

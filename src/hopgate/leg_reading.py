@@ -1,0 +1,64 @@
+"""What an evaluation asks of a knowledge base: the legs before fusion, exact matches, and every memory's id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hopgate.recall.completion import pool_of
+from hopgate.recall.filters import Filters, check_query
+from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
+from hopgate.store import memories
+
+if TYPE_CHECKING:
+    from hopgate.recall.legs.graph import GraphLeg
+    from hopgate.recall.settings import Settings
+    from hopgate.recall.store_settings import StoreSettings
+    from hopgate.store.store import Store
+
+
+class LegReading:
+    """The part of `KnowledgeBase` that an evaluation reads."""
+
+    store: Store
+    store_settings: StoreSettings
+    _pipeline: RecallPipeline
+
+    def legs(
+        self,
+        query: str,
+        *,
+        settings: Settings | None = None,
+        scope: str | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        exact: bool | None = None,
+        graphs: Mapping[str, GraphLeg] | None = None,
+    ) -> tuple[Legs, dict[int, float]]:
+        """Run the legs alone, before fusion: their lists by the store's ids, and the importance of what they found.
+
+        Parameters
+        ----------
+        graphs : mapping of name to GraphLeg
+            Further graph legs to run on the same base hits: other walks, controls.
+        """
+        text, filters = check_query(query), Filters(scope, as_of=as_of, known_at=known_at)
+        settings = settings or self.store_settings.load()
+        legs = run_legs(self._pipeline, text, settings, filters, exact=exact, further=graphs)
+        with self.store.transaction() as connection:
+            known = memories.weights(connection, sorted(pool_of(legs.found)))
+        return legs, {key: importance for key, (importance, _) in known.items()}
+
+    def exact_matches(self, query: str, external_ids: Sequence[str]) -> set[str]:
+        """Give those of the memories that the exact-match bonus of recall would go to: for an evaluation of it."""
+        from hopgate.recall.fuse import exact_matches
+
+        with self.store.transaction() as connection:
+            known = memories.external_ids(connection, memories.ids_of(connection, external_ids))
+            return {known[key] for key in exact_matches(connection, query, list(known))}
+
+    def id_map(self) -> dict[int, str]:
+        """Every memory's external id by the store's own."""
+        with self.store.transaction() as connection:
+            return memories.external_ids(connection, memories.all_ids(connection))

@@ -1,0 +1,189 @@
+"""`kb.upkeep.mend`: what people change by hand, each with a preview, in one transaction with its entry in a log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.store import memories, mend_rows
+from hopgate.store.graph import concept_rows, merge_rows, name_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.graph.build.curate import Proposal
+    from hopgate.graph.build.manual import Change
+    from hopgate.graph.build.merge_proposals import MergeProposal
+    from hopgate.graph.build.removal_preview import RemovalPreview
+    from hopgate.memory_writer import MemoryWriter
+    from hopgate.store.mend_rows import MendEntry, MendRow
+    from hopgate.store.store import Store
+
+
+class Mending:
+    """Merges, curation, marks and deletions by hand. Made by `Upkeep.mend`.
+
+    Examples
+    --------
+    >>> import tempfile, hopgate
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with hopgate.open(folder.name) as kb:
+    ...     _ = kb.add(hopgate.Memory("m1", "Ada Lovelace lives in London."))
+    ...     _ = kb.add(hopgate.Memory("m2", "Augusta King met Charles Babbage in Paris."))
+    ...     _ = kb.build()
+    ...     entry = kb.upkeep.mend.merge("Ada Lovelace", "Augusta King")
+    ...     merged = kb.graph.concept("Augusta King").concept.name
+    ...     _ = kb.upkeep.mend.undo(entry.id)
+    ...     merged, kb.graph.concept("Augusta King").concept.name
+    ('Ada Lovelace', 'Augusta King')
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, store: Store, writer: MemoryWriter) -> None:
+        self._store = store
+        self._writer = writer
+
+    def merge_proposals(self, *, limit: int = 50) -> list[MergeProposal]:
+        """Give the names that may be one concept, with what makes them alike and their least similar pair."""
+        from hopgate.graph.build.merge_proposals import merge_proposals
+
+        with self._store.transaction() as connection:
+            return merge_proposals(connection, limit=limit)
+
+    def preview_merge(self, kept: str, merged: str) -> Change:
+        """Say what a merge would change; nothing does."""
+        from hopgate.graph.build import manual
+
+        def work(connection: Connection[Any]) -> Change:
+            name_rows.lock(connection)
+            change = manual.merge(connection, manual.named(connection, kept), manual.named(connection, merged))
+            connection.rollback()
+            return change
+
+        return self._store.run(work)
+
+    def merge(self, kept: str, merged: str) -> MendEntry:
+        """Make two concepts one, each given by any of its names."""
+        from hopgate.graph.build import manual
+
+        def work(connection: Connection[Any]) -> MendEntry:
+            name_rows.lock(connection)
+            first, second = manual.named(connection, kept), manual.named(connection, merged)
+            manual.merge(connection, first, second)
+            made = merge_rows.merges_into(connection, first)[0]
+            return self._entry(connection, mend_rows.record(connection, mend_rows.MERGE, merge_id=made.id))
+
+        return self._store.run(work)
+
+    def keep_apart(self, name: str) -> MendEntry:
+        """Decide that a name is not the one it resembles: it is proposed no more."""
+
+        def work(connection: Connection[Any]) -> MendEntry:
+            name_rows.lock(connection)
+            undecided = concept_rows.undecided(connection, name)
+            if undecided is None:
+                raise HopgateError(f"{name!r} is not undecided: hopgate concepts ambiguous lists the names that are")
+            name_id, near_id, score = undecided
+            concept_rows.decide(connection, name_id)
+            key = mend_rows.record(connection, mend_rows.KEEP_APART, name_id=name_id, near_id=near_id, score=score)
+            return self._entry(connection, key)
+
+        return self._store.run(work)
+
+    def curation(self, *, limit: int = 50) -> list[Proposal]:
+        """Give the first proposals by which a memory would give way to another, in the order they became known."""
+        from hopgate.graph.build import curate
+
+        with self._store.transaction() as connection:
+            found = (one for one in curate.proposals(connection) if one.gives_way)
+            return list(islice(found, limit))
+
+    def supersede(self, chosen: Sequence[Proposal]) -> MendEntry:
+        """Carry curation proposals out: each memory that gives way gets a tombstone, and nothing is deleted."""
+        from hopgate.graph.build import curate
+
+        if any(one.memory == one.older for one in chosen):
+            raise HopgateError("a memory cannot give way to itself: name two")
+
+        def work(connection: Connection[Any]) -> MendEntry:
+            gone = memories.require(connection, [one.gives_way for one in chosen if one.gives_way])
+            if not gone or curate.apply(connection, chosen) < len(gone):
+                raise HopgateError("one of these memories gave way already, or turned sensitive: look again")
+            return self._entry(connection, mend_rows.record(connection, mend_rows.SUPERSEDE, memory_ids=gone))
+
+        return self._store.run(work)
+
+    def preview_removal(self, external_ids: Sequence[str]) -> RemovalPreview:
+        """Say what would leave the graph if these memories were deleted or marked as sensitive; nothing does."""
+        from hopgate.graph.build.removal_preview import removal_preview
+
+        return self._store.run(lambda connection: removal_preview(connection, external_ids))
+
+    def mark_sensitive(self, external_ids: Sequence[str]) -> MendEntry:
+        """Mark memories as sensitive; all that was made of their texts goes."""
+
+        def work(connection: Connection[Any]) -> MendEntry:
+            self._writer.mark_in(connection, external_ids)
+            ids = memories.require(connection, external_ids)
+            return self._entry(connection, mend_rows.record(connection, mend_rows.MARK, memory_ids=ids))
+
+        return self._store.run(work)
+
+    def delete(self, external_ids: Sequence[str]) -> MendEntry:
+        """Delete memories and what only they supported; the log keeps how many, and it cannot be undone."""
+
+        def work(connection: Connection[Any]) -> MendEntry:
+            gone = self._writer.delete_in(connection, external_ids)
+            return self._entry(connection, mend_rows.record(connection, mend_rows.DELETE, memories=gone))
+
+        return self._store.run(work)
+
+    def log(self, *, limit: int = 50) -> list[MendEntry]:
+        """Give what was changed by hand, the last entry first."""
+        return self._store.run(lambda connection: mend_rows.listed(connection, limit=limit))
+
+    def entry(self, entry_id: int) -> MendEntry:
+        """Give one entry of the log; an unknown one is refused."""
+        return self._store.run(lambda connection: self._entry(connection, entry_id))
+
+    def undo(self, entry_id: int) -> MendEntry:
+        """Take an entry of the log back; a deletion cannot be, and what was undone is refused."""
+
+        def work(connection: Connection[Any]) -> MendEntry:
+            row = mend_rows.taken(connection, entry_id)
+            if row.undone:
+                raise HopgateError(f"entry {entry_id} of the log was undone already")
+            self._take_back(connection, row)
+            mend_rows.undone(connection, entry_id)
+            return self._entry(connection, entry_id)
+
+        return self._store.run(work)
+
+    def _take_back(self, connection: Connection[Any], row: MendRow) -> None:
+        from hopgate.graph.build import curate, manual
+
+        if row.action == mend_rows.MERGE and row.merge_id is not None:
+            manual.undo_merge(connection, row.merge_id)
+        elif row.action == mend_rows.KEEP_APART:
+            name_rows.lock(connection)
+            if row.name_id is None or row.near_id is None or row.score is None:
+                raise HopgateError("one of the two names is gone: there is nothing to decide")
+            if len(name_rows.by_id(connection, [row.name_id, row.near_id])) < 2:
+                raise HopgateError("one of the two names is gone: there is nothing to decide")
+            concept_rows.mark_ambiguous(connection, row.name_id, row.near_id, row.score)
+        elif row.action in (mend_rows.SUPERSEDE, mend_rows.MARK):
+            found = list(memories.external_ids(connection, row.memory_ids).values())
+            if not found:
+                raise HopgateError("the memories of this entry are gone")
+            back = curate.restore if row.action == mend_rows.SUPERSEDE else self._writer.unmark_in
+            back(connection, found)
+        else:
+            raise HopgateError("a deletion cannot be undone: a backup brings the memories back")
+
+    def _entry(self, connection: Connection[Any], entry_id: int) -> MendEntry:
+        found = mend_rows.listed(connection, limit=1, only=entry_id)
+        if not found:
+            raise HopgateError(f"the log has no entry {entry_id}")
+        return found[0]

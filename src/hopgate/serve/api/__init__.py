@@ -1,0 +1,1 @@
+"""The endpoints under /api/v1, one file for each thing that they are about."""

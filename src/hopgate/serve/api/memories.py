@@ -1,0 +1,121 @@
+"""`/memories`: list them, read one, remember one, delete one, mark one as sensitive."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from hopgate.memory import Memory
+from hopgate.serve.access import PREFIX
+from hopgate.serve.api.models.memories import (
+    DeletedAnswer,
+    MemoryAnswer,
+    MemoryPage,
+    MemoryRequest,
+    SensitiveAnswer,
+    SensitiveRequest,
+    WrittenAnswer,
+)
+from hopgate.serve.api.models.values import Key, Limit, MemoryId, ScopeQuery
+from hopgate.serve.problems import RefusedError
+from hopgate.serve.service import Served, Service
+from hopgate.sources.source import digest
+
+router = APIRouter(prefix=f"{PREFIX}/memories", tags=["memories"])
+
+
+@router.get("", response_model=MemoryPage)
+def list_memories(
+    served: Served,
+    scope: ScopeQuery = None,
+    after: Annotated[Key | None, Query(description="Go on after this memory.")] = None,
+    limit: Limit = 50,
+) -> MemoryPage:
+    """List memories in the order of arrival."""
+    served.require_rows(limit)
+    if after is not None:
+        served.memory(after)
+    found = served.kb.page(scope=served.scope(scope), after=after, limit=limit)
+    following = found[-1].external_id if len(found) == limit else None
+    return MemoryPage(memories=[shown(memory, served) for memory in found], next=following)
+
+
+@router.post("", response_model=WrittenAnswer, responses={201: {"model": WrittenAnswer}})
+def add_memory(asked: MemoryRequest, served: Served, response: Response) -> WrittenAnswer:
+    """Remember one text, or bring the memory of that id up to date; 201 where it is new."""
+    served.require_writing()
+    scopes = served.settings.scopes
+    scope = scopes[0] if asked.scope is None and scopes else asked.scope
+    served.scope(scope)
+    values = asked.model_dump(exclude={"id", "text", "tags", "scope", "link"})
+    # Of a sensitive text not even a digest is shown: a short one could be guessed from it.
+    made = secrets.token_hex(8) if asked.is_sensitive else digest(scope, asked.title, asked.text)
+    key = asked.id or f"add#{made}"
+    before = served.kb.get(key)
+    if scopes is not None and before is not None and before.scope not in scopes:
+        raise RefusedError(409, f"the id {key[:80]!r} is taken: choose another")
+    written = served.kb.add(Memory(key, asked.text, tags=tuple(asked.tags), scope=scope, **values))
+    done = served.kb.upkeep.catch_up([key]) if asked.link else None
+    response.status_code = 201 if written.added else 200
+    return WrittenAnswer(
+        id=key,
+        new=bool(written.added),
+        embedded=done.embedded if done else 0,
+        linked=done.linked if done else 0,
+        memory=shown(served.memory(key), served),
+    )
+
+
+@router.get("/{id:path}", response_model=MemoryAnswer)
+def get_memory(id: MemoryId, served: Served) -> MemoryAnswer:
+    """Read one memory."""
+    return shown(served.memory(id), served)
+
+
+@router.delete("/{id:path}", response_model=DeletedAnswer)
+def delete_memory(id: MemoryId, served: Served) -> DeletedAnswer:
+    """Delete a memory, all that was made of it, and what only it supported in the graph."""
+    served.require_writing()
+    return DeletedAnswer(deleted=served.kb.delete([served.memory(id).external_id]))
+
+
+@router.post("/{id:path}/sensitive", response_model=SensitiveAnswer)
+def mark_memory(id: MemoryId, asked: SensitiveRequest, served: Served) -> SensitiveAnswer:
+    """Mark a memory as sensitive, which removes all that was made of its text; or take the mark away."""
+    served.require_writing()
+    memory = served.memory(id)
+    if asked.sensitive:
+        served.kb.mark_sensitive([memory.external_id])
+    elif memory.is_sensitive and not served.settings.show_sensitive:
+        raise RefusedError(
+            403, "to take the mark away would show its text: start hopgate serve with --show-sensitive, or use the "
+            "command hopgate sensitive --undo"
+        )  # fmt: skip
+    else:
+        served.kb.unmark_sensitive([memory.external_id])
+    return SensitiveAnswer(
+        id=memory.external_id, is_sensitive=asked.sensitive, changed=asked.sensitive != memory.is_sensitive
+    )
+
+
+def shown(memory: Memory, served: Service) -> MemoryAnswer:
+    """Give a memory as a request may see it: of a sensitive one, what is not its text."""
+    open_ = served.shows(memory)
+    return MemoryAnswer(
+        id=memory.external_id,
+        title=memory.title if open_ else None,
+        content=memory.content if open_ else None,
+        tags=list(memory.tags) if open_ else None,
+        category=memory.category if open_ else None,
+        importance=memory.importance,
+        is_sensitive=memory.is_sensitive or not open_,
+        scope=memory.scope,
+        created_at=memory.created_at,
+        thread=memory.thread if open_ else None,
+        reply_to=memory.reply_to,
+        language=memory.language,
+        superseded_by=memory.superseded_by,
+        superseded_at=memory.superseded_at,
+    )

@@ -1,0 +1,1 @@
+"""What requests and answers hold, as types: by the names of the Python API."""

@@ -1,0 +1,219 @@
+"""The gates of a store that is served: one at a time in a process of its own, each kept in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from hopgate.eval.gate import gate_process
+from hopgate.private_files import private_folder
+from hopgate.serve.problems import RefusedError
+from hopgate.user_folders import user_folder
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
+    from hopgate.serve.serve_settings import ServeSettings
+
+State = Literal["running", "done", "failed", "cancelled"]
+RECORD, REPORT, PAGE = "run.json", "report.json", "report.html"
+_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
+# How long a process may take to close the store before it is killed.
+PATIENCE_S = 10
+
+
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """One gate: what it judges, how far it is, and how it ended."""
+
+    id: str
+    questions: str
+    options: dict[str, Any]
+    begun: str
+    state: State = "running"
+    ended: str | None = None
+    error: str | None = None
+    stage: str = "starting"
+    done: int = 0
+    total: int | None = None
+
+
+class GateRuns:
+    """Runs and keeps the gates of a store."""
+
+    def __init__(self, kb: KnowledgeBase, settings: ServeSettings) -> None:
+        self._kb = kb
+        self._questions = {folder.name: folder for folder in settings.questions}
+        self._given = settings.gates
+        self._lock = threading.Lock()
+        self._running: GateRun | None = None
+        self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where they are kept: in the store's own folder, or for a server's database in the user's data directory."""
+        store = self._kb.store
+        if self._given is not None:
+            return self._given
+        if store.directory is not None:
+            return store.directory / "gates"
+        name = hashlib.sha256(store.dsn.encode()).hexdigest()[:16]
+        return user_folder("data", "set HOME") / "gates" / name
+
+    @property
+    def questions(self) -> list[str]:
+        """The names of the folders that a gate may be run on."""
+        return sorted(self._questions)
+
+    def begin(self, questions: str | None, options: dict[str, Any]) -> GateRun:
+        """Begin a gate; refused where one is running."""
+        folder = self._named(questions)
+        with self._lock:
+            if self._running is not None:
+                raise RefusedError(409, f"the gate {self._running.id} is running: wait for its end, or cancel it")
+            now = datetime.now(UTC)
+            run = GateRun(f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", folder.name, options, now.isoformat())
+            private_folder(self.folder / run.id)
+            self._write(run)
+            self._running, self._process = run, self._started(run, folder)
+        threading.Thread(target=self._follow, args=(self._process,), name="hopgate-gate", daemon=True).start()
+        return run
+
+    def list(self) -> list[GateRun]:
+        """Every gate that is kept, the newest first."""
+        found = [self._read(path.parent) for path in self.folder.glob(f"*/{RECORD}") if _ID.fullmatch(path.parent.name)]
+        return sorted(found, key=lambda run: run.id, reverse=True)
+
+    def get(self, key: str) -> GateRun:
+        """One gate; an unknown one is refused."""
+        return self._read(self.place(key))
+
+    def place(self, key: str) -> Path:
+        """The folder of a gate; an unknown one is refused."""
+        if not _ID.fullmatch(key) or not (self.folder / key / RECORD).is_file():
+            raise RefusedError(404, f"there is no gate {key[:80]!r}")
+        return self.folder / key
+
+    def report(self, key: str) -> dict[str, Any]:
+        """What a gate decided and measured; refused where it has not ended with a verdict."""
+        path = self.place(key) / REPORT
+        if self.get(key).state != "done":
+            raise RefusedError(409, f"the gate {key} has no verdict: it is {self.get(key).state}")
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+
+    def cancel(self, key: str) -> GateRun:
+        """End a gate that is running; refused where it is not."""
+        self.place(key)
+        with self._lock:
+            process, run = self._process, self._running
+            if process is None or run is None or run.id != key:
+                raise RefusedError(409, f"the gate {key} is not running")
+            self._running = run = replace(run, state="cancelled", ended=datetime.now(UTC).isoformat())
+            self._write(run)
+        _end(process)
+        return run
+
+    def close(self) -> None:
+        """End what is running."""
+        with self._lock:
+            run = self._running
+        if run is not None:
+            with contextlib.suppress(RefusedError):
+                self.cancel(run.id)
+
+    def _named(self, questions: str | None) -> Path:
+        if questions is None and len(self._questions) == 1:
+            return next(iter(self._questions.values()))
+        if questions not in self._questions:
+            known = ", ".join(self.questions) or "none: start hopgate serve with --questions DIR"
+            raise RefusedError(422, f"name the questions that the gate is run on; there are {known}")
+        return self._questions[questions]
+
+    def _started(self, run: GateRun, questions: Path) -> subprocess.Popen[str]:
+        store = self._kb.store
+        task = {
+            "directory": str(store.directory) if store.directory else None,
+            "dsn": store.dsn,
+            "questions": str(questions),
+            "options": run.options,
+            "out": str(self.folder / run.id),
+        }
+        # With this process's path, so that it finds what this one found.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        process = subprocess.Popen(
+            [sys.executable, "-m", gate_process.__name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+        )
+        assert process.stdin is not None
+        with process.stdin as pipe, contextlib.suppress(BrokenPipeError):
+            pipe.write(json.dumps(task) + "\n")
+        return process
+
+    def _follow(self, process: subprocess.Popen[str]) -> None:
+        """Read how far the process is, until it ends."""
+        assert process.stdout is not None
+        ending: dict[str, Any] = {"state": "failed", "error": "the process of this gate ended early: run it again"}
+        with process.stdout as lines:
+            for news in _parsed(lines):
+                if "verdict" in news:
+                    ending = {"state": "done"}
+                elif "error" in news:
+                    ending = {"state": "failed", "error": news["error"]}
+                else:
+                    self._advance(news)
+        process.wait()
+        with self._lock:
+            run = self._running
+            if run is not None and run.state == "running":
+                self._write(replace(run, **ending, ended=datetime.now(UTC).isoformat()))
+            self._running = self._process = None
+
+    def _advance(self, news: dict[str, Any]) -> None:
+        with self._lock:
+            run = self._running
+            if run is not None and "stage" in news:
+                self._running = replace(run, stage=news["stage"], total=news["total"], done=0)
+            elif run is not None:
+                self._running = replace(run, done=run.done + int(news["done"]))
+
+    def _write(self, run: GateRun) -> None:
+        path = self.folder / run.id / RECORD
+        path.write_text(json.dumps(asdict(run), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    def _read(self, place: Path) -> GateRun:
+        running = self._running
+        if running is not None and running.id == place.name:
+            return running
+        run = GateRun(**json.loads((place / RECORD).read_text(encoding="utf-8")))
+        if run.state == "running":
+            return replace(run, state="failed", error="the server was ended while this gate was running: run it again")
+        return run
+
+
+def _parsed(lines: Any) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()

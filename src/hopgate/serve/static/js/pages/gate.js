@@ -1,0 +1,168 @@
+// Gate: does the graph help on this store? Run one and watch it, look at its report, compare two, apply what it chose.
+
+import { get, post } from "../api.js";
+import { announce, day, field, h, put, scrolling } from "../dom.js";
+import { confirmed } from "../parts/confirm.js";
+import { done, empty, failure, filled } from "../parts/messages.js";
+
+const TONES = { OPEN: "tag new", CLOSED: "tag warn", INCONCLUSIVE: "tag", INVALID: "tag danger" };
+const ARMS = [["quick", "quick: fewer configurations"], ["default", "default"], ["full", "full: everything, slowly"]];
+const PATIENCE = 700;
+
+const when = (gate) => `${day(gate.begun)} ${gate.begun.slice(11, 16)}`;
+
+function state(gate) {
+  if (gate.verdict) return h("span", { class: TONES[gate.verdict] ?? "tag" }, gate.verdict);
+  return h("span", { class: gate.state === "failed" ? "tag danger" : "tag" }, gate.state);
+}
+
+// A gate that runs is asked how far it is until it ends, or until the page is left.
+function follow(place, id, isHere, ended) {
+  const bar = h("progress", { "aria-label": "Progress of the gate" });
+  const text = h("p", { class: "small", role: "status" });
+  const cancel = h("button", { class: "small", onclick: () => post(`gates/${id}/cancel`).catch((error) => put(text, error.message)) }, "Cancel");
+  put(place, h("div", { class: "card running", "data-gate": id }, h("div", { class: "row apart" }, h("h2", {}, "Running"), cancel), bar, text));
+  const look = async () => {
+    if (!isHere()) return;
+    try {
+      const gate = await get(`gates/${id}`);
+      if (gate.state !== "running") {
+        put(place);
+        announce(`The gate ended: ${gate.verdict ?? gate.state}`);
+        ended(gate);
+        return;
+      }
+      const { stage, done: finished, total } = gate.progress ?? {};
+      text.textContent = total ? `${stage}: ${finished} of ${total}` : (stage ?? "starting");
+      if (total) Object.assign(bar, { max: total, value: Math.min(finished, total) });
+      else bar.removeAttribute("value");
+    } catch (error) {
+      put(text, error.message);
+    }
+    setTimeout(look, PATIENCE);
+  };
+  look();
+}
+
+async function detail(id, changed) {
+  const gate = await get(`gates/${id}`);
+  const outcome = h("div");
+  const apply = async () => {
+    try {
+      const open = gate.verdict === "OPEN";
+      const sure = await confirmed({
+        title: "Make this gate's choice the store's own settings?",
+        body: h("div", {}, h("p", {}, h("code", {}, gate.chosen ?? "the strongest arm without the graph")),
+          !open && h("p", {}, h("strong", {}, `The gate is ${gate.verdict}, not OPEN: nothing shows that this is better.`))),
+        action: open ? "Apply" : "Apply all the same", danger: !open,
+      });
+      if (!sure) return;
+      const { applied } = await post(`gates/${id}/apply`, { force: !open });
+      put(outcome, done(`Applied: ${Object.entries(applied).map(([name, value]) => `${name} ${value}`).join(", ") || "nothing had to change"}.`));
+      changed();
+    } catch (error) {
+      put(outcome, failure(error));
+    }
+  };
+  return h("section", { class: "card", "aria-label": "The gate" },
+    h("div", { class: "row apart" }, h("h2", {}, `Gate of ${when(gate)}`), state(gate)),
+    gate.error && h("p", { class: "message error" }, gate.error),
+    gate.reason && h("p", {}, gate.reason),
+    gate.chosen && h("p", { class: "small" }, h("span", { class: "muted" }, "Chosen: "), h("code", {}, gate.chosen)),
+    gate.verdict && h("div", { class: "row" }, h("button", { class: "small", disabled: gate.applied, onclick: apply }, gate.applied ? "In force" : "Apply …"),
+      h("a", { class: "button small", href: `/api/v1/gates/${id}/report`, target: "_blank", rel: "noopener" }, "The report alone")),
+    outcome,
+    gate.verdict && h("iframe", { class: "report", sandbox: "", src: `/api/v1/gates/${id}/report`, title: "The gate's report", loading: "lazy" }));
+}
+
+async function comparison(a, b) {
+  const found = await get(`gates/${a}/compare/${b}`);
+  const shown = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
+  const rows = Object.entries(found.arms).flatMap(([arm, measures]) => Object.entries(measures).map(([measure, one]) => [arm, measure, one]));
+  return h("section", { class: "card", "aria-label": "Comparison" },
+    h("h2", {}, "Side by side"),
+    !found.same_questions && h("p", { class: "message" }, "They were not judged on the same questions: their figures cannot be compared."),
+    scrolling("Figures", h("table", { id: "comparison" },
+      h("thead", {}, h("tr", {}, h("th", {}, "Arm"), h("th", {}, "Measure"), h("th", { class: "number" }, when(found.one)), h("th", { class: "number" }, when(found.other)), h("th", { class: "number" }, "Difference"))),
+      h("tbody", {}, rows.map(([arm, measure, one]) => h("tr", {}, h("td", {}, arm), h("td", { class: "muted" }, measure), h("td", { class: "number" }, shown(one.one)), h("td", { class: "number" }, shown(one.other)),
+        h("td", { class: "number" }, one.difference > 0 ? "+" : "", shown(one.difference))))))));
+}
+
+export async function show(place, context) {
+  let here = true;
+  const running = h("div");
+  const list = h("div", { class: "results" });
+  const shown = h("div", { class: "results", id: "shown" });
+  const chosen = new Set(context.parameters.getAll("compare"));
+
+  const look = (id, push = true) => {
+    context.keep({ gate: id, compare: [] }, { push });
+    return filled(shown, () => detail(id, listed));
+  };
+  const compare = () => {
+    const [a, b] = [...chosen];
+    context.keep({ gate: "", compare: [a, b] }, { push: true });
+    return filled(shown, () => comparison(a, b));
+  };
+
+  function runForm(questions) {
+    if (!questions.length) {
+      return h("p", { class: "message" }, "To run one here, say which questions: ", h("code", {}, "hopgate serve --questions DIR"), ", with a folder of queries and judgements about this store's memories.");
+    }
+    const set = h("select", {}, questions.map((name) => h("option", { value: name }, name)));
+    const arms = h("select", {}, ARMS.map(([value, text]) => h("option", { value }, text)));
+    const shuffles = h("input", { type: "number", min: 0, max: 200, value: 20, required: true });
+    const rerank = h("input", { type: "checkbox" });
+    const said = h("div");
+    return h("form", { class: "card", "aria-label": "Run a gate", onsubmit: async (event) => {
+      event.preventDefault();
+      try {
+        const gate = await post("gates", { questions: set.value, arms: arms.value, shuffles: Number(shuffles.value), rerank: rerank.checked });
+        put(said);
+        watch(gate.id);
+      } catch (error) {
+        put(said, failure(error));
+      }
+    } }, h("h2", {}, "Run a gate"), h("div", { class: "options" }, field("Questions", set), field("Configurations", arms), field("Shuffled graphs as a control", shuffles),
+      h("label", { class: "check" }, rerank, "With the re-ranker"), h("button", { class: "primary" }, "Run")), said);
+  }
+
+  function table(gates) {
+    if (!gates.length) return empty("This store has no gate yet.");
+    const button = h("button", { class: "small", disabled: chosen.size !== 2, onclick: compare }, "Compare the two ticked");
+    return h("section", { class: "card", "aria-label": "Gates" }, h("div", { class: "row apart" }, h("h2", {}, `Gates (${gates.length})`), button),
+      scrolling("Gates", h("table", { id: "gates" },
+        h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden-text" }, "Compare")), h("th", {}, "Begun"), h("th", {}, "Questions"), h("th", {}, "Verdict"), h("th", {}, "In force"))),
+        h("tbody", {}, gates.map((gate) => h("tr", {},
+          h("td", {}, gate.verdict && h("input", { type: "checkbox", "aria-label": `Compare the gate of ${when(gate)}`, checked: chosen.has(gate.id), onchange: (event) => {
+            event.target.checked ? chosen.add(gate.id) : chosen.delete(gate.id);
+            button.disabled = chosen.size !== 2;
+          } })),
+          h("td", {}, h("a", { href: `/gate?gate=${gate.id}`, onclick: (event) => { event.preventDefault(); look(gate.id); } }, when(gate))),
+          h("td", {}, gate.questions), h("td", {}, state(gate)), h("td", {}, gate.applied ? "yes" : "")))))));
+  }
+
+  const watch = (id) => follow(running, id, () => here, async (gate) => {
+    await listed();
+    look(gate.id, false);
+  });
+
+  async function listed() {
+    await filled(list, async () => {
+      const { gates, questions } = await get("gates");
+      const busy = gates.find((gate) => gate.state === "running");
+      if (busy && !running.childElementCount) watch(busy.id);
+      return [runForm(questions), table(gates)];
+    });
+  }
+
+  put(place, h("header", {}, h("h1", {}, "Gate"), h("p", { class: "muted" }, "Does the graph help on this store? A gate measures it on questions whose answers are known, and says OPEN only where that is shown.")),
+    running, list, shown);
+  await listed();
+  const pair = [...chosen];
+  if (pair.length === 2) await filled(shown, () => comparison(...pair));
+  else if (context.parameters.get("gate")) await filled(shown, () => detail(context.parameters.get("gate"), listed));
+  return () => {
+    here = false;
+  };
+}

@@ -1,0 +1,263 @@
+// Graph: communities and neighbourhoods to walk around in, and the last question's walk lit up step by step.
+
+import { get, post } from "../api.js";
+import { announce, count, field, h, put } from "../dom.js";
+import { graphCanvas } from "../parts/canvas.js";
+import { conceptPanel, memoryPanel } from "../parts/detail.js";
+import { failure } from "../parts/messages.js";
+import { along, colours, NONE } from "../parts/palette.js";
+import { search } from "../parts/search.js";
+import { walkBar } from "../parts/walk.js";
+
+// Up to so many concepts are drawn at once; a larger graph begins with its communities.
+const WHOLE = 400;
+const LISTED = 150;
+const GROUPS = 400;
+
+const concept = (node) => ({ ...node, key: `c${node.id}`, type_of: "concept" });
+const line = (edge) => ({ ...edge, source: `c${edge.source}`, target: `c${edge.target}` });
+const view = (found) => ({ nodes: found.nodes.map(concept), edges: found.edges.map(line) });
+
+function groups(found) {
+  return {
+    nodes: found.communities.slice(0, GROUPS).map((one) => ({ id: one.id, name: one.name, key: `k${one.id}`, type_of: "community", community: one.id, memories: one.size * 3, kind: "community" })),
+    edges: found.links.map((one) => ({ source: `k${one.source}`, target: `k${one.target}`, relation: "joined", weight: one.weight })),
+  };
+}
+
+export async function show(place, context) {
+  const stage = h("div", { class: "stage", role: "application", tabindex: "0", "aria-label": "The graph: arrow keys move, plus and minus zoom; the list beside it holds the same concepts" });
+  const status = h("p", { class: "small muted status", role: "status" });
+  const panel = h("aside", { class: "card detail", "aria-label": "Selected" }, h("p", { class: "muted" }, "Click a concept: its memories and edges show here, and its neighbours join the picture."));
+  const legend = h("ul", { class: "plain legend", "aria-label": "Legend" });
+  const relations = h("fieldset", { class: "relations" }, h("legend", {}, "Edge types"));
+  const list = h("ul", { class: "plain names" });
+  const walk = h("div", { class: "walk", hidden: true });
+  const colourBy = h("select", { name: "colour" }, [["kind", "kind"], ["community", "community"], ["time", "time: last spoken of"]].map(([value, text]) => h("option", { value }, text)));
+  colourBy.value = context.parameters.get("colour") ?? "kind";
+  const hidden = new Set(context.parameters.getAll("without"));
+  let overview = null;
+  let found = null; // the communities, once they are there
+  let placeOf = new Map();
+
+  const find = search({
+    label: "Find a concept", placeholder: "a name …",
+    find: async (text, signal) => (await get("concepts", { search: text, limit: 12 }, signal)).concepts,
+    text: (one) => one.name, describe: (one) => [one.kind, count(one.memory_count ?? 0, "memory", "memories")].filter(Boolean).join(" · "),
+    chosen: (one) => open({ concept: one.id }),
+  });
+
+  put(
+    place,
+    h("h1", { class: "hidden-text" }, "Graph"),
+    h(
+      "div",
+      { class: "tools card", role: "region", "aria-label": "What is drawn" },
+      find, field("Colour by", colourBy), legend,
+      h("details", { open: innerWidth > 900 }, h("summary", {}, "Edge types"), relations),
+      h("details", { open: innerWidth > 900 }, h("summary", {}, "In the picture"), list),
+    ),
+    h(
+      "div",
+      { class: "drawing" },
+      h(
+        "div",
+        { class: "row apart bar" },
+        status,
+        h(
+          "div",
+          { class: "row" },
+          h("button", { class: "small", onclick: () => open({}) }, "Whole graph"),
+          h("button", { class: "small", "aria-label": "Zoom in", onclick: () => canvas.zoom(1 / 1.5) }, "+"),
+          h("button", { class: "small", "aria-label": "Zoom out", onclick: () => canvas.zoom(1.5) }, "−"),
+          h("button", { class: "small", onclick: () => canvas.fit() }, "Fit"),
+        ),
+      ),
+      walk,
+      stage,
+    ),
+    panel,
+  );
+  const canvas = graphCanvas(stage, { clicked: select });
+  // For the benchmark, which asks how the drawing does.
+  stage.canvas = canvas;
+
+  function paint() {
+    const by = colourBy.value;
+    const seen = canvas.graph.mapNodes((_key, attributes) => attributes);
+    if (by === "time") {
+      const times = seen.map((node) => Date.parse(node.last ?? "")).filter(Number.isFinite);
+      const [first, last] = [Math.min(...times), Math.max(...times)];
+      canvas.change({ colourOf: (node) => {
+        const at = Date.parse(node.last ?? "");
+        return Number.isFinite(at) ? along(last > first ? (at - first) / (last - first) : 1) : NONE;
+      } });
+      put(legend, times.length ? [[0, first], [0.5, (first + last) / 2], [1, last]].map(([share, at]) => entry(along(share), new Date(at).toISOString().slice(0, 10))) : entry(NONE, "no dates"));
+      return;
+    }
+    const key = by === "kind" ? (node) => node.kind ?? "" : (node) => node.community ?? placeOf.get(node.id) ?? "";
+    const counts = new Map();
+    for (const node of seen) counts.set(key(node), (counts.get(key(node)) ?? 0) + 1);
+    const ordered = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+    const of = colours(ordered);
+    canvas.change({ colourOf: (node) => of.get(key(node)) ?? NONE });
+    const named = new Map((found?.communities ?? []).map((one) => [one.id, one.name]));
+    const word = (name) => (by === "kind" ? name || "no kind" : named.get(name) ?? (found ? "alone" : "communities are being found …"));
+    put(legend, ordered.slice(0, 10).map((name) => entry(of.get(name), `${word(name)} (${counts.get(name)})`)), ordered.length > 10 && h("li", { class: "small muted" }, `and ${ordered.length - 10} more`));
+  }
+
+  function listed() {
+    const nodes = canvas.graph.mapNodes((key, attributes) => [key, attributes]).sort((a, b) => (b[1].memories ?? 0) - (a[1].memories ?? 0));
+    put(list, nodes.slice(0, LISTED).map(([key, node]) => h("li", {}, h("button", { class: "quiet small", onclick: () => select(key, node) }, node.name))),
+      nodes.length > LISTED && h("li", { class: "small muted" }, `and ${nodes.length - LISTED} more`));
+    const counts = new Map();
+    canvas.graph.forEachEdge((_edge, { relation }) => counts.set(relation, (counts.get(relation) ?? 0) + 1));
+    const ordered = [...counts].sort((a, b) => b[1] - a[1]);
+    put(relations, h("legend", { class: "hidden-text" }, "Edge types"), ordered.slice(0, 40).map(([relation, number]) =>
+      h("label", { class: "check small" }, h("input", { type: "checkbox", checked: !hidden.has(relation), onchange: (event) => {
+        event.target.checked ? hidden.delete(relation) : hidden.add(relation);
+        context.keep({ without: [...hidden] });
+        canvas.change({ hidden });
+        said();
+      } }), `${relation} (${number})`)), !ordered.length && h("p", { class: "small muted" }, "no edges"));
+    canvas.change({ hidden });
+    paint();
+    said();
+  }
+
+  let leftOut = 0;
+  let lighter = 0;
+  function said() {
+    const edges = canvas.graph.filterEdges((_edge, { relation }) => !hidden.has(relation)).length;
+    const text = `${count(canvas.graph.order, "node")}, ${count(edges, "edge")}${leftOut ? `; ${count(leftOut, "node")} more` : ""}${lighter ? `; ${count(lighter, "lighter edge")} not drawn` : ""}`;
+    status.textContent = text;
+    stage.dataset.nodes = canvas.graph.order;
+    stage.dataset.edges = edges;
+  }
+
+  async function select(key, node) {
+    if (key === null) {
+      canvas.change({ selected: null });
+      return;
+    }
+    if (node.type_of === "community") return open({ community: node.id });
+    canvas.change({ selected: key });
+    if (node.type_of === "memory") return memoryPanel(panel, node.id);
+    context.keep({ selected: node.id });
+    conceptPanel(panel, node.id, { centre: () => canvas.centre(key), go: (id) => open({ concept: id }) });
+    await expand(key, node);
+  }
+
+  async function expand(key, node) {
+    if (canvas.graph.getNodeAttribute(key, "expanded")) return;
+    try {
+      const near = await get("graph/view", { concept: node.id, limit: 60 });
+      if (!canvas.graph.hasNode(key)) return;
+      const before = canvas.graph.order;
+      canvas.graph.setNodeAttribute(key, "expanded", true);
+      const more = view(near);
+      if (more.nodes.some((one) => !canvas.graph.hasNode(one.key))) {
+        canvas.add(more, key);
+        listed();
+      }
+      canvas.change({ selected: key });
+      announce(`${count(canvas.graph.order - before, "neighbour")} joined`);
+    } catch (error) {
+      put(panel, failure(error));
+    }
+  }
+
+  async function open(where, { keep = true } = {}) {
+    if (keep) context.keep({ concept: "", community: "", walk: "", depth: "", selected: "", ...where }, { push: true });
+    await load(new URLSearchParams(location.search));
+  }
+
+  async function load(parameters) {
+    stage.setAttribute("aria-busy", "true");
+    walk.hidden = true;
+    leftOut = lighter = 0;
+    try {
+      if (parameters.get("walk")) await lightUp(parameters.get("walk"));
+      else if (parameters.get("concept")) {
+        const near = await get("graph/view", { concept: parameters.get("concept"), depth: parameters.get("depth") ?? 2, limit: parameters.get("limit") ?? 150 });
+        [leftOut, lighter] = [near.left_out, near.edges_left_out];
+        canvas.show(view(near));
+        const key = `c${parameters.get("concept")}`;
+        if (canvas.graph.order < WHOLE && canvas.graph.hasNode(key)) {
+          canvas.change({ selected: key });
+          conceptPanel(panel, parameters.get("concept"), { centre: () => canvas.centre(key), go: (id) => open({ concept: id }) });
+        }
+      } else if (parameters.get("community")) {
+        const inside = await get("graph/view", { community: parameters.get("community"), limit: 1500 });
+        [leftOut, lighter] = [inside.left_out, inside.edges_left_out];
+        canvas.show(view(inside));
+      } else if ((overview ??= await get("graph/overview")).concepts > WHOLE && (await known())) {
+        leftOut = Math.max(0, found.communities.length - GROUPS) + found.alone;
+        canvas.show(groups(found));
+        colourBy.value = "community";
+      } else {
+        const largest = await get("graph/view", { limit: WHOLE });
+        [leftOut, lighter] = [largest.left_out, largest.edges_left_out];
+        canvas.show(view(largest));
+      }
+      listed();
+    } catch (error) {
+      put(panel, failure(error));
+    } finally {
+      stage.removeAttribute("aria-busy");
+    }
+  }
+
+  // The communities are found once; a picture that does not need them does not wait for them.
+  let asked = null;
+  function known() {
+    asked ??= get("graph/communities").then((answer) => {
+      found = answer;
+      placeOf = new Map(answer.communities.flatMap((one) => one.concepts.map((id) => [id, one.id])));
+      return answer.communities.length > 1;
+    }, () => false);
+    return asked;
+  }
+
+  async function lightUp(query) {
+    const walked = await post("graph/walk", { query });
+    const key = (node) => (node.kind === "memory" ? `m:${node.id}` : `c${node.id}`);
+    const keys = walked.nodes.map(key);
+    canvas.show({
+      nodes: walked.nodes.map((node) => ({ ...node, key: key(node), name: node.text, type_of: node.kind === "memory" ? "memory" : "concept", kind: node.kind === "memory" ? "memory" : node.concept_kind, memories: 4 + 60 * node.mass })),
+      edges: walked.lines.map(([from, to, relation]) => ({ source: keys[from], target: keys[to], relation, weight: 1 })),
+    });
+    walk.hidden = false;
+    put(walk, walkBar(walked, (step) => {
+      const lit = new Map(walked.nodes.map((node) => [key(node), node.step]));
+      lit.step = step;
+      canvas.change({ lit, selected: null });
+    }));
+  }
+
+  stage.addEventListener("keydown", (event) => {
+    const camera = canvas.sigma.getCamera();
+    const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    if (move) camera.animate({ x: camera.x + 0.1 * camera.ratio * move[0], y: camera.y + 0.1 * camera.ratio * move[1] }, { duration: 80 });
+    else if (event.key === "+" || event.key === "=") canvas.zoom(1 / 1.5);
+    else if (event.key === "-") canvas.zoom(1.5);
+    else if (event.key === "0") canvas.fit();
+    else return;
+    event.preventDefault();
+  });
+  colourBy.addEventListener("change", () => {
+    context.keep({ colour: colourBy.value });
+    paint();
+    if (colourBy.value === "community") known().then(paint);
+  });
+
+  try {
+    await load(context.parameters);
+    if (colourBy.value === "community") known().then(paint);
+  } catch (error) {
+    put(panel, failure(error));
+  }
+  return () => canvas.end();
+}
+
+const entry = (colour, text) => h("li", { class: "small" }, h("i", { class: "dot", style: { background: colour } }), " ", text);

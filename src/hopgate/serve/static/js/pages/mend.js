@@ -1,0 +1,218 @@
+// Mend: what people change by hand. Everything is shown before it is done, and stands in a log that takes it back.
+
+import { get, post } from "../api.js";
+import { count, field, h, put, scrolling } from "../dom.js";
+import { confirmed } from "../parts/confirm.js";
+import { memoryText } from "../parts/detail.js";
+import { done, empty, failure, filled } from "../parts/messages.js";
+import { search } from "../parts/search.js";
+import { tabs } from "../parts/tabs.js";
+
+// Some work for a place: what it says, or the sentence why not; then the rest of the page follows.
+async function act(place, work, after) {
+  place.querySelectorAll("button").forEach((button) => (button.disabled = true));
+  try {
+    put(place, done(await work()));
+    await after?.();
+  } catch (error) {
+    place.append(failure(error));
+    place.querySelectorAll("button").forEach((button) => (button.disabled = false));
+  }
+}
+
+const undoing = (entry) => post(`mend/log/${entry.id}/undo`);
+
+function doneWithUndo(place, text, entry) {
+  const undo = h("button", { class: "small", onclick: () => act(place, async () => {
+    await undoing(entry);
+    return "Taken back.";
+  }) }, "Undo");
+  put(place, done(text), h("div", { class: "row" }, undo));
+  undo.focus();
+}
+
+async function mergeConfirmed(kept, merged) {
+  const change = await post("mend/merges/preview", { kept, merged });
+  return confirmed({
+    title: `Make “${change.other}” part of “${change.kept}”?`,
+    body: h("ul", {},
+      h("li", {}, `${count(change.names.length, "name")} would stand for “${change.kept}”: ${change.names.join(", ")}`),
+      h("li", {}, `${count(change.memories, "memory", "memories")} would be about it`),
+      h("li", {}, `${count(change.edges, "group of facts", "groups of facts")} would be derived again`),
+      h("li", {}, "It can be undone.")),
+    action: "Merge",
+  });
+}
+
+function proposal(one) {
+  const place = h("li", { class: "card proposal", "data-name": one.name });
+  const side = (concept) => h("div", {}, h("strong", {}, concept.name), h("p", { class: "small muted" },
+    [concept.kind, count(concept.memory_count, "memory", "memories"), concept.aliases.length > 1 && `${concept.aliases.length} names`].filter(Boolean).join(" · ")));
+  const why = Object.entries(one.evidence).map(([kind, value]) => `${kind} ${value.toFixed(2)}`);
+  const [a, b, score] = one.least_similar;
+  const accept = h("button", { class: "primary small", onclick: async () => {
+    try {
+      if (!(await mergeConfirmed(one.near, one.name))) return;
+      const entry = await post("mend/merges", { kept: one.near, merged: one.name });
+      doneWithUndo(place, `“${one.other.name}” is part of “${one.one.name}” now.`, entry);
+    } catch (error) {
+      place.append(failure(error));
+    }
+  } }, "Merge …");
+  const refuse = h("button", { class: "small", onclick: async () => {
+    try {
+      doneWithUndo(place, `“${one.name}” and “${one.near}” stay apart.`, await post("mend/merges/refuse", { name: one.name }));
+    } catch (error) {
+      place.append(failure(error));
+    }
+  } }, "Keep apart");
+  return put(place,
+    h("div", { class: "pair" }, side(one.one), h("span", { class: "tag" }, `alike ${one.score.toFixed(2)}`), side(one.other)),
+    h("p", { class: "small" }, h("span", { class: "muted" }, "Why: "), `“${one.near}” and “${one.name}”`, why.length ? `: ${why.join(", ")}` : ": their vectors are near"),
+    h("p", { class: "small" }, h("span", { class: "muted" }, "Least similar pair: "), `“${a}” and “${b}” (${score.toFixed(2)})`),
+    h("div", { class: "row" }, accept, refuse));
+}
+
+function byHand() {
+  const chosen = { kept: null, merged: null };
+  const place = h("div", {});
+  const finder = (label, which) => search({
+    label, placeholder: "a name …",
+    find: async (text, signal) => (await get("concepts", { search: text, limit: 12 }, signal)).concepts,
+    text: (one) => one.name, describe: (one) => one.kind ?? "", chosen: (one) => (chosen[which] = one.name),
+  });
+  return h("section", { class: "card", "aria-label": "Merge two concepts" }, h("h2", {}, "Merge two of your own choice"),
+    h("div", { class: "options" }, finder("This one stays", "kept"), finder("This one becomes part of it", "merged"),
+      h("button", { onclick: async () => {
+        try {
+          if (!chosen.kept || !chosen.merged) throw new Error("choose two concepts first");
+          if (!(await mergeConfirmed(chosen.kept, chosen.merged))) return;
+          const entry = await post("mend/merges", { kept: chosen.kept, merged: chosen.merged });
+          doneWithUndo(place, `“${chosen.merged}” is part of “${chosen.kept}” now.`, entry);
+        } catch (error) {
+          put(place, failure(error));
+        }
+      } }, "Preview the merge")),
+    place);
+}
+
+function merges(place) {
+  const list = h("div");
+  put(place, list, byHand());
+  filled(list, async () => {
+    const { proposals } = await get("mend/merges", { limit: 50 });
+    return proposals.length
+      ? h("ul", { class: "plain" }, proposals.map(proposal))
+      : empty("No name is undecided. Two concepts of your own choice can be merged below.");
+  });
+}
+
+const MEANINGS = { NOOP: "repeats", UPDATE: "extends", DELETE: "contradicts" };
+
+function curationItem(one) {
+  const place = h("li", { class: "card proposal" });
+  const side = (id, text, gone) => h("div", {}, h("div", { class: "row" }, h("code", {}, id), gone && h("span", { class: "tag warn" }, "gives way")), h("p", { class: "text" }, text ?? "(its text is not shown)"));
+  return put(place,
+    h("p", {}, h("strong", {}, `The newer one ${MEANINGS[one.action] ?? one.action} the older one`), h("span", { class: "muted" }, ` · ${one.reason}`)),
+    h("div", { class: "versus" }, side(one.memory, one.memory_text, one.gives_way === one.memory), side(one.older, one.older_text, one.gives_way === one.older)),
+    h("div", { class: "row" },
+      h("button", { class: "small", onclick: async () => {
+        try {
+          const sure = await confirmed({
+            title: `Let ${one.gives_way} give way?`,
+            body: h("p", {}, "It gets a tombstone and recall leaves it out. Nothing is deleted, and it can be undone."), action: "Let it give way",
+          });
+          if (!sure) return;
+          const entry = await post("mend/curation", { action: one.action, memory: one.memory, older: one.older, reason: one.reason });
+          doneWithUndo(place, `${one.gives_way} gave way.`, entry);
+        } catch (error) {
+          place.append(failure(error));
+        }
+      } }, "Let it give way …")));
+}
+
+function curation(place) {
+  filled(place, async () => {
+    const { proposals } = await get("mend/curation", { limit: 20 });
+    return proposals.length ? h("ul", { class: "plain" }, proposals.map(curationItem)) : empty("No memory repeats, extends or contradicts another.");
+  }, "Comparing memories with older ones …");
+}
+
+function removalBody(preview, last) {
+  const some = (words) => h("ul", {}, words.slice(0, 8).map((word) => h("li", {}, word)), words.length > 8 && h("li", {}, `and ${words.length - 8} more`));
+  return h("div", {},
+    preview.concepts.length ? [h("p", {}, `${count(preview.concepts.length, "concept")} that nothing else names would go:`), some(preview.concepts)] : h("p", {}, "No concept would go."),
+    preview.edges.length ? [h("p", {}, `${count(preview.edges.length, "edge")} that nothing else supports would go:`), some(preview.edges)] : h("p", {}, "No edge would go."),
+    preview.edges_kept > 0 && h("p", { class: "muted" }, `${count(preview.edges_kept, "edge")} would stay with other evidence.`),
+    h("p", {}, h("strong", {}, last)));
+}
+
+function memories(place, context) {
+  const input = h("input", { type: "text", required: true, placeholder: "a memory's id", autocomplete: "off", value: context.parameters.get("memory") ?? "" });
+  const found = h("div");
+  const look = (id) => filled(found, async () => {
+    const memory = await get(`memories/${encodeURIComponent(id)}`);
+    const box = h("div", { class: "card" });
+    const change = (label, path, title, last, said, danger) => h("button", { class: danger ? "danger small" : "small", onclick: async () => {
+      try {
+        const preview = await post("mend/removal/preview", { ids: [id] });
+        if (!(await confirmed({ title, body: removalBody(preview, last), action: label, danger }))) return;
+        const entry = await post(path, { ids: [id] });
+        if (entry.undoable) doneWithUndo(box, said, entry);
+        else put(box, done(said));
+      } catch (error) {
+        box.append(failure(error));
+      }
+    } }, `${label} …`);
+    return put(box, h("code", {}, id), memoryText(memory), h("div", { class: "row" },
+      !memory.is_sensitive && change("Mark as sensitive", "mend/sensitive", `Mark ${id} as sensitive?`, "Its vector, mentions and evidence go at once; it stays findable by its words.", `${id} is sensitive now.`),
+      change("Delete", "mend/delete", `Delete ${id}?`, "This cannot be undone.", `${id} is deleted.`, true)));
+  });
+  put(place, h("form", { class: "row end", onsubmit: (event) => {
+    event.preventDefault();
+    context.keep({ memory: input.value.trim() });
+    look(input.value.trim());
+  } }, h("div", { class: "grow" }, field("Memory", input)), h("button", {}, "Look at it")), found);
+  if (input.value) look(input.value);
+}
+
+function sentence(entry) {
+  const names = [entry.one, entry.other].map((name) => name ?? "a name that is gone");
+  if (entry.action === "merge") return `“${names[1]}” became part of “${names[0]}”`;
+  if (entry.action === "keep apart") return `“${names[1]}” stays apart from “${names[0]}”`;
+  const which = entry.memory_ids.length ? entry.memory_ids.join(", ") : count(entry.memories, "memory", "memories");
+  return { supersede: `${which} gave way`, "mark sensitive": `${which} marked as sensitive`, delete: `${which} deleted` }[entry.action];
+}
+
+function log(place) {
+  const show = () => filled(place, async () => {
+    const { entries } = await get("mend/log", { limit: 100 });
+    if (!entries.length) return empty("Nothing was changed by hand yet.");
+    return scrolling("Log", h("table", {},
+      h("thead", {}, h("tr", {}, h("th", {}, "When"), h("th", {}, "What"), h("th", {}, "Undo"))),
+      h("tbody", {}, entries.map((entry) => {
+        const cell = h("td", {});
+        if (entry.undone_at) put(cell, h("span", { class: "tag" }, "undone"));
+        else if (!entry.undoable) put(cell, h("span", { class: "small muted" }, "cannot be"));
+        else put(cell, h("button", { class: "small", onclick: () => act(cell, async () => {
+          await undoing(entry);
+          return "undone";
+        }) }, "Undo"));
+        return h("tr", {}, h("td", { class: "small muted" }, entry.done_at.slice(0, 16).replace("T", " ")), h("td", {}, sentence(entry)), cell);
+      }))));
+  });
+  show();
+}
+
+export async function show(place, context) {
+  put(
+    place,
+    h("header", {}, h("h1", {}, "Mend"), h("p", { class: "muted" }, "Merges, curation, marks and deletions by hand: each with a preview, in one transaction, and in a log that takes it back.")),
+    ...tabs("What to mend", [
+      ["merges", "Merges", merges],
+      ["curation", "Curation", curation],
+      ["memories", "One memory", (panel) => memories(panel, context)],
+      ["log", "Log", log],
+    ], context.parameters.get("tab"), (tab) => context.keep({ tab: tab === "merges" ? "" : tab })),
+  );
+}

@@ -1,0 +1,53 @@
+// What is behind a click: a concept with its memories and edges, or a memory with its text.
+
+import { get } from "../api.js";
+import { count, h, interval, short } from "../dom.js";
+import { untitled } from "./hit.js";
+import { filled } from "./messages.js";
+
+// A memory's text, read when it is opened.
+export function memoryItem(id) {
+  const body = h("div");
+  return h(
+    "details",
+    { class: "memory", ontoggle: (event) => {
+      if (event.target.open && !body.childElementCount) filled(body, async () => memoryText(await get(`memories/${encodeURIComponent(id)}`)));
+    } },
+    h("summary", {}, h("code", {}, id)),
+    body,
+  );
+}
+
+export function memoryText(memory) {
+  if (memory.is_sensitive && !memory.content) return h("p", { class: "muted small" }, "A sensitive memory: its text is not shown.");
+  return [
+    memory.title && h("h3", {}, memory.title),
+    h("p", { class: "text" }, untitled(memory)),
+    h("p", { class: "small muted" }, [memory.scope, (memory.created_at ?? "").slice(0, 10)].filter(Boolean).join(" · ")),
+  ];
+}
+
+export async function memoryPanel(place, id) {
+  await filled(place, async () => [h("h2", {}, "Memory"), h("code", {}, id), memoryText(await get(`memories/${encodeURIComponent(id)}`))]);
+}
+
+export async function conceptPanel(place, id, { centre }) {
+  await filled(place, async () => {
+    const found = await get(`concepts/${id}`);
+    const others = found.aliases.filter((name) => name !== found.name);
+    return [
+      h("div", { class: "row apart" }, h("h2", {}, found.name), found.kind && h("span", { class: "tag" }, found.kind)),
+      others.length > 0 && h("p", { class: "small muted" }, `Also: ${others.join(", ")}`),
+      h("div", { class: "row" },
+        h("a", { class: "button small", href: `/graph?concept=${id}` }, "Only its neighbourhood"),
+        h("a", { class: "button small", href: `/time?concept=${id}` }, "Its history"),
+        h("button", { class: "small", onclick: centre }, "Centre")),
+      h("h3", {}, count(found.edges.length, "edge")),
+      h("ul", { class: "plain small edges" }, found.edges.map((edge) =>
+        h("li", {}, edge.source === found.name ? h("strong", {}, edge.source) : edge.source, h("span", { class: "muted" }, ` — ${edge.relation} → `), edge.target === found.name ? h("strong", {}, edge.target) : edge.target,
+          (edge.valid_from || edge.valid_to) && h("span", { class: "muted" }, ` · ${interval(edge.valid_from, edge.valid_to)}`)))),
+      h("h3", {}, `Memories (${(found.memory_count ?? found.memories.length).toLocaleString("en")})`),
+      h("div", { class: "memories" }, found.memories.map((memory) => h("details", { class: "memory" }, h("summary", {}, h("code", {}, memory.id), " ", h("span", {}, short(memory.title || memory.content || "", 48))), memoryText(memory)))),
+    ];
+  });
+}

@@ -1,0 +1,32 @@
+// Sentences: what went wrong, what was done, what is not there.
+
+import { announce, h, put } from "../dom.js";
+
+export const empty = (text) => h("p", { class: "empty" }, text);
+
+export function failure(error) {
+  announce(error.message);
+  return h("p", { class: "message error", role: "alert" }, error.message);
+}
+
+export function done(text, ...more) {
+  announce(text);
+  return h("p", { class: "message good" }, text, ...more);
+}
+
+// Fills a place with what some work gives, or with the sentence that says why not.
+export async function filled(place, work, waiting = "One moment …") {
+  place.setAttribute("aria-busy", "true");
+  if (place.childElementCount) place.classList.add("busy");
+  else put(place, h("p", { class: "empty" }, waiting));
+  try {
+    put(place, await work());
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (!error.status && error.name !== "ApiError" && error.status !== 0) console.error(error);
+    put(place, failure(error));
+  } finally {
+    place.classList.remove("busy");
+    place.removeAttribute("aria-busy");
+  }
+}

@@ -1,0 +1,97 @@
+"""A real `hopgate serve` process on the demo's store, and a real browser in front of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import hopgate
+from hopgate.demo import corpus
+from hopgate.memory import Memory
+from hopgate.store.graph import concept_rows, name_rows
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+# Software GL: a machine that tests has no other.
+FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+QUESTIONS = "homelab"
+# Of the demo's questions so many of each split: enough for a gate to end with a verdict, and little waiting.
+ASKED = 8
+# Two names that nobody can tell apart without asking, and a memory that says nothing new.
+UNDECIDED = ("Jellyfin", "Immich")
+REPEATED = "m0001-again"
+
+
+def found() -> str | None:
+    """Where Chromium is, or nothing."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def fill(store: Path) -> None:
+    """Make the demo's store, with a name left undecided and a memory that repeats another."""
+    made = corpus()
+    first = next(memory for memory in made.memories if memory.external_id == "m0001")
+    repeated = Memory(REPEATED, first.content, scope=first.scope, created_at=made.memories[-1].created_at)
+    with hopgate.open(store, linger=0) as kb:
+        kb.add(*made.memories, repeated)
+        kb.embed()
+        kb.build(single_valued=made.single_valued)
+        with kb.store.transaction() as connection:
+            rows = {row.name: row.id for row in name_rows.all_names(connection)}
+            concept_rows.mark_ambiguous(connection, *(rows[name] for name in UNDECIDED), 0.62)
+
+
+def questions(folder: Path, asked: int = ASKED) -> Path:
+    """Write some of the demo's questions, the first of each split, with their judgements."""
+    made = corpus()
+    (folder / "qrels").mkdir(parents=True)
+    kept = {split: dict(list(qrels.items())[:asked]) for split, qrels in made.qrels.items()}
+    for split, qrels in kept.items():
+        rows = [f"{query}\t{key}\t{grade}" for query, graded in qrels.items() for key, grade in graded.items()]
+        (folder / "qrels" / f"{split}.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]) + "\n")
+    judged = {query for qrels in kept.values() for query in qrels}
+    lines = [json.dumps({"_id": one.id, "text": one.text}) for one in made.queries if one.id in judged]
+    (folder / "queries.jsonl").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@contextlib.contextmanager
+def served(store: Path, *options: str) -> Iterator[str]:
+    """Start `hopgate serve` on a free port; give the address with its token, and end it."""
+    command = [sys.executable, "-m", "hopgate", "serve", "--data", str(store), "--port", "0", *options]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "HOPGATE_LINGER": "0", "COLUMNS": "400"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            said = ""
+            for line in process.stdout:
+                said += line
+                if address := re.search(r"https?://\S+token=\S+", line):
+                    yield address.group()
+                    break
+            else:
+                raise AssertionError(f"hopgate serve said no address: {said}")
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start Chromium, headless."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found(), args=list(FLAGS))
+        yield browser
+        browser.close()

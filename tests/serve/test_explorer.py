@@ -1,0 +1,276 @@
+"""The explorer in a real browser: ask, expand, filter, slide time, merge and undo, run a gate; nothing for axe to find.
+
+Chromium is Debian's own. Under CI a missing browser is a failure, not a skip: `.ci/run` installs it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import urlsplit
+
+import browser as explorer
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.skipif(
+    "CI" not in os.environ and explorer.found() is None, reason="no chromium: apt-get install chromium"
+)
+PAGES = ("recall", "graph", "time", "mend", "gate")
+QUESTION = "Which room do I have to visit to touch the machine behind Immich?"
+CANARY = "globladax"
+# A loaded machine of two cores is slow; nothing waits that long when all is well.
+PATIENCE = 60_000
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    place = tmp_path_factory.mktemp("explorer")
+    explorer.fill(place / "store")
+    asked = explorer.questions(place / explorer.QUESTIONS)
+    with explorer.served(place / "store", "--questions", str(asked)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with explorer.chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def page(chromium, address):
+    """A page that is let in; whatever the console, the network or the policy complains of fails the test."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    own = urlsplit(address).netloc
+    opened.on("request", lambda one: complaints.append(one.url) if urlsplit(one.url).netloc not in (own, "") else None)
+    opened.goto(address)
+    yield opened
+    context.close()
+    assert not [said for said in complaints if "GPU stall due to ReadPixels" not in said]
+
+
+def visit(page: Page, address: str, place: str) -> None:
+    parts = urlsplit(address)
+    page.goto(f"{parts.scheme}://{parts.netloc}{place}")
+    expect(page.locator("main")).not_to_have_attribute("aria-busy", "true", timeout=PATIENCE)
+
+
+def drawn(page: Page) -> int:
+    """How many nodes the picture has, once it has some."""
+    expect(page.locator(".stage")).to_have_attribute("data-nodes", re.compile(r"^[1-9]\d*$"), timeout=PATIENCE)
+    expect(page.locator(".stage")).not_to_have_attribute("aria-busy", "true", timeout=PATIENCE)
+    return int(page.locator(".stage").get_attribute("data-nodes") or 0)
+
+
+def test_a_question_is_asked_with_and_without_the_graph_and_its_address_can_be_kept(page, address):
+    visit(page, address, "/recall")
+    page.get_by_label("Question").fill(QUESTION)
+    page.get_by_label("Question").press("Enter")
+    sides = page.locator(".side")
+    expect(sides).to_have_count(2, timeout=PATIENCE)
+    expect(sides.nth(0)).to_contain_text("Without the graph")
+    hits = sides.nth(1).locator(".hit")
+    expect(hits).to_have_count(10, timeout=PATIENCE)
+    expect(hits.first.get_by_role("img", name=re.compile("^Shares:"))).to_be_visible()
+    expect(sides.nth(1).get_by_role("img", name=re.compile("^Path: Immich")).first).to_be_visible()
+    assert "q=Which+room" in page.url
+    page.get_by_label("Memory", exact=True).fill("m0003")
+    page.get_by_role("button", name="Explain").click()
+    expect(page.locator(".explanation")).to_contain_text("It is not here", timeout=PATIENCE)
+    expect(page.locator(".explanation tbody tr")).to_have_count(3)
+    kept = page.url
+    page.get_by_role("link", name="Time").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Time", timeout=PATIENCE)
+    page.go_back()
+    expect(page.locator(".hit").first).to_be_visible(timeout=PATIENCE)
+    assert page.url == kept
+
+
+def test_switches_change_what_is_asked(page, address):
+    visit(page, address, f"/recall?q={QUESTION}")
+    page.locator("summary", has_text="Scope, times").click()
+    page.get_by_label("Scopes, by commas").fill("work")
+    page.get_by_label("Known at").fill("2024-06-01")
+    page.get_by_label("Weight of lexical").press("Home")
+    with page.expect_request(lambda one: one.url.endswith("/recall") and one.method == "POST") as sent:
+        page.get_by_role("button", name="Recall", exact=True).click()
+    body = sent.value.post_data_json
+    assert (body["scope"], body["known_at"], body["weights"]["lexical"]) == (["work"], "2024-06-01", 0)
+    expect(page.locator(".results")).not_to_have_attribute("aria-busy", "true", timeout=PATIENCE)
+    expect(page.locator(".side")).to_have_count(2)
+    scopes = page.locator(".hit .small.muted").all_inner_texts()
+    assert all(text.startswith("work") for text in scopes if "·" in text)
+
+
+def test_a_concept_is_found_expanded_and_its_edges_filtered(page, address):
+    visit(page, address, "/graph")
+    drawn(page)
+    search = page.get_by_role("combobox", name="Find a concept")
+    search.fill("immich")
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible(timeout=PATIENCE)
+    search.press("Enter")
+    expect(page.locator(".detail h2")).to_have_text("Immich", timeout=PATIENCE)
+    assert "concept=" in page.url
+    before = drawn(page)
+    page.locator(".detail summary").first.click()
+    expect(page.locator(".detail .text").first).to_be_visible()
+    # A neighbour that is not all of it yet: one click and its own neighbours join.
+    names = page.locator(".names button")
+    expect(names.nth(1)).to_be_visible()
+    for number in range(names.count()):
+        names.nth(number).click()
+        expect(page.locator(".detail h2")).to_have_text(names.nth(number).inner_text(), timeout=PATIENCE)
+        if drawn(page) > before:
+            break
+    expect(page.locator(".stage")).not_to_have_attribute("data-nodes", str(before), timeout=PATIENCE)
+    edges = page.locator(".stage").get_attribute("data-edges")
+    page.locator(".relations input").first.uncheck()
+    expect(page.locator(".stage")).not_to_have_attribute("data-edges", edges or "", timeout=PATIENCE)
+    assert "without=" in page.url
+    page.get_by_label("Colour by").select_option("time")
+    expect(page.locator(".legend li").first).to_contain_text("20", timeout=PATIENCE)
+
+
+def test_a_node_is_dragged(page, address):
+    visit(page, address, "/graph")
+    drawn(page)
+    # The canvas tells where the node is that has most room around it: on the screen, and in the graph.
+    where = """(node) => {
+      const { graph, sigma, settle } = document.querySelector('.stage').canvas;
+      settle();
+      sigma.refresh();
+      const box = document.querySelector('.stage').getBoundingClientRect();
+      const at = (key) => sigma.graphToViewport(graph.getNodeAttributes(key));
+      const places = graph.nodes().map((key) => [key, at(key)]).filter(([, { x, y }]) =>
+        x > 100 && y > 100 && x < box.width - 100 && y < box.height - 100);
+      const room = ([key, one]) => Math.min(...places.map(([other, two]) =>
+        key === other ? Infinity : Math.hypot(one.x - two.x, one.y - two.y)));
+      node ??= places.reduce((a, b) => (room(a) >= room(b) ? a : b))[0];
+      const { x, y } = graph.getNodeAttributes(node);
+      return { node, screen: [box.x + at(node).x, box.y + at(node).y], graph: [x, y] };
+    }"""
+    expect(page.locator(".stage[data-drawn]")).to_be_visible(timeout=PATIENCE)
+    chosen = page.evaluate(where)
+    x, y = chosen["screen"]
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 40, steps=4)
+    page.mouse.up()
+    moved = page.evaluate(where, chosen["node"])
+    assert moved["graph"] != chosen["graph"]
+
+
+def test_a_walk_is_lit_step_by_step(page, address):
+    visit(page, address, f"/graph?walk={QUESTION}")
+    drawn(page)
+    bar = page.get_by_role("group", name="The walk")
+    expect(bar).to_contain_text("Where it starts", timeout=PATIENCE)
+    expect(bar).to_contain_text("Immich")
+    bar.get_by_role("button", name="Next step").click()
+    expect(bar).to_contain_text("Step 1 of")
+
+
+def test_time_is_slid_and_what_changed_is_shown(page, address):
+    visit(page, address, "/time")
+    count = page.locator("#then-count")
+    expect(count).to_contain_text("of any time", timeout=PATIENCE)
+    slider = page.get_by_role("slider", name=re.compile("Valid time"))
+    slider.focus()
+    slider.press("PageDown")
+    expect(count).to_contain_text("true on 20", timeout=PATIENCE)
+    assert "as_of=20" in page.url
+    slider.press("Home")
+    expect(count).to_contain_text(re.compile(r"^\d+ edges? true on 20"), timeout=PATIENCE)
+    page.get_by_role("button", name="Show what changed").click()
+    expect(page.locator("#changes .began").first).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("combobox", name="A concept's history").fill("Lukas Meier")
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("combobox", name="A concept's history").press("Enter")
+    expect(page.locator("#history svg.history rect").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#conflicts .card").first).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_merge_is_previewed_accepted_and_undone(page, address):
+    visit(page, address, "/mend")
+    proposal = page.locator(".proposal").first
+    expect(proposal).to_contain_text("Least similar pair", timeout=PATIENCE)
+    proposal.get_by_role("button", name="Merge …").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("would be about it", timeout=PATIENCE)
+    dialog.get_by_role("button", name="Merge").click()
+    expect(proposal).to_contain_text("is part of", timeout=PATIENCE)
+    proposal.get_by_role("button", name="Undo").click()
+    expect(proposal).to_contain_text("Taken back", timeout=PATIENCE)
+    page.get_by_role("tab", name="Log").click()
+    expect(page.locator("tbody tr").first).to_contain_text("undone", timeout=PATIENCE)
+    page.get_by_role("tab", name="Merges").click()
+    expect(page.locator(".proposal").first).to_contain_text("Least similar pair", timeout=PATIENCE)
+
+
+def test_curation_and_a_deletion_are_previewed(page, address):
+    visit(page, address, "/mend?tab=curation")
+    item = page.locator(".proposal", has_text=explorer.REPEATED)
+    expect(item).to_contain_text("gives way", timeout=PATIENCE)
+    item.get_by_role("button", name="Let it give way …").click()
+    page.get_by_role("dialog").get_by_role("button", name="Let it give way").click()
+    expect(page.locator(".proposal", has_text="gave way.").first).to_be_visible(timeout=PATIENCE)
+    visit(page, address, f"/mend?tab=memories&memory={explorer.REPEATED}")
+    page.get_by_role("button", name="Delete …").click()
+    expect(page.get_by_role("dialog")).to_contain_text("cannot be undone", timeout=PATIENCE)
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.locator(".tab-panel")).to_contain_text("is deleted", timeout=PATIENCE)
+
+
+def test_a_gate_is_run_watched_and_shown(page, address):
+    visit(page, address, "/gate")
+    page.get_by_label("Configurations").select_option("quick")
+    page.get_by_label("Shuffled graphs as a control").fill("0")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".running")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#gates tbody tr")).to_have_count(1, timeout=2 * PATIENCE)
+    expect(page.locator("#shown")).to_contain_text(re.compile("OPEN|CLOSED|INCONCLUSIVE|INVALID"), timeout=2 * PATIENCE)
+    report = page.frame_locator("iframe.report")
+    expect(report.locator("h1, h2").first).to_be_visible(timeout=PATIENCE)
+
+
+def test_no_sensitive_text_reaches_a_page(page, address):
+    visit(page, address, f"/recall?q={CANARY}")
+    expect(page.locator(".hit").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".hit .tag.warn").first).to_be_visible()
+    # The question holds the word; nothing else on the page does.
+    assert CANARY not in page.locator(".results").inner_text()
+
+
+def test_a_phone_needs_no_sideways_scrolling(page, address):
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name in PAGES:
+        visit(page, address, f"/{name}?q={QUESTION}" if name == "recall" else f"/{name}")
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{name} is {wide} pixels too wide"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page, address, theme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.emulate_media(color_scheme=theme)
+    # What is not a colour is the same in both themes.
+    options = {"runOnly": ["color-contrast"]} if theme == "dark" else {}
+    found = {}
+    places = [
+        f"/recall?q={QUESTION}&k=3&why=m0003",
+        f"/graph?walk={QUESTION}",
+        "/time?since=2024-06-01&until=2024-07-01",
+    ]
+    for place in [*places, "/mend", "/gate"]:
+        visit(page, address, place)
+        for one in Axe().run(page, options=options).response["violations"]:
+            if one["impact"] in ("serious", "critical"):
+                found[f"{place} {one['id']}"] = [node["html"][:200] for node in one["nodes"]][:3]
+    assert not found, found

@@ -1,0 +1,268 @@
+"""The SDK's own client goes through all tools and resources, by standard input and by HTTP, in both of its eras."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp_session import User, by_http, command, mcp_serving, refused, told
+from serve_store import CANARY, SECRET
+from serving import serving
+
+from hopgate.cli import main
+from hopgate.kb import KnowledgeBase
+from hopgate.sensitivity import SensitivityRules
+
+READING = ["recall", "explain", "relations_of", "what_changed"]
+WRITING = ["remember", "forget"]
+
+
+async def through_all(client: Client, user: User) -> None:
+    """Every tool and every resource, once."""
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert list(tools) == READING + WRITING
+    for tool in tools.values():
+        assert tool.description and len(tool.description) > 80
+        assert tool.output_schema and tool.output_schema["type"] == "object"
+        assert tool.annotations and tool.annotations.read_only_hint == (tool.name in READING)
+    assert "recall" in (client.instructions or "")
+
+    hits = (await told(client, "recall", query="where does Gitea run", k=3))["hits"]
+    assert {"m4", "m5"} <= {hit["id"] for hit in hits}
+    assert hits[0]["rank"] == 1 and hits[0]["why"] and hits[0]["content"]
+
+    explained = await told(client, "explain", query="where does Gitea run", id="m5")
+    assert explained["present"] and "lexical" in explained["legs"]
+
+    found = await told(client, "relations_of", concept="gitea", limit=10)
+    assert {one["target"] for one in found["relations"]} >= {"birch", "rowan"}
+    assert "m4" in {memory for one in found["relations"] for memory in one["evidence"]}
+    assert "no concept" in await refused(client, "relations_of", concept="Nobody Atall")
+
+    changed = await told(client, "what_changed", since="2024-05-07T12:00:00Z", until="2024-05-20")
+    assert [memory["id"] for memory in changed["memories"]] == ["new", "m5"]
+
+    stored = await told(
+        client, "remember", text="Dora Quill repairs the Heidelberg press.", title="Press", tags=["print shop"]
+    )
+    assert stored["new"] and stored["linked"]
+    again = await told(client, "remember", text="Dora Quill repairs the Heidelberg press.", title="Press")
+    assert again["id"] == stored["id"] and not again["new"]
+    assert (await told(client, "recall", query="who repairs the press"))["hits"][0]["id"] == stored["id"]
+
+    listed = await client.list_resource_templates()
+    assert {one.uri_template for one in listed.resource_templates} == {
+        "hopgate://memory/{id}",
+        "hopgate://concept/{name}",
+    }
+    read = await resource(client, f"hopgate://memory/{quote(stored['id'], safe='')}")
+    assert read["content"].startswith("Press\nDora Quill") and read["tags"] == []
+    assert (await resource(client, f"hopgate://memory/{quote('notes/a b.md#1', safe='')}"))["scope"] == "home"
+    assert (await resource(client, "hopgate://concept/Ada%20Lovelace"))["relations"]
+    assert {"Ada Lovelace"} <= {one["name"] for one in await resource(client, "hopgate://concepts")}
+    with pytest.raises(MCPError, match="no memory"):
+        await client.read_resource("hopgate://memory/nothing")
+
+    gone = await told(client, "forget", id=stored["id"])
+    assert gone["deleted"] and len(user.asked) == 1 and "Heidelberg" in user.asked[0]
+    assert "no memory" in await refused(client, "forget", id=stored["id"])
+
+
+async def resource(client: Client, uri: str) -> Any:
+    (content,) = (await client.read_resource(uri)).contents
+    return json.loads(content.text)  # type: ignore[union-attr]
+
+
+def test_every_tool_by_standard_input(own_kb: KnowledgeBase) -> None:
+    async def session() -> None:
+        user = User("accept", delete=True)
+        # As the assistants of today speak.
+        async with Client(command(own_kb.store.dsn), mode="legacy", elicitation_callback=user) as client:
+            await through_all(client, user)
+
+    asyncio.run(session())
+    assert own_kb.get("m1") is not None
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_every_tool_by_http(own_kb: KnowledgeBase, mode: str) -> None:
+    async def session(url: str) -> None:
+        user = User("accept", delete=True)
+        async with by_http(url, mode=mode, elicitation_callback=user) as client:
+            await through_all(client, user)
+
+    with mcp_serving(own_kb) as url:
+        asyncio.run(session(url))
+
+
+@pytest.mark.parametrize("user", [User("decline"), User("cancel"), User("accept", delete=False)])
+def test_nothing_is_forgotten_unless_the_user_agrees(own_kb: KnowledgeBase, user: User) -> None:
+    async def session(url: str) -> None:
+        async with by_http(url, elicitation_callback=user) as client:
+            answer = await told(client, "forget", id="m1")
+            assert not answer["deleted"] and answer["confirm_token"] is None and "did not agree" in answer["message"]
+
+    with mcp_serving(own_kb) as url:
+        asyncio.run(session(url))
+    assert own_kb.get("m1") is not None and user.asked
+
+
+def test_a_client_that_cannot_ask_confirms_in_a_second_step(own_kb: KnowledgeBase) -> None:
+    async def session(url: str) -> None:
+        async with by_http(url) as client:
+            first = await told(client, "forget", id="m1")
+            assert not first["deleted"] and "London" in first["message"]
+            token = first["confirm_token"]
+            for wrong in ("guessed", token[:-1], ""):
+                assert not (await told(client, "forget", id="m1", confirm_token=wrong))["deleted"]
+            assert own_kb.get("m1") is not None
+            # A wrong answer asks anew: the last token given is the one that is good.
+            token = (await told(client, "forget", id="m1"))["confirm_token"]
+            assert not (await told(client, "forget", id="m2", confirm_token=token))["deleted"]
+            assert (await told(client, "forget", id="m1", confirm_token=token))["deleted"]
+        assert own_kb.get("m1") is None and own_kb.get("m2") is not None
+
+    with mcp_serving(own_kb) as url:
+        asyncio.run(session(url))
+
+
+def test_read_only_offers_nothing_that_writes(shared_kb: KnowledgeBase) -> None:
+    async def session(url: str) -> None:
+        async with by_http(url) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == READING
+            assert "Unknown tool" in await refused(client, "remember", text="Nothing is written.")
+            assert "Unknown tool" in await refused(client, "forget", id="m1")
+
+    before = len(shared_kb)
+    with mcp_serving(shared_kb, read_only=True) as url:
+        asyncio.run(session(url))
+    assert len(shared_kb) == before
+
+
+def test_the_command_serves_by_http_behind_the_token_that_it_prints(shared_kb: KnowledgeBase) -> None:
+    server = command(shared_kb.store.dsn, "--http", "--port", "0", "--read-only", "--scope", "home")
+    running = subprocess.Popen(
+        [server.command, *server.args], env={**os.environ, **(server.env or {})}, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert running.stdout is not None
+        found = re.fullmatch(
+            r"connect to (http://127\.0\.0\.1:\d+/mcp) with the bearer token (\S+)\n", running.stdout.readline()
+        )
+        assert found
+
+        async def session() -> None:
+            async with by_http(found[1], token=found[2]) as client:
+                assert [tool.name for tool in (await client.list_tools()).tools] == READING
+                assert (await told(client, "relations_of", concept="Ada Lovelace"))["relations"]
+
+        asyncio.run(session())
+    finally:
+        running.terminate()
+        running.wait(30)
+
+
+def test_hopgate_serve_serves_assistants_too_where_it_is_asked_to(shared_kb: KnowledgeBase) -> None:
+    async def session(url: str) -> None:
+        async with by_http(url) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == READING
+            hits = (await told(client, "recall", query="Gitea Ada Lovelace", k=20))["hits"]
+            assert hits and all(hit["scope"] == "home" for hit in hits)
+
+    with serving(shared_kb, mcp=True, read_only=True, scopes=("home",)) as running:
+        asyncio.run(session(f"{running.url}/mcp"))
+        assert running.get("health").status_code == 200
+        for headers in ({}, {"Authorization": "Bearer wrong-token-of-length"}):
+            assert httpx.post(f"{running.url}/mcp", json={}, headers=headers).status_code == 401
+        large = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "y" * (2 << 20)}}
+        assert running.client.post("/mcp", json=large).status_code == 413
+    with serving(shared_kb) as running:
+        assert running.client.post("/mcp", json={}).status_code == 405
+
+
+@pytest.mark.parametrize("options", [["--http", "--host", "0.0.0.0"], ["--http", "--token-file", "/nowhere/token"]])
+def test_what_would_be_open_to_others_does_not_start(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["mcp", *options])
+    assert ended.value.code == 2 and "token" in capsys.readouterr().err
+
+
+def test_sensitive_memories_are_not_there_unless_allowed(shared_kb: KnowledgeBase) -> None:
+    async def ask(url: str) -> str:
+        async with by_http(url) as client:
+            answers: list[Any] = [
+                await told(client, "recall", query=f"code of the vault {CANARY}", k=20),
+                await told(client, "what_changed", since="2020-01-01"),
+                (await client.call_tool("explain", {"query": "vault", "id": SECRET[0]})).model_dump(),
+                (await client.call_tool("forget", {"id": SECRET[0]})).model_dump(),
+            ]
+            for uri in (f"hopgate://memory/{SECRET[0]}", f"hopgate://concept/{CANARY}"):
+                try:
+                    answers.append((await client.read_resource(uri)).model_dump())
+                except MCPError as error:
+                    answers.append(str(error).replace(CANARY, "", 1))
+            return json.dumps(answers, default=str)
+
+    with mcp_serving(shared_kb) as url:
+        shown = asyncio.run(ask(url))
+    assert CANARY not in shown and '"id": "secret-1"' not in shown
+    with mcp_serving(shared_kb, allow_sensitive=True, read_only=False) as url:
+        assert CANARY in asyncio.run(ask(url))
+
+
+def test_a_rule_of_the_store_holds_before_anybody_has_applied_it(own_kb: KnowledgeBase) -> None:
+    """What another program writes is marked by the next embedding; until then the rule alone speaks."""
+    own_kb.add_sensitivity(SensitivityRules(patterns=("quokka",)))
+    with own_kb.store.transaction() as connection:
+        connection.execute(
+            "INSERT INTO memories (external_id, content, is_sensitive) VALUES ('d1', 'The quokka is unwell.', false)"
+        )
+
+    async def session(url: str) -> None:
+        async with by_http(url) as client:
+            assert "d1" not in {hit["id"] for hit in (await told(client, "recall", query="quokka unwell"))["hits"]}
+            assert "no memory" in await refused(client, "explain", query="quokka", id="d1")
+            shown = await told(client, "what_changed", since="2020-01-01", limit=1000)
+            assert "quokka" not in json.dumps(shown)
+
+    with mcp_serving(own_kb) as url:
+        asyncio.run(session(url))
+
+
+def test_of_a_sensitive_text_nothing_is_told_not_even_whether_it_is_there(own_kb: KnowledgeBase) -> None:
+    async def session(url: str) -> None:
+        async with by_http(url) as client:
+            text = "The wifi password is in the drawer."
+            hidden = [await told(client, "remember", text=text, sensitive=True) for _ in range(2)]
+            assert hidden[0]["id"] != hidden[1]["id"] and all(one["new"] for one in hidden)
+            plain = await told(client, "remember", text=text)
+            own_kb.mark_sensitive([plain["id"]])
+            again = await told(client, "remember", text=text)
+            assert again["id"] != plain["id"] and again["new"] and again["linked"] == plain["linked"]
+            assert "no memory" in await refused(client, "explain", query="wifi", id=plain["id"])
+
+    with mcp_serving(own_kb) as url:
+        asyncio.run(session(url))
+
+
+def test_a_long_memory_is_cut_and_read_in_full_as_a_resource(own_kb: KnowledgeBase) -> None:
+    async def session(url: str) -> None:
+        async with by_http(url) as client:
+            stored = await told(client, "remember", text="Zinnia sowing notes. " + "Water the bed. " * 400)
+            hit = (await told(client, "recall", query="Zinnia sowing notes", k=1))["hits"][0]
+            assert hit["id"] == stored["id"] and hit["cut"] and len(hit["content"]) <= 2000
+            whole = await resource(client, f"hopgate://memory/{quote(stored['id'], safe='')}")
+            assert len(whole["content"]) > 6000
+            assert "at most" in await refused(client, "remember", text="x" * 60_000)
+
+    with mcp_serving(own_kb) as url:
+        asyncio.run(session(url))

@@ -1,0 +1,169 @@
+"""The endpoints: what the Python API gives, by the same names."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from serving import Running, serving
+
+from hopgate.kb import KnowledgeBase
+
+
+def test_recall_gives_the_hits_of_the_python_api_with_their_legs_and_paths(
+    reading: Running, shared_kb: KnowledgeBase
+) -> None:
+    query = "who works with somebody from Cambridge"
+    answer = reading.post("recall", {"query": query, "k": 5}).json()
+    hits = shared_kb.recall(query, k=5, explain=True)
+    assert [hit["id"] for hit in answer["hits"]] == [hit.external_id for hit in hits]
+    for given, hit in zip(answer["hits"], hits, strict=True):
+        assert given["score"] == hit.score and given["content"] == hit.memory.content
+        assert {name: leg["rank"] for name, leg in given["legs"].items() if leg} == {
+            name: part.rank for name, part in hit.legs.items()
+        }
+        assert [part["text"] for path in given["paths"] for part in path] == list(hit.path)
+        shares = sum(leg["share"] for leg in given["legs"].values() if leg)
+        assert shares == pytest.approx(1) or hit.unseen or not hit.score
+    path = next(path for hit in answer["hits"] for path in hit["paths"])
+    assert path[0]["kind"] == "seed" and path[-1]["kind"] == "memory"
+    assert path[-1]["id"] in {hit["id"] for hit in answer["hits"]}
+    assert answer["origin"] == "this request: k" and "k=5" in answer["settings"] and answer["took_ms"] > 0
+
+
+def test_recall_takes_filters_weights_and_legs(reading: Running) -> None:
+    def ids(**asked: object) -> list[str]:
+        answer = reading.post("recall", {"query": "printer London Gitea", "explain": False, **asked})
+        assert answer.status_code == 200, answer.text
+        return [hit["id"] for hit in answer.json()["hits"]]
+
+    assert set(ids(scope="work")) <= {"m3", "m4", "m5", "notes/secret 2"}
+    assert "m1" in ids(scope=["home", "work"]) and "m1" not in ids(exclude=["m1"])
+    assert "old" not in ids() and "old" in ids(include_superseded=True)
+    assert "m5" not in ids(known_at="2024-05-05") and "old" in ids(known_at="2024-05-05")
+    assert ids(weights={"dense": 0, "graph": 0}) == ids(legs=["lexical"])
+    assert ids(min_score=1000.0) == [] and len(ids(k=2)) == 2
+    newest = ids(sort_by="recency")
+    assert newest[0] == "new"
+
+
+def test_explain_says_why_a_memory_is_not_here(reading: Running) -> None:
+    gone = reading.post("explain", {"query": "where is the printer", "id": "old"}).json()
+    assert not gone["present"] and gone["removed_by"][0].startswith("superseded: since 2024-05-09")
+    assert gone["rank"] and "without that it would be at rank" in gone["sentence"]
+    here = reading.post("explain", {"query": "who lives in London", "id": "m1"}).json()
+    assert here["present"] and here["rank"] == 1 and here["legs"]["lexical"]["rank"] == 1
+    unknown = reading.post("explain", {"query": "x", "id": "nobody"})
+    assert unknown.status_code == 404
+
+
+def test_memories_are_listed_page_by_page(reading: Running, shared_kb: KnowledgeBase) -> None:
+    found: list[str] = []
+    after: str | None = None
+    for _ in range(10):
+        page = reading.get("memories", params={"limit": 4, **({"after": after} if after else {})}).json()
+        found += [memory["id"] for memory in page["memories"]]
+        after = page["next"]
+        if after is None:
+            break
+    assert found == [memory.external_id for memory in shared_kb.export()]
+    home = reading.get("memories", params={"scope": ["home"], "limit": 100}).json()["memories"]
+    assert {memory["scope"] for memory in home} == {"home"}
+    assert reading.get("memories?after=nobody").status_code == 404
+
+
+def test_a_memory_is_read_by_any_id(reading: Running) -> None:
+    given = reading.get(f"memories/{quote('notes/a b.md#1')}").json()
+    assert given["id"] == "notes/a b.md#1" and given["content"] == "Bea Miller owns the printer."
+    missing = reading.get("memories/nobody")
+    assert (missing.status_code, missing.json()["detail"]) == (404, "there is no memory 'nobody'")
+
+
+def test_a_memory_is_added_found_changed_marked_and_deleted(writing: Running, own_kb: KnowledgeBase) -> None:
+    new = writing.post("memories", {"text": "Cyd Moore sails the harbour.", "scope": "home", "tags": ["boat"]})
+    assert new.status_code == 201 and new.json()["new"] and new.json()["embedded"] == 1 and new.json()["linked"] == 1
+    key = new.json()["id"]
+    hits = writing.post("recall", {"query": "who sails the harbour"}).json()["hits"]
+    assert hits[0]["id"] == key and hits[0]["legs"]["dense"]
+    again = writing.post("memories", {"id": key, "text": "Cyd Moore left the harbour.", "link": False})
+    assert again.status_code == 200 and not again.json()["new"]
+    marked = writing.post(f"memories/{quote(key)}/sensitive", {"sensitive": True}).json()
+    assert marked == {"id": key, "is_sensitive": True, "changed": True}
+    assert writing.get(f"memories/{quote(key)}").json()["content"] is None
+    memory = own_kb.get(key)
+    assert memory is not None and memory.is_sensitive
+    assert writing.client.delete(f"/api/v1/memories/{quote(key)}").json() == {"deleted": 1}
+    assert own_kb.get(key) is None
+
+
+def test_concepts_are_listed_searched_and_looked_at(reading: Running) -> None:
+    listed = reading.get("concepts", params={"limit": 100}).json()["concepts"]
+    assert "London" in {concept["name"] for concept in listed}
+    assert reading.get("concepts?limit=2&offset=1").json()["concepts"] == listed[1:3]
+    (london,) = reading.get("concepts?search=LONDO").json()["concepts"]
+    detail = reading.get(f"concepts/{london['id']}").json()
+    assert {memory["id"] for memory in detail["memories"]} == {"m1", "m6"}
+    assert ("Ada Lovelace", "lives in") in {(edge["source"], edge["relation"]) for edge in detail["edges"]}
+    assert reading.get("concepts/999999999").status_code == 404
+    assert reading.get(f"concepts/{2**70}").status_code == 422
+    assert reading.get("concepts?kind=nothing-of-the-kind").json() == {"concepts": []}
+
+
+def test_edges_are_listed_by_concept_relation_and_time(reading: Running) -> None:
+    (london,) = reading.get("concepts?search=london").json()["concepts"]
+    by_name = reading.get("edges?concept=London").json()["edges"]
+    assert by_name and by_name == reading.get(f"edges?concept={london['id']}").json()["edges"]
+    assert {edge["relation"] for edge in reading.get("edges?relation=lives in").json()["edges"]} == {"lives in"}
+    runs = reading.get("edges", params={"relation": "runs on", "as_of": "2024-05-05"}).json()["edges"]
+    assert [edge["target"] for edge in runs] == ["birch"]
+    assert reading.get("edges?concept=nobody").status_code == 422
+
+
+def test_clusters_are_listed_looked_at_and_recalled_within(reading: Running, shared_kb: KnowledgeBase) -> None:
+    listed = reading.get("clusters").json()
+    expected = shared_kb.graph.clusters()
+    assert [cluster["id"] for cluster in listed["clusters"]] == [cluster.id for cluster in expected]
+    largest = listed["clusters"][0]
+    assert largest["size"] == len(expected.clusters[0]) and largest["members"] and largest["label"]
+    one = reading.get(f"clusters/{largest['id']}").json()
+    assert one["label"] == largest["label"] and len(one["members"]) == largest["size"]
+    ada = shared_kb.graph.clusters().of("Ada Lovelace").id
+    hits = reading.post("recall", {"query": "London Gitea printer", "cluster": ada}).json()["hits"]
+    assert hits and "m4" not in {hit["id"] for hit in hits}
+    why = reading.post("explain", {"query": "Gitea", "id": "m4", "cluster": ada}).json()
+    assert why["removed_by"][0].startswith("cluster:")
+    assert reading.get("clusters/999999").status_code == 404
+    assert reading.post("recall", {"query": "x", "cluster": 999999}).status_code == 422
+
+
+def test_health_and_metrics_say_what_the_store_holds(shared_kb: KnowledgeBase) -> None:
+    with serving(shared_kb) as fresh:
+        health = fresh.get("health").json()
+        assert health["status"] == "ok" and health["store"]["memories"] == 11 and health["store"]["sensitive"] == 2
+        fresh.get("memories/m1")
+        fresh.get("memories/nobody")
+        answer = fresh.get("metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    lines = answer.text.splitlines()
+    assert 'hopgate_requests_total{route="/api/v1/memories/{id}",method="GET",status="404"} 1' in lines
+    assert "hopgate_memories 11" in lines
+    assert any(line.startswith("hopgate_request_seconds_bucket") and 'le="+Inf"' in line for line in lines)
+
+
+def test_the_document_says_how_one_is_let_in_and_what_an_error_is(reading: Running) -> None:
+    document = reading.get("openapi.json").json()
+    assert set(document["components"]["securitySchemes"]) == {"bearer", "cookie"}
+    assert "Problem" in document["components"]["schemas"]
+    for path, methods in document["paths"].items():
+        assert path.startswith("/api/v1/")
+        for endpoint in methods.values():
+            assert endpoint["responses"]["422"]["content"].keys() == {"application/problem+json"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"), [("PUT", "recall", 405), ("GET", "recall", 405), ("GET", "x", 404)]
+)
+def test_what_there_is_not_is_a_problem(reading: Running, method: str, path: str, status: int) -> None:
+    answer = reading.client.request(method, f"/api/v1/{path}")
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    assert status != 405 or answer.headers["allow"] == "POST"

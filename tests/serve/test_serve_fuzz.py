@@ -1,0 +1,13 @@
+"""The short form of `python tests/serve/fuzz_api.py`: a few hundred requests made up from the OpenAPI document."""
+
+from __future__ import annotations
+
+from fuzz_api import fuzz
+from serving import Running
+
+
+def test_no_made_up_request_breaks_the_server_or_gets_what_it_must_not(writing: Running) -> None:
+    figures = fuzz(writing, 300)
+    assert figures.wrong == []
+    assert figures.requests >= 300 and figures.statuses[200] > 30 and figures.statuses[401] >= figures.requests // 2
+    assert figures.server_errors == figures.unauthenticated == figures.canary == figures.undocumented == 0

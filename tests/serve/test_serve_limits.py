@@ -1,0 +1,112 @@
+"""The limits of a request, and that nobody sees a traceback."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from serving import serving
+
+from hopgate.kb import KnowledgeBase
+
+
+def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(shared_kb: KnowledgeBase) -> None:
+    with serving(shared_kb, max_body=1000) as running:
+        assert running.post("recall", {"query": "x" * 2000}).status_code == 413
+
+        def pieces() -> Iterator[bytes]:
+            yield b'{"query": "'
+            for _ in range(20):
+                yield b"x" * 100
+            yield b'"}'
+
+        streamed = running.client.post("/api/v1/recall", content=pieces(), headers={"Content-Type": "application/json"})
+        assert streamed.status_code == 413
+        assert streamed.headers["content-type"] == "application/problem+json"
+        assert "1,000 bytes" in streamed.json()["detail"]
+        assert running.post("recall", {"query": "x", "legs": ["lexical"]}).status_code == 200
+
+
+def test_what_takes_too_long_is_answered_and_counts_until_it_has_ended(
+    shared_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = threading.Event()
+
+    def slow(*_: object, **__: object) -> list[Any]:
+        assert go.wait(60)
+        return []
+
+    monkeypatch.setattr(shared_kb, "recall", slow)
+    with serving(shared_kb, request_seconds=0.2, concurrent=1) as running:
+        late = running.post("recall", {"query": "x"})
+        assert (late.status_code, late.headers["content-type"]) == (504, "application/problem+json")
+        assert "0.2 seconds" in late.json()["detail"]
+        # It is still at work in its thread.
+        busy = running.post("recall", {"query": "x"})
+        assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
+        go.set()
+        for _ in range(500):
+            if running.get("health").status_code == 200:
+                break
+        else:
+            pytest.fail("what had ended still counts as at work")
+
+
+def test_many_at_once_get_their_own_answers(shared_kb: KnowledgeBase) -> None:
+    queries = ["who lives in London", "where does Gitea run", "who owns the printer", "Charles Babbage"] * 6
+    alone = {query: [hit.external_id for hit in shared_kb.recall(query)] for query in queries[:4]}
+    with serving(shared_kb, concurrent=64) as running, ThreadPoolExecutor(8) as several:
+        answers = list(several.map(lambda query: running.post("recall", {"query": query}), queries))
+    for query, answer in zip(queries, answers, strict=True):
+        assert [hit["id"] for hit in answer.json()["hits"]] == alone[query]
+
+
+def test_a_mistake_of_ours_is_a_plain_problem_without_what_went_wrong(
+    shared_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a text of somebody's")
+
+    monkeypatch.setattr(shared_kb, "recall", broken)
+    with serving(shared_kb) as running:
+        answer = running.post("recall", {"query": "x"})
+        assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+        assert "somebody" not in answer.text and "Traceback" not in answer.text
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert running.get("health").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("recall", b"\xff\xfe"),
+        ("recall", b"{"),
+        ("recall", b"[" * 100_000),
+        ("recall", b'{"query": "\\ud800"}'),
+        ("recall", b'{"query": "x", "k": NaN}'),
+        ("recall", b'{"query": "x", "k": ' + b"9" * 5000 + b"}"),
+        ("recall", b'{"query": "x", "as_of": "0001-01-01T00:00:00+14:00"}'),
+        ("recall", b'{"query": "x", "as_of": "9999-12-31T23:59:59-14:00"}'),
+        ("recall", b'{"query": "x", "scope": "a\\u0000b"}'),
+        ("recall", b'{"query": "", "legs": []}'),
+        ("memories", b'{"text": "a\\u0000b"}'),
+        ("memories", b'{"text": "x", "language": "nothing; drop"}'),
+        ("explain", b'{"query": "x"}'),
+    ],
+)
+def test_what_is_no_request_is_refused_with_a_sentence(shared_kb: KnowledgeBase, path: str, body: bytes) -> None:
+    with serving(shared_kb) as running:
+        answer = running.client.post(f"/api/v1/{path}", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (400, 422), answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["detail"]
+
+
+def test_limits_of_the_server_are_said(shared_kb: KnowledgeBase) -> None:
+    with serving(shared_kb, max_k=5, max_query=10) as running:
+        assert "k is at most 5" in running.post("recall", {"query": "x", "k": 6}).json()["detail"]
+        assert "at most 10 characters" in running.post("recall", {"query": "x" * 11}).json()["detail"]
+        assert "limit is at most 5" in running.get("memories?limit=6").json()["detail"]
