@@ -132,19 +132,19 @@ def extrapolated(measured: dict[int, dict[str, Any]], target: int) -> dict[str, 
     found: dict[str, Any] = {}
     for name in ("load_s", "build_s", "vectors_s", "walk_matrix_load_s"):
         found[name] = round(_line([(size, measured[size][name]) for size in sizes], target))
-    for name in ("bytes_a_memory", "walk_matrix_bytes_a_memory"):
-        whole = _line([(size, size * measured[size][name]) for size in sizes], target)
-        found[name.removesuffix("_a_memory") + "_gb"] = round(whole / 1e9, 1)
-    found["bytes_gb"] = {
-        part: round(_line([(size, size * measured[size]["bytes"][part]) for size in sizes], target) / 1e9, 1)
-        for part in PARTS
-    } | {"all": found["bytes_gb"]}
+    matrix = "walk_matrix_bytes_a_memory"
+    found["walk_matrix_gb"] = round(_line([(size, size * measured[size][matrix]) for size in sizes], target) / 1e9, 1)
+    parts = {
+        part: _line([(size, size * measured[size]["bytes"][part]) for size in sizes], target) / 1e9 for part in PARTS
+    }
+    found["gb"] = {part: round(value, 1) for part, value in parts.items()} | {"all": round(sum(parts.values()), 1)}
     return found
 
 
 def _line(points: list[tuple[int, float]], target: int) -> float:
     (one, low), (other, high) = points[0], points[-1]
-    slope = (high - low) / (other - one) if other > one else low / one
+    # What the smaller size does not have yet, such as an index, is in proportion to the larger.
+    slope = (high - low) / (other - one) if other > one and low else high / other
     return max(0.0, high + slope * (target - other))
 
 
