@@ -37,3 +37,4 @@ extracted  # graph/build/reading_pool.py calls a reader by name
 known_since  # a field of a tool's answer
 same_questions  # a field of an answer by HTTP
 took_ms  # a field of an answer by HTTP
+_.lifespan_context  # Starlette's router calls it when a server begins
