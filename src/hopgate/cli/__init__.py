@@ -23,6 +23,7 @@ COMMANDS = {
     "demo": ("demo", "See it work on a synthetic corpus."),
     "add": ("add", "Remember one text."),
     "ingest": ("ingest", "Read memories from files, folders, exports or a query."),
+    "backfill": ("backfill", "Bring shards of many memories in, here or on a Ray cluster."),
     "show": ("show", "Show a memory and what was made of it."),
     "edges": ("edges", "List the edges of a concept."),
     "status": ("status", "Say what the store holds and what waits."),

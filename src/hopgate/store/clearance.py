@@ -77,6 +77,21 @@ class StoreGuard:
             raise WithdrawnError("a memory turned sensitive, changed or was deleted while it was read: run this again")
 
 
+def incoming_guard(store: Store, new: Sequence[Memory]) -> StoreGuard:
+    """Guard memories that are not in the store yet: none may be sensitive there already, or by a rule since."""
+
+    def still(connection: Connection[Any], lock: bool) -> bool:
+        kept = " FOR SHARE" if lock else ""
+        marked = connection.execute(
+            f"SELECT 1 FROM memories WHERE external_id = ANY(%s) AND coalesce(is_sensitive, true) LIMIT 1{kept}",
+            ([memory.external_id for memory in new],),
+        ).fetchone()
+        rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+        return marked is None and not (rules and any(rules.meets(memory) for memory in new))
+
+    return StoreGuard(store, still)
+
+
 def memory_guard(store: Store, read: Mapping[int, Memory]) -> StoreGuard:
     """Guard memories on their way to a model: each must be open, and its content the one that was read."""
 

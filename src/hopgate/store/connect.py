@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import errors
 
-from hopgate.errors import ConflictError, HopgateError
+from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.redact import password_parts, redacted
 from hopgate.store.server.environment import EmbeddedConnection, is_embedded
 from hopgate.store.server.process import FULL
@@ -42,7 +42,8 @@ def connect(dsn: str) -> psycopg.Connection[Any]:
             if any(sign in str(error) for sign in FULL) and time.monotonic() < deadline:
                 time.sleep(random.uniform(0.02, 0.2))
                 continue
-            raise HopgateError(_connection_refusal(error, dsn)) from None
+            kind = HopgateError if isinstance(error, psycopg.ProgrammingError) else LostServerError
+            raise kind(_connection_refusal(error, dsn)) from None
 
 
 def _class(dsn: str) -> type[psycopg.Connection[Any]]:
@@ -192,7 +193,7 @@ def explained() -> Iterator[None]:
             f"the PostgreSQL server ended a statement early ({_first_line(error)}): run it again, or raise its timeouts"
         ) from None
     except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
-        raise HopgateError("the PostgreSQL server went down in the middle: start it and run this again") from None
+        raise LostServerError("the PostgreSQL server went down in the middle: start it and run this again") from None
     except psycopg.DataError as error:
         if "NUL" not in str(error):
             raise
@@ -200,7 +201,7 @@ def explained() -> Iterator[None]:
     except UnicodeEncodeError:
         raise HopgateError("an id, a scope or a text holds half of a surrogate pair, which is not text") from None
     except psycopg.OperationalError as error:
-        raise HopgateError(f"the PostgreSQL server does not answer ({_first_line(error)}): is it running?") from None
+        raise LostServerError(f"the PostgreSQL server does not answer ({_first_line(error)}): is it running?") from None
 
 
 def _connection_refusal(error: psycopg.Error, dsn: str) -> str:

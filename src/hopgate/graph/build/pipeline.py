@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.graph.build.bulk_extract import BulkReaders
     from hopgate.graph.canonicalise import Canonicaliser
+    from hopgate.graph.canonicalise.parallel import ParallelTasks
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
@@ -56,11 +58,27 @@ class Built:
 
 
 class GraphBuilder:
-    """Turns a store's memories into its graph."""
+    """Turns a store's memories into its graph.
 
-    def __init__(self, store: Store, embedding: Embedding) -> None:
+    Parameters
+    ----------
+    readers : BulkReaders, optional
+        Who reads memories for a build of the whole graph; by default processes of this machine, by rules alone.
+    tasks : ParallelTasks, optional
+        Who compares and clusters names then; by default this process.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedding: Embedding,
+        readers: BulkReaders | None = None,
+        tasks: ParallelTasks | None = None,
+    ) -> None:
         self._store = store
         self._embedding = embedding
+        self._readers = readers
+        self._tasks = tasks
         self._scale = CosineScale()
         self._has_space = False
 
@@ -86,8 +104,8 @@ class GraphBuilder:
         """
         extractor = as_extractor(extractor)
         with build_lock(self._store) as whole:
-            if whole and _in_bulk(extractor, only, run, limit):
-                return extract_in_bulk(self._store, extractor, show, processes)
+            if whole and self._in_bulk(extractor, only, run, limit):
+                return extract_in_bulk(self._store, extractor, show, processes, self._readers)
             return self._extract(extractor, only, run, limit, show, not whole, self._resolution(ask))
 
     def build(
@@ -121,8 +139,8 @@ class GraphBuilder:
         with build_lock(self._store, rebuild=rebuild) as whole:
             self._store.run(lambda connection: _declare(connection, {*shipped, *single_valued}, several_valued, whole))
             resolution = self._resolution(ask)
-            if whole and _in_bulk(extractor, only, run, limit):
-                progress = extract_in_bulk(self._store, extractor, show, processes)
+            if whole and self._in_bulk(extractor, only, run, limit):
+                progress = extract_in_bulk(self._store, extractor, show, processes, self._readers)
             else:
                 progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
             if whole:
@@ -145,11 +163,11 @@ class GraphBuilder:
 
         def at_once(connection: Connection[Any]) -> None:
             name_rows.lock(connection)
-            write(backfill.clustered(backfill.material(connection), canonicaliser, embed), connection)
+            write(backfill.clustered(backfill.material(connection), canonicaliser, embed, self._tasks), connection)
 
         show(Progress(stage="bringing names together"))
         for _ in range(ATTEMPTS):
-            clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed)
+            clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed, self._tasks)
             if self._store.run(partial(write, clusters)):
                 return
         self._store.run(at_once)
@@ -212,6 +230,14 @@ class GraphBuilder:
             total=total,
             show=show,
         )
+
+    def _in_bulk(self, extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
+        """Whether everything is read range by range: by rules, or by who was given for it.
+
+        Else a model is asked as its run says, a few memories at a time.
+        """
+        able = self._readers is not None or isinstance(extractor, ContextualExtractor)
+        return able and only is None and limit is None and (run is None or run == Run())
 
     def embed(self, *, concepts: bool = True, show: Show = str) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
@@ -321,10 +347,3 @@ def _declare(connection: Connection[Any], single: Collection[str], several: Coll
 def _reader(extractor: Extractor) -> Extractor:
     """The extractor that reads texts, where one that adds statements stands before it."""
     return extractor.extractor if isinstance(extractor, WithStatements) else extractor
-
-
-def _in_bulk(extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
-    """Whether rules read everything there is: a model is asked as its run says, a few memories at a time."""
-    return (
-        isinstance(extractor, ContextualExtractor) and only is None and limit is None and (run is None or run == Run())
-    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import text
 
-revision = "0018"
-down_revision = "0015"
+revision = "0017"
+down_revision = "0016"
 
 # Threads have theirs since 0011. A load without dates gives a whole category one time: then the id decides.
 INDEXES = {
