@@ -305,11 +305,6 @@ class KnowledgeBase(LegReading):
         """How many memories wait for a vector."""
         return self.store.run(vectors.count_pending)
 
-    def keep_queries(self) -> None:
-        """Keep queries' vectors in the cache from now on: for an evaluation, which asks the same ones again."""
-        if self.embedder_name():
-            self._embedding.embedder().keep_queries = True
-
     def extract(self, extractor: str | Extractor = "phrases", **options: Unpack[ExtractOptions]) -> Progress:
         """Extract mentions and facts from the memories that the extractor has not dealt with."""
         self._writer.mark_by_rules()

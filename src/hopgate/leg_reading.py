@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from hopgate.recall.completion import pool_of
 from hopgate.recall.filters import Filters, check_query
 from hopgate.recall.run_legs import Legs, RecallPipeline, run_legs
-from hopgate.store import memories
+from hopgate.store import memories, vectors
 
 if TYPE_CHECKING:
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.recall.settings import Settings
     from hopgate.recall.store_settings import StoreSettings
+    from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
 
@@ -24,6 +25,12 @@ class LegReading:
     store: Store
     store_settings: StoreSettings
     _pipeline: RecallPipeline
+    _embedding: Embedding
+
+    def keep_queries(self) -> None:
+        """Keep queries' vectors in the cache from now on: an evaluation asks the same ones again."""
+        if self.store.run(vectors.has_space):
+            self._embedding.embedder().keep_queries = True
 
     def legs(
         self,
