@@ -19,7 +19,7 @@ import hopgate
 from hopgate.corpus import read_corpus
 from hopgate.store import memories
 
-COLUMNS = memories._INCOMING
+COLUMNS = memories.INCOMING
 
 
 def write_corpus(path: Path, rows: int, seed: int = 0) -> None:
@@ -53,7 +53,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.jsonl"
         write_corpus(path, options.rows)
-        rows = [memories._row(memory, datetime.now(UTC)) for memory in read_corpus(path)]
+        rows = [memories.row_values(memory, datetime.now(UTC)) for memory in read_corpus(path)]
         with hopgate.open(Path(folder) / "store") as kb:
             # Warm up both ways: the server's first COPY pays for files and catalogues.
             kb.ingest(path, limit=1000)

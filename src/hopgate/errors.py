@@ -19,6 +19,10 @@ class ConflictError(HopgateError):
     """Two writers got in each other's way: nothing of it was written, and the same once more may well succeed."""
 
 
+class LostServerError(HopgateError):
+    """The database went away in the middle, or is not up yet: the same once more may succeed when it is back."""
+
+
 class UnreachableError(HopgateError):
     """A server that nobody can connect to: every further request would end the same."""
 

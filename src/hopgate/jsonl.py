@@ -69,19 +69,49 @@ def field(row: dict[str, Any], name: str, path: Path | str, line: int) -> str:
     return value
 
 
-def _decoded(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, str]]:
+def checked_json_lines(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, dict[str, Any] | HopgateError]]:
+    r"""Read JSON objects from an open stream; for a line that is none, its error in its place, and the rest after it.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(checked_json_lines(io.BytesIO(b'{"a": 1}\nno\n{"b": 2}'), "rows.jsonl"))
+    [(1, {'a': 1}), (2, HopgateError('rows.jsonl, line 2: not JSON (Expecting value at column 1)')), (3, {'b': 2})]
+    """
+    for number, raw in _raw_lines(stream):
+        try:
+            if line := _decode(raw, name, number):
+                yield number, _parsed(line, name, number)
+        except HopgateError as error:
+            yield number, error
+
+
+def _raw_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Number lines; of one that is too long only its beginning is kept."""
     number = 0
     # With one byte more than is allowed a line that is too long is noticed before the rest of it is read.
     while raw := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
-        if len(raw) > MAX_LINE_BYTES:
-            refuse(name, number, f"the line is longer than {MAX_LINE_BYTES:,} bytes")
-        try:
-            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            refuse(name, number, f"not UTF-8 at byte {error.start}")
-        if line.strip():
-            yield number, line.rstrip("\r\n")
+        yield number, raw
+        while len(raw) > MAX_LINE_BYTES and not raw.endswith(b"\n"):
+            raw = stream.readline(MAX_LINE_BYTES + 1)
+
+
+def _decode(raw: bytes, name: Path | str, number: int) -> str:
+    """Give a line without its end; nothing for a blank one."""
+    if len(raw) > MAX_LINE_BYTES:
+        refuse(name, number, f"the line is longer than {MAX_LINE_BYTES:,} bytes")
+    try:
+        line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        refuse(name, number, f"not UTF-8 at byte {error.start}")
+    return line.rstrip("\r\n") if line.strip() else ""
+
+
+def _decoded(stream: IO[bytes], name: Path | str) -> Iterator[tuple[int, str]]:
+    for number, raw in _raw_lines(stream):
+        if line := _decode(raw, name, number):
+            yield number, line
 
 
 def _parsed(line: str, name: Path | str, number: int) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from hopgate.recall.run_legs import RecallPipeline
 from hopgate.recall.settings import RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
+from hopgate.scale.backfill_options import BackfillOptions
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
 from hopgate.store.memory_pages import listed, written_between
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.recall.why_not import ExplainOptions, Explanation
+    from hopgate.scale.summary import Backfilled
     from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
@@ -79,11 +81,11 @@ class KnowledgeBase(LegReading):
         self._writer = MemoryWriter(store, self._embedding)
         self._workers = ThreadPoolExecutor(4, thread_name_prefix="hopgate")
         self._warned: set[str] = set()
-        self._waiting = WaitingNotes(store)
+        self._waiting = WaitingNotes(store.reading)
         self.store_settings = StoreSettings(store)
-        self.graph_leg = GraphLeg(store)
+        self.graph_leg = GraphLeg(store.reading)
         self.graph = ConceptGraph(store, self._embedding, self.graph_leg)
-        self._pipeline = RecallPipeline(store, self._embedding, self.graph_leg, self._workers)
+        self._pipeline = RecallPipeline(store.reading, self._embedding, self.graph_leg, self._workers)
 
     def add(self, *new: Memory) -> Written:
         """Add memories, or bring those with the same external id up to date; an id given twice is refused."""
@@ -120,6 +122,13 @@ class KnowledgeBase(LegReading):
         """Write a stream of memories, all or nothing, and tidy up after a large one."""
         self._waiting.count_again()
         return self._writer.load(with_progress(new, progress))
+
+    def backfill(self, *sources: str | Path, **options: Unpack[BackfillOptions]) -> Backfilled:
+        """Bring shards of many memories in, embedded and linked, each once; go on where an earlier run stopped."""
+        from hopgate.scale.backfill_run import backfill
+
+        self._waiting.count_again()
+        return backfill(sources, self.store, self._embedding, self._writer, **options)
 
     def sensitivity(self) -> SensitivityRules:
         """The rules by which this store's memories are sensitive whatever their own flag says."""
@@ -234,23 +243,22 @@ class KnowledgeBase(LegReading):
         settings = self.settings(**changes)
         if legs is not None:
             settings = settings.only(legs)
+        place, old = self.store.reading, include_superseded
         filters = read_filters(
-            self.store,
-            scope=scope,
-            exclude=exclude,
-            as_of=as_of,
-            known_at=known_at,
-            superseded=include_superseded,
-            cluster=cluster,
+            place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old, cluster=cluster
         )
         warn_if_barred(settings, self._warned)
         self.graph_leg.configure(settings.walk)
-        preload(self.store, self._embedding, self._workers, settings)
+        preload(place, self._embedding, self._workers, settings)
+        # What waits is counted beside the query.
+        due = self._waiting.due(settings, filters.scopes)
+        waiting = self._workers.submit(self._waiting.counted, due, filters.scopes) if due else None
         # A change of the embedder may meet a query in the middle: it is asked again.
         hits = retried(lambda: recall(self._pipeline, text, settings, filters, exact=exact, explain=explain))
-        self._waiting.say(settings, filters.scopes)
+        if waiting is not None:
+            self._waiting.say(waiting.result())
         if not hits:
-            note_unknown_scopes(self.store, filters)
+            note_unknown_scopes(place, filters)
         return hits
 
     def explain(self, query: str, external_id: str, **options: Unpack[ExplainOptions]) -> Explanation:

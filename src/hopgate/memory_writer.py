@@ -11,6 +11,7 @@ from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
 from hopgate.store import (
     clearance,
+    embedded_memories,
     memories,
     memory_locks,
     memory_words,
@@ -25,6 +26,8 @@ from hopgate.store.graph import statement_rows, version
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.embed import Identity
+    from hopgate.store.embedded_memories import TextVectors
     from hopgate.store.fill import Embedding
     from hopgate.store.memories import Written
     from hopgate.store.store import Store
@@ -72,6 +75,44 @@ class MemoryWriter:
             # A known memory's scope, thread or date may be another now.
             version.touch(connection)
         return written
+
+    def write_embedded(
+        self,
+        new: Sequence[Memory],
+        made: TextVectors,
+        identity: Identity | None,
+        note: Callable[[Connection[Any]], None],
+    ) -> Written:
+        """Add memories, or bring those with the same external id up to date, with their vectors, all or none.
+
+        What turned sensitive since its vector was made, by a mark or by a rule, is stored without one.
+
+        Parameters
+        ----------
+        made : mapping of external id to array
+            The vectors of those that have some.
+        note : callable
+            What else is written in the same transaction.
+        """
+
+        def work(connection: Connection[Any]) -> Written:
+            memory_locks.take_turns(connection, alone=False)
+            marked = list(self._rules(connection).applied(new))
+            superseded = any(memory.superseded_by for memory in marked)
+            written = None if superseded else embedded_memories.copy(connection, marked, made, identity)
+            if written is None:
+                # Another run may have written some of them just now.
+                there = embedded_memories.settled(connection, marked)
+                left = [memory for memory in marked if memory.external_id not in there]
+                if made and identity is not None:
+                    vectors.claim(connection, identity)
+                written = self._write(connection, left, alone=None)
+                if made and identity is not None:
+                    embedded_memories.add_vectors(connection, left, made, identity)
+            note(connection)
+            return written
+
+        return self._store.run(work)
 
     def load(self, new: Iterable[Memory]) -> Written:
         """Write many memories at once, and tidy the tables after a large load."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store import extractions, memories, setting_rows, vectors
+from hopgate.store import extractions, memories, replica, set_aside, setting_rows, vectors
 from hopgate.store.graph import version
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
     from hopgate.store.scrub import Scrubbed
+    from hopgate.store.set_aside import SetAside
     from hopgate.store.store import Store
 
 # The channel that the table's trigger notifies.
@@ -167,13 +168,21 @@ class Upkeep:
 
         return scrub(self._store)
 
+    def set_aside(self, limit: int | None = None) -> list[SetAside]:
+        """Give the rows that backfills could not make memories of: where each lies, and why."""
+        return self._store.run(lambda connection: set_aside.listed(connection, limit))
+
     def made_by(self) -> str:
         """The extractor that made most of the graph, or nothing."""
         with self._store.transaction() as connection:
             return extractions.made_by(connection)
 
     def status(self) -> dict[str, Any]:
-        """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules."""
+        """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules.
+
+        Where queries are answered from a replica, `replica` says how far behind it is.
+        """
+        behind = replica.lag(self._store, self._store.reading) if self._store.reading is not self._store else None
         with self._store.transaction() as connection:
             space = vectors.space(connection)
             states = extractions.states(connection)
@@ -182,6 +191,8 @@ class Upkeep:
                 "pending_vectors": vectors.count_pending(connection),
                 "pending_graph": states.get("pending", 0),
                 "failed_graph": states.get("failed", 0) + states.get("truncated", 0),
+                "set_aside": set_aside.count(connection),
+                "replica": asdict(behind) | {"told": str(behind)} if behind else None,
                 "graph_version": version.current(connection),
                 "graph_built": version.is_derived(connection),
                 "extractor": extractions.made_by(connection),

@@ -67,5 +67,5 @@ def test_cache(run: Runner, bare: Runner, filled: None, endpoint: WordEndpoint) 
     assert bare("cache", "clear", "--yes", "--json").json["removed"] == 0
     run("embed", "--embedder", endpoint.spec)
     assert "vectors: 5" in bare("cache", "info").out
-    assert bare("cache", "clear", "--yes").out.startswith("removed 5 vectors and ")
+    assert bare("cache", "clear", "--yes").out.startswith("removed 5 vectors, ")
     assert bare("cache", "info", "--json").json["vectors"] == 0

@@ -37,9 +37,11 @@ extracted  # graph/build/reading_pool.py calls a reader by name
 known_since  # a field of a tool's answer
 same_questions  # a field of an answer by HTTP
 took_ms  # a field of an answer by HTTP
+_.lifespan_context  # Starlette's router calls it when a server begins
 edges_kept  # a field of an answer by HTTP
 known_from  # a field of an answer by HTTP
 memory_text  # a field of an answer by HTTP
 older_text  # a field of an answer by HTTP
 done_at  # a field of an answer by HTTP
 concept_kind  # a field of an answer by HTTP
+optimized_model_filepath  # an option of onnxruntime

@@ -49,7 +49,7 @@ def test_a_browser_draws_it_with_no_request_and_no_error(small: KnowledgeBase, t
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto((tmp_path / "notebook.html").as_uri())
         frame = page.frame_locator("iframe")
-        frame.locator("body[data-drawn]").wait_for(timeout=30_000)
+        frame.locator("body[data-drawn]").wait_for(timeout=120_000)
         assert int(frame.locator("body").get_attribute("data-drawn") or 0) == len(small.graph.concepts())
         assert frame.locator("canvas").count() > 1
         frame.locator("#find").fill("Gitea")

@@ -72,7 +72,9 @@ INVARIANTS = {
     "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id AND r.canonical = e.relation)",
     "facts of a built graph have an edge": "SELECT f.id FROM facts f JOIN concept_names s ON s.id = f.subject_id "
     "JOIN concept_names o ON o.id = f.object_id JOIN relations r ON r.raw = f.relation, graph_state g WHERE g.derived "
-    "AND NOT EXISTS (SELECT FROM concept_edges e WHERE e.src_id = s.concept_id AND e.dst_id = o.concept_id "
+    # A tentative fact, of no weight, makes no edge alone.
+    "AND f.weight > 0 AND NOT EXISTS (SELECT FROM concept_edges e "
+    "WHERE e.src_id = s.concept_id AND e.dst_id = o.concept_id "
     "AND e.relation = r.canonical)",
     "mentions of a built graph are linked": "SELECT t.memory_id, t.name_id FROM mentions t JOIN concept_names n "
     "ON n.id = t.name_id, graph_state g WHERE g.derived AND NOT EXISTS (SELECT FROM memory_concepts x "

@@ -17,6 +17,7 @@ from serving import TOKEN
 
 from hopgate.kb import KnowledgeBase
 
+READING = ["recall", "explain", "relations_of", "what_changed"]
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 HELLO = {
     "jsonrpc": "2.0",
@@ -223,16 +224,23 @@ def test_standard_input_survives_what_is_no_message(shared_kb: KnowledgeBase) ->
         b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
         json.dumps(LIST).encode(),
     ]
-    done = subprocess.run(
+    running = subprocess.Popen(
         [server.command, *server.args],
-        check=False,
-        input=b"\n".join(lines) + b"\n",
-        capture_output=True,
-        timeout=120,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         env={**os.environ, **(server.env or {})},
     )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    tools = next(answer["result"]["tools"] for answer in answers if answer.get("id") == 1)
-    assert [tool["name"] for tool in tools] == ["recall", "explain", "relations_of", "what_changed"]
+    assert running.stdin is not None and running.stdout is not None
+    running.stdin.write(b"\n".join(lines) + b"\n")
+    running.stdin.flush()
+    # Until the last one is answered: whoever closes its end has no interest in answers.
+    answers: list[dict[str, Any]] = []
+    while not answers or answers[-1].get("id") != 1:
+        line = running.stdout.readline()
+        assert line, "it ended"
+        answers.append(json.loads(line))
+    assert [tool["name"] for tool in answers[-1]["result"]["tools"]] == READING
     assert not any(answer.get("id") == 9 and "result" in answer for answer in answers)
-    assert done.returncode == 0, done.stderr.decode()
+    running.stdin.close()
+    assert running.wait(60) == 0
+    running.stdout.close()

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hopgate.cli.common import AsJson, Data, Dsn, cell, opened, print_json, say, stages
+from hopgate.cli.engine_options import Address, EngineName, Workers
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     from hopgate.eval.gate.judge import Judgement
     from hopgate.eval.gate.plan import GateOptions, Policy
+    from hopgate.scale.engine import Engine
 
 STATUS = {"OPEN": 0, "CLOSED": 10, "INCONCLUSIVE": 11, "INVALID": 12}
 
@@ -76,6 +78,9 @@ def command(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Keep runs, settings and the report in this folder.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the shuffles and the statistics.", show_default="0")] = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    workers: Workers = None,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 0 OPEN, 10 CLOSED, 11 INCONCLUSIVE, 12 INVALID.")
     ] = False,
@@ -95,6 +100,7 @@ def command(
     Example: hopgate gate my-dataset --out gate-report
     """
     from hopgate.eval.gate.plan_file import declared
+    from hopgate.scale.engine import Engine as _Engine
 
     given = {
         "tune": "" if tune == "none" else tune, "split": split, "k": k, "arms": arms, "shuffles": shuffles,
@@ -111,7 +117,8 @@ def command(
     elif dataset is None:
         raise HopgateError("name a data set, or runs with --runs and --qrels")
     else:
-        judgement = _judge_data(dataset, store, options, policy, text, out, data, dsn, apply=apply)
+        able = _Engine(engine, address, workers)
+        judgement = _judge_data(dataset, store, options, policy, text, out, data, dsn, able, apply=apply)
     applied = _apply(judgement, data, dsn, force=force) if apply else None
     if as_json:
         print_json({**judgement.to_dict(), **({"applied": applied} if apply else {})})
@@ -136,6 +143,7 @@ def _judge_data(
     out: Path | None,
     data: Path | None,
     dsn: str | None,
+    engine: Engine,
     *,
     apply: bool,
 ) -> Judgement:
@@ -146,13 +154,14 @@ def _judge_data(
         if not apply and (data is not None or dsn is not None):
             raise HopgateError("--data and --dsn name a store: add --store to judge its graph, or leave them out")
         with stages() as stage:
-            return run_gate(read_dataset(folder), options, policy=policy, plan=plan, out=out, stage=stage)
+            read = read_dataset(folder)
+            return run_gate(read, options, policy=policy, plan=plan, out=out, stage=stage, engine=engine)
     for name in ("extractor", "statements", "embedder"):
         if getattr(options, name):
             raise HopgateError(f"a store is judged as it is: leave --{name} out, or leave --store out")
     with opened(data, dsn) as kb, stages() as stage:
         read = read_dataset(folder, kb.export())
-        return gate_store(kb, read, options, policy=policy, plan=plan, out=out, stage=stage)
+        return gate_store(kb, read, options, policy=policy, plan=plan, out=out, stage=stage, engine=engine)
 
 
 def _apply(judgement: Judgement, data: Path | None, dsn: str | None, *, force: bool) -> dict[str, Any] | None:

@@ -29,7 +29,7 @@ As = Annotated[
     typer.Option(
         "--as",
         help="What it is: jsonl, markdown, obsidian, text, csv, json, chatgpt, claude, slack, whatsapp, telegram, "
-        "mbox or sqlite.",
+        "mbox, parquet or sqlite.",
         show_default="recognised",
     ),
 ]

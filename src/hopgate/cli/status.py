@@ -24,6 +24,10 @@ def command(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None
     failed = f", {found['failed_graph']:,} failed" if found["failed_graph"] else ""
     made_by = found["extractor"] or "none yet"
     say(f"graph         {found['pending_graph']:,} pending{failed}; {built}; extractor {made_by}")
+    if found["replica"]:
+        say(f"replica       {found['replica']['told']}")
+    if found["set_aside"]:
+        say(f"set aside     {found['set_aside']:,} rows of backfills: hopgate backfill --set-aside")
     for kind, rules in found["sensitivity"].items():
         if rules:
             say(f"sensitive by  {kind}: {', '.join(rules)}")

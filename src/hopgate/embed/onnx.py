@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import threading
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.embed.cache import default_directory
+from hopgate.embed.kept_model import KeptModel
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -112,8 +115,34 @@ class Bundled:
         # a run cost anything (7 where threads spin, 13 where they sleep, with other work on the cores).
         options.enable_mem_pattern = False
         options.log_severity_level = 3
+
+        def session(model: bytes) -> Any:
+            return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+        kept = KeptModel(model_directory(), self.folder, self.model_sha256, onnxruntime.__version__)
+        if (optimised := kept.read()) is not None:
+            default, options.graph_optimization_level = (
+                options.graph_optimization_level,
+                onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL,
+            )
+            # Whatever a runtime has against a file, the model that it was made of is there.
+            with contextlib.suppress(Exception):
+                return session(optimised)
+            options.graph_optimization_level = default
         data = _verified(_directory(self.folder) / "model.onnx", self.model_sha256)
-        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        try:
+            with kept.writing() as path:
+                options.optimized_model_filepath = str(path)
+                return session(data)
+        except Exception:
+            # A disk that is full keeps nobody from embedding.
+            options.optimized_model_filepath = ""
+            return session(data)
+
+
+def model_directory() -> Path:
+    """Where models are kept as the runtime optimised them."""
+    return default_directory() / "models"
 
 
 def cores() -> int:

@@ -77,9 +77,15 @@ def extractor_from(
     return Replay(model, known)
 
 
-def as_extractor(given: str | Extractor) -> Extractor:
-    """Give an extractor as it is, or make the one that a name stands for."""
-    return extractor_from(given) if isinstance(given, str) else given
+def as_extractor(extractor: str | Extractor) -> Extractor:
+    """Make the extractor that a name means; one that is made already is given back.
+
+    Examples
+    --------
+    >>> as_extractor("phrases") == as_extractor(as_extractor("phrases"))
+    True
+    """
+    return extractor_from(extractor) if isinstance(extractor, str) else extractor
 
 
 def _table(path: str | Path | None) -> TypeTable:

@@ -29,8 +29,6 @@ def preload(store: Store, embedding: Embedding, workers: Executor, settings: Set
         return
     workers.submit(embedding.load, space)
     # What the graph leg imports when it first walks.
-    import scipy.sparse
-
     from hopgate.recall.legs import graph_seeds
 
-    assert scipy.sparse and graph_seeds
+    assert graph_seeds

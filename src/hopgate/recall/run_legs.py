@@ -115,12 +115,16 @@ def run_legs(
     """
     wanted = set(active(settings.fuser))
     with pipeline.store.transaction() as connection:
-        if "graph" in wanted and version.current(connection) == 0:
+        present = version.current(connection) if "graph" in wanted else 0
+        if not present:
             # There never was a graph: nothing to walk, and nothing to embed the query for.
             wanted.discard("graph")
         graphs = {**({"graph": pipeline.graph} if "graph" in wanted else {}), **(further or {})}
         run = BASE_LEGS if graphs else wanted & BASE_LEGS
         space = vectors.space(connection) if "dense" in run else None
+    if present and not pipeline.graph.follows(present):
+        # Beside the embedding of the query, which takes longer.
+        pipeline.workers.submit(pipeline.graph.follow, present, filters)
     found, vector, words, looking = _run_base(pipeline, query, settings, filters, run, space, graphs, exact=exact)
     completed = partial(complete, query=query, vector=vector, found=found, filters=filters,
                         ranker=settings.lexical_ranker, words=words)  # fmt: skip

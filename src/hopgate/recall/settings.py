@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -272,6 +271,8 @@ def _changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Set
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
+        import tomllib
+
         return tomllib.loads(path.read_text())
     except OSError as error:
         raise HopgateError(f"the settings file {path} cannot be read: {error.strerror}") from None

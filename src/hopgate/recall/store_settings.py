@@ -55,11 +55,11 @@ class StoreSettings:
 
     def load(self, changes: Mapping[str, Any] | None = None) -> Settings:
         """Resolve the settings of the next query: defaults, store, file, environment, then `changes`."""
-        return load_settings(self._store.directory, arguments=changes, stored=self._read())
+        return load_settings(self._store.directory, arguments=changes, stored=self._read(self._store.reading))
 
     def resolve(self) -> Resolved:
         """Resolve them without changes, and say where each comes from."""
-        return resolve_settings(self._store.directory, stored=self._read())
+        return resolve_settings(self._store.directory, stored=self._read(self._store))
 
     def set(self, changes: Mapping[str, Any], *, source: str = BY_HAND) -> None:
         """Set some for this store, from the next query on; what is not a setting's value is refused."""
@@ -99,8 +99,8 @@ class StoreSettings:
         with self._store.transaction() as connection:
             return setting_rows.gate_is_behind(connection)
 
-    def _read(self) -> dict[str, tuple[Any, str]]:
-        with self._store.transaction() as connection:
+    def _read(self, store: Store) -> dict[str, tuple[Any, str]]:
+        with store.transaction() as connection:
             return setting_rows.read(connection)
 
 

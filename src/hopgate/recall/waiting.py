@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.fuse import active
 from hopgate.store import vectors
 from hopgate.store.graph import version
 
 if TYPE_CHECKING:
+    from psycopg import Connection
+
     from hopgate.recall.settings import Settings
     from hopgate.store.store import Store
 
@@ -32,31 +34,37 @@ class WaitingNotes:
         """Something was written: count at the next recall."""
         self._counted.clear()
 
-    def say(self, settings: Settings, scopes: Sequence[str] | None = None) -> None:
-        """Count in the scopes that were asked for and say, for the legs that are on, unless that was done."""
-        for leg in ("dense", "graph"):
-            asked = (leg, *(scopes or ()))
-            if leg not in active(settings.fuser) or asked in self._counted:
-                continue
-            self._counted.add(asked)
-            note = self._note(leg, scopes)
-            if note and note not in self._said:
+    def due(self, settings: Settings, scopes: Sequence[str] | None = None) -> list[str]:
+        """The legs, of those that are on, for which it was not counted yet in the scopes asked for; it is then."""
+        legs: list[str] = [leg for leg in ("dense", "graph") if leg in active(settings.fuser)]
+        legs = [leg for leg in legs if (leg, *(scopes or ())) not in self._counted]
+        self._counted.update((leg, *(scopes or ())) for leg in legs)
+        return legs
+
+    def counted(self, legs: Sequence[str], scopes: Sequence[str] | None = None) -> list[str]:
+        """Count what waits for these legs, and give what is to be said of it."""
+        with self._store.transaction() as connection:
+            return [note for leg in legs if (note := self._note(connection, leg, scopes))]
+
+    def say(self, notes: Sequence[str]) -> None:
+        """Say what was not said before."""
+        for note in notes:
+            if note not in self._said:
                 self._said.add(note)
                 LOG.warning(note)
 
-    def _note(self, leg: str, scopes: Sequence[str] | None) -> str | None:
-        with self._store.transaction() as connection:
-            if leg == "dense":
-                waiting, what, command = vectors.count_pending(connection, scopes=scopes), "a vector", "hopgate embed"
-            elif version.current(connection) == 0:
-                # No graph was asked for yet.
-                return None
-            else:
-                # Late: with it come the extractors, which a lexical recall does without.
-                from hopgate.store import extractions
+    def _note(self, connection: Connection[Any], leg: str, scopes: Sequence[str] | None) -> str | None:
+        if leg == "dense":
+            waiting, what, command = vectors.count_pending(connection, scopes=scopes), "a vector", "hopgate embed"
+        elif version.current(connection) == 0:
+            # No graph was asked for yet.
+            return None
+        else:
+            # Late: with it come the extractors, which a lexical recall does without.
+            from hopgate.store import extractions
 
-                waiting, what = extractions.count_pending(connection, scopes=scopes), "the graph"
-                command = "hopgate build"
+            waiting, what = extractions.count_pending(connection, scopes=scopes), "the graph"
+            command = "hopgate build"
         if not waiting:
             return None
         who = "1 memory waits" if waiting == 1 else f"{waiting:,} memories wait"

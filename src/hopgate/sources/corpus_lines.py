@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from hopgate.jsonl import parse_json_lines
-from hopgate.sources.source import Place, ReadOptions, Records, head
+from collections.abc import Iterator
+
+from hopgate.errors import HopgateError
+from hopgate.jsonl import checked_json_lines, parse_json_lines
+from hopgate.sources.field_map import to_corpus
+from hopgate.sources.source import Place, ReadOptions, Record, Records, head
 
 
 def recognises(place: Place) -> bool:
@@ -18,3 +22,16 @@ def records(place: Place, _: ReadOptions) -> Records:
     with place.open("rb") as stream:
         for number, row in parse_json_lines(stream, str(place)):
             yield f"line {number}", row
+
+
+def checked(place: Place, options: ReadOptions) -> Iterator[tuple[str, Record | HopgateError]]:
+    """Give the lines, by a field map where there is one; for a line that cannot be read, its error in its place."""
+    with place.open("rb") as stream:
+        for number, row in checked_json_lines(stream, str(place)):
+            if options.fields and not isinstance(row, HopgateError):
+                try:
+                    yield f"line {number}", to_corpus(row, options.fields, place.name)
+                except HopgateError as error:
+                    yield f"line {number}", error
+            else:
+                yield f"line {number}", row

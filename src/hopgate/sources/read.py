@@ -18,13 +18,14 @@ from hopgate.sources import (
     json_records,
     mail,
     markdown_notes,
+    parquet_table,
     plain_text,
     slack,
     table,
     telegram,
     whatsapp,
 )
-from hopgate.sources.source import UNREADABLE, Place, ReadOptions, Records, SourceFormat
+from hopgate.sources.source import UNREADABLE, Place, ReadOptions, Record, Records, SourceFormat
 
 # In the order in which they are tried: what shows more of itself comes first.
 FORMATS = (
@@ -38,10 +39,13 @@ FORMATS = (
     SourceFormat("sqlite", "a SQLite file", database.recognises, database.records),
     SourceFormat("mbox", "mail", mail.recognises, mail.records),
     SourceFormat("csv", "a table", table.recognises, table.records),
+    SourceFormat("parquet", "a Parquet table", parquet_table.recognises, parquet_table.records),
     SourceFormat("jsonl", "a corpus.jsonl", corpus_lines.recognises, corpus_lines.records),
     SourceFormat("json", "JSON records", json_records.recognises, json_records.records),
     SourceFormat("text", "lines of text", plain_text.recognises, plain_text.records),
 )
+# How an address of a server begins.
+ADDRESSES = ("postgresql:", "postgres:")
 BY_NAME = {form.name: form for form in FORMATS}
 
 
@@ -74,22 +78,53 @@ def read_source(path: str | Path, form: str | None = None, options: ReadOptions 
     ('lines of text', ['Call Ada.', 'Feed the cat.'])
     """
     options, name = options or ReadOptions(), str(path)
-    if form is not None and form not in BY_NAME:
-        raise HopgateError(f"there is no source {form!r}: use one of {', '.join(BY_NAME)}")
     if name == STANDARD_INPUT:
         lines = read_corpus(name, keep_unknown=options.keep_unknown)
         return FoundSource("jsonl", "lines of a corpus.jsonl", _scoped(lines, options.scope))
-    if name.startswith(("postgresql:", "postgres:")):
+    if name.startswith(ADDRESSES):
         rows = database.server_records(name, options)
         return FoundSource("sql", "a query's rows", _memories(rows, "the query", options))
+    found, place = _found(path, form, options)
+    return FoundSource(found.name, found.title, _memories(_in_layout(found, place, options), name, options))
+
+
+def checked_memories(
+    path: str | Path, form: str | None = None, options: ReadOptions | None = None
+) -> Iterator[tuple[str, Memory | HopgateError]]:
+    """Read the memories of a path, each with where it lies; for a record that is none, its error in its place.
+
+    What cannot be parted into records ends in an error all the same. Ids that stand twice are not looked for.
+    """
+    options, name = options or ReadOptions(), str(path)
+    records: Iterator[tuple[str, Record | HopgateError]]
+    if name.startswith(ADDRESSES):
+        records = ((where, record) for where, record in database.server_records(name, options))
+    else:
+        found, place = _found(path, form, options)
+        if found.name in ("jsonl", "json") and place.name.lower().endswith(json_records.LINES):
+            records = corpus_lines.checked(place, options)
+        else:
+            records = ((where, record) for where, record in _in_layout(found, place, options))
+    for where, record in records:
+        try:
+            if isinstance(record, HopgateError):
+                raise record
+            yield where, parse_memory(_in_scope(record, options.scope), keep_unknown=options.keep_unknown)
+        except HopgateError as error:
+            yield where, error
+
+
+def _found(path: str | Path, form: str | None, options: ReadOptions) -> tuple[SourceFormat, Place]:
+    """Recognise what a path is, and refuse options that are not for it."""
+    if form is not None and form not in BY_NAME:
+        raise HopgateError(f"there is no source {form!r}: use one of {', '.join(BY_NAME)}")
     place = _place(Path(path))
     found = BY_NAME[form] if form else _recognised(place, options)
-    if options.fields and found.name not in ("csv", "json", "sqlite"):
-        raise HopgateError(f"{name} is {found.title}, which has no columns: --map is for tables, JSON and queries")
+    if options.fields and found.name not in ("csv", "json", "parquet", "sqlite"):
+        raise HopgateError(f"{path} is {found.title}, which has no columns: --map is for tables, JSON and queries")
     if options.query and found.name != "sqlite":
-        raise HopgateError(f"{name} is {found.title}, and no database: --from-sql needs an address or a SQLite file")
-    records = _in_layout(found, place, options)
-    return FoundSource(found.name, found.title, _memories(records, name, options))
+        raise HopgateError(f"{path} is {found.title}, and no database: --from-sql needs an address or a SQLite file")
+    return found, place
 
 
 def _place(path: Path) -> Place:
@@ -134,10 +169,8 @@ def _in_layout(form: SourceFormat, place: Place, options: ReadOptions) -> Record
 def _memories(records: Records, name: str, options: ReadOptions) -> Iterator[Memory]:
     seen: dict[str, str] = {}
     for where, record in records:
-        if options.scope is not None and "scope" not in record and "scope" not in (record.get("metadata") or {}):
-            record = {**record, "scope": options.scope}  # noqa: PLW2901
         try:
-            memory = parse_memory(record, keep_unknown=options.keep_unknown)
+            memory = parse_memory(_in_scope(record, options.scope), keep_unknown=options.keep_unknown)
         except HopgateError as error:
             raise HopgateError(f"{name}, {where}: {error}") from None
         if memory.external_id in seen:
@@ -147,6 +180,13 @@ def _memories(records: Records, name: str, options: ReadOptions) -> Iterator[Mem
         yield memory
     if not seen:
         raise HopgateError(f"{name} holds no memories")
+
+
+def _in_scope(record: Record, scope: str | None) -> Record:
+    """A record with the scope that it is to have where it names none."""
+    if scope is None or "scope" in record or "scope" in (record.get("metadata") or {}):
+        return record
+    return {**record, "scope": scope}
 
 
 def _scoped(memories: Iterator[Memory], scope: str | None) -> Iterator[Memory]:

@@ -26,12 +26,13 @@ def open_memories(connection: Connection[Any], ids: Sequence[int], *, lock: bool
     lock : bool
         Whether they stay so until the transaction ends: who marks, changes or deletes one waits.
     """
-    kept = " FOR SHARE" if lock else ""
-    rows = connection.execute(
-        f"SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive ORDER BY id{kept}", (list(ids),)
-    ).fetchall()
+    if lock:
+        rows = connection.execute(
+            "SELECT id FROM memories WHERE id = ANY(%s) AND NOT is_sensitive ORDER BY id FOR SHARE", (list(ids),)
+        )
+        ids = [row[0] for row in rows]
     rules = SensitivityRules.of(setting_rows.sensitivity(connection))
-    found = memories.fetch_by_id(connection, [row[0] for row in rows])
+    found = memories.fetch_by_id(connection, ids)
     return {
         key: memory for key, memory in found.items() if not (memory.is_sensitive or (rules and rules.meets(memory)))
     }
@@ -74,6 +75,21 @@ class StoreGuard:
     def _require(self, connection: Connection[Any], *, lock: bool) -> None:
         if not self.still(connection, lock):
             raise WithdrawnError("a memory turned sensitive, changed or was deleted while it was read: run this again")
+
+
+def incoming_guard(store: Store, new: Sequence[Memory]) -> StoreGuard:
+    """Guard memories that are not in the store yet: none may be sensitive there already, or by a rule since."""
+
+    def still(connection: Connection[Any], lock: bool) -> bool:
+        kept = " FOR SHARE" if lock else ""
+        marked = connection.execute(
+            f"SELECT 1 FROM memories WHERE external_id = ANY(%s) AND coalesce(is_sensitive, true) LIMIT 1{kept}",
+            ([memory.external_id for memory in new],),
+        ).fetchone()
+        rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+        return marked is None and not (rules and any(rules.meets(memory) for memory in new))
+
+    return StoreGuard(store, still)
 
 
 def memory_guard(store: Store, read: Mapping[int, Memory]) -> StoreGuard:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import errors
 
-from hopgate.errors import ConflictError, HopgateError
+from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.redact import password_parts, redacted
 from hopgate.store.server.environment import EmbeddedConnection, is_embedded
 from hopgate.store.server.process import FULL
@@ -26,6 +26,8 @@ CONNECTION: dict[str, Any] = {"prepare_threshold": None, "connect_timeout": 10, 
 POOL_SIZE = 8
 # How long to wait for a connection while others use them all.
 QUEUE_S = 60
+# An idle connection is there at once; a pool does not know less.
+AT_ONCE_S = 0.001
 # After so long without one it is asked whether the server is there at all.
 PATIENCE_S = 2
 
@@ -40,7 +42,8 @@ def connect(dsn: str) -> psycopg.Connection[Any]:
             if any(sign in str(error) for sign in FULL) and time.monotonic() < deadline:
                 time.sleep(random.uniform(0.02, 0.2))
                 continue
-            raise HopgateError(_connection_refusal(error, dsn)) from None
+            kind = HopgateError if isinstance(error, psycopg.ProgrammingError) else LostServerError
+            raise kind(_connection_refusal(error, dsn)) from None
 
 
 def _class(dsn: str) -> type[psycopg.Connection[Any]]:
@@ -103,6 +106,19 @@ def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> 
                 raise HopgateError(
                     f"no connection came free within {QUEUE_S} seconds: end what uses them, or raise max_connections"
                 ) from None
+        yield connection
+
+
+@contextlib.contextmanager
+def beside(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> Iterator[psycopg.Connection[Any]]:
+    """Borrow an idle connection, or open one of one's own where there is none: it knows the tables and spares 10 ms."""
+    from psycopg_pool import PoolTimeout
+
+    with contextlib.ExitStack() as stack:
+        try:
+            connection = stack.enter_context(connections.connection(timeout=AT_ONCE_S))
+        except PoolTimeout:
+            connection = stack.enter_context(contextlib.closing(connect(dsn)))
         yield connection
 
 
@@ -177,7 +193,7 @@ def explained() -> Iterator[None]:
             f"the PostgreSQL server ended a statement early ({_first_line(error)}): run it again, or raise its timeouts"
         ) from None
     except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
-        raise HopgateError("the PostgreSQL server went down in the middle: start it and run this again") from None
+        raise LostServerError("the PostgreSQL server went down in the middle: start it and run this again") from None
     except psycopg.DataError as error:
         if "NUL" not in str(error):
             raise
@@ -185,7 +201,7 @@ def explained() -> Iterator[None]:
     except UnicodeEncodeError:
         raise HopgateError("an id, a scope or a text holds half of a surrogate pair, which is not text") from None
     except psycopg.OperationalError as error:
-        raise HopgateError(f"the PostgreSQL server does not answer ({_first_line(error)}): is it running?") from None
+        raise LostServerError(f"the PostgreSQL server does not answer ({_first_line(error)}): is it running?") from None
 
 
 def _connection_refusal(error: psycopg.Error, dsn: str) -> str:

@@ -41,6 +41,7 @@ class Embedding:
         self._embedder: CachedEmbedder | None = None
         self._making = threading.Lock()
         self._loaded = False
+        self._spec = DEFAULT
 
     def query(self, text: str, space: vectors.EmbeddingSpace | None = None) -> NDArray[np.float32]:
         """Embed a query with the embedder that made the store's vectors.
@@ -68,11 +69,17 @@ class Embedding:
                 if made_by and named and without_credentials(named) == made_by:
                     # The store knows the endpoint, and the environment who may use it.
                     made_by = named
-                made = resolved(spec or made_by or named or DEFAULT)
+                self._spec = spec or made_by or named or DEFAULT
+                made = resolved(self._spec)
                 if space:
                     vectors.check(space, made.identity)
                 self._embedder = made
             return made
+
+    def working_spec(self, spec: str | None = None) -> str:
+        """What makes the store's embedder in another process, credentials included; as `embedder` chooses it."""
+        self.embedder(spec)
+        return self._spec
 
     @property
     def loaded(self) -> bool:
@@ -143,7 +150,7 @@ class Embedding:
             except WithdrawnError:
                 # One of them is not what it was: the page is read again; what was embedded comes from the cache.
                 continue
-            batch = _Batch(keys, texts, parts, rows, column)
+            batch = EmbeddedBatch(keys, texts, parts, rows, column)
             written = self._store.run(partial(batch.write, embedder.identity))
             # What changed, went or turned sensitive on the way must not stay in the cache either.
             self.forget([text for key, text in zip(keys, texts, strict=True) if key not in written])
@@ -166,7 +173,7 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False)
-class _Batch:
+class EmbeddedBatch:
     """Memories and passages with their vectors, on the way into the store; `rows` has the memories' first."""
 
     keys: Sequence[int]

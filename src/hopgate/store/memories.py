@@ -21,7 +21,7 @@ from hopgate.store import store_language
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_INCOMING = (
+INCOMING = (
     "external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
     "title_length, thread, reply_to, dated, source, search_language"
 )
@@ -88,7 +88,7 @@ def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
 
 def _copy(connection: Connection[Any], chunk: Sequence[Memory]) -> Written | None:
     """Add a chunk by COPY, or do nothing when one of its ids is known (or becomes so meanwhile)."""
-    kinds = _array_columns(connection)
+    kinds = array_columns(connection)
     if set(kinds.values()) != {"text[]"} or ids_of(connection, [memory.external_id for memory in chunk]):
         return None
     now = datetime.now(UTC)
@@ -96,10 +96,10 @@ def _copy(connection: Connection[Any], chunk: Sequence[Memory]) -> Written | Non
         with (
             connection.transaction(),
             connection.cursor() as cursor,
-            cursor.copy(f"COPY memories ({_INCOMING}) FROM STDIN") as copy,
+            cursor.copy(f"COPY memories ({INCOMING}) FROM STDIN") as copy,
         ):
             for memory in chunk:
-                copy.write_row(_row(memory, now))
+                copy.write_row(row_values(memory, now))
     except UniqueViolation:
         return None
     return Written(len(chunk), len(chunk), (), ())
@@ -107,16 +107,16 @@ def _copy(connection: Connection[Any], chunk: Sequence[Memory]) -> Written | Non
 
 def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     """Add or update a chunk, and say which memories changed."""
-    kinds = _array_columns(connection)
+    kinds = array_columns(connection)
     connection.execute(
         "CREATE TEMP TABLE incoming (external_id text, content text, category text, tags text[], "
         "expanded_keywords text[], importance float8, is_sensitive boolean, scope text, created_at timestamptz, "
         "title_length integer, thread text, reply_to text, dated boolean, source json, search_language text) "
         "ON COMMIT DROP"
     )
-    with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({_INCOMING}) FROM STDIN") as copy:
+    with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
-            copy.write_row(_row(memory))
+            copy.write_row(row_values(memory))
     own = f"CASE WHEN external_id ~ '^({_NUMBER})$' THEN external_id::bigint END"
     connection.execute(
         "SELECT FROM memories WHERE external_id IN (SELECT external_id FROM incoming) "
@@ -137,7 +137,7 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
         "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id"
     ).fetchall()
     connection.execute(
-        f"INSERT INTO memories ({_INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
+        f"INSERT INTO memories ({INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
         "i.importance, i.is_sensitive, i.scope, coalesce(i.created_at, old.created_at, now()), i.title_length, "
         "i.thread, i.reply_to, i.dated OR coalesce(old.dated, false), i.source, i.search_language "
         "FROM incoming i LEFT JOIN memories old USING (external_id) "
@@ -241,7 +241,8 @@ def remove(connection: Connection[Any], ids: Sequence[int]) -> None:
     connection.execute("DELETE FROM memories WHERE id = ANY(%s)", (list(ids),))
 
 
-def _row(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
+def row_values(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
+    """A memory's values of the columns `INCOMING`."""
     return (
         memory.external_id,
         memory.content,
@@ -284,7 +285,7 @@ def _memory(row: Sequence[Any]) -> Memory:
     )
 
 
-def _array_columns(connection: Connection[Any]) -> dict[str, str]:
+def array_columns(connection: Connection[Any]) -> dict[str, str]:
     """The types of `tags` and `expanded_keywords`: arrays in our own table, maybe text in an owner's."""
     if known := _kinds.get(connection):
         return known
@@ -297,7 +298,7 @@ def _array_columns(connection: Connection[Any]) -> dict[str, str]:
 
 
 def _columns(connection: Connection[Any]) -> str:
-    kinds = _array_columns(connection)
+    kinds = array_columns(connection)
     as_array = {
         name: name if kind == "text[]" else f"CASE WHEN {name} IS NULL THEN '{{}}' ELSE ARRAY[{name}::text] END"
         for name, kind in kinds.items()
@@ -329,10 +330,11 @@ def all_ids(connection: Connection[Any]) -> list[int]:
     return [row[0] for row in connection.execute("SELECT id FROM memories ORDER BY id")]
 
 
-def page(connection: Connection[Any], *, after: int, limit: int) -> dict[int, Memory]:
-    """The next memories after an id, in order."""
+def page(connection: Connection[Any], *, after: int, limit: int, closed: bool = True) -> dict[int, Memory]:
+    """The next memories after an id, in order; sensitive ones are among them unless `closed` is false."""
+    which = "" if closed else "AND NOT is_sensitive "
     rows = connection.execute(
-        f"SELECT {_columns(connection)}, id FROM memories WHERE id > %s ORDER BY id LIMIT %s", (after, limit)
+        f"SELECT {_columns(connection)}, id FROM memories WHERE id > %s {which}ORDER BY id LIMIT %s", (after, limit)
     )
     return {row[-1]: _memory(row) for row in rows}
 

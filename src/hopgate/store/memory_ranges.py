@@ -33,8 +33,8 @@ def id_ranges(connection: Connection[Any], size: int) -> list[IdRange]:
 
 
 def in_range(connection: Connection[Any], ids: IdRange, size: int) -> dict[int, Memory]:
-    """The memories of a range, of at most so many; what came since the store was cut is another run's."""
-    found = memories.page(connection, after=ids.first - 1, limit=size)
+    """The memories of a range that are not sensitive, at most so many; what came since it was cut is another run's."""
+    found = memories.page(connection, after=ids.first - 1, limit=size, closed=False)
     return {key: memory for key, memory in found.items() if key <= ids.last}
 
 

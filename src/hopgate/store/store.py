@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store import connect
-from hopgate.store.address import located
+from hopgate.store.address import check_address, located
 from hopgate.store.retry import T, retried
 from hopgate.store.schema import migrate, place
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
     from hopgate.store.server.process import EmbeddedServer
+
+READ_ENVIRONMENT = "HOPGATE_READ_STORE"
 
 
 class Store:
@@ -41,6 +44,8 @@ class Store:
         self._closed = False
         # The search_path of every transaction: unknown until one is begun, empty where the session's own is right.
         self._path: str | None = None
+        # Where queries are answered from: this very store, or a replica of it.
+        self.reading: Store = self
 
     @property
     def directory(self) -> Path | None:
@@ -59,6 +64,20 @@ class Store:
         with connect.explained(), connections.connection() as connection, connect.as_ours(connection):
             self.find_tables(connection)
             yield connection
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[psycopg.Connection[Any]]:
+        """Borrow a connection while others of this store may be held: an idle one of the pool's, or a new one.
+
+        It is never waited for, so that those who hold all of the pool's may wait for whoever works on this one.
+        """
+        with connect.explained():
+            if self._lent:
+                with contextlib.closing(connect.connect(self.dsn)) as connection, connection.transaction():
+                    yield connection
+                return
+            with connect.beside(self._connections(), self.dsn) as connection, connection.transaction():
+                yield connection
 
     def find_tables(self, connection: psycopg.Connection[Any]) -> None:
         """Let a transaction that has just begun find hopgate's tables, wherever they are in the database.
@@ -96,6 +115,8 @@ class Store:
         if self._pool is not None and not self._lent:
             self._pool.close()
             self._pool = None
+        if self.reading is not self:
+            self.reading.close()
         if self._server is not None:
             self._server.close()
 
@@ -125,6 +146,7 @@ def open_store(
     memories: str | None = None,
     pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
     linger: float | None = None,
+    read_dsn: str | None = None,
 ) -> Store:
     """Open a store: embedded in a directory, or on a server by its address.
 
@@ -142,7 +164,31 @@ def open_store(
         The caller's own pool, instead of `where`: it is used as it is and stays open.
     linger : float, optional
         Seconds that an embedded server outlives its last user.
+    read_dsn : str, optional
+        The address of a replica that queries are answered from; for a server by default what `HOPGATE_READ_STORE` says.
     """
+    store = _opened(where, upgrade, memories, pool, linger)
+    if read_dsn is None and store.directory is None:
+        read_dsn = os.environ.get(READ_ENVIRONMENT)
+    if read_dsn:
+        from hopgate.store import replica
+
+        store.reading = Store(check_address(read_dsn))
+        try:
+            replica.check(store, store.reading)
+        except BaseException:
+            store.close()
+            raise
+    return store
+
+
+def _opened(
+    where: str | Path | None,
+    upgrade: bool | None,
+    memories: str | None,
+    pool: ConnectionPool[psycopg.Connection[Any]] | None,
+    linger: float | None,
+) -> Store:
     if pool is not None:
         if where is not None:
             raise HopgateError("a pool knows its server: leave the address out")

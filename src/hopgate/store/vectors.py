@@ -115,11 +115,11 @@ def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: 
     return [row[0] for row in rows]
 
 
-def pending_names(connection: Connection[Any]) -> list[str]:
-    """The external ids of the memories that still need a vector."""
-    rows = connection.execute(
-        f"SELECT coalesce(external_id, id::text) FROM {_waiting(connection, 'embedding')} ORDER BY id"
-    )
+def pending_names(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
+    """The external ids of those of the memories (by default of all) that still need a vector."""
+    these = "" if among is None else "AND external_id = ANY(%(among)s)"
+    waiting = f"{_waiting(connection, 'embedding')} {these}"
+    rows = connection.execute(f"SELECT coalesce(external_id, id::text) FROM {waiting} ORDER BY id", {"among": among})
     return [row[0] for row in rows]
 
 

@@ -167,6 +167,21 @@ def test_what_the_kernels_cannot_do_is_left_to_the_solver(monkeypatch: pytest.Mo
     assert quick_walks(graph, [{0: 1.0}] * 5, damping=0.8, tolerance=1e-4) is None
 
 
+@pytest.mark.parametrize("damping", [0.0, 0.8])
+def test_a_first_walk_does_without_scipy(damping: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = some_graph(40, 60, 150, neighbours=True)
+    restarts = some_restarts(graph)
+    expected = whole(graph, restarts, damping)
+    monkeypatch.setattr(quick, "kernels", lambda: None)
+    assert quick_walks(graph, restarts, damping=damping, tolerance=1e-4) is None, "it is here, and quicker"
+    monkeypatch.delitem(sys.modules, "scipy.sparse")
+    found = quick_walks(graph, restarts, damping=damping, tolerance=1e-4)
+    assert found is not None and "scipy.sparse" not in sys.modules
+    assert np.abs(found - expected).sum(axis=0).max() <= 1e-4
+    monkeypatch.setattr(quick, "FIRST_ARCS", graph.arcs - 1)
+    assert quick_walks(graph, restarts, damping=damping, tolerance=1e-4) is None
+
+
 def test_a_process_that_walks_again_and_again_compiles_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[str] = []
     monkeypatch.setattr(compiled, "warm", lambda: called.append(threading.current_thread().name))

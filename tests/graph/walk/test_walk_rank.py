@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.rank import Walk, mixed_walks, pool_scores, source_walks
 from hopgate.graph.walk.seeds import COMMON_SHARES, Seeding, Starts, memory_mass, starts
-from hopgate.graph.walk.top_k import top_k
+from hopgate.graph.walk.top_k import BLOCK, top_k
 from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
 
 
@@ -158,3 +158,15 @@ def test_walk_is_a_value_that_prints_as_itself() -> None:
     walk = Walk(damping=0.6, seeding=Seeding(shares=(0.5, 0.2, 0.3)))
     assert eval(repr(walk)) == walk
     assert len({walk, Walk(damping=0.6, seeding=Seeding(shares=(0.5, 0.2, 0.3))), Walk()}) == 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.booleans())
+def test_the_best_of_many_are_those_of_a_sort(seed: int, k: int, some: bool) -> None:
+    rng = np.random.default_rng(seed)
+    # Blocks in which most scores tie, some are 0, and many may not be given.
+    scores = rng.integers(0, 4, int(rng.integers(1, 20 * BLOCK))) / 4
+    allowed = rng.random(len(scores)) < 0.01 if some else None
+    kept = [at for at in range(len(scores)) if scores[at] > 0 and (allowed is None or allowed[at])]
+    expected = sorted(kept, key=lambda at: (-scores[at], at))[:k]
+    assert top_k(scores, k, allowed=allowed).tolist() == expected

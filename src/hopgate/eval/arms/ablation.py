@@ -12,13 +12,14 @@ from hopgate.eval.arms.controls import REBUILT, concept_boost_arm, prototype_arm
 from hopgate.eval.arms.cross_reading import CrossReading
 from hopgate.eval.arms.fused_runs import fused_arm, fused_run, leg_arm
 from hopgate.eval.arms.grid import base_grid, challenger_grid
-from hopgate.eval.arms.leg_lists import LegLists
+from hopgate.eval.arms.leg_lists import GraphLists, LegLists
 from hopgate.eval.arms.score_table import development_score
 from hopgate.eval.data.runs import Qrels, Run
 from hopgate.eval.gate.evidence import BASE_LEGS, GRAPH, LEGS, Arm, Tuning
 from hopgate.eval.statistics import FEWEST
 from hopgate.recall.fuse import RRF, TM2C2, AnyFuser, MinMax, parse
 from hopgate.recall.settings import Settings
+from hopgate.scale.tasks import Tasks
 
 BASE = "lexical+dense"
 WITH_GRAPH = "lexical+dense+graph"
@@ -81,6 +82,7 @@ def ablate(
     more: bool,
     default: AnyFuser | None = None,
     reading: CrossReading | None = None,
+    tasks: Tasks | None = None,
 ) -> Ablation:
     """Choose configurations on `dev` and fuse the reported queries with them.
 
@@ -105,6 +107,8 @@ def ablate(
         The configuration declared beforehand; recall's own where not given.
     reading : CrossReading, optional
         The cross-encoder, where every base and the challenger are to be compared with it too.
+    tasks : Tasks, optional
+        Who tunes the shuffles, where it is not this process.
     """
     default = default or Settings().fuser
     queries = list(reported)
@@ -124,8 +128,9 @@ def ablate(
         arms[name] = fused_arm(name, chosen.challenger.fuser, lists, queries, settings)
         tuning[name] = chosen.challenger.tuning
     shuffles = []
-    for number, shuffled in enumerate(collected.shuffled, start=1):
-        fuser = choose(chosen.candidates, every.with_graph(shuffled), dev, k).fuser
+    given = (chosen.candidates, every, dev, k)
+    fusers = (tasks or Tasks()).each(_tuned_on, given, collected.shuffled)
+    for number, (fuser, shuffled) in enumerate(zip(fusers, collected.shuffled, strict=True), start=1):
         part = lists.with_graph(shuffled.only(queries))
         shuffles.append(fused_arm(shuffle_name(number), fuser, part, queries, settings))
     runs = {each: _dev_run(arms[each], every, dev) for each in bases}
@@ -158,6 +163,12 @@ def ablate(
             made.append(fused_arm(NO_PRIOR, best, replace(lists, prior=None), queries, settings))
     arms |= {arm.name: arm for arm in made}
     return Ablation(arms, tuning, name, base, rivals, tuple(shuffles), chosen.base.fuser)
+
+
+def _tuned_on(given: tuple[Sequence[AnyFuser], LegLists, Qrels, int], shuffled: GraphLists) -> AnyFuser:
+    """The configuration that is chosen on a shuffle."""
+    candidates, every, dev, k = given
+    return choose(candidates, every.with_graph(shuffled), dev, k).fuser
 
 
 def _dev_run(arm: Arm, lists: LegLists, dev: Qrels) -> Run:

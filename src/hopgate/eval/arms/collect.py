@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hopgate.eval.arms.asking import AskingPlan, ask, ask_by_tasks
 from hopgate.eval.arms.leg_lists import GraphLists, LegLists
 from hopgate.eval.arms.shuffled_walks import WalkRecorder
 from hopgate.eval.data.queries import Query
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.recall.run_legs import Legs
+    from hopgate.scale.tasks import Tasks
 
 Lists = dict[str, dict[str, list[tuple[str, float]]]]
 """Leg → query → list of (external id, score)."""
@@ -49,6 +51,7 @@ def collect(
     shuffles: Sequence[int] = (),
     parts: bool = False,
     progress: Callable[[int], None] | None = None,
+    tasks: Tasks | None = None,
 ) -> Collected:
     """Run lexical, dense and graph legs, and further graph legs, for each query inside its scope.
 
@@ -64,27 +67,19 @@ def collect(
         Seeds of shuffled graphs to walk from the same seeds as the real one.
     parts : bool
         Whether to walk on the graph without each of its parts too, and on the prototype's cliques.
+    tasks : Tasks, optional
+        Who asks the queries and walks on the shuffles, where it is not this process.
     """
-    kb.keep_queries()
     settings = settings or Settings()
-    recorder = WalkRecorder(kb.store, kb.graph_leg.walk)
     names = kb.id_map()
-    kept: dict[str, tuple[Legs, Query]] = {}
-    for query in queries:
-        recorder.name = query.id
-        legs, _ = kb.legs(
-            query.text,
-            settings=settings,
-            scope=query.scope,
-            as_of=query.moment("as_of"),
-            known_at=query.moment("known_at"),
-            exact=True,
-            graphs={**({"graph": recorder} if shuffles or parts else {}), **(graphs or {})},
-        )
-        kept[query.id] = (legs, query)
-        if progress:
-            progress(1)
-    shuffled = tuple(recorder.on_shuffle(seed, names) for seed in shuffles)
+    asked = list(queries)
+    recorder = WalkRecorder(kb.store, kb.graph_leg.walk)
+    plan = AskingPlan(settings, recorder.walk, tuple(graphs or ()), bool(shuffles or parts))
+    if tasks is None or tasks.size < 2:
+        kept = ask(kb, recorder, asked, plan, graphs or {}, progress)
+        shuffled = tuple(recorder.on_shuffle(seed, names) for seed in shuffles)
+    else:
+        kept, shuffled = ask_by_tasks(kb, recorder, asked, plan, shuffles, names, tasks)
     lacking = recorder.in_parts(names) if parts else {}
     found = _named(kb, kept, (*shuffled, *lacking.values()), recorder, names, settings, tuple(graphs or ()))
     cliques = recorder.cliques(names) if parts else None
@@ -93,7 +88,7 @@ def collect(
 
 def _named(
     kb: KnowledgeBase,
-    kept: Mapping[str, tuple[Legs, Query]],
+    kept: Mapping[str, Legs],
     walked: tuple[GraphLists, ...],
     recorder: WalkRecorder,
     names: Mapping[int, str],
@@ -110,7 +105,7 @@ def _named(
     scores: Lists = {leg: {} for leg in found}
     base: dict[str, list[tuple[str, float]]] = {}
     blind: dict[str, list[str]] = {}
-    for query, (legs, _) in kept.items():
+    for query, legs in kept.items():
         for leg, own in legs.found.items():
             found[leg][query] = [(names[key], score) for key, score in own]
         known = {**legs.scores, **_completed(kb, recorder, query, legs, others[query], settings)}
@@ -119,7 +114,7 @@ def _named(
         base[query] = [(names[hit.id], hit.score) for hit in legs.base]
         blind[query] = sorted(names[key] for key in legs.blind)
     graphs = {name: GraphLists(found.pop(name), scores.pop(name), blind) for name in further}
-    seen = {key for legs, _ in kept.values() for leg in legs.scores.values() for key, _ in leg}.union(*others.values())
+    seen = {key for legs in kept.values() for leg in legs.scores.values() for key, _ in leg}.union(*others.values())
     with kb.store.transaction() as connection:
         weights = memories.weights(connection, sorted(seen))
     importance = {names[key]: weight for key, (weight, _) in weights.items()}

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.eval.arms.leg_lists import GraphLists
 from hopgate.eval.arms.prototype_cliques import clique_concepts, clique_hits
 from hopgate.graph.inspect.parts import PARTS, without
 from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.mixed_ranking import QuerySeeds, WalkRanking, ranked_by_walks, seeded
 from hopgate.graph.walk.rank import Walk, batched_walks
 from hopgate.graph.walk.seeds import COMMON_SHARES
@@ -49,6 +51,7 @@ class Asked(NamedTuple):
     depth: int
     query: str
     vector: NDArray[np.float32] | None
+    as_of: datetime | None = None
 
 
 class WalkRecorder(GraphLeg):
@@ -80,8 +83,19 @@ class WalkRecorder(GraphLeg):
         every = super().seeds(found, base, legs)
         if self.name is not None and self._asking is not None:
             filters, depth, query, vector = self._asking
-            self.asked[self.name] = Asked(found.whole, filters, every, base, legs, depth, query, vector)
+            self.asked[self.name] = Asked(found.whole, filters, every, base, legs, depth, query, vector, found.as_of)
         return every._replace(facts=every.facts[: self.walk.seeding.near_facts])
+
+    def take(self, asked: Mapping[str, Asked]) -> None:
+        """Take over what was recorded elsewhere, without the graphs, which this store has too."""
+        with self._store.transaction() as connection:
+            for name, one in asked.items():
+                config = MatrixConfig(
+                    as_of=one.as_of or one.filters.as_of,
+                    known_at=one.filters.known_at,
+                    superseded=one.filters.superseded,
+                )
+                self.asked[name] = one._replace(whole=self._matrices.get(config, connection))
 
     def on_shuffle(self, seed: int, names: Mapping[int, str]) -> GraphLists:
         """Give every recorded query's lists on the graph shuffled with this seed, by external ids."""

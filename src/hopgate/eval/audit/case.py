@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hopgate.eval.gate.compare import Comparison, Values, compare_all, per_query, per_shuffle
 from hopgate.eval.gate.evidence import GRAPH, Evidence
 from hopgate.eval.statistics import Among, among_shuffles
+from hopgate.scale.tasks import Tasks
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Case:
     """Evidence, per-query values and comparisons, each computed once."""
 
     evidence: Evidence
+    tasks: Tasks | None = None
 
     @cached_property
     def values(self) -> Values:
@@ -32,7 +34,7 @@ class Case:
     @cached_property
     def comparisons(self) -> list[Comparison]:
         """The declared comparisons."""
-        return compare_all(self.evidence, self.values, self.shuffles)
+        return compare_all(self.evidence, self.values, self.shuffles, self.tasks)
 
     @property
     def primary(self) -> Comparison:

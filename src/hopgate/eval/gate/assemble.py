@@ -25,6 +25,7 @@ from hopgate.recall.settings import Settings
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
+    from hopgate.scale.tasks import Tasks
 
 
 TRIPLES, STATEMENTS = "triples.jsonl", "statements.jsonl"
@@ -55,6 +56,7 @@ def assemble(
     *,
     policy: Policy | None = None,
     source: str = "",
+    tasks: Tasks | None = None,
 ) -> tuple[Evidence, dict[str, Any]]:
     """Put together everything a verdict rests on, and what is written about it in the report.
 
@@ -62,6 +64,8 @@ def assemble(
     ----------
     source : str
         What the graph was made by; by default what a data set's own graph is.
+    tasks : Tasks, optional
+        Who tunes the shuffles, where it is not this process.
     """
     reported = dataset.split(options.split)
     dev = dataset.split(options.tune) if options.tune else {}
@@ -76,6 +80,7 @@ def assemble(
         settings=settings,
         more=options.arms != "quick",
         reading=_reading(dataset, options, kb) if options.rerank else None,
+        tasks=tasks,
     )
     arms = dict(ablation.arms)
     if options.arms == "full":

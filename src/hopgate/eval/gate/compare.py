@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,7 @@ from hopgate.eval.statistics import (
     spread,
     upper_limit,
 )
+from hopgate.scale.tasks import Tasks
 
 Role = Literal["primary", "rival", "control", "harm", "other"]
 Values = Mapping[str, Mapping[Measure, Mapping[str, float]]]
@@ -167,8 +168,26 @@ def per_shuffle(evidence: Evidence, shuffles: Sequence[Arm]) -> NDArray[np.float
     return np.array([[row[query] for query in queries] for row in rows], dtype=np.float64)
 
 
-def compare_all(evidence: Evidence, values: Values, shuffles: NDArray[np.float64]) -> list[Comparison]:
-    """Make the declared comparisons; the primary one is the first."""
+class _Pair(NamedTuple):
+    """What is asked of two arms, and what for."""
+
+    role: Role
+    name: str
+    base: str
+    measure: Measure
+    part: Slice
+
+
+def compare_all(
+    evidence: Evidence, values: Values, shuffles: NDArray[np.float64], tasks: Tasks | None = None
+) -> list[Comparison]:
+    """Make the declared comparisons; the primary one is the first.
+
+    Parameters
+    ----------
+    tasks : Tasks, optional
+        Who draws the randomisations, where it is not this process.
+    """
     policy, primary = evidence.policy, evidence.primary
     first = next(iter(evidence.selected))
     harms = [
@@ -180,36 +199,46 @@ def compare_all(evidence: Evidence, values: Values, shuffles: NDArray[np.float64
     counted = can_decide([len(evidence.selected[part]) for _, part in harms], policy.alpha, policy.margin)
     levels = shared(policy.alpha, sum(counted))
 
-    def compared(role: Role, base: str, measure: Measure, part: Slice, name: str = evidence.challenger) -> Comparison:
-        level = levels.harm if role == "harm" else levels.claim
-        ours, theirs = values[name][measure], values[base][measure]
-        result = paired(ours, theirs, evidence.selected[part], policy, level)
-        return Comparison(name, base, str(measure), repr(part), role, p_holm=result["p"], **result)
-
-    found = [compared("primary", evidence.base, primary, first)]
-    found += [compared("rival", rival, primary, first) for rival in evidence.rivals]
+    mine = evidence.challenger
+    pairs = [_Pair("primary", mine, evidence.base, primary, first)]
+    pairs += [_Pair("rival", mine, rival, primary, first) for rival in evidence.rivals]
     if len(shuffles):
         queries = sorted(evidence.first_slice)
         mean = dict(zip(queries, shuffles.mean(axis=0).tolist(), strict=True))
-        result = paired(values[evidence.challenger][primary], mean, queries, policy, levels.claim)
-        found.append(
-            Comparison(
-                evidence.challenger, SHUFFLED, str(primary), repr(first), "control", p_holm=result["p"], **result
-            )
+        values = {**values, SHUFFLED: {primary: mean}}
+        pairs.append(_Pair("control", mine, SHUFFLED, primary, first))
+    begin = len(pairs)
+    pairs += [_Pair("harm", mine, evidence.base, measure, part) for measure, part in harms]
+    others = [name for name in evidence.arms if name not in (mine, evidence.base)]
+    pairs += [_Pair("other", name, evidence.base, primary, first) for name in others]
+    asked = [
+        (
+            values[pair.name][pair.measure],
+            values[pair.base][pair.measure],
+            evidence.selected[pair.part],
+            levels.harm if pair.role == "harm" else levels.claim,
         )
+        for pair in pairs
+    ]
+    results = (tasks or Tasks()).each(_paired_at, policy, asked)
+    found = [
+        Comparison(pair.name, pair.base, str(pair.measure), repr(pair.part), pair.role, p_holm=result["p"], **result)
+        for pair, result in zip(pairs, results, strict=True)
+    ]
 
     def moved(measure: Measure, queries: Iterable[str]) -> NDArray[np.float64]:
         return differences(values[evidence.challenger][measure], values[evidence.base][measure], queries)
 
-    for (measure, part), counts in zip(harms, counted, strict=True):
-        comparison = compared("harm", evidence.base, measure, part)
+    for at, ((measure, part), counts) in enumerate(zip(harms, counted, strict=True), start=begin):
         state = harm_state(moved(measure, evidence.selected[part]), policy.margin, levels.harm) if counts else Harm.OPEN
-        sd = comparison.spread if comparison.n >= FEW else spread(moved(measure, evidence.qrels))
-        found.append(replace(comparison, counts=counts, state=state, spread=sd))
-    found += [
-        compared("other", evidence.base, primary, first, name)
-        for name in evidence.arms
-        if name not in (evidence.challenger, evidence.base)
-    ]
+        sd = found[at].spread if found[at].n >= FEW else spread(moved(measure, evidence.qrels))
+        found[at] = replace(found[at], counts=counts, state=state, spread=sd)
     corrected = holm([comparison.p for comparison in found])
     return [replace(comparison, p_holm=p) for comparison, p in zip(found, corrected, strict=True)]
+
+
+def _paired_at(
+    policy: Policy, asked: tuple[Mapping[str, float], Mapping[str, float], frozenset[str], float]
+) -> dict[str, Any]:
+    challenger, base, queries, level = asked
+    return paired(challenger, base, queries, policy, level)

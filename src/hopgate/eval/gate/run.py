@@ -23,6 +23,8 @@ from hopgate.eval.gate.saved import recomputed, save_gate
 from hopgate.eval.report import Notes, write_report
 from hopgate.eval.report.page import detailed_queries
 from hopgate.recall.settings import DEFAULT_FUSER, Settings
+from hopgate.scale.engine import Engine
+from hopgate.scale.tasks import Tasks, tasks
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -45,6 +47,7 @@ def run_gate(
     plan: str | None = None,
     out: Path | None = None,
     stage: Stage = quiet,
+    engine: Engine | None = None,
 ) -> Judgement:
     """Build a throw-away store, collect the legs' lists, tune and fuse the arms, audit and decide.
 
@@ -61,10 +64,13 @@ def run_gate(
         Where the runs, settings and report are kept; `hopgate report` recomputes everything from there.
     stage : callable
         Shows progress.
+    engine : Engine, optional
+        Who asks, walks, tunes and draws: this process, or a Ray cluster. The verdict is the same, bit for bit.
     """
     options, policy = _planned(dataset, options, policy, plan, out)
-    with throwaway_store(dataset, stage, options) as kb:
-        return _gate(kb, Settings(), dataset, options, policy, plan, out, stage, graph_source(dataset, options))
+    with throwaway_store(dataset, stage, options) as kb, tasks(engine or Engine()) as able:
+        source = graph_source(dataset, options)
+        return _gate(kb, Settings(), dataset, options, policy, plan, out, stage, source, able)
 
 
 def gate_store(
@@ -76,6 +82,7 @@ def gate_store(
     plan: str | None = None,
     out: Path | None = None,
     stage: Stage = quiet,
+    engine: Engine | None = None,
 ) -> Judgement:
     """Judge a store's graph, vectors and merges as they are: read-only, in one snapshot.
 
@@ -87,15 +94,17 @@ def gate_store(
         The store; it may be in use meanwhile.
     dataset : Dataset
         Queries and judgements about its memories: `read_dataset(folder, kb.export())`.
+    engine : Engine, optional
+        Who asks, walks, tunes and draws, as for `run_gate`.
     """
     from hopgate.kb import KnowledgeBase
     from hopgate.store.frozen import FrozenStore
 
     options, policy = _planned(dataset, options, policy, plan, out)
     settings = kb.settings()
-    with KnowledgeBase(FrozenStore(kb.store)) as frozen:
+    with KnowledgeBase(FrozenStore(kb.store)) as frozen, tasks(engine or Engine()) as able:
         frozen.graph_leg.configure(settings.walk)
-        return _gate(frozen, settings, dataset, options, policy, plan, out, stage, "the store's graph")
+        return _gate(frozen, settings, dataset, options, policy, plan, out, stage, "the store's graph", able)
 
 
 def _planned(
@@ -122,6 +131,7 @@ def _gate(
     out: Path | None,
     stage: Stage,
     source: str,
+    able: Tasks,
 ) -> Judgement:
     """Collect, assemble, judge, save and report."""
     splits = [options.tune, options.split] if options.tune else [options.split]
@@ -135,26 +145,39 @@ def _gate(
     settings = replace(settings, fuser=DEFAULT_FUSER, k=options.k, depth=options.depth)
     full = options.arms == "full"
     collected = collect(
-        kb, queries, settings=settings, graphs=graphs, shuffles=options.shuffle_seeds, parts=full, progress=progress
+        kb,
+        queries,
+        settings=settings,
+        graphs=graphs,
+        shuffles=options.shuffle_seeds,
+        parts=full,
+        progress=progress,
+        tasks=able,
     )
     if full and dataset.triples:
         with throwaway_store(replace(dataset, triples=()), stage) as plain:
             progress = stage("asking without a model", len(queries))
-            no_model = collect(plain, queries, settings=settings, progress=progress)
+            no_model = collect(plain, queries, settings=settings, progress=progress, tasks=able)
         collected = replace(collected, no_model=no_model.lists)
     stage("choosing weights", None)
-    evidence, about = assemble(dataset, collected, options, kb, policy=policy, source=source)
+    evidence, about = assemble(dataset, collected, options, kb, policy=policy, source=source, tasks=able)
     about["plan"] = plan_hash(plan or plan_text(options, policy))
     sensitive = frozenset(memory.external_id for memory in dataset.memories if memory.is_sensitive)
     evidence = with_hidden_ids(evidence, sensitive)
-    judgement, about = look(dataset.folder, evidence, about, options.split, out, stage)
+    judgement, about = look(dataset.folder, evidence, about, options.split, out, stage, able)
     if out is not None:
         write_report(out, judgement, _notes(dataset, about, kb, judgement, options))
     return judgement
 
 
 def look(
-    folder: Path, evidence: Evidence, about: dict[str, Any], split: str, out: Path | None, stage: Stage = quiet
+    folder: Path,
+    evidence: Evidence,
+    about: dict[str, Any],
+    split: str,
+    out: Path | None,
+    stage: Stage = quiet,
+    able: Tasks | None = None,
 ) -> tuple[Judgement, dict[str, Any]]:
     """Save the evidence, judge it, and write the look down in the ledger beside the data."""
     ledger = Ledger.beside(folder)
@@ -163,7 +186,7 @@ def look(
     with _result_folder(out) as kept:
         fingerprint = save_gate(kept, evidence, about)
         stage("judging", None)
-        judgement = replace(judge(replace(evidence, saved=recomputed(kept))), fingerprint=fingerprint)
+        judgement = replace(judge(replace(evidence, saved=recomputed(kept)), able), fingerprint=fingerprint)
     ledger.record(
         evidence.qrels,
         split=split,

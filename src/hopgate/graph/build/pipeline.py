@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.graph.build.bulk_extract import BulkReaders
     from hopgate.graph.canonicalise import Canonicaliser
+    from hopgate.graph.canonicalise.parallel import ParallelTasks
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
@@ -56,12 +58,29 @@ class Built:
 
 
 class GraphBuilder:
-    """Turns a store's memories into its graph."""
+    """Turns a store's memories into its graph.
 
-    def __init__(self, store: Store, embedding: Embedding) -> None:
+    Parameters
+    ----------
+    readers : BulkReaders, optional
+        Who reads memories for a build of the whole graph; by default processes of this machine, by rules alone.
+    tasks : ParallelTasks, optional
+        Who compares and clusters names then; by default this process.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedding: Embedding,
+        readers: BulkReaders | None = None,
+        tasks: ParallelTasks | None = None,
+    ) -> None:
         self._store = store
         self._embedding = embedding
+        self._readers = readers
+        self._tasks = tasks
         self._scale = CosineScale()
+        self._has_space = False
 
     def extract(
         self,
@@ -85,8 +104,8 @@ class GraphBuilder:
         """
         extractor = as_extractor(extractor)
         with build_lock(self._store) as whole:
-            if whole and _in_bulk(extractor, only, run, limit):
-                return extract_in_bulk(self._store, extractor, show, processes)
+            if whole and self._in_bulk(extractor, only, run, limit):
+                return extract_in_bulk(self._store, extractor, show, processes, self._readers)
             return self._extract(extractor, only, run, limit, show, not whole, self._resolution(ask))
 
     def build(
@@ -120,8 +139,8 @@ class GraphBuilder:
         with build_lock(self._store, rebuild=rebuild) as whole:
             self._store.run(lambda connection: _declare(connection, {*shipped, *single_valued}, several_valued, whole))
             resolution = self._resolution(ask)
-            if whole and _in_bulk(extractor, only, run, limit):
-                progress = extract_in_bulk(self._store, extractor, show, processes)
+            if whole and self._in_bulk(extractor, only, run, limit):
+                progress = extract_in_bulk(self._store, extractor, show, processes, self._readers)
             else:
                 progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
             if whole:
@@ -144,11 +163,11 @@ class GraphBuilder:
 
         def at_once(connection: Connection[Any]) -> None:
             name_rows.lock(connection)
-            write(backfill.clustered(backfill.material(connection), canonicaliser, embed), connection)
+            write(backfill.clustered(backfill.material(connection), canonicaliser, embed, self._tasks), connection)
 
         show(Progress(stage="bringing names together"))
         for _ in range(ATTEMPTS):
-            clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed)
+            clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed, self._tasks)
             if self._store.run(partial(write, clusters)):
                 return
         self._store.run(at_once)
@@ -212,6 +231,14 @@ class GraphBuilder:
             show=show,
         )
 
+    def _in_bulk(self, extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
+        """Whether everything is read range by range: by rules, or by who was given for it.
+
+        Else a model is asked as its run says, a few memories at a time.
+        """
+        able = self._readers is not None or isinstance(extractor, ContextualExtractor)
+        return able and only is None and limit is None and (run is None or run == Run())
+
     def embed(self, *, concepts: bool = True, show: Show = str) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
 
@@ -223,6 +250,7 @@ class GraphBuilder:
         tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "statements")
         if concepts:
             tables = (*tables, "concepts")
+        indexed = tables
         after = dict.fromkeys(tables, 0)
         began, progress = time.monotonic(), Progress(stage="embedding facts and names")
         while tables:
@@ -247,12 +275,14 @@ class GraphBuilder:
                 show(progress)
             tables = full
             after |= {table: rows[table][-1][0] for table in tables}
-        if concepts:
-            self._store.run(graph_vectors.ensure_index)
+        self._store.run(partial(graph_vectors.ensure_index, tables=indexed))
 
     def _embeds(self) -> bool:
-        with self._store.transaction() as connection:
-            return vectors.has_space(connection)
+        # A store that has an embedder's vectors keeps them.
+        if not self._has_space:
+            with self._store.transaction() as connection:
+                self._has_space = vectors.has_space(connection)
+        return self._has_space
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Names and facts were read from cleared texts, and go when their memories turn sensitive.
@@ -301,6 +331,9 @@ class GraphBuilder:
 def _declare(connection: Connection[Any], single: Collection[str], several: Collection[str], whole: bool) -> None:
     """Note which relations have one value at a time; edges follow at once, or at the end of a whole build."""
     if not whole:
+        if not several and relation_rows.are_single_valued(connection, single):
+            # As at every addition but the first: nobody's lock is waited for.
+            return
         share(connection)
     name_rows.lock(connection)
     declared = relation_rows.declare_single_valued(connection, set(single) - set(several))
@@ -314,10 +347,3 @@ def _declare(connection: Connection[Any], single: Collection[str], several: Coll
 def _reader(extractor: Extractor) -> Extractor:
     """The extractor that reads texts, where one that adds statements stands before it."""
     return extractor.extractor if isinstance(extractor, WithStatements) else extractor
-
-
-def _in_bulk(extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
-    """Whether rules read everything there is: a model is asked as its run says, a few memories at a time."""
-    return (
-        isinstance(extractor, ContextualExtractor) and only is None and limit is None and (run is None or run == Run())
-    )

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
-from hopgate.extract.extraction import Extraction, Source, bounded, failed
-from hopgate.extract.extractor import Extractor
+from hopgate.extract.extraction import Extraction, Source, bounded, failed, sources
+from hopgate.extract.extractor import ContextualExtractor, Extractor
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.graph.build.extraction_rows import rows_of_extractions
@@ -38,6 +38,16 @@ class RangeResult(NamedTuple):
     progress: Progress
 
 
+class PreparedRange(NamedTuple):
+    """What is to be read in a range: sources with their memories' ids and digests, and the turns that go with them."""
+
+    sources: list[Source]
+    keys: list[int]
+    versions: list[str]
+    turns: bytes
+    done: int
+
+
 @dataclass
 class RangeReader:
     """Reads ranges with one extractor; what a scope's memories show of their words is told to it once it is known."""
@@ -54,19 +64,30 @@ class RangeReader:
 
     def extracted(self, connection: Connection[Any], ids: IdRange) -> RangeResult:
         """Extract from those memories of a range that are not done."""
+        return self.read(self.prepared(connection, ids))
+
+    def prepared(self, connection: Connection[Any], ids: IdRange) -> PreparedRange:
+        """Give what is to be read in a range: a model reads it when the transaction has ended."""
         # Before the texts: what changes between the two is then told from what was read.
         versions = digests(connection, ids)
         known = {key: memory for key, memory in _open(connection, ids).items() if key in versions}
         numbers = {memory.external_id: key for key, memory in known.items()}
         done = set(extractions.done(connection, list(numbers), self.extractor.identity))
         left = [memory for name, memory in zip(numbers, known.values(), strict=True) if name not in done]
-        sources = StoreContext(self.surveys).filled(connection, left)
-        made = [bounded(one) for one in one_by_one(self.extractor, sources)]
-        keys = [numbers[str(source.memory_id)] for source in sources]
-        rows = rows_of_extractions(zip(keys, made, (versions[key] for key in keys), strict=True))
-        turns = copy_lines(_turns_read(known, zip(keys, sources, strict=True)))
+        if isinstance(self.extractor, ContextualExtractor):
+            read = StoreContext(self.surveys).filled(connection, left)
+        else:
+            read = list(sources(left))
+        keys = [numbers[str(source.memory_id)] for source in read]
+        turns = copy_lines(_turns_read(known, zip(keys, read, strict=True)))
+        return PreparedRange(read, keys, [versions[key] for key in keys], turns, len(done))
+
+    def read(self, range_: PreparedRange) -> RangeResult:
+        """Extract from what was prepared."""
+        made = [bounded(one) for one in one_by_one(self.extractor, range_.sources)]
+        rows = rows_of_extractions(zip(range_.keys, made, range_.versions, strict=True))
         counted = Progress().plus(made, [False] * len(made), 0.0)
-        return RangeResult(rows._replace(turns=turns), replace(counted, skipped=len(done)))
+        return RangeResult(rows._replace(turns=range_.turns), replace(counted, skipped=range_.done))
 
 
 def _open(connection: Connection[Any], ids: IdRange) -> dict[int, Memory]:
@@ -85,13 +106,13 @@ def _turns_read(
             yield key, known[key].scope, known[key].thread, digest(turn)
 
 
-def one_by_one(extractor: Extractor, sources: Sequence[Source]) -> list[Extraction]:
+def one_by_one(extractor: Extractor, read: Sequence[Source]) -> list[Extraction]:
     """Extract from sources together, or one by one where one of them raises, so that only that one fails."""
     try:
-        return extractor.extract(sources)
+        return extractor.extract(read)
     except HopgateError:
         raise
     except Exception as error:
-        if len(sources) == 1:
+        if len(read) == 1:
             return [failed(f"{type(error).__name__}: {redacted(str(error)[:200])}")]
-        return [one for source in sources for one in one_by_one(extractor, [source])]
+        return [one for source in read for one in one_by_one(extractor, [source])]

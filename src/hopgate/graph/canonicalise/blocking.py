@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from hopgate.graph.canonicalise.parallel import ParallelTasks
+from hopgate.graph.canonicalise.spelt_alike import ngram_rows
 from hopgate.graph.canonicalise.units import FloatArray, IntArray
 from hopgate.graph.names.normal import initials, numbers, tokens
 
@@ -99,22 +101,42 @@ def acronyms(names: Sequence[str]) -> dict[int, list[int]]:
     return {unit: spelt[name] for unit, name in enumerate(names) if name in spelt}
 
 
-def ngram_neighbours(names: Sequence[str]) -> Iterable[tuple[int, int]]:
-    """Names that are spelt alike: nearest by TF-IDF of character 3-grams."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+def ngram_neighbours(names: Sequence[str], tasks: ParallelTasks | None = None) -> Iterable[tuple[int, int]]:
+    """Names that are spelt alike: nearest by TF-IDF of character 3-grams.
 
-    limit = max(2, MAX_NGRAM_NAMES) if len(names) > MAX_NGRAM_NAMES else 1.0
-    vectoriser = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), max_df=limit, dtype=np.float32)
-    try:
-        rows: Any = vectoriser.fit_transform(names)
-    except ValueError:  # no n-gram is left: nothing is spelt alike
+    Parameters
+    ----------
+    tasks : ParallelTasks, optional
+        Who compares ranges of names, where it is not this process.
+    """
+    limit = MAX_NGRAM_NAMES if len(names) > MAX_NGRAM_NAMES else len(names)
+    rows: Any = ngram_rows(names, limit)
+    if rows is None:  # no n-gram is left: nothing is spelt alike
         return
-    turned = rows.T.tocsr()
-    for start in range(0, rows.shape[0], ROWS_AT_ONCE):
-        near = (rows[start : start + ROWS_AT_ONCE] @ turned).tocsr()
-        for row in range(near.shape[0]):
-            span = slice(near.indptr[row], near.indptr[row + 1])
-            yield from _nearest(start + row, near.indices[span], near.data[span], MIN_NGRAM_COSINE)
+    ranges = range(0, rows.shape[0], ROWS_AT_ONCE)
+    given = (rows, rows.T.tocsr())
+    for near in tasks.each(_ngram_range, given, ranges) if tasks else (_ngram_range(given, at) for at in ranges):
+        yield from near
+
+
+def _ngram_range(given: tuple[Any, Any], start: int) -> list[tuple[int, int]]:
+    """The nearest of a range of names, which starts at one."""
+    rows, turned = given
+    near = (rows[start : start + ROWS_AT_ONCE] @ turned).tocsr()
+    unit = start + np.repeat(np.arange(near.shape[0]), np.diff(near.indptr))
+    return list(_nearest_of_each(unit, near.indices.astype(np.int64), near.data))
+
+
+def _nearest_of_each(unit: IntArray, others: IntArray, scores: FloatArray) -> Iterable[tuple[int, int]]:
+    """What `_nearest` gives for each unit, for all at once; the units come in order."""
+    kept = np.flatnonzero((scores >= MIN_NGRAM_COSINE) & (others != unit))
+    unit, others = unit[kept], others[kept]
+    order = np.lexsort((others, -scores[kept], unit))
+    unit, others = unit[order], others[order]
+    # How many of the same unit stand before each.
+    before = np.arange(len(unit)) - np.searchsorted(unit, unit)
+    best = before < NEIGHBOURS
+    return zip(np.minimum(unit, others)[best].tolist(), np.maximum(unit, others)[best].tolist(), strict=True)
 
 
 def vector_neighbours(

@@ -12,6 +12,8 @@ from hopgate.graph.canonicalise import blocking
 from hopgate.graph.canonicalise.closeness import closeness
 from hopgate.graph.canonicalise.cluster import Linkage, agglomerate
 from hopgate.graph.canonicalise.features import KINDS, evidence
+from hopgate.graph.canonicalise.parallel import ParallelTasks
+from hopgate.graph.canonicalise.partitions import agglomerate_apart
 from hopgate.graph.canonicalise.result import Canonicalisation
 from hopgate.graph.canonicalise.score import Scored, Scoring, with_same_expansion
 from hopgate.graph.canonicalise.units import ContextMention, FloatArray, IntArray, Units, units
@@ -53,17 +55,34 @@ class Canonicaliser:
     max_embedded: int = 4096
     scoring: Scoring = field(default_factory=Scoring)
 
-    def fit(self, mentions: Sequence[ContextMention], embed: Embed | None = None) -> Canonicalisation:
-        """Cluster the mentions' names; `embed` gives unit rows for names, such as an embedder's `documents`."""
-        return self.fit_units(units(mentions), embed)
+    def fit(
+        self, mentions: Sequence[ContextMention], embed: Embed | None = None, tasks: ParallelTasks | None = None
+    ) -> Canonicalisation:
+        """Cluster the mentions' names.
 
-    def fit_units(self, found: Units, embed: Embed | None = None) -> Canonicalisation:
+        Parameters
+        ----------
+        embed : callable, optional
+            Gives unit rows for names, such as an embedder's `documents`.
+        tasks : ParallelTasks, optional
+            Who compares and clusters partitions of the names, where it is not this process; to the same result.
+        """
+        return self.fit_units(units(mentions), embed, tasks)
+
+    def fit_units(
+        self, found: Units, embed: Embed | None = None, tasks: ParallelTasks | None = None
+    ) -> Canonicalisation:
         """Cluster names whose mentions were gathered already, as a store has them."""
-        scored = self.score(found, embed)
-        merges = agglomerate(scored, np.sqrt(found.counts), self.linkage, max_size=self.max_size)
+        scored = self.score(found, embed, tasks)
+        weights = np.sqrt(found.counts)
+        merges = (
+            agglomerate(scored, weights, self.linkage, max_size=self.max_size)
+            if tasks is None
+            else agglomerate_apart(scored, weights, tasks, self.linkage, max_size=self.max_size)
+        )
         return Canonicalisation(found, scored, tuple(merges), self.threshold)
 
-    def score(self, found: Units, embed: Embed | None = None) -> Scored:
+    def score(self, found: Units, embed: Embed | None = None, tasks: ParallelTasks | None = None) -> Scored:
         """Block and score the pairs of units."""
         if not len(found):
             nothing = np.zeros(0, dtype=np.int64)
@@ -74,7 +93,7 @@ class Canonicaliser:
             blocking.same_name(names),
             blocking.shared_item(map(tokens, names)),
             ((short, long) for group in (longer, spelt) for short, longs in group.items() for long in longs),
-            blocking.ngram_neighbours(names),
+            blocking.ngram_neighbours(names, tasks),
         ]
         if embed is None or self.max_embedded < 2 or len(names) < 2:
             i, j = blocking.pairs(blocks)
@@ -85,7 +104,7 @@ class Canonicaliser:
             scale = closeness(vectors)
             i, j = blocking.pairs([*blocks, blocking.vector_neighbours(vectors, known, scale)])
             near = _pair_closeness(vectors, known, len(names), i, j, scale)
-        columns, strongest = evidence(found, i, j, longer, spelt, near, self.scoring.fit)
+        columns, strongest = evidence(found, i, j, longer, spelt, near, self.scoring.fit, tasks)
         scored = Scored(i, j, self.scoring.combine(columns, found, i, j), columns)
         return with_same_expansion(scored, strongest)
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from hopgate.graph.canonicalise.blocking import pair_code
 from hopgate.graph.canonicalise.overlap import weighted_jaccard
+from hopgate.graph.canonicalise.parallel import ParallelTasks
 from hopgate.graph.canonicalise.short_names import expansion_shares, short_form_score
 from hopgate.graph.canonicalise.spelling import spelling
 from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
 from hopgate.graph.names.normal import tokens
 
 KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "embedding", "context", "same expansion")
+
+# Pairs whose spellings one task compares: a second of its time.
+PAIRS_A_TASK = 20_000
 
 
 def evidence(
@@ -24,11 +28,13 @@ def evidence(
     spelt: Mapping[int, list[int]],
     near: FloatArray,
     fit: Callable[[FloatArray], FloatArray],
+    tasks: ParallelTasks | None = None,
 ) -> tuple[FloatArray, dict[int, int]]:
     """Measure each kind of evidence for the pairs, and find each short name's strongest expansion.
 
     `near` is the pairs' closeness by embedding in 0..1, NaN where a vector is missing, and `fit` says how well that
     suits an expansion. A pair that is no expansion has NaN in that column; a rival of the strongest expansion has 0.
+    `tasks` compare spellings, where it is not this process.
     """
     held = [tokens(name) for name in units.names]
     sets = [frozenset(one) for one in held]
@@ -61,13 +67,26 @@ def evidence(
     for (short, long), share in expansion.items():
         columns[row(short, long), 2] = share * short_forms[short, long]
     sizes = np.array([len(one) for one in held])
-    for at in np.flatnonzero((sizes[i] == sizes[j]) & (columns[:, 1] < 1)).tolist():
-        columns[at, 3] = spelling(held[i[at]], held[j[at]])
+    alike = np.flatnonzero((sizes[i] == sizes[j]) & (columns[:, 1] < 1))
+    columns[alike, 3] = _spellings(held, i[alike], j[alike], tasks)
     for (short, long), share in expansion_shares(spelt, sets, units.counts, lambda a, b: fits[row(a, b)])[0].items():
         columns[row(short, long), 4] = share * _credible(units.spellings[short])
     columns[:, 5] = near
     columns[:, 6] = weighted_jaccard(units.contexts, i, j, smooth=1.0, smaller=True)
     return columns, strongest
+
+
+def _spellings(held: Sequence[tuple[str, ...]], i: IntArray, j: IntArray, tasks: ParallelTasks | None) -> list[float]:
+    """How far the names of each pair are the same but for their spelling."""
+    if tasks is None or not len(i):
+        return _spelt_alike(held, (i, j))
+    parts = range(0, len(i), PAIRS_A_TASK)
+    ranges = [(i[start : start + PAIRS_A_TASK], j[start : start + PAIRS_A_TASK]) for start in parts]
+    return [score for part in tasks.each(_spelt_alike, held, ranges) for score in part]
+
+
+def _spelt_alike(held: Sequence[tuple[str, ...]], pairs: tuple[IntArray, IntArray]) -> list[float]:
+    return [spelling(held[a], held[b]) for a, b in zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)]
 
 
 def _credible(acronym: str) -> float:

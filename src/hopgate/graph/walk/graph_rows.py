@@ -1,4 +1,4 @@
-"""The rows that a matrix is made of, by the store's ids: read whole once, and then patched with what changed."""
+"""The rows that a matrix is made of, by the store's ids: read whole once, and then those that changed."""
 
 from __future__ import annotations
 
@@ -56,102 +56,81 @@ def read_rows(connection: Connection[Any], config: MatrixConfig) -> GraphRows:
     )
 
 
-def patched(connection: Connection[Any], rows: GraphRows, changed: Changed, config: MatrixConfig) -> GraphRows:
-    """Put what changed in the place of what it was; the same rows come out as `read_rows` would give, in another order.
+@dataclass(frozen=True, eq=False)
+class RowChanges:
+    """What changed of the rows, and how they are now.
 
     Parameters
     ----------
+    position : Position, optional
+        What was seen now.
     changed : Changed
-        What `hopgate.store.graph.change_rows.since` gives for the position of `rows`, in this transaction.
+        The memories, concepts and edges that were added, changed or removed.
+    memories, concepts, edges : Numbered, Numbered, Edges
+        Those of them that the view shows.
+    mentions : Mentions
+        Of the memories that changed.
+    arcs : Arcs
+        All of them, as they are now.
+    around : array of int
+        The memories whose arcs may have changed.
     """
-    memories, concepts, mentions, edges, arcs = rows.memories, rows.concepts, rows.mentions, rows.edges, rows.arcs
-    if changed.memories:
-        only = changed.memories
-        memories = _replaced(
-            memories,
-            only,
-            arrays.memory_scopes(connection, known_at=config.known_at, superseded=config.superseded, only=only),
-        )
-        mentions = _with_mentions(mentions, only, arrays.mentions(connection, only=only))
-        arcs = _with_arcs(connection, arcs, only)
-    if changed.concepts:
-        concepts = _replaced(concepts, changed.concepts, arrays.concept_kinds(connection, only=changed.concepts))
-    if changed.edges:
-        only = changed.edges
-        edges = _with_edges(
-            edges, only, arrays.edges(connection, as_of=config.as_of, known_at=config.known_at, only=only)
-        )
-    return GraphRows(change_rows.position(connection), memories, concepts, mentions, edges, arcs)
+
+    position: Position | None
+    changed: Changed
+    memories: Numbered
+    concepts: Numbered
+    mentions: Mentions
+    edges: Edges
+    arcs: Arcs
+    around: NDArray[np.int64]
 
 
-def _others(ids: NDArray[np.int64], changed: Sequence[int]) -> NDArray[np.bool_]:
-    """Which ids are not among the changed."""
-    return ~np.isin(ids, np.asarray(changed, np.int64))
+def read_changes(connection: Connection[Any], arcs: Arcs, changed: Changed, config: MatrixConfig) -> RowChanges:
+    """Read what changed.
 
-
-def _joined(
-    old: NDArray[np.int32], known: tuple[str, ...], new: NDArray[np.int32], named: tuple[str, ...]
-) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Put numbers into `named` after numbers into `known`; give them as numbers into the names that are in use."""
-    names = (*known, *(name for name in named if name not in known))
-    place = {name: number for number, name in enumerate(names)}
-    joined = np.concatenate([old, np.array([place[name] for name in named], np.int32)[new]])
-    used = np.flatnonzero(np.bincount(joined, minlength=len(names)))
-    if len(used) == len(names):
-        return joined, names
-    numbers = np.zeros(len(names), np.int32)
-    numbers[used] = np.arange(len(used))
-    return numbers[joined], tuple(names[number] for number in used)
-
-
-def _replaced(old: Numbered, changed: Sequence[int], new: Numbered) -> Numbered:
-    kept = _others(old.id, changed)
-    number, names = _joined(old.number[kept], old.names, new.number, new.names)
-    ids = np.concatenate([old.id[kept], new.id])
-    order = ids.argsort(kind="stable")
-    return Numbered(ids[order], number[order], names)
-
-
-def _with_mentions(old: Mentions, changed: Sequence[int], new: Mentions) -> Mentions:
-    kept = _others(old.memory, changed)
-    relation, relations = _joined(old.relation[kept], old.relations, new.relation, new.relations)
-    return Mentions(
-        np.concatenate([old.memory[kept], new.memory]),
-        np.concatenate([old.concept[kept], new.concept]),
-        np.concatenate([old.weight[kept], new.weight]),
-        relation,
-        relations,
+    Parameters
+    ----------
+    arcs : Arcs
+        As they were: `GraphRows.arcs`, or those of the last changes.
+    changed : Changed
+        What `hopgate.store.graph.change_rows.since` gives for the position of the rows, in this transaction.
+    """
+    memories, concepts, edges = changed
+    arcs, around = _with_arcs(connection, arcs, memories) if memories else (arcs, np.zeros(0, np.int64))
+    return RowChanges(
+        change_rows.position(connection),
+        changed,
+        arrays.memory_scopes(connection, known_at=config.known_at, superseded=config.superseded, only=memories),
+        arrays.concept_kinds(connection, only=concepts),
+        arrays.mentions(connection, only=memories),
+        arrays.edges(connection, as_of=config.as_of, known_at=config.known_at, only=edges).ascending(),
+        arcs,
+        around,
     )
 
 
-def _with_edges(old: Edges, changed: Sequence[int], new: Edges) -> Edges:
-    kept = _others(old.id, changed)
-    relation, relations = _joined(old.relation[kept], old.relations, new.relation, new.relations)
-    return Edges(
-        np.concatenate([old.id[kept], new.id]),
+def _with_arcs(connection: Connection[Any], old: Arcs, changed: Sequence[int]) -> tuple[Arcs, NDArray[np.int64]]:
+    """Derive anew the arcs that a change may have changed; give also the memories that they are of.
+
+    A memory that went leaves those whom it was joined to: what follows these is derived anew.
+    """
+    touched = _among(old, changed, changed)
+    near = {*changed, *old.source[touched].tolist(), *old.target[touched].tolist()}
+    new, sources = arc_rows.arcs_near(connection, changed, sorted(near))
+    follows = old.kind == ARC_KINDS.index(FOLLOWS)
+    kept = ~(touched | (follows & _among(old, sources, ())))
+    arcs = Arcs(
         np.concatenate([old.source[kept], new.source]),
         np.concatenate([old.target[kept], new.target]),
         np.concatenate([old.weight[kept], new.weight]),
-        relation,
-        relations,
+        np.concatenate([old.kind[kept], new.kind]),
     )
+    # An answer that also follows counts once: whoever is joined to a source anew may be joined otherwise.
+    return arcs, np.unique(np.array([*changed, *sources], np.int64))
 
 
-def _with_arcs(connection: Connection[Any], old: Arcs, changed: Sequence[int]) -> Arcs:
-    """Derive anew the arcs of every thread that a changed memory is in, or was in: its neighbours still are."""
-    touched = ~(_others(old.source, changed) & _others(old.target, changed))
-    near = sorted({*changed, *old.source[touched].tolist(), *old.target[touched].tolist()})
-    new = arc_rows.arcs(connection, near)
-    threads = [*near, *arc_rows.in_threads(connection, near)]
-    follows = old.kind == ARC_KINDS.index(FOLLOWS)
-    gone = np.where(
-        follows,
-        ~(_others(old.source, threads) & _others(old.target, threads)),
-        ~(_others(old.source, near) & _others(old.target, near)),
-    )
-    return Arcs(
-        np.concatenate([old.source[~gone], new.source]),
-        np.concatenate([old.target[~gone], new.target]),
-        np.concatenate([old.weight[~gone], new.weight]),
-        np.concatenate([old.kind[~gone], new.kind]),
-    )
+def _among(arcs: Arcs, sources: Sequence[int], targets: Sequence[int]) -> NDArray[np.bool_]:
+    """Which arcs have one of these as a source, or one of those as a target."""
+    from_these = np.isin(arcs.source, np.asarray(sources, np.int64))
+    return from_these | np.isin(arcs.target, np.asarray(targets, np.int64)) if len(targets) else from_these

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopgate.graph.walk.graph_rows import GraphRows, read_rows
-from hopgate.graph.walk.hubs import hub_factors
+from hopgate.graph.walk.hubs import faded
 from hopgate.graph.walk.matrix_config import MatrixConfig, Weights
 from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
 from hopgate.store.graph import arrays
@@ -42,7 +42,8 @@ class GraphMatrix:
     title_memory, title_concept : arrays of int32
         The memories that are titled with a concept's name, and that concept: links that follow from names alone.
     edge_source, edge_target, edge_relation, edge_weight, edge_id : arrays
-        The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id.
+        The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id, which
+        ascends but in a scope's part.
     memory_scope : array of int32
         The number of every memory's scope.
     arc_source, arc_target, arc_weight, arc_kind : arrays
@@ -113,14 +114,12 @@ class GraphMatrix:
         """The ids of the edges."""
         return frozenset(self.edge_id.tolist())
 
-    @cached_property
-    def _edge_order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        order = self.edge_id.argsort()
-        return order, self.edge_id[order]
-
     def edge_rows(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Rows of the edge arrays by the edges' ids; -1 for those that this view does not have."""
-        order, ascending = self._edge_order
+        if self.own is None:
+            return positions(self.edge_id, np.asarray(ids, np.int64))
+        order = self.edge_id.argsort()
+        ascending = self.edge_id[order]
         place = positions(ascending, np.asarray(ids, np.int64))
         return np.where(place >= 0, order[place], -1) if len(order) else place
 
@@ -138,50 +137,50 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
     The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
     """
     config = config or MatrixConfig()
-    return matrix_of(read_rows(connection, config), arrays.stamp(connection), config)
+    return matrix_of(read_rows(connection, config), arrays.stamp(connection), config)[0]
 
 
-def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
-    """Number what the rows hold, weigh it, and make the matrix."""
+def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> tuple[GraphMatrix, NDArray[np.float32]]:
+    """Number what the rows hold, weigh it, and make the matrix; give also its arcs' weights before hubs fade."""
     memory_ids, scope = rows.memories.id, rows.memories.number
     concept_ids = rows.concepts.id
-    of_kind = _factors(rows.concepts.names, config.kinds)[rows.concepts.number]
+    of_kind = factors(rows.concepts.names, config.kinds)[rows.concepts.number]
 
     links = rows.mentions
     memory, concept = positions(memory_ids, links.memory), positions(concept_ids, links.concept)
     seen = memory >= 0
     memory, concept, relation = memory[seen], concept[seen], links.relation[seen]
-    weight = links.weight[seen] * _factors(links.relations, config.relations)[relation] * of_kind[concept]
-    weight *= hub_factors(memory, concept, scope, len(concept_ids))
+    weight = links.weight[seen] * factors(links.relations, config.relations)[relation] * of_kind[concept]
     walked = slice(None) if config.mentions else slice(0)
     titled = np.array([name == TITLED for name in links.relations], bool)[relation] & (weight > 0) & config.mentions
 
-    edges = rows.edges
+    edges = rows.edges.ascending()
     source, target = positions(concept_ids, edges.source), positions(concept_ids, edges.target)
-    edge_weight = edges.weight * _factors(edges.relations, config.relations)[edges.relation]
+    edge_weight = edges.weight * factors(edges.relations, config.relations)[edges.relation]
     edge_weight *= of_kind[source] * of_kind[target]
     joined = (edge_weight > 0) & config.edges
 
     found = rows.arcs.joined_once()
     first, second = positions(memory_ids, found.source), positions(memory_ids, found.target)
-    arc_weight = found.weight * _factors(ARC_KINDS, config.relations)[found.kind]
+    arc_weight = found.weight * factors(ARC_KINDS, config.relations)[found.kind]
     near = (first >= 0) & (second >= 0) & (arc_weight > 0) & config.neighbours
-    return GraphMatrix(
+    plain = mention_graph(
+        len(memory_ids),
+        len(concept_ids),
+        memory[walked],
+        concept[walked],
+        weight[walked],
+        source=source[joined],
+        target=target[joined],
+        edge_weight=edge_weight[joined],
+        first=first[near],
+        second=second[near],
+        arc_weight=arc_weight[near],
+    )
+    matrix = GraphMatrix(
         stamp=stamp,
         config=config,
-        graph=mention_graph(
-            len(memory_ids),
-            len(concept_ids),
-            memory[walked],
-            concept[walked],
-            weight[walked],
-            source=source[joined],
-            target=target[joined],
-            edge_weight=edge_weight[joined],
-            first=first[near],
-            second=second[near],
-            arc_weight=arc_weight[near],
-        ),
+        graph=replace(plain, weights=faded(plain, scope)),
         memory_ids=memory_ids,
         concept_ids=concept_ids,
         title_memory=memory[titled].astype(np.int32),
@@ -198,6 +197,7 @@ def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatri
         arc_weight=arc_weight[near],
         arc_kind=found.kind[near],
     )
+    return matrix, plain.weights
 
 
 def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -222,6 +222,7 @@ def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArra
     return np.where(ascending[place] == wanted, place, -1)
 
 
-def _factors(names: tuple[str, ...], weights: Weights | Mapping[str, float]) -> NDArray[np.float32]:
+def factors(names: tuple[str, ...], weights: Weights | Mapping[str, float]) -> NDArray[np.float32]:
+    """Give each name's factor; 1 for those that have none."""
     known = dict(weights)
     return np.array([known.get(name, 1.0) for name in names], np.float32)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.embed.cache import default_directory
-from hopgate.graph.walk.graph_rows import GraphRows, patched, read_rows
-from hopgate.graph.walk.matrix import GraphMatrix, matrix_of
+from hopgate.graph.walk.graph_rows import read_changes, read_rows
+from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.matrix_file import read_matrix, write_matrix
 from hopgate.store.graph import arrays, change_rows
@@ -21,6 +21,7 @@ from hopgate.store.graph.arrays import Stamp
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.graph.walk.matrix_patch import Patchable
     from hopgate.store.store import Store
 
 # The usual view, and a few as of other times. One of the prototype's size takes 6 MB, one of a million nodes 200 MB.
@@ -55,7 +56,7 @@ class MatrixCache:
         self._store = store
         self._kept = max(1, kept)
         self._matrices: OrderedDict[tuple[Stamp, MatrixConfig], GraphMatrix] = OrderedDict()
-        self._rows: OrderedDict[MatrixConfig, tuple[Stamp, GraphRows]] = OrderedDict()
+        self._patchable: OrderedDict[MatrixConfig, Patchable] = OrderedDict()
         self._touching = threading.Lock()
         self._loading = threading.Lock()
 
@@ -120,28 +121,39 @@ class MatrixCache:
         return read_matrix(path, stamp, config, relations)
 
     def _follow(self, snapshot: Connection[Any], stamp: Stamp, config: MatrixConfig) -> GraphMatrix | None:
-        """Patch the rows of an earlier version with what changed since; none where there are none, or too much did."""
-        before, rows = self._rows.get(config, (None, None))
-        if before is None or rows is None or rows.position is None:
+        """Patch the matrix of an earlier version with what changed; none where there is none, or too much did."""
+        base = self._patchable.get(config)
+        if base is None or base.position is None:
             return None
+        before = base.matrix.stamp
         # Before the first graph nothing was recorded.
         if before.database != stamp.database or before.version == 0:
             return None
-        changed = change_rows.since(snapshot, rows.position, limit=MOST_CHANGED)
+        changed = change_rows.since(snapshot, base.position, limit=MOST_CHANGED)
         if changed is None:
             return None
-        return self._made(patched(snapshot, rows, changed, config), stamp, config)
+        from hopgate.graph.walk.matrix_patch import patched
 
-    def _made(self, rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
-        """Make the matrix of some rows, and keep these for the next change."""
-        self._rows[config] = (stamp, rows)
-        self._rows.move_to_end(config)
-        while len(self._rows) > self._kept:
-            self._rows.popitem(last=False)
-        return matrix_of(rows, stamp, config)
+        made = patched(base, read_changes(snapshot, base.arcs, changed, config), stamp)
+        return None if made is None else self._kept_for_changes(made)
+
+    def _kept_for_changes(self, made: Patchable) -> GraphMatrix:
+        """Keep a matrix for the next change."""
+        from hopgate.graph.walk.matrix_patch import follows
+
+        config = made.matrix.config
+        if follows(config):
+            self._patchable[config] = made
+            self._patchable.move_to_end(config)
+            while len(self._patchable) > self._kept:
+                self._patchable.popitem(last=False)
+        return made.matrix
 
     def _load(self, snapshot: Connection[Any], stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
-        matrix = self._made(read_rows(snapshot, config), stamp, config)
+        # Late: a process that finds the matrix in a file does without.
+        from hopgate.graph.walk.matrix_patch import patchable
+
+        matrix = self._kept_for_changes(patchable(read_rows(snapshot, config), stamp, config))
         path = self._path(matrix.stamp, config)
         if path is not None:
             try:

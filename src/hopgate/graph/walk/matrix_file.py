@@ -19,7 +19,7 @@ from hopgate.private_files import private_folder
 from hopgate.store.graph.arrays import Stamp
 
 # Changes when what the arrays mean changes; a file of another format is loaded anew from the database.
-FORMAT = 4
+FORMAT = 5
 _ARRAYS = (
     "memory_ids",
     "concept_ids",

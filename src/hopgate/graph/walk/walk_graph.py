@@ -94,7 +94,12 @@ class WalkGraph:
     @cached_property
     def strength(self) -> NDArray[np.float64]:
         """The weight that leaves each node: what a transition divides by."""
-        return _frozen(_row_sums(self.indptr, self.weights))
+        return _frozen(row_sums(self.indptr, self.weights))
+
+    def with_strength(self, strength: NDArray[np.float64]) -> WalkGraph:
+        """Take the strengths as they are given, where somebody knows them."""
+        vars(self)["strength"] = _frozen(strength)
+        return self
 
     @cached_property
     def divisor(self) -> NDArray[np.float64]:
@@ -235,7 +240,8 @@ def _checked(
     return src[keep].astype(np.int32), dst[keep].astype(np.int32), value[keep]
 
 
-def _row_sums(indptr: NDArray[Any], weights: NDArray[np.float32]) -> NDArray[np.float64]:
+def row_sums(indptr: NDArray[Any], weights: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Sum the weights of each row of a CSR."""
     sums = np.zeros(len(indptr) - 1)
     filled = np.diff(indptr) > 0
     if filled.any():

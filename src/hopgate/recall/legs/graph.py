@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.matrix_cache import MatrixCache
+    from hopgate.graph.walk.matrix_config import MatrixConfig
     from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded
     from hopgate.graph.walk.rank import Walk
     from hopgate.graph.walk.scope_graph import ScopeSight
@@ -103,6 +104,7 @@ class GraphLeg:
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
         self._scope_views = ScopeViews()
+        self._version = -1
 
     @property
     def walk(self) -> Walk:
@@ -129,6 +131,18 @@ class GraphLeg:
         """Give another leg over the same store, by default with the same seeding."""
         return GraphLeg(self._store, walk or self.walk, hops=hops, shuffle=shuffle)
 
+    def follows(self, version: int) -> bool:
+        """Whether the leg has seen this version of the graph."""
+        return self._version == version
+
+    def follow(self, version: int, filters: Filters) -> None:
+        """Bring the leg's graph up to a version, or one that came since, so that `look_up` finds it ready."""
+        with self._store.transaction() as connection:
+            whole = self._matrices.get(_config(filters), connection)
+            matrix = self.view(connection, whole, filters)
+            self._sight(connection, matrix, filters)
+        self._version = version
+
     def look_up(
         self, query: str, vector: NDArray[np.float32] | None, filters: Filters, *, exact: bool | None = None
     ) -> LookedUp:
@@ -143,15 +157,13 @@ class GraphLeg:
         exact : bool, optional
             Whether every fact is compared; by default where there is no index.
         """
-        from hopgate.graph.walk.matrix_config import MatrixConfig
         from hopgate.recall.legs.graph_seeds import asked_as_of, look_up
 
         seeding = self.walk.seeding
         near = self.facts_kept * seeding.near_facts
 
         def found_as(filters: Filters) -> LookedUp:
-            config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
-            whole = self._matrices.get(config, connection)
+            whole = self._matrices.get(_config(filters), connection)
             matrix = self.view(connection, whole, filters)
             seen = look_up(connection, whole, matrix, query, vector, filters, seeding, near=near, exact=bool(exact))
             return seen._replace(sight=self._sight(connection, matrix, filters))
@@ -226,14 +238,12 @@ class GraphLeg:
             Masses of memories by the store's ids; their sum does not matter.
         """
         from hopgate.graph.walk.adaptive import Mixture
-        from hopgate.graph.walk.matrix_config import MatrixConfig
         from hopgate.graph.walk.rank import pool_scores, source_walks
         from hopgate.graph.walk.seeds import starts
         from hopgate.graph.walk.top_k import top_k
 
-        config = MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)
         with self._store.transaction() as connection:
-            matrix = self.view(connection, self._matrices.get(config, connection), filters)
+            matrix = self.view(connection, self._matrices.get(_config(filters), connection), filters)
             sight = self._sight(connection, matrix, filters)
         places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
         linked = {key: at for key, at in places.items() if at >= 0 and not matrix.graph.dangling[at]}
@@ -331,3 +341,10 @@ class GraphLeg:
         places = matrix.memories(filters.exclude)
         allowed[places[places >= 0]] = False
         return allowed
+
+
+def _config(filters: Filters) -> MatrixConfig:
+    """What of the graph a query walks."""
+    from hopgate.graph.walk.matrix_config import MatrixConfig
+
+    return MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)

@@ -7,7 +7,7 @@ its neighbours are joined to at the next version of the graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,15 +39,7 @@ LEAST = 0.05
 # Sensitive memories keep their places, so that nobody is joined over them: an arc of two steps is left out where the
 # one between is sensitive. Memories that came undated in one load have one time, which says nothing about their order.
 _FOLLOWING = """(
-WITH placed AS (
-  SELECT id, created_at, dated, thread IS NOT NULL AS named,
-    lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
-    lead(coalesce(is_sensitive, true)) OVER thread AS next_hidden,
-    lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
-  FROM memories WHERE coalesce(thread::text, category::text) IS NOT NULL {some}
-  WINDOW thread AS (
-    PARTITION BY scope, thread IS NOT NULL, coalesce(thread::text, category::text) ORDER BY created_at, id)
-), steps AS (
+WITH {placed}, steps AS (
   SELECT id, next AS other, 1 AS steps, named, dated, extract(epoch FROM next_at - created_at)::float8 AS gap
   FROM placed WHERE next IS NOT NULL
   UNION ALL
@@ -61,15 +53,57 @@ WITH placed AS (
   FROM steps
 )
 SELECT id, other, (%(full)s * power(%(step)s::float8, steps) * left_over)::real AS weight
-FROM faded WHERE left_over >= %(least)s) AS arcs"""
-_OF_THREADS = (
-    "(coalesce(scope, ''), thread IS NOT NULL, coalesce(thread::text, category::text)) IN (SELECT coalesce(scope, ''), "
-    "thread IS NOT NULL, coalesce(thread::text, category::text) FROM memories WHERE id = ANY(%(near)s))"
-)
+FROM faded WHERE left_over >= %(least)s {more}) AS arcs"""
+_ALL_PLACED = """placed AS (
+  SELECT id, created_at, dated, thread IS NOT NULL AS named,
+    lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
+    lead(coalesce(is_sensitive, true)) OVER thread AS next_hidden,
+    lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
+  FROM memories WHERE coalesce(thread::text, category::text) IS NOT NULL AND created_at IS NOT NULL
+  WINDOW thread AS (
+    PARTITION BY scope, thread IS NOT NULL, coalesce(thread::text, category::text) ORDER BY created_at, id)
+)"""
+
+
+def _two(columns: str, than: str, order: str) -> str:
+    """The two of memory n's thread, or of its category, that come next in an order, by their indexes."""
+    same = (
+        f"m.scope IS NOT DISTINCT FROM n.scope AND (m.created_at, m.id) {than} (n.created_at, n.id) "
+        f"ORDER BY m.created_at {order}, m.id {order} LIMIT 2"
+    )
+    return (
+        f"(SELECT {columns} FROM memories m WHERE m.thread::text = n.thread::text AND {same}) UNION ALL "
+        f"(SELECT {columns} FROM memories m WHERE m.thread IS NULL AND n.thread IS NULL "
+        f"AND m.category::text = n.category::text AND {same})"
+    )
+
+
+_NEAR_PLACED = f"""near AS (
+  SELECT id, scope, thread, category, created_at, dated FROM memories
+  WHERE id = ANY(%(near)s) AND coalesce(thread::text, category::text) IS NOT NULL AND created_at IS NOT NULL
+), sources AS (
+  SELECT id FROM near UNION SELECT b.id FROM near n CROSS JOIN LATERAL ({_two("m.id", "<", "DESC")}) AS b
+), placed AS (
+  SELECT n.id, n.created_at, n.dated, n.thread IS NOT NULL AS named, after.ids[1] AS next, after.times[1] AS next_at,
+    after.hidden[1] AS next_hidden, after.ids[2] AS later, after.times[2] AS later_at
+  FROM sources JOIN memories n USING (id) CROSS JOIN LATERAL (
+    SELECT array_agg(f.id ORDER BY f.created_at, f.id) AS ids, array_agg(f.created_at ORDER BY f.created_at, f.id)
+      AS times, array_agg(f.hidden ORDER BY f.created_at, f.id) AS hidden
+    FROM ({_two("m.id, m.created_at, coalesce(m.is_sensitive, true) AS hidden", ">", "ASC")}) AS f
+  ) AS after
+)"""
 _REPLYING = (
     "memories m JOIN memories o ON o.external_id = m.reply_to::text AND o.scope IS NOT DISTINCT FROM m.scope "
     "WHERE m.reply_to IS NOT NULL AND o.id <> m.id"
 )
+_VALUES = {
+    "full": FULL_WEIGHT,
+    "step": STEP,
+    "least": LEAST,
+    "thread_half": THREAD_HALF_S,
+    "thread_least": THREAD_LEAST,
+    "category_half": CATEGORY_HALF_S,
+}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -96,35 +130,53 @@ class Arcs:
         return Arcs(self.source[kept], self.target[kept], self.weight[kept], self.kind[kept])
 
 
-def arcs(connection: Connection[Any], near: Sequence[int] | None = None) -> Arcs:
+def arcs(connection: Connection[Any]) -> Arcs:
     """Every arc, those of sensitive or superseded memories too: whoever loads them leaves out what they do not show.
 
-    Two memories may be joined twice: an answer that follows at once. `Arcs.joined_once` leaves the answer.
+    Two memories may be joined twice: an answer that follows at once. `Arcs.joined_once` leaves the answer. A memory
+    without a time follows nothing.
+    """
+    follows = read(connection, _ARC, _FOLLOWING.format(placed=_ALL_PLACED, more=""), _VALUES)
+    replies = read(connection, _ENDS, _REPLYING)
+    return _joined(follows, replies)
+
+
+def arcs_near(connection: Connection[Any], changed: Sequence[int], near: Sequence[int]) -> tuple[Arcs, list[int]]:
+    """Arcs that a change of some memories may have changed, and all memories whose arcs to later ones are among them.
+
+    However long a thread is, that takes the two before each and the two after these.
 
     Parameters
     ----------
-    near : sequence of int, optional
-        Only arcs within the threads of these memories, and those of answers that are, or answer, one of them.
+    changed : sequence of int
+        The memories that changed: of their answers all are given.
+    near : sequence of int
+        These, and whom they were joined to.
     """
-    values = {
-        "full": FULL_WEIGHT,
-        "step": STEP,
-        "least": LEAST,
-        "thread_half": THREAD_HALF_S,
-        "thread_least": THREAD_LEAST,
-        "category_half": CATEGORY_HALF_S,
-        "near": None if near is None else list(near),
-    }
-    follows = read(
+    # A source that nothing follows is given too: it may have been followed before.
+    found = read(
         connection,
-        {"source": Column("i8", "id"), "target": Column("i8", "other"), "weight": Column("f4", "weight")},
-        _FOLLOWING.format(some="" if near is None else f"AND {_OF_THREADS}"),
-        values,
+        _ARC,
+        _FOLLOWING.format(placed=_NEAR_PLACED, more="UNION ALL SELECT id, 0, 0::real FROM sources"),
+        {**_VALUES, "near": list(near)},
     )
-    some = "" if near is None else " AND (m.id = ANY(%(near)s) OR o.id = ANY(%(near)s))"
+    only = {"changed": list(changed)}
     replies = read(
-        connection, {"source": Column("i8", "m.id"), "target": Column("i8", "o.id")}, _REPLYING + some, values
+        connection,
+        {"source": Column("i8", "answer"), "target": Column("i8", "answered")},
+        f"(SELECT m.id AS answer, o.id AS answered FROM {_REPLYING} AND m.id = ANY(%(changed)s) UNION "
+        f"SELECT m.id, o.id FROM {_REPLYING} AND o.id = ANY(%(changed)s)) AS replies",
+        only,
     )
+    kept = found["target"] > 0
+    return _joined({name: part[kept] for name, part in found.items()}, replies), found["source"][~kept].tolist()
+
+
+_ARC = {"source": Column("i8", "id"), "target": Column("i8", "other"), "weight": Column("f4", "weight")}
+_ENDS = {"source": Column("i8", "m.id"), "target": Column("i8", "o.id")}
+
+
+def _joined(follows: Mapping[str, NDArray[Any]], replies: Mapping[str, NDArray[Any]]) -> Arcs:
     count = len(replies["source"])
     return Arcs(
         np.concatenate([follows["source"], replies["source"]]),
@@ -132,9 +184,3 @@ def arcs(connection: Connection[Any], near: Sequence[int] | None = None) -> Arcs
         np.concatenate([follows["weight"], np.full(count, FULL_WEIGHT * STEP, np.float32)]),
         np.repeat(np.arange(2, dtype=np.int32), [len(follows["source"]), count]),
     )
-
-
-def in_threads(connection: Connection[Any], near: Sequence[int]) -> list[int]:
-    """The memories of the threads of some memories."""
-    rows = connection.execute(f"SELECT id FROM memories WHERE {_OF_THREADS}", {"near": list(near)})
-    return [row[0] for row in rows]

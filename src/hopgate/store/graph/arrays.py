@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.store import connect
 from hopgate.store.bulk import Column, read, read_groups
 from hopgate.store.graph.link_rows import MENTIONS
 from hopgate.store.graph.visible import time_parameters, visible_edges, visible_memories
@@ -79,14 +78,26 @@ class Edges:
     relation: NDArray[np.int32]
     relations: tuple[str, ...]
 
+    def ascending(self) -> Edges:
+        """Give them in the order of their ids."""
+        order = self.id.argsort()
+        return Edges(
+            self.id[order],
+            self.source[order],
+            self.target[order],
+            self.weight[order],
+            self.relation[order],
+            self.relations,
+        )
+
 
 @contextlib.contextmanager
 def snapshot(store: Store) -> Iterator[Connection[Any]]:
-    """Open a connection that sees one state of the database in all its statements, and changes nothing.
+    """Borrow a connection that sees one state of the database in all its statements, and changes nothing.
 
-    It is not one of the pool's: those who wait for a matrix may hold all of these.
+    It does not wait for the pool: those who wait for a matrix may hold all of its connections.
     """
-    with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection, connection.transaction():
+    with store.beside() as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         store.pin(connection)
         store.find_tables(connection)

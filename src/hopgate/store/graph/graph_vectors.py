@@ -26,6 +26,7 @@ Rows = Mapping[Table, Sequence[tuple[int, str]]]
 INDEX = "concepts_embedding"
 FACT_INDEX = "concept_edges_embedding"
 STATEMENT_INDEX = "statements_embedding"
+_INDEXES: dict[Table, str] = {"concepts": INDEX, "concept_edges": FACT_INDEX, "statements": STATEMENT_INDEX}
 # Below this many facts, or statements, a full scan is as quick as the index, and exact (docs/research/speed.md).
 EXACT_BELOW = 1_000
 # A wider search than pgvector's default of 40: docs/research/speed.md says how many of the nearest 20 facts it finds.
@@ -108,37 +109,33 @@ def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     )
 
 
-def ensure_index(connection: Connection[Any]) -> None:
-    """Build the HNSW indexes: over concepts' names, and over facts and statements once there are enough of them.
+def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(_INDEXES)) -> None:
+    """Build the HNSW indexes of some tables: of concepts' names, and of facts and statements once there are enough.
 
     With them resolving a new name, and finding the facts near a query, costs the same however many there are.
     """
     row = connection.execute(
-        "SELECT " + ", ".join(f"to_regclass('{index}') IS NULL" for index in (INDEX, FACT_INDEX, STATEMENT_INDEX))
+        "SELECT " + ", ".join(f"to_regclass('{index}') IS NULL" for index in _INDEXES.values())
     ).fetchone()
     assert row is not None
-    concepts, facts, statements = row
-    facts, statements = facts and _many(connection, "concept_edges"), statements and _many(connection, "statements")
-    if not (concepts or facts or statements):
+    lacking = [table for table, without in zip(_INDEXES, row, strict=True) if without and table in tables]
+    due = [table for table in lacking if table == "concepts" or _many(connection, table)]
+    if not due:
         return
     # Building one lets nobody write: not in the middle of somebody's change of several tables.
     name_rows.lock(connection)
     connection.execute("SET LOCAL maintenance_work_mem = '1GB'")
-    if concepts:
-        _index(connection, INDEX, "concepts")
-        # So that rows without a vector are found without reading all that have one.
-        connection.execute("CREATE INDEX IF NOT EXISTS concepts_unembedded ON concepts (id) WHERE embedding IS NULL")
+    for table in due:
         connection.execute(
-            "CREATE INDEX IF NOT EXISTS concept_edges_unembedded ON concept_edges (id) "
-            f"WHERE embedding IS NULL AND relation <> '{NAME_INSIDE}'"
+            f"CREATE INDEX IF NOT EXISTS {_INDEXES[table]} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
+            "WITH (m = 16, ef_construction = 64)"
         )
+    # So that rows without a vector are found without reading all that have one.
+    for table in _INDEXES:
+        named = f" AND relation <> '{NAME_INSIDE}'" if table == "concept_edges" else ""
         connection.execute(
-            "CREATE INDEX IF NOT EXISTS statements_unembedded ON statements (id) WHERE embedding IS NULL"
+            f"CREATE INDEX IF NOT EXISTS {table}_unembedded ON {table} (id) WHERE embedding IS NULL{named}"
         )
-    if facts:
-        _index(connection, FACT_INDEX, "concept_edges")
-    if statements:
-        _index(connection, STATEMENT_INDEX, "statements")
 
 
 def _many(connection: Connection[Any], table: Table) -> bool:
@@ -147,13 +144,6 @@ def _many(connection: Connection[Any], table: Table) -> bool:
         f"SELECT 1 FROM {table} WHERE embedding IS NOT NULL LIMIT 1 OFFSET %s", (EXACT_BELOW,)
     ).fetchone()
     return row is not None
-
-
-def _index(connection: Connection[Any], index: str, table: Table) -> None:
-    connection.execute(
-        f"CREATE INDEX IF NOT EXISTS {index} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
-        "WITH (m = 16, ef_construction = 64)"
-    )
 
 
 def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:

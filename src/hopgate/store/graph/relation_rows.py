@@ -17,6 +17,15 @@ def ensure_relations(connection: Connection[Any], raw: Iterable[str]) -> None:
     )
 
 
+def are_single_valued(connection: Connection[Any], relations: Iterable[str]) -> bool:
+    """Whether all of these were declared, so that to declare them again would change nothing."""
+    raw = sorted(set(relations))
+    row = connection.execute(
+        "SELECT count(*) FROM relations WHERE raw = ANY(%s) AND single_valued AND declared", (raw,)
+    ).fetchone()
+    return row is not None and int(row[0]) == len(raw)
+
+
 def declare_single_valued(connection: Connection[Any], relations: Iterable[str]) -> list[str]:
     """Declare relations of which a source has one at a time; give the raw ones that were not so before."""
     rows = connection.execute(

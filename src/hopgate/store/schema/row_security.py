@@ -45,6 +45,7 @@ POLICIES = {
     "extraction_cache": "false",
     "mend_log": "false",
     "scope_roles": "false",
+    "set_aside": "false",
 }
 # What says nothing about a memory is read as it is: which embedder, which version, which settings.
 # What changed says no more than numbers, and whoever walks the graph must follow it.

@@ -1,0 +1,152 @@
+"""What a memory costs, part by part, measured at several sizes; and what that says about sizes nobody has here.
+
+python benchmarks/scale.py [--sizes 10000,100000] [--queries 30] [--json]
+
+Stores are those of `grown_store`: notes of four names and three facts, a real build, vectors drawn at random. For each
+size: bytes a memory by part, as PostgreSQL counts them; seconds of load, build and vectors; bytes of the walk's matrix
+and seconds until it is loaded; p50 and p95 of a recall with all three legs. Then for 1 M, 100 M and 10 B: what is
+linear is taken from the slope between the two largest sizes. docs/scale.md says what else is assumed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from grown_store import World, fill
+
+import hopgate
+from hopgate.graph.walk.matrix_cache import MatrixCache
+from hopgate.kb import KnowledgeBase
+
+TARGETS = (1_000_000, 100_000_000, 10_000_000_000)
+
+
+def _live(*tables: str) -> str:
+    """Bytes of rows as they are, without what updates leave behind, and of the tables' indexes."""
+    return " + ".join(
+        f"(SELECT coalesce(sum(pg_column_size(t.*)) + 4 * count(*), 0) FROM {table} t) + pg_indexes_size('{table}')"
+        for table in tables
+    )
+
+
+# part -> what is summed up, in SQL
+PARTS = {
+    "row": "(SELECT sum(pg_column_size(m.*) - pg_column_size(search_vector) - coalesce(pg_column_size(embedding), 0)) "
+    "+ 4 * count(*) FROM memories m)",
+    "tsvector": "(SELECT sum(pg_column_size(search_vector)) FROM memories)",
+    "vector": "(SELECT sum(coalesce(pg_column_size(embedding), 0)) FROM memories)",
+    "GIN index": "pg_relation_size('memories_search_vector')",
+    "HNSW index": "coalesce(pg_relation_size(to_regclass('memories_embedding')), 0)",
+    "other indexes": "pg_indexes_size('memories') - pg_relation_size('memories_search_vector') "
+    "- coalesce(pg_relation_size(to_regclass('memories_embedding')), 0)",
+    "words counted": _live("word_counts", "word_changes", "word_totals"),
+    "names and concepts": _live("concepts", "concept_names"),
+    "mentions and links": _live("mentions", "memory_concepts"),
+    "facts": _live("facts"),
+    "edges": _live("concept_edges"),
+    "extractions": _live("extractions", "extraction_readings"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="10000,100000")
+    parser.add_argument("--queries", type=int, default=30)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    sizes = sorted(int(size) for size in options.sizes.split(","))
+    measured = {}
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder, hopgate.open(Path(folder) / "store") as kb:
+            measured[size] = measure(kb, size, options.queries)
+    result = {"measured": measured, "extrapolated": {target: extrapolated(measured, target) for target in TARGETS}}
+    if options.json:
+        print(json.dumps(result))
+        return
+    for size, found in measured.items():
+        print(f"\n{size:,} memories")
+        show(found)
+    for target, found in result["extrapolated"].items():
+        print(f"\n{target:,} memories, extrapolated")
+        show(found)
+
+
+def show(found: dict[str, Any]) -> None:
+    for name, value in found.items():
+        if isinstance(value, dict):
+            for part, number in value.items():
+                print(f"  {name} {part:24} {number:>16,}")
+        else:
+            print(f"  {name:38} {value:>16,}")
+
+
+def measure(kb: KnowledgeBase, size: int, queries: int) -> dict[str, Any]:
+    """Fill a store and look at it."""
+    load = os.getloadavg()[0]
+    world = World()
+    seconds = fill(kb, world, size)
+    with kb.store.transaction() as connection:
+        parts = {}
+        for part, statement in PARTS.items():
+            row = connection.execute(f"SELECT {statement}").fetchone()
+            parts[part] = round(float(row[0] or 0) / size) if row else 0
+    began = time.perf_counter()
+    matrix = MatrixCache(kb.store).get()
+    loaded = time.perf_counter() - began
+    graph = matrix.graph
+    arrays = [graph.indptr, graph.indices, graph.weights, *vars(matrix).values()]
+    held = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+    times = []
+    pick = random.Random(1)
+    for number in range(queries + 5):
+        memory = world.memory(pick.randrange(size))
+        began = time.perf_counter()
+        kb.recall(f"where does {' '.join(memory.text.split()[:3])} live?")
+        if number >= 5:
+            times.append(1000 * (time.perf_counter() - began))
+    ranked = sorted(times)
+    return {
+        "bytes": parts,
+        "bytes_a_memory": sum(parts.values()),
+        **seconds,
+        "walk_matrix_bytes_a_memory": round(held / size),
+        "walk_matrix_load_s": round(loaded, 2),
+        "recall_p50_ms": round(statistics.median(times), 1),
+        "recall_p95_ms": round(ranked[int(0.95 * (len(ranked) - 1))], 1),
+        "load_average": round(load, 1),
+    }
+
+
+def extrapolated(measured: dict[int, dict[str, Any]], target: int) -> dict[str, Any]:
+    """What is linear in memories, at a size that was not measured: by the slope of the two largest that were."""
+    sizes = sorted(measured)[-2:]
+    found: dict[str, Any] = {}
+    for name in ("load_s", "build_s", "vectors_s", "walk_matrix_load_s"):
+        found[name] = round(_line([(size, measured[size][name]) for size in sizes], target))
+    matrix = "walk_matrix_bytes_a_memory"
+    found["walk_matrix_gb"] = round(_line([(size, size * measured[size][matrix]) for size in sizes], target) / 1e9, 1)
+    parts = {
+        part: _line([(size, size * measured[size]["bytes"][part]) for size in sizes], target) / 1e9 for part in PARTS
+    }
+    found["gb"] = {part: round(value, 1) for part, value in parts.items()} | {"all": round(sum(parts.values()), 1)}
+    return found
+
+
+def _line(points: list[tuple[int, float]], target: int) -> float:
+    (one, low), (other, high) = points[0], points[-1]
+    # What the smaller size does not have yet, such as an index, is in proportion to the larger.
+    slope = (high - low) / (other - one) if other > one and low else high / other
+    return max(0.0, high + slope * (target - other))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+"""What `backfill` and `gate` share: which engine, and how large."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+EngineName = Annotated[str, typer.Option("--engine", help="local: this process. ray: the workers of a Ray cluster.")]
+Address = Annotated[
+    str | None,
+    typer.Option(help="The Ray cluster, such as auto or ray://head:10001.", show_default="one of its own"),
+]
+Workers = Annotated[int | None, typer.Option(help="How many workers.", min=1, show_default="one a core of the cluster")]

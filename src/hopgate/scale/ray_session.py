@@ -1,0 +1,74 @@
+"""A Ray cluster for the time of a run: one that is there, or one of this machine's own that goes with the run."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+
+if TYPE_CHECKING:
+    from hopgate.scale.engine import Engine
+
+# For batches on their way: a few of 512 memories with their vectors. Ray would take a third of the machine's memory.
+OBJECT_STORE_BYTES = 256 * 1024 * 1024
+
+
+@contextlib.contextmanager
+def ray_session(engine: Engine) -> Iterator[Any]:
+    """Give the module `ray`, connected; a connection that was there before stays as it is."""
+    # Nothing is told to anybody about its use, and an accelerator is taken away from workers only where they hold one.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    try:
+        import ray
+    except ImportError:
+        raise HopgateError("the engine ray needs Ray: pip install 'hopgate[scale]'") from None
+    if ray.is_initialized():
+        yield ray
+        return
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        if engine.address:
+            ray.init(address=engine.address, **quiet)
+        else:
+            # Not whatever cluster a variable of the shell or a file of another program names.
+            ray.init(
+                address="local",
+                num_cpus=engine.workers,
+                include_dashboard=False,
+                object_store_memory=OBJECT_STORE_BYTES,
+                **quiet,
+            )
+    except (ConnectionError, RuntimeError, OSError, ValueError, TimeoutError) as error:
+        where = engine.address or "of this machine's own"
+        raise HopgateError(
+            f"there is no Ray cluster {where} ({_first_line(error)}): start one, or leave --address out"
+        ) from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def cluster_workers(ray: Any, engine: Engine) -> int:
+    """How many workers an engine has: as many as asked for, and no more than the cluster has cores and GPUs for."""
+    there = ray.cluster_resources()
+    most = int(there.get("CPU", 1))
+    if engine.gpus_per_worker:
+        most = min(most, int(there.get("GPU", 0) / engine.gpus_per_worker))
+        if most < 1:
+            raise HopgateError(f"this cluster has no {engine.gpus_per_worker} GPU for a worker: ask for less")
+    return max(1, min(engine.workers or most, most))
+
+
+def spans_machines(ray: Any) -> bool:
+    """Whether a cluster has nodes on more than one machine."""
+    return len({node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}) > 1
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]

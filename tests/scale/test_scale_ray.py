@@ -1,0 +1,252 @@
+"""Backfills on a Ray cluster of three nodes: the store of one process, whatever is killed on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+from oracle import broken, digest
+from shard_files import LONG, POISON, SECRET, notes, write_shards
+from word_endpoint import WordEndpoint, embed, serving
+
+import hopgate
+from hopgate.demo import corpus
+from hopgate.demo.generate import write
+from hopgate.embed.spec import split_options
+from hopgate.errors import HopgateError
+from hopgate.eval.data.dataset import read_dataset
+from hopgate.eval.gate.plan import GateOptions
+from hopgate.eval.gate.run import gate_store
+from hopgate.eval.gate.saved import saved_fingerprint
+from hopgate.extract.extraction import Extraction, Source
+from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.kb import KnowledgeBase
+from hopgate.scale.engine import Engine
+from hopgate.scale.ray_session import cluster_workers, ray_session, spans_machines
+from hopgate.scale.tasks import tasks
+from hopgate.store.server.pid_file import pid_of
+
+ray = pytest.importorskip("ray")
+
+# A loaded machine may take long over what takes seconds.
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Three nodes of one core each, with ports of Ray's own choice; everything of it ends with the module."""
+    from ray.cluster_utils import Cluster
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    node = {"num_cpus": 1, "object_store_memory": 80 * 1024 * 1024, "include_dashboard": False}
+    made = Cluster(initialize_head=True, head_node_args=node)
+    try:
+        for _ in range(2):
+            made.add_node(**{name: value for name, value in node.items() if name != "include_dashboard"})
+        ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
+        yield made
+    finally:
+        ray.shutdown()
+        made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[WordEndpoint]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _fresh(endpoint: WordEndpoint) -> None:
+    endpoint.bodies.clear()
+    endpoint.vector = embed
+
+
+def _digest(dsn: str) -> dict[str, str]:
+    with hopgate.open(dsn) as kb, kb.store.transaction() as connection:
+        assert broken(connection) == {}
+        return digest(connection)
+
+
+def _workers() -> list[psutil.Process]:
+    """The processes of this cluster's workers, all of them below this one."""
+    found = []
+    for one in psutil.Process().children(recursive=True):
+        # Some end while they are looked at.
+        with contextlib.suppress(psutil.Error):
+            if "RayActor" in " ".join(one.cmdline()[:1]):
+                found.append(one)
+    return found
+
+
+def _at_request(endpoint: WordEndpoint, number: int, act: Any) -> None:
+    """Do something once, in the middle of a worker's request."""
+    once = threading.Lock()
+    seen = iter(range(10**9))
+
+    def vector(text: str) -> list[float]:
+        with once:
+            if next(seen) == number:
+                act()
+        return embed(text)
+
+    endpoint.vector = vector
+
+
+def test_a_cluster_makes_the_store_of_one_process_though_a_worker_is_killed(
+    cluster: Any, kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", [*notes(90), LONG, SECRET], 3, tuple(POISON))
+    with hopgate.open(other) as plain:
+        local = plain.backfill(shards, embedder=endpoint.spec, batch=8)
+        aside = plain.upkeep.set_aside()
+    killed: list[int] = []
+
+    def kill() -> None:
+        victim = _workers()[0]
+        killed.append(victim.pid)
+        victim.kill()
+
+    _at_request(endpoint, 30, kill)
+    endpoint.bodies.clear()
+    done = kb.backfill(shards, embedder=endpoint.spec, batch=8, engine="ray", workers=2)
+    assert killed
+    assert (done.workers, done.added, done.set_aside) == (2, local.added, local.set_aside)
+    assert kb.upkeep.set_aside() == aside and len(aside) == len(POISON)
+    assert "quibble" not in " ".join(endpoint.bodies)
+    assert _digest(kb.store.dsn) == _digest(other)
+    # A second run finds everything there.
+    assert kb.backfill(shards, engine="ray", workers=1, batch=64).settled == 92
+
+
+def test_a_driver_that_is_killed_is_taken_up_where_it_stopped(
+    cluster: Any, kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", notes(40), 1)
+    with hopgate.open(other) as plain:
+        plain.backfill(shards, embedder=endpoint.spec, batch=8)
+    script = (
+        "import sys, hopgate\n"
+        "with hopgate.open(sys.argv[1]) as kb:\n"
+        "    kb.backfill(sys.argv[2], embedder=sys.argv[3], batch=8, engine='ray', workers=1, address=sys.argv[4])\n"
+    )
+    driver = subprocess.Popen(
+        [sys.executable, "-c", script, kb.store.dsn, str(shards), endpoint.spec, cluster.address],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    _at_request(endpoint, 25, lambda: driver.send_signal(signal.SIGKILL))
+    assert driver.wait(300) == -signal.SIGKILL
+    with kb.store.transaction() as connection:
+        # Whole batches, and no row of another.
+        assert len(connection.execute("SELECT FROM memories").fetchall()) % 8 == 0
+    kb.backfill(shards, embedder=endpoint.spec, batch=8, engine="ray", workers=1)
+    assert _digest(kb.store.dsn) == _digest(other)
+
+
+def test_a_database_that_is_killed_in_the_middle_is_waited_for(
+    cluster: Any, other: str, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", notes(30), 1)
+    with hopgate.open(other) as plain:
+        plain.backfill(shards, embedder=endpoint.spec, batch=8)
+    with hopgate.open(tmp_path / "store") as kb:
+        postmaster = pid_of(tmp_path / "store" / "pg")
+        _at_request(endpoint, 12, lambda: os.kill(postmaster, signal.SIGKILL))
+        done = kb.backfill(shards, embedder=endpoint.spec, batch=8, engine="ray", workers=2)
+        assert pid_of(tmp_path / "store" / "pg") not in (0, postmaster)
+        assert done.added == 30
+        with kb.store.transaction() as connection:
+            assert broken(connection) == {}
+            assert digest(connection) == _digest(other)
+
+
+def test_a_gate_on_a_cluster_gives_the_verdict_of_one_process_bit_for_bit(
+    cluster: Any, kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    kb.add(*corpus().memories)
+    kb.embed(endpoint.spec)
+    kb.build()
+    judged = []
+    for name, engine in (("here", Engine()), ("there", Engine("ray", workers=3))):
+        # A folder each: looks at the queries are counted in a ledger beside them.
+        folder, out = tmp_path / name / "demo", tmp_path / name / "out"
+        folder.parent.mkdir()
+        dataset = read_dataset(write(folder))
+        splits = {split: dict(list(qrels.items())[:9]) for split, qrels in dataset.splits.items()}
+        judgement = gate_store(kb, replace(dataset, splits=splits), GateOptions(shuffles=3), out=out, engine=engine)
+        judged.append((judgement.to_dict(), saved_fingerprint(out), judgement.evidence.arms))
+    assert judged[0] == judged[1]
+
+
+def test_what_is_wrong_with_a_task_is_what_its_own_error_says(cluster: Any) -> None:
+    with tasks(Engine("ray", workers=2)) as able, pytest.raises(HopgateError, match="unknown option 'b'"):
+        able.each(split_options, "model#b=1", [frozenset({"b"}), frozenset({"a"})])
+
+
+class _Locked:
+    """An extractor that no other process can have."""
+
+    identity = ExtractorIdentity("locked")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def extract(self, sources: list[Source]) -> list[Extraction]:
+        return []
+
+
+def test_an_extractor_that_cannot_be_sent_is_named(
+    cluster: Any, kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", notes(1), 1)
+    with pytest.raises(HopgateError, match="the extractor locked cannot be sent to workers"):
+        kb.backfill(shards, embedder=endpoint.spec, extractor=_Locked(), engine="ray")
+
+
+class _Unknown:
+    """An extractor of a module that workers do not have."""
+
+    identity = ExtractorIdentity("unknown")
+
+    def extract(self, sources: list[Source]) -> list[Extraction]:
+        return []
+
+
+def test_workers_that_cannot_be_started_set_no_row_aside(
+    cluster: Any, kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", notes(1), 1)
+    with pytest.raises(HopgateError, match="workers cannot be started"):
+        kb.backfill(shards, embedder=endpoint.spec, extractor=_Unknown(), engine="ray", workers=1)
+    assert kb.upkeep.set_aside() == []
+
+
+def test_there_are_no_more_workers_than_cores_and_gpus() -> None:
+    ray_of = SimpleNamespace(cluster_resources=lambda: {"CPU": 8.0, "GPU": 1.0})
+    assert cluster_workers(ray_of, Engine("ray")) == cluster_workers(ray_of, Engine("ray", workers=64)) == 8
+    assert cluster_workers(ray_of, Engine("ray", gpus_per_worker=0.25)) == 4
+    with pytest.raises(HopgateError, match=r"no 2\.0 GPU for a worker"):
+        cluster_workers(ray_of, Engine("ray", gpus_per_worker=2.0))
+
+
+def test_nodes_of_several_machines_are_told_from_those_of_one() -> None:
+    nodes = [{"NodeManagerAddress": "192.0.2.1", "Alive": True}, {"NodeManagerAddress": "192.0.2.2", "Alive": True}]
+    assert spans_machines(SimpleNamespace(nodes=lambda: nodes))
+    assert not spans_machines(SimpleNamespace(nodes=lambda: [nodes[0], {**nodes[1], "Alive": False}]))
+
+
+def test_what_is_wrong_with_a_cluster_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(HopgateError, match=r"pip install 'hopgate\[scale\]'"), ray_session(Engine("ray")):
+        pass
