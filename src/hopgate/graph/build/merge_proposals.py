@@ -66,7 +66,7 @@ def compared(
     --------
     >>> evidence, least = compared("New York City", "NYC", ["New York City", "New York"], ["NYC"])
     >>> sorted(evidence), least[:2]
-    (['acronym'], ('New York', 'NYC'))
+    (['initials'], ('New York', 'NYC'))
     """
     mentions = [ContextMention(each) for each in dict.fromkeys((near, name, *ones, *others))]
     result = Canonicaliser().fit(mentions)

@@ -4,6 +4,7 @@ import { MultiDirectedGraph, Sigma } from "/vendor/graph.js";
 import { colour } from "../dom.js";
 import { betterPlaces, firstPlaces } from "./layout.js";
 
+const MANY = 600;
 const MANY_EDGES = 2500;
 
 // As large as many memories talk about it; smaller in a crowd, and on a phone.
@@ -103,7 +104,7 @@ export function graphCanvas(container, { clicked, hovered }) {
 
   // Nodes and edges as sigma takes them, into a graph that nobody draws yet, or into the one that is drawn.
   const put = (into, { nodes, edges }) => {
-    const many = into.order + nodes.length > 600;
+    const many = into.order + nodes.length > MANY;
     const fresh = nodes.filter((node) => !into.hasNode(node.key)).map((node) => ({ ...node, label: node.name, size: size(node.memories, many, container.clientWidth < 480) }));
     return {
       fresh,
@@ -155,14 +156,17 @@ export function graphCanvas(container, { clicked, hovered }) {
       const all = put(graph, data);
       firstPlaces(all.fresh);
       all.write();
+      const drawn = graph;
       // How long it took until something was to be seen: benchmarks/explorer.py reads it.
       sigma.once("afterRender", () => requestAnimationFrame(() => {
         performance.mark("hopgate:drawn");
         container.dataset.drawn = "1";
+        if (graph === drawn && drawn.order > MANY) layout.start(drawn);
       }));
       sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
       sigma.setGraph(graph);
-      layout.start(graph);
+      // In a large picture the worker begins once there is something to see.
+      if (graph.order <= MANY) layout.start(graph);
     },
     change(changes) {
       Object.assign(state, changes);
