@@ -44,11 +44,20 @@ pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def monkeypatch_module() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def cluster(monkeypatch_module: pytest.MonkeyPatch) -> Iterator[Any]:
     """Three nodes of one core each, with ports of Ray's own choice; everything of it ends with the module."""
     from ray.cluster_utils import Cluster
 
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    # Its processes run what other tests run: tracing the lines of all of them takes longer than they do.
+    for name in [name for name in os.environ if name.startswith("COV")]:
+        monkeypatch_module.delenv(name)
     node = {"num_cpus": 1, "object_store_memory": 80 * 1024 * 1024, "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args=node)
     try:

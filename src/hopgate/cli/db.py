@@ -115,7 +115,8 @@ def downgrade(
     where = confirmed(f"go back to schema {revision}, losing what it has no place for", place(data, dsn), yes=yes)
     with _address(data, dsn) as address, connect.explained():
         if backup:
-            say_backup(write_first(Store(address), where, "downgrade"))
+            with contextlib.closing(Store(address)) as store:
+                say_backup(write_first(store, where, "downgrade"))
         migrate.downgrade(address, revision)
     say(f"the schema is back at {revision}")
 
