@@ -95,6 +95,7 @@ def commands(first: str, second: str) -> list[Command]:
         Command("mark", "built", _opened(lambda kb: kb.mark_sensitive(["n1", "n2", "n8"]))),
         Command("reembed", "built", _opened(lambda kb: (kb.reembed(second), kb.build()))),
         Command("backfill", "grown", _opened(lambda kb: kb.build(rebuild=True))),
+        Command("partition", "built", _opened(lambda kb: kb.upkeep.partition(3))),
         Command("upgrade", "old", migrate.upgrade),
     ]
 
