@@ -52,11 +52,11 @@ def partition(store: Store, parts: int, progress: Progress | None = None) -> Par
     if isinstance(parts, bool) or not isinstance(parts, int) or not 1 <= parts <= layout.MOST_PARTS:
         raise HopgateError(f"parts is a number from 1, which is one table, to {layout.MOST_PARTS:,}, not {parts!r}")
     with _alone(store) as connection:
-        with connection.transaction():
+        with _committed(connection):
             layout.check(connection)
             state, before = layout.run_state(connection), layout.parts(connection)
         if state is None and before == parts:
-            with connection.transaction():
+            with _committed(connection):
                 swap.validate(connection)
             return Partitioned(parts, 0)
         if state is not None and state.parts != parts:
@@ -67,20 +67,19 @@ def partition(store: Store, parts: int, progress: Progress | None = None) -> Par
         copied = 0
         while True:
             copied += _fill(connection, parts, progress)
-            with connection.transaction():
+            with _committed(connection):
                 if swap.swap(connection, parts):
                     break
-        with connection.transaction():
+        with _committed(connection):
             swap.validate(connection)
-        connection.execute(f"ANALYZE {OWN}")
-        if parts > 1:
-            connection.execute(f"ANALYZE {KEYS}")
+        with _committed(connection):
+            connection.execute(f"ANALYZE {OWN}, {KEYS}")
     return Partitioned(parts, copied, state is not None)
 
 
 def abandon(store: Store) -> bool:
     """Give up what a run that was stopped has copied; say whether there was any."""
-    with _alone(store) as connection, connection.transaction():
+    with _alone(store) as connection, _committed(connection):
         state = layout.run_state(connection)
         if state is not None:
             next_table.drop(connection)
@@ -104,7 +103,7 @@ def merge_at_once(connection: Connection[Any]) -> None:
 
 def _fill(connection: Connection[Any], parts: int, progress: Progress | None) -> int:
     """Make the copy, or go on with it, until it has all rows and indexes."""
-    with connection.transaction():
+    with _committed(connection):
         state = layout.run_state(connection)
         if state is not None and not next_table.current(connection):
             # Vectors got columns, or others': what was copied lacks them.
@@ -114,7 +113,7 @@ def _fill(connection: Connection[Any], parts: int, progress: Progress | None) ->
             next_table.make(connection, parts)
     copied = 0
     while True:
-        with connection.transaction():
+        with _committed(connection):
             copy_rows.hold(connection)
             more = copy_rows.copy(connection, copy_rows.BATCH)
         copied += more
@@ -122,10 +121,13 @@ def _fill(connection: Connection[Any], parts: int, progress: Progress | None) ->
             break
         if progress:
             progress(more)
-    for statement in next_table.missing_indexes(connection, parts):
-        connection.execute(statement)
+    with _committed(connection):
+        missing = next_table.missing_indexes(connection, parts)
+    for statement in missing:
+        with _committed(connection):
+            connection.execute(statement)
     # What came while the indexes were built, so that little is left for the swap.
-    with connection.transaction():
+    with _committed(connection):
         copy_rows.hold(connection)
         return copied + copy_rows.copy(connection, copy_rows.BATCH)
 
@@ -134,17 +136,29 @@ def _fill(connection: Connection[Any], parts: int, progress: Progress | None) ->
 def _alone(store: Store) -> Iterator[Connection[Any]]:
     """A connection of one's own, while no other run and no upgrade is under way."""
     with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection:
-        connection.autocommit = True
-        row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate schema'))").fetchone()
-        if not (row and row[0]):
-            raise HopgateError("another process partitions or upgrades this store: wait until it has ended")
-        if path := place.search_path(connection):
-            connection.execute(f"SET search_path = {path}")
-        # An index over vectors is several times slower to build once it no longer fits.
-        connection.execute("SET maintenance_work_mem = '1GB'")
+        with _committed(connection):
+            row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate schema'))").fetchone()
+            if not (row and row[0]):
+                raise HopgateError("another process partitions or upgrades this store: wait until it has ended")
+            if path := place.search_path(connection):
+                connection.execute(f"SET search_path = {path}")
+            # An index over vectors is several times slower to build once it no longer fits.
+            connection.execute("SET maintenance_work_mem = '1GB'")
         try:
             yield connection
         finally:
             # The server notices some time later that a connection is closed.
-            with contextlib.suppress(psycopg.Error):
+            with contextlib.suppress(psycopg.Error), _committed(connection):
                 connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate schema'))")
+
+
+@contextlib.contextmanager
+def _committed(connection: Connection[Any]) -> Iterator[None]:
+    """One transaction: committed at the end, rolled back on an error."""
+    try:
+        yield
+    except BaseException:
+        if not connection.closed:
+            connection.rollback()
+        raise
+    connection.commit()

@@ -1,4 +1,4 @@
-"""Ids of memories in a table of their own where memories lie in parts; who turns sensitive is noted by statement."""
+"""Memories in parts: their ids in a table of their own; whose facts and mentions changed is recorded."""
 
 from __future__ import annotations
 
@@ -81,13 +81,48 @@ CREATE TRIGGER hopgate_wait_sensitive AFTER UPDATE OF is_sensitive ON memories F
   WHEN (OLD.is_sensitive IS DISTINCT FROM NEW.is_sensitive) EXECUTE FUNCTION hopgate_wait_again()
 """
 
+# What a scope's own matrix depends on beside the tables of 0009: its edges follow from its facts, which may change
+# where those of the whole store do not; and what a relation means is decided for all.
+RECORD_MEMORIES = """
+CREATE FUNCTION hopgate_{table}_changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+  IF (SELECT version FROM graph_state) = 0 THEN RETURN NULL; END IF;
+  PERFORM hopgate_record_changes('memory', (SELECT array_agg(DISTINCT memory_id) FROM changed));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_{table}_inserted AFTER INSERT ON {table} REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_{table}_changed();
+CREATE TRIGGER hopgate_{table}_updated AFTER UPDATE ON {table} REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_{table}_changed();
+CREATE TRIGGER hopgate_{table}_deleted AFTER DELETE ON {table} REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_{table}_changed();
+"""
+RECORD_RELATIONS = """
+CREATE FUNCTION hopgate_relations_changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+  IF (SELECT version FROM graph_state) > 0 AND EXISTS (SELECT 1 FROM gone o JOIN written n USING (raw)
+    WHERE (o.canonical, o.single_valued) IS DISTINCT FROM (n.canonical, n.single_valued)) THEN
+    INSERT INTO graph_changes (kind, id) VALUES ('all', 0);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_relations_updated AFTER UPDATE ON relations REFERENCING OLD TABLE AS gone NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_relations_changed();
+"""
+RECORDED = ("facts", "mentions")
+
 
 def upgrade() -> None:
-    """Make the table and what keeps it, for whoever partitions the memories."""
+    """Make the table and what keeps it, for whoever partitions the memories; and record what scopes depend on."""
     op.execute(TABLE)
     op.execute(KEEP)
-    _replace_wait(WAIT, WAIT_TRIGGER)
     _find("hopgate_keep_keys()")
+    _replace_wait(WAIT, WAIT_TRIGGER)
+    for table in RECORDED:
+        op.execute(RECORD_MEMORIES.format(table=table))
+        _find(f"hopgate_{table}_changed()")
+    op.execute(RECORD_RELATIONS)
+    _find("hopgate_relations_changed()")
 
 
 def downgrade() -> None:
@@ -98,6 +133,8 @@ def downgrade() -> None:
     op.execute("DROP FUNCTION hopgate_keep_keys()")
     op.execute("DROP TABLE memory_keys")
     _replace_wait(WAIT_BEFORE, WAIT_TRIGGER_BEFORE)
+    for table in (*RECORDED, "relations"):
+        op.execute(f"DROP FUNCTION hopgate_{table}_changed() CASCADE")
 
 
 def _replace_wait(function: str, trigger: str) -> None:
