@@ -338,5 +338,6 @@ def test_what_is_not_hopgates_is_left_alone(kb: KnowledgeBase, empty_dsn: str) -
 def test_one_run_at_a_time(kb: KnowledgeBase) -> None:
     with psycopg.connect(kb.store.dsn) as holder:
         holder.execute("SELECT pg_advisory_lock(hashtext('hopgate schema'))")
-        with pytest.raises(HopgateError, match="another process partitions or upgrades"):
+        told = pytest.raises(HopgateError, match="another process partitions or upgrades")
+        with mock.patch.object(partition_run, "PATIENCE", "20ms"), told:
             kb.upkeep.partition(3)

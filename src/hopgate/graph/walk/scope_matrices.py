@@ -32,7 +32,8 @@ KEPT_SCOPES = 16
 # Where more memories, concepts and edges than this changed, what is kept is read again without a look at them.
 MOST_CHANGED = 1000
 # A scope's edges follow from its own facts.
-_NO_EDGES = Edges(*(np.zeros(0, np.int64) for _ in range(3)), np.zeros(0, np.float32), np.zeros(0, np.int32), ())
+_NO_IDS = np.zeros(0, np.int64)
+_NO_EDGES = Edges(_NO_IDS, _NO_IDS, _NO_IDS, np.zeros(0, np.float32), np.zeros(0, np.int32), ())
 
 Key = tuple[tuple[str, ...], MatrixConfig]
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 Progress = Callable[[int], None]
+# How long another run or an upgrade is waited for.
+PATIENCE = "5s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +139,14 @@ def _alone(store: Store) -> Iterator[Connection[Any]]:
     """A connection of one's own, while no other run and no upgrade is under way."""
     with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection:
         with _committed(connection):
-            row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate schema'))").fetchone()
-            if not (row and row[0]):
-                raise HopgateError("another process partitions or upgrades this store: wait until it has ended")
+            # The server takes a moment to notice that a process was killed.
+            connection.execute("SELECT set_config('lock_timeout', %s, true)", (PATIENCE,))
+            try:
+                connection.execute("SELECT pg_advisory_lock(hashtext('hopgate schema'))")
+            except psycopg.errors.LockNotAvailable:
+                raise HopgateError(
+                    "another process partitions or upgrades this store: wait until it has ended"
+                ) from None
             if path := place.search_path(connection):
                 connection.execute(f"SET search_path = {path}")
             # An index over vectors is several times slower to build once it no longer fits.
