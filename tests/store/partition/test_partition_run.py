@@ -21,7 +21,7 @@ from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store.frozen import FrozenStore
 from hopgate.store.partition import copy_rows, layout, next_table, partition_run, swap
-from hopgate.store.schema import migrate
+from hopgate.store.schema import migrate, row_security
 
 PEOPLE = ("Ada Lovelace", "Grace Hopper", "Alan Turing")
 PLACES = ("London", "Leeds", "Paris")
@@ -307,6 +307,36 @@ def test_vectors_are_indexed_by_part(parted: KnowledgeBase, spec: str) -> None:
         assert vectors.has_index(connection)
         parts = connection.execute("SELECT count(*) FROM pg_inherits WHERE inhparent = 'memories_embedding'::regclass")
         assert parts.fetchone() == (2,)
+
+
+def test_roles_see_their_scopes_alone_in_parts_too(kb: KnowledgeBase, dsn: str) -> None:
+    kb.add(Memory("a1", "Ada moved.", scope="alice"), Memory("b1", "Bea stayed.", scope="bob"))
+    kb.build()
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("CREATE ROLE bob_of_parts LOGIN")
+    try:
+        with kb.store.transaction() as connection:
+            row_security.enable(connection)
+            connection.execute("SELECT hopgate_allow('bob_of_parts', 'bob')")
+        kb.upkeep.partition(2)
+        own = psycopg.connect(
+            dsn.replace("user=hopgate", "user=bob_of_parts"), options="-c search_path=hopgate", autocommit=True
+        )
+        with own as connection:
+            assert connection.execute("SELECT external_id FROM memories").fetchall() == [("b1",)]
+            mentioned = "SELECT count(*) FROM mentions WHERE memory_id IN (SELECT id FROM memories)"
+            assert (
+                connection.execute(mentioned).fetchone()
+                == connection.execute("SELECT count(*) FROM mentions").fetchone()
+            )
+            assert connection.execute("SELECT count(*) FROM memory_keys").fetchone() == (0,)
+            for part in (0, 1):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(f"SELECT content FROM memories_2_{part}")
+    finally:
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute("DROP OWNED BY bob_of_parts")
+            connection.execute("DROP ROLE bob_of_parts")
 
 
 @pytest.mark.parametrize("parts", [0, 1025, True, "4"])
