@@ -40,6 +40,7 @@ def writers(first: str, second: str) -> dict[str, Work]:
         "merge": _merge,
         "reembed": lambda kb: kb.reembed(second),
         "language": lambda kb: kb.language("german"),
+        "partition": lambda kb: kb.upkeep.partition(3),
     }
 
 
