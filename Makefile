@@ -16,7 +16,7 @@ COVERED := 93
 RAY      := tests/scale/test_scale_ray.py
 PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=$(RAY)
 
-.PHONY: demo test install lint types unit extras soak api coverage docs screenshots clean help
+.PHONY: demo test install lint types unit extras soak parts api coverage docs screenshots clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -53,6 +53,9 @@ extras: $(STAMPS)/dev $(STAMPS)/llama ## what is slow or heavy: LangChain, Llama
 
 soak: $(STAMPS)/dev ## kill, race and load for an hour, and end with a table of figures
 	$(BIN)/python tests/reliability/soak.py
+
+parts: $(STAMPS)/dev ## the tests of stores, graphs and recall once more, with memories in three parts by scope
+	TEST_PARTS=3 $(BIN)/pytest $(PARALLEL) tests/store tests/recall tests/graph tests/reliability tests/exports
 
 api: $(STAMPS)/dev ## send 5,000 made-up requests to the HTTP API, and print what came back
 	$(BIN)/python tests/serve/fuzz_api.py --requests 5000

@@ -64,6 +64,7 @@ class WalkRecorder(GraphLeg):
     """
 
     facts_kept = FACTS_KEPT
+    needs_whole = True
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)

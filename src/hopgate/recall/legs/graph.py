@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.recall.filters import Filters
+from hopgate.recall.legs.allowed_memories import allowed_memories
 from hopgate.recall.legs.scope_views import ScopeViews
+from hopgate.store import setting_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded
     from hopgate.graph.walk.rank import Walk
     from hopgate.graph.walk.scope_graph import ScopeSight
+    from hopgate.graph.walk.scope_matrices import ScopeMatrices
     from hopgate.graph.walk.seeds import Restart
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
@@ -88,6 +91,8 @@ class GraphLeg:
 
     # So many times as many facts are looked up as are walked from.
     facts_kept = 1
+    # Whether every query's whole graph is kept, for an evaluation to change.
+    needs_whole = False
 
     def __init__(
         self,
@@ -138,9 +143,7 @@ class GraphLeg:
     def follow(self, version: int, filters: Filters) -> None:
         """Bring the leg's graph up to a version, or one that came since, so that `look_up` finds it ready."""
         with self._store.transaction() as connection:
-            whole = self._matrices.get(_config(filters), connection)
-            matrix = self.view(connection, whole, filters)
-            self._sight(connection, matrix, filters)
+            self._sight(connection, self._seen(connection, filters)[1], filters)
         self._version = version
 
     def look_up(
@@ -163,8 +166,7 @@ class GraphLeg:
         near = self.facts_kept * seeding.near_facts
 
         def found_as(filters: Filters) -> LookedUp:
-            whole = self._matrices.get(_config(filters), connection)
-            matrix = self.view(connection, whole, filters)
+            whole, matrix = self._seen(connection, filters)
             seen = look_up(connection, whole, matrix, query, vector, filters, seeding, near=near, exact=bool(exact))
             return seen._replace(sight=self._sight(connection, matrix, filters))
 
@@ -215,7 +217,7 @@ class GraphLeg:
         begun = seeded(matrix, self.seeds(found, base, legs or {}), walk.seeding)
         if self._hops is not None:
             return self._by_hops(begun, found, walk, filters)
-        allowed = self._allowed(matrix, filters, found.sight)
+        allowed = allowed_memories(matrix, filters, found.sight)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, begun.starts, walk, exact=bool(exact), all_memories=allowed is not None)
         ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
@@ -243,13 +245,13 @@ class GraphLeg:
         from hopgate.graph.walk.top_k import top_k
 
         with self._store.transaction() as connection:
-            matrix = self.view(connection, self._matrices.get(_config(filters), connection), filters)
+            matrix = self._seen(connection, filters)[1]
             sight = self._sight(connection, matrix, filters)
         places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
         linked = {key: at for key, at in places.items() if at >= 0 and not matrix.graph.dangling[at]}
         if not linked:
             return GraphRanking([], None, {})
-        walk, allowed = replace(self.walk, depth=depth), self._allowed(matrix, filters, sight)
+        walk, allowed = replace(self.walk, depth=depth), allowed_memories(matrix, filters, sight)
         found = starts(matrix.graph, memories={at: belief[key] for key, at in linked.items()}, seeding=walk.seeding)
         walks = source_walks(matrix.graph, found, walk, all_memories=True)
         scores = walks[:, 0]
@@ -275,6 +277,22 @@ class GraphLeg:
         from hopgate.graph.walk.matrix_cache import MatrixCache, matrix_directory
 
         return MatrixCache(self._store, matrix_directory())
+
+    @cached_property
+    def scope_matrices(self) -> ScopeMatrices:
+        """The matrices of scopes that were asked for."""
+        from hopgate.graph.walk.scope_matrices import ScopeMatrices
+
+        return ScopeMatrices(self._store)
+
+    def _seen(self, connection: Connection[Any], filters: Filters) -> tuple[GraphMatrix, GraphMatrix]:
+        """The graph at this time and what a query walks; within walls the scopes' own, and no more is read."""
+        walled = filters.scopes is not None and setting_rows.scopes(connection) != setting_rows.SHARED
+        if walled and self._shuffle is None and not self.needs_whole:
+            own = self.scope_matrices.get(connection, filters.scopes or (), _config(filters))
+            return own, own
+        whole = self._matrices.get(_config(filters), connection)
+        return whole, self.view(connection, whole, filters)
 
     def view(
         self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters, *, derived: bool = True
@@ -321,26 +339,6 @@ class GraphLeg:
         scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
         trace = WalkTrace(found.matrix, start, self.walk, mixture, None, found.asked, found.sight)
         return GraphRanking(hits, trace, scores, begun.blind)
-
-    def _allowed(
-        self, matrix: GraphMatrix, filters: Filters, sight: ScopeSight | None = None
-    ) -> NDArray[np.bool_] | None:
-        """Which memories may be returned: not those in context already, nor of a whole graph another scope's.
-
-        With a cluster, only those that are linked to its concepts.
-        """
-        import numpy as np
-
-        if not filters.exclude and sight is None and filters.concepts is None:
-            return None
-        allowed = np.ones(len(matrix.memory_ids), dtype=bool)
-        if sight is not None:
-            allowed = np.isin(matrix.memory_ids, np.fromiter(sight.memory_ids, np.int64, len(sight.memory_ids)))
-        if filters.concepts is not None:
-            allowed &= matrix.linked_to(filters.concepts)
-        places = matrix.memories(filters.exclude)
-        allowed[places[places >= 0]] = False
-        return allowed
 
 
 def _config(filters: Filters) -> MatrixConfig:
