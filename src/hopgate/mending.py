@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.recall.filters import Filters, Scopes
 from hopgate.store import memories, mend_rows
 from hopgate.store.graph import concept_rows, merge_rows, name_rows
 
@@ -115,10 +116,19 @@ class Mending:
 
         return self._store.run(work)
 
-    def preview_removal(self, external_ids: Sequence[str]) -> RemovalPreview:
-        """Say what would leave the graph if these memories were deleted or marked as sensitive; nothing does."""
-        from hopgate.graph.build.removal_preview import removal_preview
+    def preview_removal(self, external_ids: Sequence[str], *, scope: Scopes = None) -> RemovalPreview:
+        """Say what would leave the graph if these memories were deleted or marked as sensitive; nothing does.
 
+        Parameters
+        ----------
+        scope : str or sequence of str, optional
+            What the own graph of this scope, or of these, would lose.
+        """
+        from hopgate.graph.build.removal_preview import removal_preview, scope_removal
+
+        scopes = Filters(scope).scopes
+        if scopes is not None:
+            return self._store.run(lambda connection: scope_removal(connection, scopes, external_ids))
         return self._store.run(lambda connection: removal_preview(connection, external_ids))
 
     def mark_sensitive(self, external_ids: Sequence[str]) -> MendEntry:

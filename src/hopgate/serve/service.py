@@ -62,10 +62,15 @@ class Service:
                 403, "this server is read-only: start hopgate serve without --read-only to change the store"
             )
 
-    def require_whole_store(self) -> None:
+    def require_whole_store(self, subject: str) -> None:
         """Refuse what is about the whole store where the server is bound to some scopes."""
         if self.settings.scopes is not None:
-            raise RefusedError(403, "this is about the whole store, and this server is bound to scopes")
+            bound = ", ".join(self.settings.scopes)
+            raise RefusedError(
+                403,
+                f"{subject} about the whole store, and this server is bound to {bound}: start hopgate serve without "
+                "--scope for that",
+            )
 
     def require_rows(self, count: int, name: str = "limit") -> int:
         """Refuse more rows than one answer may have."""
