@@ -135,9 +135,13 @@ class Mending:
         """Mark memories as sensitive; all that was made of their texts goes."""
 
         def work(connection: Connection[Any]) -> MendEntry:
-            self._writer.mark_in(connection, external_ids)
             ids = memories.require(connection, external_ids)
-            return self._entry(connection, mend_rows.record(connection, mend_rows.MARK, memory_ids=ids))
+            # Only these: to take the entry back must not unmark what was sensitive before.
+            new = [key for key, one in memories.fetch_by_id(connection, ids).items() if not one.is_sensitive]
+            if not new:
+                raise HopgateError("these memories are sensitive already")
+            self._writer.mark_in(connection, external_ids)
+            return self._entry(connection, mend_rows.record(connection, mend_rows.MARK, memory_ids=new))
 
         return self._store.run(work)
 

@@ -45,6 +45,7 @@ def test_without_the_token_there_is_a_plain_401_whatever_is_asked(reading: Runni
         assert answer.status_code == 401, answer.text
         assert answer.headers["content-type"] == "application/problem+json"
         assert set(answer.json()) == {"type", "title", "status", "detail"}
+        assert answer.json()["detail"].endswith("or send it in the header Authorization")
         assert "access-control-allow-origin" not in answer.headers
 
 

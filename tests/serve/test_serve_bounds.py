@@ -13,7 +13,10 @@ from serve_store import CANARY, SECRET
 from serving import Running, serving
 
 from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
+from hopgate.serve.mcp.bound_store import BoundStore
+from hopgate.serve.mcp.mcp_settings import McpSettings
 
 # What the explorer's pages ask for when they are opened.
 PAGES = (
@@ -183,6 +186,34 @@ def test_the_explorers_pages_work_within_a_scope_or_say_what_to_do(own_kb: Knowl
         marked = running.post("mend/sensitive", {"ids": ["m1"]})
         assert marked.status_code == 200 and marked.json()["memory_ids"] == ["m1"]
         assert running.post(f"mend/log/{marked.json()['id']}/undo").status_code == 403
+
+
+def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> None:
+    gone = datetime(2024, 6, 1, tzinfo=UTC)
+    own_kb.add(
+        Memory("gone", "The kettle is in the hall.", scope="home", superseded_by="m4", superseded_at=gone),
+        Memory("reply", "Yes, the kettle is there.", scope="home", thread="t", reply_to="m4"),
+        Memory("own", "No, in the attic.", scope="home", thread="t", reply_to="reply"),
+    )
+    own_kb.upkeep.catch_up()
+    assert own_kb.get("gone").superseded_by == "m4"  # type: ignore[union-attr]
+    with serving(own_kb, scopes=("home",)) as running:
+        for answer in (
+            running.get("memories/gone"),
+            running.get("memories/reply"),
+            running.get("memories?limit=100"),
+            running.post("explain", {"query": "where is the kettle", "id": "gone"}),
+            running.get("timeline/conflicts"),
+        ):
+            assert answer.status_code == 200 and "m4" not in answer.text, answer.text
+        assert running.get("memories/own").json()["reply_to"] == "reply"
+        assert running.get("memories/old").json()["superseded_by"] == "new"
+    with serving(own_kb) as running:
+        assert running.get("memories/gone").json()["superseded_by"] == "m4"
+        assert "'m4'" in running.post("explain", {"query": "where is the kettle", "id": "gone"}).json()["sentence"]
+    bound = BoundStore(own_kb, McpSettings(scopes=("home",)))
+    assert bound.named(bound.memory("gone").superseded_by) is None
+    assert bound.named(bound.memory("old").superseded_by) == "new"
 
 
 def test_what_a_scope_sees_of_its_times_is_what_the_store_sees_of_that_scope_alone(own_kb: KnowledgeBase) -> None:

@@ -44,7 +44,7 @@ class Access:
         if not (self._is_token(given) if by_query else self._carries_token(headers)):
             return problem(
                 401,
-                "this needs the token that hopgate serve printed: open its URL, or send it as a bearer token",
+                "this needs the token that hopgate serve printed: open its URL, or send it in the header Authorization",
                 {"WWW-Authenticate": "Bearer"},
             )
         host = headers.one("host")

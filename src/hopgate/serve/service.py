@@ -51,6 +51,13 @@ class Service:
             raise RefusedError(404, f"there is no memory {external_id[:80]!r}")
         return found
 
+    def named(self, external_id: str | None) -> str | None:
+        """Give a memory's id where a request may know that it is there."""
+        if external_id is None or self.settings.scopes is None:
+            return external_id
+        found = self.kb.get(external_id)
+        return external_id if found is not None and found.scope in self.settings.scopes else None
+
     def shows(self, memory: Memory) -> bool:
         """Tell whether a memory's texts may be shown."""
         return self.settings.show_sensitive or not self.rules.is_sensitive(memory)
