@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hopgate.recall.legs.graph import GraphLeg, WalkTrace
+    from hopgate.recall.legs.graph import GraphLeg
+    from hopgate.recall.legs.graph_ranking import WalkTrace
     from hopgate.recall.rerank import RerankCost
     from hopgate.store.store import Store
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.filters import Filters
 from hopgate.recall.legs.allowed_memories import allowed_memories
+from hopgate.recall.legs.graph_ranking import GraphRanking, WalkTrace
 from hopgate.recall.legs.scope_views import ScopeViews
 from hopgate.store import setting_rows
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.graph.walk.adaptive import Mixture
     from hopgate.graph.walk.explain import PathPart
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
@@ -27,49 +28,15 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.rank import Walk
     from hopgate.graph.walk.scope_graph import ScopeSight
     from hopgate.graph.walk.scope_matrices import ScopeMatrices
-    from hopgate.graph.walk.seeds import Restart
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
-Leg = list[tuple[int, float]]
 
+@dataclass
+class _Followed:
+    """The version of the graph that a leg has seen, and with it those that walk over the same."""
 
-@dataclass(frozen=True, slots=True)
-class WalkTrace:
-    """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
-
-    `walks` has the walks from memories, names and facts, a column each; hops have none. `asked` says as of when, where
-    the query itself says so. `sight` is what may be shown of a walk that passed through other scopes.
-    """
-
-    matrix: GraphMatrix
-    start: Restart
-    walk: Walk
-    mixture: Mixture
-    walks: NDArray[np.float64] | None = None
-    asked: str = ""
-    sight: ScopeSight | None = None
-
-
-class GraphRanking(NamedTuple):
-    """What the graph leg gives.
-
-    Parameters
-    ----------
-    hits : list of (int, float)
-        The memories of the graph that walks visit most, best first.
-    trace : WalkTrace, optional
-        The walk that ranked them; none where there is no graph.
-    scores : dict
-        The score of every memory of the base, also of those that the graph does not have: what their mass is worth.
-    blind : frozenset of int
-        Those of the base that the graph does not have: sensitive, new, or linked to nothing.
-    """
-
-    hits: Leg
-    trace: WalkTrace | None
-    scores: dict[int, float]
-    blind: frozenset[int] = frozenset()
+    version: int = -1
 
 
 class GraphLeg:
@@ -104,20 +71,15 @@ class GraphLeg:
     ) -> None:
         self._store = store
         self._walk = walk
-        self._text: str | None = None
         self._hops = hops
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
         self._scope_views = ScopeViews()
-        self._version = -1
+        self._followed = _Followed()
 
     @property
     def walk(self) -> Walk:
         """How the leg seeds and walks; another may be set, and holds from the next query on."""
-        if self._text is not None:
-            from hopgate.graph.walk.walk_text import walk_from
-
-            return walk_from(self._text)
         if self._walk is None:
             from hopgate.graph.walk.rank import Walk
 
@@ -128,9 +90,17 @@ class GraphLeg:
     def walk(self, walk: Walk) -> None:
         self._walk = walk
 
-    def configure(self, text: str | None) -> None:
-        """Walk as a setting says, from the next query on; none is the leg's own walk again."""
-        self._text = text
+    def walking(self, text: str | None) -> GraphLeg:
+        """Give this leg, walking as a setting says; what it has loaded is shared, and queries at once may differ."""
+        if text is None:
+            return self
+        from hopgate.graph.walk.walk_text import walk_from
+
+        # Made before the copy, so that both have the same ones.
+        _ = self._matrices, self.scope_matrices
+        other = copy(self)
+        other.walk = walk_from(text)
+        return other
 
     def variant(self, *, walk: Walk | None = None, hops: Hops | None = None, shuffle: int | None = None) -> GraphLeg:
         """Give another leg over the same store, by default with the same seeding."""
@@ -138,13 +108,13 @@ class GraphLeg:
 
     def follows(self, version: int) -> bool:
         """Whether the leg has seen this version of the graph."""
-        return self._version == version
+        return self._followed.version == version
 
     def follow(self, version: int, filters: Filters) -> None:
         """Bring the leg's graph up to a version, or one that came since, so that `look_up` finds it ready."""
         with self._store.transaction() as connection:
             self._sight(connection, self._seen(connection, filters)[1], filters)
-        self._version = version
+        self._followed.version = version
 
     def look_up(
         self, query: str, vector: NDArray[np.float32] | None, filters: Filters, *, exact: bool | None = None

@@ -79,6 +79,27 @@ def memory_counts(connection: Connection[Any], memory_ids: Sequence[int]) -> dic
     return dict(rows.fetchall())
 
 
+def company(connection: Connection[Any], concept_id: int, memory_ids: Sequence[int]) -> dict[int, int]:
+    """The concepts that those of these memories talk about that talk about one, with how many do."""
+    rows = connection.execute(
+        "SELECT x.concept_id, count(*)::integer FROM memory_concepts mine JOIN memory_concepts x "
+        "ON x.memory_id = mine.memory_id AND x.concept_id <> mine.concept_id "
+        "WHERE mine.concept_id = %s AND mine.memory_id = ANY(%s) GROUP BY 1",
+        (concept_id, list(memory_ids)),
+    )
+    return dict(rows.fetchall())
+
+
+def last_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, datetime]:
+    """When the last of these memories that talks about a concept was made."""
+    rows = connection.execute(
+        "SELECT x.concept_id, max(m.created_at) FROM memory_concepts x JOIN memories m ON m.id = x.memory_id "
+        "WHERE m.id = ANY(%s) AND m.created_at IS NOT NULL GROUP BY 1",
+        (list(memory_ids),),
+    )
+    return dict(rows.fetchall())
+
+
 def memories_of_scopes(
     connection: Connection[Any], scopes: Sequence[str], known_at: datetime | None, *, superseded: bool = True
 ) -> list[int]:
