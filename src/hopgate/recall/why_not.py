@@ -92,7 +92,7 @@ def explain(
     settings = stored.load(given)
     settings = settings if legs is None else settings.only(legs)
     filters = read_filters(pipeline.store, superseded=superseded, **narrowed)
-    pipeline.graph.configure(settings.walk)
+    pipeline = pipeline.walking(settings.walk)
     key, memory = _found(pipeline.store, external_id)
     if filters.scopes is not None and memory.superseded_by is not None:
         # Of another scope's memory not even the id is said.

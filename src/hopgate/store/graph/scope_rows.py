@@ -100,14 +100,29 @@ def last_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> dic
     return dict(rows.fetchall())
 
 
-def memories_of_scopes(connection: Connection[Any], scopes: Sequence[str], known_at: datetime | None) -> list[int]:
+def memories_of_scopes(
+    connection: Connection[Any], scopes: Sequence[str], known_at: datetime | None, *, superseded: bool = True
+) -> list[int]:
     """The memories of some scopes that models may read, in the order of arrival; those made later are not known."""
+    visible = visible_memories(known_at, superseded=superseded)
     rows = connection.execute(
-        f"SELECT id FROM memories WHERE scope = ANY(%(scopes)s) AND {visible_memories(known_at, superseded=True)} "
-        "ORDER BY id",
+        f"SELECT id FROM memories WHERE scope = ANY(%(scopes)s) AND {visible} ORDER BY id",
         {**time_parameters(None, known_at), "scopes": list(scopes)},
     )
     return [row[0] for row in rows]
+
+
+def any_in(
+    connection: Connection[Any], scopes: Sequence[str], memory_ids: Sequence[int], edge_ids: Sequence[int]
+) -> bool:
+    """Whether one of the memories is of these scopes, or one of the edges has evidence that is."""
+    row = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM memories WHERE id = ANY(%(memories)s) AND scope = ANY(%(scopes)s)) OR EXISTS ("
+        "SELECT 1 FROM concept_edges e JOIN memories m ON m.id = ANY(e.evidence_memory_ids) "
+        "WHERE e.id = ANY(%(edges)s) AND m.scope = ANY(%(scopes)s))",
+        {"scopes": list(scopes), "memories": list(memory_ids), "edges": list(edge_ids)},
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def scopes_of(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str | None]:
