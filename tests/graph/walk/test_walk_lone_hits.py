@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matrix_world import matrix_of
 
 from hopgate.graph.walk.lone_hits import alone, by_cosine
 from hopgate.graph.walk.seeds import Seeding, memory_mass
 from hopgate.graph.walk.walk_graph import mention_graph
 from hopgate.recall.completion import BASE_FUSER
-from matrix_world import matrix_of
 
 COSINES = st.dictionaries(
     st.integers(0, 9), st.integers(30, 90).map(lambda percent: percent / 100), min_size=2, max_size=8
