@@ -88,8 +88,11 @@ def test_it_can_be_turned_off() -> None:
 def test_a_memory_with_a_neighbour_does_not_stand_alone() -> None:
     plain = matrix_of({(0, 0): 1.0, (1, 0): 1.0, (2, 1): 1.0}, [], memories=4, concepts=2)
     assert alone(plain, {0: 0.5, 2: 0.5}) == 1
+    # A matrix that has arcs names them; which memories they join, its graph says.
     beside = replace(
-        plain, graph=mention_graph(4, 2, [0, 1, 2], [0, 0, 1], [1.0, 1.0, 1.0], first=[0], second=[1], arc_weight=[1.0])
+        plain,
+        graph=mention_graph(4, 2, [0, 1, 2], [0, 0, 1], [1.0, 1.0, 1.0], first=[0], second=[1], arc_weight=[1.0]),
+        arc_source=np.zeros(1, np.int32),
     )
     assert alone(beside, {0: 0.3, 1: 0.3, 2: 0.2}) == pytest.approx(0.25)
     # Memory 3 is linked to nothing and 17 is not there: neither tells.

@@ -9,6 +9,7 @@ docs/research/passages.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import exp, log
 
 import numpy as np
 
@@ -21,15 +22,17 @@ Scored = Sequence[tuple[int, float]]
 def alone(matrix: GraphMatrix, mass: Mapping[int, float]) -> float:
     """Give the part of some memories' mass, of those that the graph links, that is at memories without neighbours."""
     graph = matrix.graph
-    places = zip(matrix.memories(list(mass)).tolist(), mass.values(), strict=True)
-    linked = [(at, of_one) for at, of_one in places if at >= 0 and not graph.dangling[at]]
-    whole = sum(of_one for _, of_one in linked)
-    lone = sum(
-        of_one
-        for at, of_one in linked
-        if not (graph.indices[graph.indptr[at] : graph.indptr[at + 1]] < graph.memories).any()
-    )
-    return lone / whole if whole else 0.0
+    places, masses = matrix.memories(list(mass)), np.fromiter(mass.values(), float, len(mass))
+    linked = (places >= 0) & ~graph.dangling[places]
+    places, masses = places[linked], masses[linked]
+    if not len(places) or not len(matrix.arc_source):
+        return float(len(places) > 0)
+    # Where the arcs of one memory after the other lie.
+    many = graph.degree[places]
+    first = np.cumsum(many) - many
+    arcs = np.arange(int(many.sum())) + np.repeat(graph.indptr[places] - first, many)
+    beside = np.logical_or.reduceat(graph.indices[arcs] < graph.memories, first)
+    return float(masses[~beside].sum() / masses.sum())
 
 
 def by_cosine(
@@ -62,16 +65,16 @@ def by_cosine(
     """
     seeding = seeding or Seeding()
     seen = {memory: cosines[memory] for memory, _ in base if memory in cosines}
-    if not part or not seeding.cosine_temperature or not seen:
+    span = max(cosines.values()) - min(cosines.values()) if cosines else 0.0
+    if not part or not seeding.cosine_temperature or not seen or not span > 0:
         return base
-    nearest, span = max(seen.values()), max(cosines.values()) - min(cosines.values())
-    if not span > 0:
-        return base
-    wide = seeding.base_temperature
+    wide, nearest = seeding.base_temperature, max(seen.values())
     steeper = part * (wide / seeding.cosine_temperature - dense / span)
     moved = {memory: steeper * (cosine - nearest) for memory, cosine in seen.items()}
-    mass = memory_mass(base, seeding=seeding)
-    whole = sum(mass[memory] for memory in seen)
-    # What a seen hit of its mass keeps on average.
-    unseen = wide * float(np.log(sum(mass[memory] * np.exp(by / wide) for memory, by in moved.items()) / whole))
+    unseen = 0.0
+    if len(seen) < len(base):
+        # What a seen hit of its mass keeps on average.
+        mass = memory_mass(base, seeding=seeding)
+        whole = sum(mass[memory] for memory in seen)
+        unseen = wide * log(sum(mass[memory] * exp(by / wide) for memory, by in moved.items()) / whole)
     return [(memory, score + moved.get(memory, unseen)) for memory, score in base]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import exp
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -212,7 +213,7 @@ def memory_mass(
     mass: dict[int, float] = {}
     for part, found, temperature in parts:
         best = max((score for _, score in found), default=0.0)
-        weights = [(memory, float(np.exp((score - best) / temperature))) for memory, score in found]
+        weights = [(memory, exp((score - best) / temperature)) for memory, score in found]
         whole = sum(weight for _, weight in weights)
         for memory, weight in weights:
             mass[memory] = mass.get(memory, 0.0) + part * weight / whole
