@@ -37,6 +37,8 @@ CHECKS = [
     openapi_checks.content_type_conformance,
     openapi_checks.response_schema_conformance,
 ]
+# A longer one is refused before it is read, and the connection is closed under it.
+MOST_OF_AN_ADDRESS = 50_000
 QUERIES = ("the code of the vault", "who lives in London", "where does Gitea run")
 # Half of what a schema allows is a memory that is not there: these are, so that endpoints come to their work.
 IDS = (*SECRET, *(memory.external_id for memory in MEMORIES if memory.external_id != "m6"))
@@ -110,11 +112,14 @@ def _ask(
 def _send(case: Any, running: Running, session: requests.Session, figures: Figures) -> None:
     url = running.url
     headers = {"Authorization": f"Bearer {TOKEN}"}
+    kwargs = case.as_transport_kwargs(base_url=url)
     try:
+        address = requests.Request(kwargs["method"], kwargs["url"], params=kwargs.get("params")).prepare().url or ""
+        if len(address) > MOST_OF_AN_ADDRESS:
+            return
         given = case.call(base_url=url, session=session, headers=headers)
     except (requests.exceptions.InvalidHeader, requests.exceptions.InvalidURL, UnicodeError):
         return
-    kwargs = case.as_transport_kwargs(base_url=url)
     without = {name: value for name, value in (kwargs.get("headers") or {}).items() if name.lower() != "authorization"}
     stranger = requests.request(**{**kwargs, "headers": without, "cookies": None})
     figures.requests += 2
