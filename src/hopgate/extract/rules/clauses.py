@@ -38,7 +38,9 @@ _PASSING = re.compile(
     r"ende|den|dem|early|late|mid|le|el) )*⟦)| next (?:week|month|year|"
     r"spring|summer|autumn|winter)| tomorrow| for (?:a|an|one|two|three|four|the|some|\d+) (?:\w+ "
     r")?(?:hours?|days?|weeks?|weekend|"
-    r"nights?|months?)\b| für (?:ein|eine|zwei|drei|paar) )"
+    r"nights?|months?)\b|"
+    r" (?:just |only )?for (?:an? |the |some )?(?:test|tests|testing|trial|try|bit|while|demo|moment|sec|now)\b|"
+    r" für (?:ein|eine|zwei|drei|paar) )"
 )
 _EVENTS = "|".join(
     form.replace("_", " ")

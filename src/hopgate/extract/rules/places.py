@@ -13,12 +13,14 @@ _ROOMS = words(
     shed garden greenhouse porch balcony terrace pantry larder cupboard wardrobe drawer shelf rack utility
     laundry workshop
     conservatory barn stable boathouse storage storeroom warehouse lab closet car van boot trunk yard landing staircase
+    safe chest box locker
     flur küche bad badezimmer schlafzimmer kinderzimmer arbeitszimmer büro wohnzimmer zimmer dachboden keller
     garage schuppen
     garten gartenhaus balkon terrasse speisekammer schrank schublade regal werkstatt waschküche diele abstellraum auto
     cuisine salon chambre bureau grenier cave jardin placard tiroir couloir cocina salón dormitorio despacho
     sótano garaje
-    jardín armario cajón keuken gang slaapkamer kantoor zolder kelder schuur tuin kast lade cucina soggiorno
+    jardín armario cajón trastero desván balcón
+    keuken gang slaapkamer kantoor zolder kelder schuur tuin kast lade cucina soggiorno
     camera ufficio
     soffitta cantina giardino armadio
     """
@@ -27,6 +29,7 @@ _STREETS = words(
     "street lane road avenue square park court close drive way terrace hill row quay yard place house hall centre "
     "center farm straße strasse weg platz allee gasse ring ufer straat laan plein kade"
 )
+_ROOM_ENDINGS = ("zimmer", "keller", "küche", "schrank", "regal", "schuppen", "kammer", "kamer")
 _NUMBERED = words("room raum zimmer salle sala zaal hall building")
 # After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
 _BUT = re.compile(
@@ -69,7 +72,7 @@ def is_room(name: str) -> bool:
     (True, True, True, False)
     """
     said = name.lower().split()
-    return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED)
+    return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED or said[-1].endswith(_ROOM_ENDINGS))
 
 
 def is_address(name: str) -> bool:

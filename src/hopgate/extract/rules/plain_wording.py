@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from hopgate.extract.rules.needed_texts import may_match, needed_texts
 from hopgate.extract.rules.words import words
 
 _Change = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
@@ -23,7 +24,12 @@ _OPENERS = words(
 )
 _ABOUT = re.compile(r"^((?:⟨\d+⟩ : )?)(?:quick )?(?:update|news|note|notes) (?:on|about|from|re) (⟨\d+⟩) [:,] ")
 _CHANGES: tuple[_Change, ...] = (
-    (re.compile(r"\b(is|are|was|were|do|does|did|has|have)n['’]t\b"), r"\1 not"),
+    (re.compile(r"\b(is|are|was|were|do|does|did|has|have)(?:n't|n’t)\b"), r"\1 not"),
+    (re.compile(r"\b(?:j'|j’)(?=[^\W\d_])"), "je "),
+    (re.compile(r"\b(?:ne |n'|n’)([^\W\d_]+) plus\b"), r"no longer \1"),
+    (re.compile(r"\bnon ([^\W\d_]+) più\b"), r"no longer \1"),
+    (re.compile(r"\b(runs|running|run) off (?=the |my |our |an? |⟨)"), r"\1 on "),
+    (re.compile(r"\b(?:project|projekt|projet|proyecto|progetto) (?=⟨)"), ""),
     (re.compile(r"\bany ?longer\b|\banymore\b"), "any more"),
     # "is not on A any more" and "does not run on A any more" are "no longer".
     (re.compile(r"\b(is|are|'s|'m|'re) not ((?:[^\s,;:]+ ){1,9}?)any more\b"), r"\1 no longer \2"),
@@ -43,7 +49,7 @@ _CHANGES: tuple[_Change, ...] = (
         "",
     ),
     # "the gitea container" is gitea.
-    (re.compile(r"(⟨\d+⟩) (?:container|instance|stack|pod|deployment)\b"), r"\1"),
+    (re.compile(r"(⟨\d+⟩) (?:container|instance|stack|pod|deployment|vm|lxc)\b"), r"\1"),
     (re.compile(r"^no more (?=⟨)"), "dropped "),
     (re.compile(r"\bhad to (?:move|migrate|relocate)\b"), "moved"),
     (
@@ -53,7 +59,7 @@ _CHANGES: tuple[_Change, ...] = (
     # "on a new box, jade", "on a machine called jade".
     (
         re.compile(
-            r"\b(on|onto|to|in|at) (?:an?|my|our|the) (?:[^\W\d_]+ ){1,3}(?:, |called |named )"
+            r"\b(on|onto|to|in|at) (?:an?|my|our|the) (?:[^\W\d_]+ |⟨\d+⟩ ){1,3}(?:, |, hostname |called |named )"
             r"(⟨\d+⟩)(?=$| [,;]| and| now)"
         ),
         r"\1 \2",
@@ -62,19 +68,14 @@ _CHANGES: tuple[_Change, ...] = (
     (
         re.compile(
             r"\b(on|onto|to|from|off|auf|op|sur|su|en) (?:(?:the|a|an|my|our|der|dem|den|de|le|la|il|el) )?"
-            r"(?:host|node|vm|server|box|machine|pi|vps|rechner|serveur|servidor)(?: called| named| namens)? (?=⟨)"
+            r"(?:host|node|vm|lxc|server|box|machine|pi|vps|rechner|serveur|servidor)(?: called| named| namens)? (?=⟨)"
         ),
         r"\1 ",
     ),
     (re.compile(r"\bnow now\b"), "now"),
 )
-_HINTS = re.compile(
-    r"n['’]t\b| not |longer|anymore|these days|nowadays|for good|moment|immediate|here on|heutzutage|week|morning|"
-    r"evening|afternoon|month|this time|night|in the end|once|the way|btw|planned|at last|long last|a while|other day|"
-    r"heute|nacht|woche|semaine|semana|container|instance|stack|pod|deployment|^no more|had to|"
-    r"(?:called|named|namens|,|host|node|vm|server|box|machine|pi|vps|rechner|serveur|servidor) ⟨| and "
-    r"(?:his|her|their|its) "
-)
+# Each with what a text must hold for it: most sentences hold nothing of any.
+_NEEDED = tuple((pattern, instead, needed_texts(pattern)) for pattern, instead in _CHANGES)
 _BRACKETS = re.compile(r" \( (?:[^\s()]+ )*\)")
 # ", my cousin ,": who somebody is, between commas.
 _ASIDE = re.compile(r" , (?:formerly|previously|once|ex|my|our|his|her|the|an?) (?:[^\s,()]+ ){1,6},")
@@ -94,8 +95,8 @@ def plainly(text: str) -> str:
     if text.split(" ", 1)[0] in _OPENERS or " : " in text[:12]:
         plain = _ABOUT.sub(r"\1\2 : ", _OPENING.sub(r"\1", text, count=1), count=1)
         plain += " now" if text.startswith("correction ") and plain != text else ""  # what was held is so no longer
-    if _HINTS.search(plain):
-        for pattern, instead in _CHANGES:
+    for pattern, instead, needs in _NEEDED:
+        if may_match(needs, plain):
             plain = pattern.sub(instead, plain)
     return " ".join(plain.split())
 
