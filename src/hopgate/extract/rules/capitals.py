@@ -231,7 +231,7 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         and word not in _NO_TOWN
         and not _LIVING.isdisjoint(lower)
     ):
-        return not word.endswith(_SUFFIXES)
+        return not word.endswith(_SUFFIXES) or zipf(word, "en") > 2  # München
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2
     english = zipf(word, "en")

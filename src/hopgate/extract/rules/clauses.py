@@ -54,7 +54,9 @@ _LONG_AGO = re.compile(
     r" (?:, )?(?:when|while|as (?:a|an)|back (?:in|then|when)|(?:[^\W\d_]+ )?years ago|during|in the|als|quand|cuando|"
     r"at (?:school|uni|university|college))\b"
 )
-_SINCE_THEN = re.compile(rf"\b(?:has|have|been|born|appointed|named|elected|chosen|made|{_EVENTS})\b")
+_SINCE_THEN = re.compile(
+    rf"\b(?:has|have|been|born|appointed|named|elected|chosen|made|hired|poached|recruited|promoted|{_EVENTS})\b"
+)
 # "refuses to run", "to be moved": not yet, or not at all; "used to" and "had to" are told of what was.
 _INFINITIVE = re.compile(
     r"(?<!used )(?<!had )(?<!gone )(?<!went )(?<!came )\bto (?:be (?:moved|migrated|replaced|deployed|"

@@ -73,7 +73,7 @@ def fitting(  # noqa: PLR0911, PLR0912
     person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
     if relation == "runs on":
         return "" if person or other or plain else relation
-    if relation == "works at" and other:
+    if relation == "works at" and (other or who.kind(subject) in ("host", "service")):
         return ""
     if relation == "lives in" and not person and subject.islower():
         return ""

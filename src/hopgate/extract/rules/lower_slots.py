@@ -33,6 +33,7 @@ _LINKS = words(
 _AND = words("and und en et y e &")
 _CLOSING = _PLACING | _LINKS | words("next last this instead these soon mit und statt seit sinds depuis")
 _HEADS = words("home host server node machine vm box")
+_SIZES = words("new old little small big neuen alten kleinen")
 _BEFORE_HEADS = words("on onto auf op sur su the de le dem")
 # What a name in lower case with a hyphen ends in when it is software: billing-api, search-index.
 _SOFTWARE = words(
@@ -91,7 +92,7 @@ def _sentence(  # noqa: PLR0912 - one place after another
             place = next((k for k in range(at + 3, min(at + 6, end)) if lower[k] not in _LINKS), end)
             if host := name_at(tokens, place, 4.2):
                 yield host, "host"
-        named = at > start and word in _HEADS and lower[at - 1] in _BEFORE_HEADS
+        named = at > start and word in _HEADS and lower[at - 1 - (lower[at - 1] in _SIZES)] in _BEFORE_HEADS
         if named and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             yield name, "host"  # "on host jade"
         if word in _HEADS and lower[at + 1] in (":", "is") and (name := name_at(tokens, at + 2, 4.2)):

@@ -37,7 +37,7 @@ _BUT = re.compile(
     r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they|er|"
     r"sie|es|elle|il|él|ella|hij|zij) (?:'s|is|are|ist|est|está)(?: now)?)"
     r"(?: (?:now|jetzt|nun|ahora|maintenant|nu|lives|works|runs))*"
-    r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with|to)"
+    r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with|to|sur|su|dans)"
     r"(?: the| der| dem| meinem| unserem| de| het| la| le| el)? "
     r"(⟨(?:team )?\d+⟩|[^\W\d_]+(?: [^\W\d_]+)?)"
 )

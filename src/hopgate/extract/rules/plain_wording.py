@@ -68,6 +68,7 @@ _CHANGES: tuple[_Change, ...] = (
     (
         re.compile(
             r"\b(on|onto|to|from|off|auf|op|sur|su|en) (?:(?:the|a|an|my|our|der|dem|den|de|le|la|il|el) )?"
+            r"(?:(?:new|old|little|small|big|neuen|alten|kleinen) )?"
             r"(?:host|node|vm|lxc|server|box|machine|pi|vps|rechner|serveur|servidor)(?: called| named| namens)? (?=⟨)"
         ),
         r"\1 ",

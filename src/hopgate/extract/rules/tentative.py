@@ -40,7 +40,7 @@ def _forms(name: str) -> str:
 
 _TABLE: dict[str, str] = table("changes")
 _ARTICLES = rf"(?:(?:{_forms('articles')}) ){{0,3}}"
-_CHANGE, _NO_CHANGE = (words(_TABLE[name]) for name in ("change", "no_change"))
+_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR = (words(_TABLE[name]) for name in ("change", "no_change", "no_change_near"))
 _TOWARDS, _AWAY = (re.compile(rf"(?:^|\s)(?:{_forms(name)}) {_ARTICLES}$") for name in ("towards", "away"))
 _HOLDS = re.compile(
     rf"^ (?:(?:is|has|'s|now|finally|then|just|already|officially|and) ){{0,3}}(?:{_forms('holding')})\b"
@@ -146,10 +146,13 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
 def _either(subject: str, target: str, room: bool, who: Referents) -> tuple[str, ...]:
     """The relations that these two may have, whatever the words."""
     person = who.is_person(subject) or who.is_owner(subject)
+    of_people = ("reports to",) if person else ("owned by", "led by")
     if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
-        return ("reports to",) if person else ("owned by", "led by")
+        return of_people
     if person:
-        return () if room or who.is_host(target) else ("lives in", "works at")
+        # Nothing tells what "Wanjiru" is: what held before does.
+        unknown = of_people if who.may_be_person(target) else ()
+        return () if room or who.is_host(target) else ("lives in", "works at", *unknown)
     if room or (target[:1].isupper() and not (subject.islower() or who.is_service(subject) or who.is_host(target))):
         return ("located in",)
     return () if who.kind(subject) == "host" else ("runs on",)
@@ -186,7 +189,11 @@ def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     doubt = (said & (_NO_CHANGE | language.hypothetical | language.negated)) - but
     if doubt and _STILL_SAID.search(clause.text):
         doubt -= {"no", "not", "nicht", "niet", "non", "any"}
-    return bool(doubt) or clause.question
+    if doubt or clause.question:
+        return True
+    if said.isdisjoint(_NO_CHANGE_NEAR):
+        return False
+    return any("⟨" in part and not _NO_CHANGE_NEAR.isdisjoint(part.split()) for part in clause.text.split(" , "))
 
 
 def _meant(clause: Clause, who: Referents) -> tuple[str, ...]:
