@@ -39,8 +39,16 @@ _PASSING = re.compile(
     r"spring|summer|autumn|winter)| tomorrow| for (?:a|an|one|two|three|four|the|some|\d+) (?:\w+ "
     r")?(?:hours?|days?|weeks?|weekend|"
     r"nights?|months?)\b|"
-    r" (?:just |only )?for (?:an? |the |some )?(?:test|tests|testing|trial|try|bit|while|demo|moment|sec|now)\b|"
+    r" (?:just |only )?for (?:an? |the |some )?(?:test|tests|testing|trial|try|bit|while|demo|moment|sec)\b|"
+    r" (?:just |only )?to (?:test|try|check|compare|see|debug|play)\b|"
+    r" (?:, )?(?:and|but|then)(?: then)?(?: [^\W\d_]+){0,2} back (?:to|on|onto|in) (?:the )?⟨|"
     r" für (?:ein|eine|zwei|drei|paar) )"
+)
+# "…, but she laughed and said no".
+_TAKEN_BACK = re.compile(
+    r"\b(?:but|though|however) (?:[^,;]+ )?(?:said no|not true|laughed|denied|denies|joking|kidding|wrong|nonsense|"
+    r"fell through)\b|\bchanged (?:his|her|their|my|our) minds?\b|"
+    r"\b(?:not true|turned out (?:to be )?(?:false|wrong))\b"
 )
 _EVENTS = "|".join(
     form.replace("_", " ")
@@ -103,6 +111,10 @@ class Clause:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
         return bool(_BESIDE.search(self.text, start, end) or _TOO.match(self.text, end))
 
+    def is_taken_back(self, end: int = 0) -> bool:
+        """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""
+        return bool(_TAKEN_BACK.search(self.text, end))
+
     def is_long_ago(self, end: int) -> bool:
         """Whether a time of its own follows what is over: "used to live in Oulu when she was a student"."""
         return bool(_LONG_AGO.match(self.text, end))
@@ -134,6 +146,7 @@ class Clause:
             or _INFINITIVE.search(near)
             or _PASSING.match(self.text[end:])
             or " temporarily " in near
+            or self.is_taken_back(end)
         ):
             return "not"
         found = set(near.split())

@@ -175,6 +175,14 @@ def _value(role: Role, part: str, clause: Clause, who: Referents) -> str:
     return name if name[:1].isupper() or who.is_named(name) else ""
 
 
+def _is_mine(owner: re.Match[str] | None, said: list[str], at: int) -> bool:
+    """Whether a role is somebody's that a sentence names: not "my brother's bank", nor a "new dentist in town"."""
+    if owner is None:
+        return not any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
+    whose = owner["me"] or owner["name"] or owner["other"]
+    return bool(whose) or not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
+
+
 def _may_be_somebody(name: str) -> bool:
     """Whether a name may be a person's: "my therapist is German" names nobody."""
     return " " in name or is_given(name) or zipf(name.lower(), "en") < COMMON
@@ -189,6 +197,8 @@ def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
     parts = [part for part in _ANY_NAME.finditer(clause.text) if not is_left(clause.text, part)]
     for role, at in places:
         owner = OWNER.search(f" {' '.join(said[:at])} " if at else " ")
+        if not _is_mine(owner, said, at):
+            continue
         # "the Telekom contract": the name before it is the old one.
         old = who.names_of(owner["name"]) if owner and owner["name"] else ()
         mine = not owner or (old and not who.is_person(old[0]))

@@ -46,6 +46,13 @@ _HOLDS = re.compile(
     rf"^ (?:(?:is|has|'s|now|finally|then|just|already|officially|and) ){{0,3}}(?:{_forms('holding')})\b"
 )
 _OF_HANDS, _OF_WORK, _OF_HOME = (re.compile(rf"\b(?:{_forms(name)})\b") for name in ("hands", "work", "home"))
+# Who is named beside another has taken over where a word of hands says so, and moved where one of moving does.
+_HANDS_WORDS = words(_TABLE["hands"]) | words(_TABLE["in_hands"])
+_MOVING_WORDS = words(_TABLE["work"]) | words(_TABLE["home"]) | words(_TABLE["elsewhere"])
+_NEEDED = {
+    **dict.fromkeys(("owned by", "led by", "reports to"), _HANDS_WORDS),
+    **dict.fromkeys(("lives in", "works at"), _MOVING_WORDS),
+}
 _CHANGING = re.compile(
     r"\b(?:these days|any ?more|no longer|from now on|as of|of today|over to|lives? (?:on|at|in|with)|"
     r"sits? (?:on|at|in)|found (?:a|its|his|her|their) (?:new )?(?:home|place|spot))\b|->|→"
@@ -133,6 +140,7 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
         return
     found = dict.fromkeys(name for clause in told for name in who.names_of(clause.text) if name != who.reading.speaker)
     rooms = dict.fromkeys(room for clause in told for room in _room_of(clause.text))
+    said = set(who.reading.lower)
     subjects = [*found, *([who.first_person] if who.says_i() else [])]
     if len(found) > MOST_NAMES or len(found) + len(rooms) < 2:
         return
@@ -140,6 +148,8 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
         for target in (*found, *rooms):
             if target != subject:
                 for relation in _either(subject, target, target in rooms, who):
+                    if (need := _NEEDED.get(relation)) and need.isdisjoint(said):
+                        continue
                     yield Fact(subject, relation, target, who.written, None, BESIDE)
 
 
@@ -189,7 +199,7 @@ def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     doubt = (said & (_NO_CHANGE | language.hypothetical | language.negated)) - but
     if doubt and _STILL_SAID.search(clause.text):
         doubt -= {"no", "not", "nicht", "niet", "non", "any"}
-    if doubt or clause.question:
+    if doubt or clause.question or clause.is_taken_back():
         return True
     if said.isdisjoint(_NO_CHANGE_NEAR):
         return False
