@@ -40,6 +40,7 @@ _DETERMINERS = words(
     een le la les un une el los las il lo gli
     """
 )  # fmt: skip
+_NO_NAMES = _SMALL | _DETERMINERS | KIN | words("container instance stack pod deployment cutover")
 _NAMING = words(
     """
     called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata
@@ -55,7 +56,7 @@ _NOW = "(?: now| still| currently| also| jetzt| noch| nu)*"
 # Where names of services (x) and hosts (a, b) stand without an article, in notes of things that move and run.
 _SLOT_WORDS = words(
     "replaced replaces supersedes superseded ersetzt vervangt on onto off auf op sur to from von nach "
-    "naar @ it's host server node machine vm box home"
+    "naar @ it's served host server node machine vm box home"
 )
 _OF_PEOPLE = words("lives works wohnt arbeitet habite travaille vive trabaja woont werkt abita lavora reports")
 _SORTS = {
@@ -294,12 +295,12 @@ def _name_at(tokens: list[str], at: int) -> str:
     if not 0 <= at < len(tokens):
         return ""
     token = tokens[at]
-    if not token.islower() or token in _SMALL or token in _DETERMINERS or token in KIN or not _WORD.fullmatch(token):
+    if not token.islower() or token in _NO_NAMES or not _WORD.fullmatch(token):
         return ""
     for back in range(at - 1, max(-1, at - 4), -1):
         if tokens[back].lower() in _DETERMINERS:
             return ""  # "the backup job"
-        if not tokens[back].isalpha():
+        if not tokens[back].isalpha() or tokens[back] in _PREPOSITIONS:
             break
     return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
 

@@ -22,6 +22,7 @@ _TO = words("to from von nach naar van onto off over into")
 _BE = words("is are now been jetzt ist sind nu est back up live")
 _STATE = _BE | words("isn't isn’t longer but sondern mehr only still also again")
 _CHANGED = words("now been")
+_BY = frozenset(("from", "by"))
 _GOT = words("got took finally pulled kicked")
 _IT_IS = frozenset(("it's", "it’s"))
 _UP = words("up back live installed")
@@ -40,6 +41,7 @@ _SOFTWARE = words(
     """
     api web service svc gateway db index worker app server proxy bot ui backend frontend client sdk cli queue
     pipeline operator
+    database website site wiki blog dashboard
     controller daemon agent cluster bucket exporter scheduler nas pi nuc vm box node srv host router
     """
 )
@@ -97,7 +99,7 @@ def _sentence(  # noqa: PLR0912 - one place after another
             yield name, "host"  # "on host jade"
         if word in _HEADS and lower[at + 1] in (":", "is") and (name := name_at(tokens, at + 2, 4.2)):
             yield name, "host"
-        if not (word in _ON or (moving and word in _TO) or (word == "from" and lower[at - 1] == "served")) or (
+        if not (word in _ON or (moving and word in _TO) or (word in _BY and lower[at - 1] == "served")) or (
             word == "on" and at and lower[at - 1] in _LEAVES
         ):
             continue
@@ -107,6 +109,8 @@ def _sentence(  # noqa: PLR0912 - one place after another
             or (at > start and not _IT_IS.isdisjoint(lower[max(start, at - 4) : at]))
             or (word == "off" and lower[start] in _GOT)
             or word == "@"
+            or (at == start + 2 and lower[at - 1] == ":" and word in _ON)
+            or (at > start + 1 and lower[at - 1] in _BE and not _SOFTWARE.isdisjoint(lower[start:at]))
         )
         if near and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             hosts = True

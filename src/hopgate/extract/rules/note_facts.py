@@ -158,7 +158,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         yield from _gone(relation, subjects[0], groups, clause, match.end(), over, who)
 
 
-def _subjects(
+def _subjects(  # noqa: PLR0911
     relation: str, groups: dict[str, str | None], clause: Clause, who: Referents, at: int
 ) -> tuple[tuple[str, ...], bool]:
     """Whom or what a match is about, and whether that is a common noun."""
@@ -169,6 +169,8 @@ def _subjects(
     if "first" in groups or "near" in groups:
         return who.left_out(clause, at, near="near" in groups), False
     subjects, common = _ends(groups.get("s"), clause, who, at)
+    if relation == "costs" and subjects in (("price",), ("prices",)):
+        return (), True
     if relation == "due":
         return tuple(one.removesuffix(" deadline") for one in subjects if one not in ("deadline", "due date")), common
     if relation == "runs on":  # "the unifi controller" is unifi
@@ -246,9 +248,14 @@ def _moved(  # noqa: PLR0912
         told = relation in ("owned by", "led by") or (
             relation == "located in" and (bool(old) or is_room(new) or is_address(new))
         )
+        over = begin or who.written
+        if relation == "located in" and over and not is_room(new):
+            # "switched CI from Jenkins to GitLab", "moved my savings to Triodos": where it was tells what moved.
+            yield from (Fact(subject, where, new, over, None, ALONE) for where in ("runs on", "located in"))
+        if "maybe" in groups and common:
+            continue
         if not relation or subject == new or (common and not who.is_host(new) and not told):
             continue
-        over = begin or who.written
         # Where several may hold at once the new one has not held before; of others the graph orders the notes.
         yield Fact(
             subject,
@@ -258,8 +265,6 @@ def _moved(  # noqa: PLR0912
             None,
             STATED,
         )
-        if relation == "located in" and over and who.is_named(subject) and not is_room(new):
-            yield Fact(subject, "runs on", new, over, None, ALONE)  # "switched CI from Jenkins to GitLab"
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)

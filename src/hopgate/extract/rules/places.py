@@ -13,10 +13,11 @@ _ROOMS = words(
     shed garden greenhouse porch balcony terrace pantry larder cupboard wardrobe drawer shelf rack utility
     laundry workshop
     conservatory barn stable boathouse storage storeroom warehouse lab closet car van boot trunk yard landing staircase
-    safe chest box locker
+    safe chest box locker desk dresser cabinet bag basket
     flur küche bad badezimmer schlafzimmer kinderzimmer arbeitszimmer büro wohnzimmer zimmer dachboden keller
     garage schuppen
-    garten gartenhaus balkon terrasse speisekammer schrank schublade regal werkstatt waschküche diele abstellraum auto
+    hof carport einfahrt garten gartenhaus balkon terrasse speisekammer
+    schrank schublade regal werkstatt waschküche diele abstellraum auto
     cuisine salon chambre bureau grenier cave jardin placard tiroir couloir cocina salón dormitorio despacho
     sótano garaje
     jardín armario cajón trastero desván balcón

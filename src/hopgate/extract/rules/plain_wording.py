@@ -50,6 +50,8 @@ _CHANGES: tuple[_Change, ...] = (
     ),
     # "the gitea container" is gitea.
     (re.compile(r"(⟨\d+⟩) (?:container|instance|stack|pod|deployment|vm|lxc)\b"), r"\1"),
+    (re.compile(r"(⟨\d+⟩) 's (?:container|instance|stack|pod|deployment|vm)\b"), r"\1"),
+    (re.compile(r" in (?:an?|its own|the) (?:docker )?(?:container|vm|lxc|jail|pod)(?= on | auf )"), ""),
     (re.compile(r"^no more (?=⟨)"), "dropped "),
     (re.compile(r"\bhad to (?:move|migrate|relocate)\b"), "moved"),
     (

@@ -53,8 +53,8 @@ _WAYS = (
     (
         False,
         re.compile(
-            rf"{_CALLED} (?:is|are|'s|starts|begins|takes place|happens|meets|ist|findet|beginnt|startet|est|a lieu|"
-            rf"commence|es|empieza|è|begint) {_ON}{_WHEN}"
+            rf"{_CALLED} (?:is|are|'s|starts|begins|takes place|happens|meets?|goe?s? out|ist|findet|beginnt|"
+            rf"startet|est|a lieu|commence|es|empieza|è|begint) {_ON}{_WHEN}"
         ),
     ),
     (
