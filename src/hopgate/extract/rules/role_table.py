@@ -42,6 +42,8 @@ def _roles() -> dict[str, Role]:
 ROLES = _roles()
 ROLE_RELATIONS = tuple(dict.fromkeys(role.relation for role in ROLES.values()))
 """The relations of roles: somebody or something has one at a time."""
+SEVERAL = tuple(dict.fromkeys(role.relation for role in ROLES.values() if role.sort in ("several", "code")))
+"""Those of which one may have several, so that only a change that is told ends one."""
 ALSO = {
     word: tuple(Role(f"has {name.replace('_', ' ')}", "provider") for name in names.split())
     for word, names in _TABLE["also"].items()

@@ -29,11 +29,10 @@ from enum import IntEnum
 from itertools import groupby
 
 from hopgate.errors import HopgateError
+from hopgate.extract.rules.role_table import SEVERAL
 
-TOLD = frozenset(("located in", "takes place"))
+TOLD = frozenset(("located in", "takes place", *SEVERAL))
 """Single-valued relations of which two plain statements may both hold: only a change that is told ends one."""
-TOLD_ROLES = "has "
-"""How the relations of roles begin, of which the same holds: one may have two cars."""
 # A time that sorts: before all time, a date, after all time.
 _Bound = tuple[int, datetime | None]
 _ALWAYS: _Bound = (0, None)
@@ -187,16 +186,12 @@ def _ended_by_next(interval: _Interval, intervals: list[_Interval]) -> _Interval
 
 
 def _contradict(one: EdgeVersion, other: EdgeVersion) -> bool:
-    told = not _must_be_told(one.relation) or one.valid_from is not None or other.valid_from is not None
+    told = one.relation not in TOLD or one.valid_from is not None or other.valid_from is not None
     return told and one.dst != other.dst
 
 
-def _must_be_told(relation: str) -> bool:
-    return relation in TOLD or relation.startswith(TOLD_ROLES)
-
-
 def _beats(one: _Interval, other: _Interval) -> bool:
-    if _must_be_told(one.fact.relation) and one.fact.valid_from is None:
+    if one.fact.relation in TOLD and one.fact.valid_from is None:
         return False
     return _contradict(one.fact, other.fact) and (one.start, one.fact.recorded_at) > (
         other.start,
