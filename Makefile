@@ -4,17 +4,19 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 CORES  := $(shell getconf _NPROCESSORS_ONLN)
+# Half as many again as cores: a worker often waits, for its database, a browser or a process that it started.
+WORKERS := $(shell expr $(CORES) + $(CORES) / 2)
 PIP    := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
-# Tests run in parallel, one process a core: a library that starts threads of its own would only get in the way.
+# Tests run in parallel, on every core: a library that starts threads of its own would only get in the way.
 export OMP_NUM_THREADS ?= 1
 # How much of src the tests must run, by lines, in per cent.
 COVERED := 93
 # Whole files to a worker, in the order of tests/conftest.py, so that what a file's tests share is made once.
 RAY      := tests/scale/test_scale_ray.py
-PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore=$(RAY)
+PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=$(RAY)
 
-.PHONY: demo test install lint types unit extras soak api coverage docs screenshots clean help
+.PHONY: demo test install lint types unit extras soak parts api coverage docs screenshots clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -51,6 +53,9 @@ extras: $(STAMPS)/dev $(STAMPS)/llama ## what is slow or heavy: LangChain, Llama
 
 soak: $(STAMPS)/dev ## kill, race and load for an hour, and end with a table of figures
 	$(BIN)/python tests/reliability/soak.py
+
+parts: $(STAMPS)/dev ## the tests of stores, graphs and recall once more, with memories in three parts by scope
+	TEST_PARTS=3 $(BIN)/pytest $(PARALLEL) tests/store tests/recall tests/graph tests/reliability tests/exports
 
 api: $(STAMPS)/dev ## send 5,000 made-up requests to the HTTP API, and print what came back
 	$(BIN)/python tests/serve/fuzz_api.py --requests 5000

@@ -27,7 +27,8 @@ from hopgate.extract.replay import Replay
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.walk.adaptive import bundled_model
 from hopgate.kb import KnowledgeBase
-from hopgate.recall.legs.graph import GraphLeg, GraphRanking
+from hopgate.recall.legs.graph import GraphLeg
+from hopgate.recall.legs.graph_ranking import GraphRanking
 from hopgate.recall.settings import Settings
 from hopgate.store import memories
 

@@ -18,8 +18,9 @@ from pathlib import Path
 import hopgate
 from hopgate.corpus import read_corpus
 from hopgate.store import memories
+from hopgate.store.memory_merge import INCOMING
 
-COLUMNS = memories.INCOMING
+COLUMNS = INCOMING
 
 
 def write_corpus(path: Path, rows: int, seed: int = 0) -> None:

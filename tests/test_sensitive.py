@@ -48,7 +48,8 @@ def everywhere(kb: KnowledgeBase, needle: str = CANARY) -> list[str]:
     holding = []
     with kb.store.transaction() as connection:
         columns = connection.execute(
-            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema IN ('hopgate', 'public')"
+            "SELECT table_name, column_name FROM information_schema.columns "
+            "WHERE table_schema IN ('hopgate', 'public') AND table_name !~ '^memories_[0-9]'"
         ).fetchall()
         for table, column in columns:
             if table == "memories" and column in {"content", "search_vector", "source", "tags"}:

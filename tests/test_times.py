@@ -27,6 +27,22 @@ def test_a_time_with_a_zone_is_left_alone(aware: datetime) -> None:
     assert utc(aware) is aware
 
 
+@given(st.datetimes(), st.integers(-1439, 1439))
+def test_any_zone_is_one_that_postgresql_knows(clock: datetime, minutes: int) -> None:
+    given = clock.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+    offset = utc(given).utcoffset()
+    assert offset is not None and abs(offset) < timedelta(hours=16)
+    if datetime(2, 1, 1) < clock < datetime(9998, 1, 1):
+        assert utc(given) == given
+
+
+def test_a_memory_from_the_farthest_zone_is_stored(kb: hopgate.KnowledgeBase) -> None:
+    told = datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=-23)))
+    kb.add(Memory("far", "The kettle hums.", created_at=told))
+    stored = kb.get("far")
+    assert stored is not None and stored.created_at == told
+
+
 def test_no_time_is_no_time() -> None:
     assert utc(None) is None and moment(None) is None and moment("") is None
 

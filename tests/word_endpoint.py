@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import threading
 import zlib
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import numpy as np
+from answering import answering
 
 DIMENSION = 64
 
@@ -26,10 +26,10 @@ def embed(text: str) -> list[float]:
 class WordEndpoint:
     """What it was asked is in `bodies`; `spec` makes an embedder of it."""
 
-    def __init__(self, server: ThreadingHTTPServer, model: str) -> None:
+    def __init__(self) -> None:
         self.bodies: list[str] = []
         self.vector = embed
-        self.spec = f"openai:{model}@http://127.0.0.1:{server.server_port}/v1#dimension={DIMENSION}"
+        self.spec = ""
 
     @property
     def texts(self) -> list[str]:
@@ -38,31 +38,13 @@ class WordEndpoint:
 
 @contextlib.contextmanager
 def serving(model: str = "words") -> Iterator[WordEndpoint]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    endpoint = WordEndpoint()
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            endpoint.bodies.append(body)
-            texts = json.loads(body)["input"]
-            rows = [{"index": at, "embedding": endpoint.vector(text)} for at, text in enumerate(texts)]
-            data = json.dumps({"data": rows}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def answer(_: BaseHTTPRequestHandler, body: str) -> tuple[int, Any]:
+        endpoint.bodies.append(body)
+        texts = json.loads(body)["input"]
+        return 200, {"data": [{"index": at, "embedding": endpoint.vector(text)} for at, text in enumerate(texts)]}
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    endpoint = WordEndpoint(server, model)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with answering(answer) as url:
+        endpoint.spec = f"openai:{model}@{url}#dimension={DIMENSION}"
         yield endpoint
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -18,7 +18,7 @@ from hopgate.demo import corpus
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"]
 QUESTION = "Which room do I have to visit to touch the machine behind Immich?"
 SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 # Every eighth question of each half, as the demo's gate asks them.

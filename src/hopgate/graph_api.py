@@ -96,12 +96,28 @@ class ConceptGraph(GraphViews):
             return concept_rows.listed(connection, as_of=as_of, known_at=known_at, **wanted)
 
     def concept(
-        self, name: str | int, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 20
+        self,
+        name: str | int,
+        *,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        scope: Scopes = None,
+        limit: int = 20,
     ) -> ConceptDetail:
-        """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges."""
-        from hopgate.graph.inspect.concept_detail import concept_detail
+        """Give one concept, by a name or its id: its names, the merges into it, at most `limit` memories and edges.
 
+        Parameters
+        ----------
+        scope : str or sequence of str, optional
+            Only what memories of this scope, or of these, say, and as they call it; merges are nobody's own.
+        """
+        from hopgate.graph.inspect.concept_detail import concept_detail
+        from hopgate.graph.inspect.scope_listing import scope_concept
+
+        scopes = Filters(scope).scopes
         with self._store.transaction() as connection:
+            if scopes is not None:
+                return scope_concept(connection, scopes, name, as_of=as_of, known_at=known_at, limit=limit)
             return concept_detail(connection, name, as_of=as_of, known_at=known_at, limit=limit)
 
     def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
@@ -196,22 +212,33 @@ class ConceptGraph(GraphViews):
         with snapshot(self._store) as connection:
             return stats(connection, damping=damping)
 
-    def walk(self, query: str, *, memories: int = 8, concepts: int = 12, as_of: datetime | None = None) -> QueryWalk:
+    def walk(
+        self,
+        query: str,
+        *,
+        memories: int = 8,
+        concepts: int = 12,
+        as_of: datetime | None = None,
+        scope: Scopes = None,
+    ) -> QueryWalk:
         """Walk from a query as the graph leg does, and give the memories and concepts that it visits most.
 
         Parameters
         ----------
         memories, concepts : int
             How many of each.
+        scope : str or sequence of str, optional
+            Only memories of this scope, or of these, and the concepts that they talk about, as they call them.
         """
         from hopgate.graph.inspect.query_walk import query_walk
+        from hopgate.graph.walk.scope_graph import scope_sight
         from hopgate.recall.completion import complete, fused_base, pool_of
         from hopgate.recall.filters import check_query
         from hopgate.recall.legs.dense import dense_leg
         from hopgate.recall.legs.lexical import lexical_leg
         from hopgate.store import vectors
 
-        text, filters = check_query(query), Filters(as_of=as_of)
+        text, filters = check_query(query), Filters(scope, as_of=as_of)
         with self._store.transaction() as connection:
             space = vectors.space(connection)
         vector = self._embedding.query(text, space) if space else None
@@ -233,6 +260,7 @@ class ConceptGraph(GraphViews):
                 damping=trace.walk.damping,
                 memories=memories,
                 concepts=concepts,
+                sight=scope_sight(connection, filters.scopes) if filters.scopes is not None else None,
             )
 
     def to_networkx(

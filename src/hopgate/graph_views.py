@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hopgate.recall.filters import Filters, Scopes
+
 if TYPE_CHECKING:
     from hopgate.graph.inspect.edges import Edge
     from hopgate.graph.inspect.neighbourhood import Neighbourhood
+    from hopgate.graph.inspect.scope_times import ScopeTimes
     from hopgate.graph.inspect.time_changes import Conflict, EdgeChanges, SupersededMemory, TimeSpan
     from hopgate.store.store import Store
 
@@ -39,6 +42,7 @@ class GraphViews:
         depth: int = 1,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        scope: Scopes = None,
         limit: int = 100,
     ) -> Neighbourhood:
         """Give a part of the graph to draw: around a concept, among some, or the largest of all.
@@ -49,12 +53,21 @@ class GraphViews:
             Begin here and go `depth` edges far, the heaviest first.
         among : sequence of int, optional
             These concepts alone, the first `limit` of them.
+        scope : str or sequence of str, optional
+            Only what memories of this scope, or of these, say, and as they call it.
         """
         from hopgate.graph.inspect import neighbourhood
+        from hopgate.graph.inspect.scope_neighbourhood import scope_neighbourhood
         from hopgate.store.graph.arrays import snapshot
 
         neighbourhood.check_limits(depth, limit)
+        scopes = Filters(scope).scopes
         with snapshot(self._store) as connection:
+            if scopes is not None:
+                return scope_neighbourhood(
+                    connection, scopes, concept_id, among=among, depth=depth, as_of=as_of, known_at=known_at,
+                    limit=limit,
+                )  # fmt: skip
             if concept_id is not None:
                 return neighbourhood.around(
                     connection, concept_id, depth=depth, as_of=as_of, known_at=known_at, limit=limit
@@ -66,46 +79,70 @@ class GraphViews:
                 )
             return neighbourhood.largest(connection, as_of=as_of, known_at=known_at, limit=limit)
 
-    def joined_pairs(self) -> list[tuple[int, int, float]]:
+    def joined_pairs(self, *, scope: Scopes = None) -> list[tuple[int, int, float]]:
         """Which concepts are joined by what is known now, by their ids, with the edges' weights."""
+        from hopgate.graph.inspect.scope_listing import scope_pairs
         from hopgate.store.graph import view_rows
 
-        return self._store.run(view_rows.all_pairs)
+        scopes = Filters(scope).scopes
+        if scopes is None:
+            return self._store.run(view_rows.all_pairs)
+        return self._store.run(lambda connection: scope_pairs(connection, scopes))
 
-    def span(self) -> TimeSpan:
+    def span(self, *, scope: Scopes = None) -> TimeSpan:
         """How far valid time and known time reach."""
         from hopgate.graph.inspect import time_changes
 
-        return self._store.run(time_changes.span)
+        scopes = Filters(scope).scopes
+        return self._store.run(time_changes.span) if scopes is None else self._times(scopes).span()
 
-    def history(self, name: str, *, limit: int = 500) -> list[Edge]:
+    def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
         """Give every version of a concept's edges; those with `retired_at` are believed no more."""
         from hopgate.graph.inspect import time_changes
 
+        scopes = Filters(scope).scopes
+        if scopes is not None:
+            return self._times(scopes).history(name, limit=limit)
         return self._store.run(lambda connection: time_changes.history(connection, name, limit=limit))
 
-    def changes(self, since: datetime, until: datetime, *, axis: str = "valid", limit: int = 200) -> EdgeChanges:
+    def changes(
+        self, since: datetime, until: datetime, *, axis: str = "valid", scope: Scopes = None, limit: int = 200
+    ) -> EdgeChanges:
         """Give what began and what ended after `since` and up to `until`.
 
         Parameters
         ----------
         axis : str
             "valid": when it was true; "known": when it was known.
+        scope : str or sequence of str, optional
+            Only what memories of this scope, or of these, say.
         """
         from hopgate.graph.inspect import time_changes
 
+        scopes = Filters(scope).scopes
+        if scopes is not None:
+            return self._times(scopes).changes(since, until, axis=axis, limit=limit)
         return self._store.run(
             lambda connection: time_changes.changes(connection, since, until, axis=axis, limit=limit)
         )
 
-    def conflicts(self, name: str | None = None, *, limit: int = 100) -> list[Conflict]:
+    def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
         from hopgate.graph.inspect import time_changes
 
+        scopes = Filters(scope).scopes
+        if scopes is not None:
+            return self._times(scopes).conflicts(name, limit=limit)
         return self._store.run(lambda connection: time_changes.conflicts(connection, name, limit=limit))
 
-    def superseded(self, *, limit: int = 100) -> list[SupersededMemory]:
+    def superseded(self, *, scope: Scopes = None, limit: int = 100) -> list[SupersededMemory]:
         """Give the memories that gave way to others, the last one first."""
         from hopgate.graph.inspect import time_changes
 
-        return self._store.run(lambda connection: time_changes.superseded(connection, limit=limit))
+        scopes = Filters(scope).scopes
+        return self._store.run(lambda connection: time_changes.superseded(connection, scopes=scopes, limit=limit))
+
+    def _times(self, scopes: Sequence[str]) -> ScopeTimes:
+        from hopgate.graph.inspect.scope_times import ScopeTimes
+
+        return self._store.run(lambda connection: ScopeTimes(connection, scopes))

@@ -248,13 +248,13 @@ class KnowledgeBase(LegReading):
             place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old, cluster=cluster
         )
         warn_if_barred(settings, self._warned)
-        self.graph_leg.configure(settings.walk)
+        pipeline = self._pipeline.walking(settings.walk)
         preload(place, self._embedding, self._workers, settings)
         # What waits is counted beside the query.
         due = self._waiting.due(settings, filters.scopes)
         waiting = self._workers.submit(self._waiting.counted, due, filters.scopes) if due else None
         # A change of the embedder may meet a query in the middle: it is asked again.
-        hits = retried(lambda: recall(self._pipeline, text, settings, filters, exact=exact, explain=explain))
+        hits = retried(lambda: recall(pipeline, text, settings, filters, exact=exact, explain=explain))
         if waiting is not None:
             self._waiting.say(waiting.result())
         if not hits:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.recall.filters import Filters, Scopes
 from hopgate.store import memories, mend_rows
 from hopgate.store.graph import concept_rows, merge_rows, name_rows
 
@@ -115,19 +116,32 @@ class Mending:
 
         return self._store.run(work)
 
-    def preview_removal(self, external_ids: Sequence[str]) -> RemovalPreview:
-        """Say what would leave the graph if these memories were deleted or marked as sensitive; nothing does."""
-        from hopgate.graph.build.removal_preview import removal_preview
+    def preview_removal(self, external_ids: Sequence[str], *, scope: Scopes = None) -> RemovalPreview:
+        """Say what would leave the graph if these memories were deleted or marked as sensitive; nothing does.
 
+        Parameters
+        ----------
+        scope : str or sequence of str, optional
+            What the own graph of this scope, or of these, would lose.
+        """
+        from hopgate.graph.build.removal_preview import removal_preview, scope_removal
+
+        scopes = Filters(scope).scopes
+        if scopes is not None:
+            return self._store.run(lambda connection: scope_removal(connection, scopes, external_ids))
         return self._store.run(lambda connection: removal_preview(connection, external_ids))
 
     def mark_sensitive(self, external_ids: Sequence[str]) -> MendEntry:
         """Mark memories as sensitive; all that was made of their texts goes."""
 
         def work(connection: Connection[Any]) -> MendEntry:
-            self._writer.mark_in(connection, external_ids)
             ids = memories.require(connection, external_ids)
-            return self._entry(connection, mend_rows.record(connection, mend_rows.MARK, memory_ids=ids))
+            # Only these: to take the entry back must not unmark what was sensitive before.
+            new = [key for key, one in memories.fetch_by_id(connection, ids).items() if not one.is_sensitive]
+            if not new:
+                raise HopgateError("these memories are sensitive already")
+            self._writer.mark_in(connection, external_ids)
+            return self._entry(connection, mend_rows.record(connection, mend_rows.MARK, memory_ids=new))
 
         return self._store.run(work)
 

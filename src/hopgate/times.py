@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import overload
 
+FARTHEST = timedelta(hours=16)
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 
@@ -15,6 +16,8 @@ def utc(given: None) -> None: ...
 def utc(given: date) -> datetime: ...
 def utc(given: date | None) -> datetime | None:
     """Give a date or time its zone: UTC where it has none; one that has a zone is left as it is.
+
+    PostgreSQL knows no zone 16 hours or more from UTC, Python does: such a time is told in UTC.
 
     Everything that takes a time from outside passes it through here, so that neither the machine's zone nor that of the
     server's session ever decides.
@@ -31,8 +34,17 @@ def utc(given: date | None) -> datetime | None:
         return None
     if not isinstance(given, datetime):
         given = datetime(given.year, given.month, given.day)
-    # A zone without an offset is as good as none.
-    return given.replace(tzinfo=UTC) if given.utcoffset() is None else given
+    offset = given.utcoffset()
+    if offset is None:
+        # A zone without an offset is as good as none.
+        return given.replace(tzinfo=UTC)
+    if abs(offset) < FARTHEST:
+        return given
+    try:
+        return given.astimezone(UTC)
+    except OverflowError:
+        # Within a day of the first or the last moment there is, which no store takes anyway.
+        return given.replace(tzinfo=UTC)
 
 
 def moment(text: str | None) -> datetime | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.store import extractions, memories, replica, set_aside, setting_rows, vectors
 from hopgate.store.graph import version
+from hopgate.store.partition import layout
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hopgate.mending import Mending
     from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
+    from hopgate.store.partition.partition_run import Partitioned
     from hopgate.store.scrub import Scrubbed
     from hopgate.store.set_aside import SetAside
     from hopgate.store.store import Store
@@ -168,6 +170,26 @@ class Upkeep:
 
         return scrub(self._store)
 
+    def partition(self, parts: int, *, progress: Callable[[int], None] | None = None) -> Partitioned:
+        """Divide the memories into parts by scope, while others read and write them; 1 is one table again.
+
+        Recall within a scope then looks into one part. A run that was killed goes on where it stopped.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with how many more memories are copied.
+        """
+        from hopgate.store.partition.partition_run import partition
+
+        return partition(self._store, parts, progress)
+
+    def give_up_partition(self) -> bool:
+        """Remove what a run of `partition` that was stopped has copied; say whether there was any."""
+        from hopgate.store.partition.partition_run import abandon
+
+        return abandon(self._store)
+
     def set_aside(self, limit: int | None = None) -> list[SetAside]:
         """Give the rows that backfills could not make memories of: where each lies, and why."""
         return self._store.run(lambda connection: set_aside.listed(connection, limit))
@@ -192,6 +214,7 @@ class Upkeep:
                 "pending_graph": states.get("pending", 0),
                 "failed_graph": states.get("failed", 0) + states.get("truncated", 0),
                 "set_aside": set_aside.count(connection),
+                "parts": layout.parts(connection),
                 "replica": asdict(behind) | {"told": str(behind)} if behind else None,
                 "graph_version": version.current(connection),
                 "graph_built": version.is_derived(connection),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from hopgate import HopgateError, Memory
 from hopgate.graph.walk.rank import Walk
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.fuse import RRF, MinMax
+from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.settings import NAMES
 from hopgate.recall.store_settings import MEANINGS
 
@@ -31,7 +33,34 @@ def test_the_store_is_between_the_defaults_and_the_file(
     }  # fmt: skip
 
 
-def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(kb: KnowledgeBase) -> None:
+def _walked(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, *meanwhile: Walk) -> list[Walk]:
+    """The walks of a query, and of others that are asked between what it looks up and its own walk."""
+    walks, others, look_up = [], list(meanwhile), GraphLeg.look_up
+
+    def looked_up(leg: GraphLeg, *given: Any, **options: Any) -> Any:
+        found = look_up(leg, *given, **options)
+        if others:
+            kb.recall("Immich", walk=repr(others.pop()))
+        walks.append(leg.walk)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(GraphLeg, "look_up", looked_up)
+        kb.recall("Immich")
+    return walks
+
+
+def test_queries_at_once_walk_each_as_they_were_asked_to(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    kb.add(Memory("a", "Ada runs Immich."))
+    kb.build()
+    other = Walk(damping=0.25)
+    assert _walked(kb, monkeypatch, other) == [other, Walk()]
+    assert kb.graph_leg.walk == Walk()
+
+
+def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kb.add(Memory("a", "Ada runs Immich."))
     kb.build()
     kb.store_settings.set({"graph": 1, "k": 3})
@@ -40,15 +69,13 @@ def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(kb: Knowl
     found = kb.store_settings.resolve()
     assert found.settings.fuser == RRF(k=10, graph=2) and found.settings.depth == 30 and found.settings.k == 3
     assert {found.sources[name] for name in ("fuser", "graph", "depth", "walk")} == {"gate 1f3c"}
-    kb.recall("Immich")
-    assert kb.graph_leg.walk == walk
+    assert _walked(kb, monkeypatch) == [walk]
     assert kb.store_settings.stale_gate() is None
     kb.add(Memory("b", "Bea runs Grafana."))
     kb.build()
     assert kb.store_settings.stale_gate() == "gate 1f3c"
     kb.store_settings.unset(["walk", "fuser"])
-    kb.recall("Immich")
-    assert kb.graph_leg.walk == Walk() and isinstance(kb.settings().fuser, MinMax)
+    assert _walked(kb, monkeypatch) == [Walk()] and isinstance(kb.settings().fuser, MinMax)
 
 
 def test_what_is_no_setting_is_refused(kb: KnowledgeBase) -> None:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from answering import answering
 from word_endpoint import DIMENSION, embed
 
 
 class ModelServer:
     """Answers chats and embeddings; `meanwhile` runs after a request has come in and before it is answered."""
 
-    def __init__(self, port: int) -> None:
-        self.url = f"http://127.0.0.1:{port}/v1"
-        self.embedder = f"openai:words@{self.url}#dimension={DIMENSION}"
+    def __init__(self) -> None:
+        self.url = self.embedder = ""
         self.bodies: list[str] = []
         self.meanwhile: Callable[[str], int] = lambda _: 200
 
@@ -34,30 +33,13 @@ class ModelServer:
 
 @contextlib.contextmanager
 def model_server() -> Iterator[ModelServer]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    running = ModelServer()
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            running.bodies.append(body)
-            status = running.meanwhile(body)
-            data = json.dumps(running.answer(self.path, body) if status == 200 else {}).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def answer(asked: BaseHTTPRequestHandler, body: str) -> tuple[int, Any]:
+        running.bodies.append(body)
+        status = running.meanwhile(body)
+        return status, running.answer(asked.path, body) if status == 200 else {}
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    running = ModelServer(server.server_port)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with answering(answer) as running.url:
+        running.embedder = f"openai:words@{running.url}#dimension={DIMENSION}"
         yield running
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -30,7 +30,7 @@ _ROWS = {
     "links": f"SELECT {_EXTERNAL}, canonical_name, x.relation, x.weight FROM memory_concepts x JOIN memories m "
     "ON m.id = memory_id JOIN concepts c ON c.id = concept_id",
     "edges": "SELECT s.canonical_name, e.relation, d.canonical_name, weight, valid_from::text, valid_to::text, "
-    f"recorded_at::text, retired_at::text, (SELECT array_agg({_EXTERNAL} ORDER BY 1) FROM memories m "
+    f"recorded_at::text, retired_at::text, (SELECT array_agg({_EXTERNAL} ORDER BY {_EXTERNAL}) FROM memories m "
     "WHERE m.id = ANY(evidence_memory_ids)), {vector} FROM concept_edges e JOIN concepts s ON s.id = src_id "
     "JOIN concepts d ON d.id = dst_id",
     "merges": "SELECT merged_name, method, split_at IS NULL FROM concept_merges",

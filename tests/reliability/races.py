@@ -12,7 +12,7 @@ import psycopg
 from reliability.lock_order import taken
 from reliability.oracle import broken
 from reliability.watch import watched
-from reliability.world import DAY, LATER, NOTES
+from reliability.world import DAY, LATER, NOTES, backfill
 
 import hopgate
 from hopgate.kb import KnowledgeBase
@@ -39,6 +39,7 @@ def writers(first: str, second: str) -> dict[str, Work]:
         "delete": _delete,
         "merge": _merge,
         "reembed": lambda kb: kb.reembed(second),
+        "backfill": lambda kb: backfill(kb, first),
         "language": lambda kb: kb.language("german"),
     }
 

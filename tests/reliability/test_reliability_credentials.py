@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+from answering import answering
 from canary import in_tables
 from cli_run import Runner
 from model_server import ModelServer
@@ -55,24 +54,12 @@ def test_an_extractors_password_is_in_no_identity() -> None:
 def echo() -> Iterator[str]:
     """A server that repeats what it was sent, key and all."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            said = f"Incorrect key {self.headers['Authorization']} sent to {self.path}, use {SECRET[:10]}***"
-            data = json.dumps({"error": {"message": said}}).encode()
-            self.send_response(400)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def repeat(asked: BaseHTTPRequestHandler, _: str) -> tuple[int, Any]:
+        said = f"Incorrect key {asked.headers['Authorization']} sent to {asked.path}, use {SECRET[:10]}***"
+        return 400, {"error": {"message": said}}
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
+    with answering(repeat) as url:
+        yield url
 
 
 def test_a_key_that_a_server_repeats_is_not_printed(

@@ -46,7 +46,8 @@ def test_each_role_sees_its_scope_and_nothing_else(
     as_bob = dsn.replace("user=hopgate", f"user={bob}")
     with psycopg.connect(as_bob, options="-c search_path=hopgate,public") as connection:
         tables = connection.execute(
-            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'hopgate'::regnamespace"
+            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition "
+            "AND relnamespace = 'hopgate'::regnamespace"
         )
         for (table,) in tables.fetchall():
             found = connection.execute(f"SELECT x::text FROM {table} x").fetchall()

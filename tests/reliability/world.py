@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+import json
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from unittest import mock
 
 import psycopg
@@ -14,6 +18,7 @@ from reliability.canary import planted
 
 import hopgate
 from hopgate import upkeep
+from hopgate.corpus import to_record
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store.schema import migrate
@@ -83,8 +88,32 @@ def _delete(kb: KnowledgeBase) -> None:
         kb.delete(keys)
 
 
+def _mend(kb: KnowledgeBase) -> None:
+    log = kb.upkeep.mend.log()
+    if not log:
+        log = [kb.upkeep.mend.merge("Redis", "Postgres")]
+    if log[0].undone_at is None:
+        kb.upkeep.mend.undo(log[0].id)
+
+
+@functools.cache
+def _shards() -> tempfile.TemporaryDirectory[str]:
+    """Half of the notes a file; the folder lives as long as the process that asked first, not as one that is killed."""
+    folder = tempfile.TemporaryDirectory()
+    memories = [*NOTES, SECRET]
+    for at in range(2):
+        lines = [json.dumps(to_record(memory)) + "\n" for memory in memories[at::2]]
+        Path(folder.name, f"part-{at}.jsonl").write_text("".join(lines), encoding="utf-8")
+    return folder
+
+
+def backfill(kb: KnowledgeBase, embedder: str) -> None:
+    kb.backfill(_shards().name, embedder=embedder, batch=4)
+
+
 def commands(first: str, second: str) -> list[Command]:
     """Every command that writes; the two embedders are given by their specs."""
+    _shards()
     return [
         Command("ingest", "empty", _opened(lambda kb: kb.load(iter([*NOTES, SECRET])))),
         Command("embed", "loaded", _opened(lambda kb: kb.embed(first))),
@@ -94,7 +123,10 @@ def commands(first: str, second: str) -> list[Command]:
         Command("delete", "built", _opened(_delete)),
         Command("mark", "built", _opened(lambda kb: kb.mark_sensitive(["n1", "n2", "n8"]))),
         Command("reembed", "built", _opened(lambda kb: (kb.reembed(second), kb.build()))),
-        Command("backfill", "grown", _opened(lambda kb: kb.build(rebuild=True))),
+        Command("rebuild", "grown", _opened(lambda kb: kb.build(rebuild=True))),
+        Command("backfill", "empty", _opened(lambda kb: backfill(kb, first))),
+        Command("mend", "built", _opened(_mend)),
+        Command("partition", "built", _opened(lambda kb: kb.upkeep.partition(3))),
         Command("upgrade", "old", migrate.upgrade),
     ]
 

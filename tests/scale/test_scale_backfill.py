@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from cli_run import Runner
 from oracle import broken, digest
 from shard_files import LONG, POISON, SECRET, TAGGED, notes, write_shards
-from word_endpoint import WordEndpoint, embed, serving
+from word_endpoint import WordEndpoint, embed
 
 import hopgate
 from hopgate.errors import HopgateError, LostServerError
@@ -25,18 +24,6 @@ from hopgate.scale.lost_items import REASON, in_place_of
 from hopgate.sensitivity import SensitivityRules
 from hopgate.store import retry
 from hopgate.store.memory_ranges import IdRange, id_ranges
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _fresh(endpoint: WordEndpoint) -> None:
-    endpoint.bodies.clear()
-    endpoint.vector = embed
 
 
 def _digest(kb: KnowledgeBase) -> dict[str, str]:

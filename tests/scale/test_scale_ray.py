@@ -18,7 +18,7 @@ import psutil
 import pytest
 from oracle import broken, digest
 from shard_files import LONG, POISON, SECRET, notes, write_shards
-from word_endpoint import WordEndpoint, embed, serving
+from word_endpoint import WordEndpoint, embed
 
 import hopgate
 from hopgate.demo import corpus
@@ -68,18 +68,6 @@ def cluster(monkeypatch_module: pytest.MonkeyPatch) -> Iterator[Any]:
     finally:
         ray.shutdown()
         made.shutdown()
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[WordEndpoint]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _fresh(endpoint: WordEndpoint) -> None:
-    endpoint.bodies.clear()
-    endpoint.vector = embed
 
 
 def _digest(dsn: str) -> dict[str, str]:

@@ -166,6 +166,42 @@ def test_a_node_is_dragged(page, address):
     assert moved["graph"] != chosen["graph"]
 
 
+@pytest.mark.parametrize("software", [True, False])
+def test_a_crowd_is_moved_lightly_and_drawn_whole_when_it_rests(page, address, software):
+    visit(page, address, "/graph")
+    drawn(page)
+    expect(page.locator(".stage[data-drawn]")).to_be_visible(timeout=PATIENCE)
+    page.evaluate(
+        """(software) => {
+          const stage = document.querySelector('.stage');
+          const { sigma, settle } = stage.canvas;
+          settle();
+          Object.assign(sigma, { crowded: true, software });
+          sigma.render();
+          const nodes = stage.querySelector('.sigma-nodes');
+          window.look = () => `${stage.dataset.moving ?? 'rests'} ${nodes.style.transform}`.trim();
+          window.seen = [];
+          const note = new MutationObserver(() => window.seen.push(window.look()));
+          for (const one of [stage, nodes]) note.observe(one, { attributes: true });
+        }""",
+        software,
+    )
+    box = page.locator(".stage").bounding_box()
+    page.mouse.move(box["x"] + 12, box["y"] + 12)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 40, steps=4)
+    page.mouse.up()
+    for _ in range(400):
+        seen = page.evaluate("window.seen")
+        if seen and page.evaluate("window.look()") == "rests":
+            break
+        page.wait_for_timeout(50)
+    # Without a card the last picture is moved; with one its nodes are drawn anew, and no edges.
+    assert any("translate(" in one for one in seen) == software
+    assert ("picture" in seen) != software
+    assert page.evaluate("window.look()") == "rests"
+
+
 def test_a_walk_is_lit_step_by_step(page, address):
     visit(page, address, f"/graph?walk={QUESTION}")
     drawn(page)

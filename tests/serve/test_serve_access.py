@@ -7,12 +7,12 @@ from typing import Any
 
 import httpx
 import pytest
-from serving import TOKEN, Running
+from serving import TOKEN, Running, serving
 
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.serve import ServeSettings, create_app
-from hopgate.serve.access import COOKIE
+from hopgate.serve.access import cookie_of
 from hopgate.serve.hardening import HEADERS
 
 PATHS = ("/", "/index.html", "/graph/17", "/api/v1/health", "/api/v1/openapi.json", "/api/v1/nothing", "/docs")
@@ -26,6 +26,10 @@ def plain(running: Running, method: str, path: str, **headers: str) -> httpx.Res
     return answer
 
 
+def cookie(running: Running) -> str:
+    return cookie_of(running.url.removeprefix("http://"))
+
+
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS", "PUT"])
 def test_without_the_token_there_is_a_plain_401_whatever_is_asked(reading: Running, method: str, path: str) -> None:
@@ -33,18 +37,21 @@ def test_without_the_token_there_is_a_plain_401_whatever_is_asked(reading: Runni
         {},
         {"Authorization": "Bearer nonsense"},
         {"Authorization": f"Basic {TOKEN}"},
-        {"Cookie": f"{COOKIE}=x"},
+        {"Cookie": f"{cookie(reading)}=x"},
+        # Another server's of this machine.
+        {"Cookie": f"hopgate_token={TOKEN}; hopgate_token_1={TOKEN}"},
     ):
         answer = plain(reading, method, path, **headers)
         assert answer.status_code == 401, answer.text
         assert answer.headers["content-type"] == "application/problem+json"
         assert set(answer.json()) == {"type", "title", "status", "detail"}
+        assert answer.json()["detail"].endswith("or send it in the header Authorization")
         assert "access-control-allow-origin" not in answer.headers
 
 
 def test_the_token_is_taken_as_a_bearer_and_as_a_cookie(reading: Running) -> None:
     assert plain(reading, "GET", "/api/v1/health", Authorization=f"Bearer {TOKEN}").status_code == 200
-    assert plain(reading, "GET", "/api/v1/health", Cookie=f"other=1; {COOKIE}={TOKEN}").status_code == 200
+    assert plain(reading, "GET", "/api/v1/health", Cookie=f"other=1; {cookie(reading)}={TOKEN}").status_code == 200
     # In the address of the API it would stay in a log or a history.
     assert plain(reading, "GET", f"/api/v1/health?token={TOKEN}").status_code == 401
 
@@ -53,9 +60,23 @@ def test_the_url_that_is_printed_sets_the_cookie_and_leads_on_without_the_token(
     answer = plain(reading, "GET", f"/recall?q=who%20is&token={TOKEN}&k=3")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/recall?q=who+is&k=3"
-    cookie = answer.headers["set-cookie"]
-    assert f"{COOKIE}={TOKEN}" in cookie and "HttpOnly" in cookie and "SameSite=strict" in cookie
+    kept = answer.headers["set-cookie"]
+    assert f"{cookie(reading)}={TOKEN}" in kept and "HttpOnly" in kept and "SameSite=strict" in kept
     assert plain(reading, "GET", "/?token=another-token-than-ours").status_code == 401
+
+
+def test_two_servers_of_one_machine_let_the_same_browser_in(reading: Running, shared_kb: KnowledgeBase) -> None:
+    with serving(shared_kb, token="another-token-entirely") as second, httpx.Client(follow_redirects=True) as browser:
+        for url, token in ((reading.url, TOKEN), (second.url, "another-token-entirely")):
+            assert browser.get(f"{url}/?token={token}").status_code == 200
+        assert [browser.get(f"{url}/api/v1/health").status_code for url in (reading.url, second.url)] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    "path", ["/x%00.js", "/js/%00/main.js", "/" + "a" * 3000 + ".js", "/%ff.js", "/js/..%2f..%2f..%2fpages.py"]
+)
+def test_a_file_that_there_cannot_be_is_not_there(reading: Running, path: str) -> None:
+    assert reading.client.get(path).status_code == 404
 
 
 @pytest.mark.parametrize("path", ["//evil.example/x", "/%5C%5Cevil.example", "/%2F%2Fevil.example"])
@@ -83,6 +104,7 @@ def test_the_names_of_this_machine_are_known(reading: Running, host: str) -> Non
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Origin": "http://127.0.0.1:1"},
+        {"Origin": "http://["},
         {"Sec_Fetch_Site": "cross-site"},
         {"Sec_Fetch_Site": "same-site"},
         {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"},
@@ -92,7 +114,7 @@ def test_the_names_of_this_machine_are_known(reading: Running, host: str) -> Non
     ("method", "path"), [("POST", "/api/v1/recall"), ("DELETE", "/api/v1/memories/m1"), ("GET", "/api/v1/memories")]
 )
 def test_what_another_page_sends_is_refused(reading: Running, method: str, path: str, headers: dict[str, str]) -> None:
-    answer = plain(reading, method, path, Cookie=f"{COOKIE}={TOKEN}", **headers)
+    answer = plain(reading, method, path, Cookie=f"{cookie(reading)}={TOKEN}", **headers)
     assert answer.status_code == 403, answer.text
 
 

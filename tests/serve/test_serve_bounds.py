@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -12,7 +13,25 @@ from serve_store import CANARY, SECRET
 from serving import Running, serving
 
 from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
+from hopgate.serve.mcp.bound_store import BoundStore
+from hopgate.serve.mcp.mcp_settings import McpSettings
+
+# What the explorer's pages ask for when they are opened.
+PAGES = (
+    "graph/overview",
+    "graph/clusters",
+    "graph/view?limit=100",
+    "graph/view?cluster=1",
+    "timeline/span",
+    "timeline/changes?since=2000-01-01&until=2100-01-01",
+    "timeline/changes?since=2000-01-01&until=2100-01-01&axis=known",
+    "timeline/conflicts",
+    "mend/merges",
+    "mend/curation",
+    "mend/log",
+)
 
 
 def everything(running: Running) -> Iterator[httpx.Response]:
@@ -32,8 +51,15 @@ def everything(running: Running) -> Iterator[httpx.Response]:
     yield running.get("clusters?members=100")
     for cluster in range(1, 8):
         yield running.get(f"clusters/{cluster}")
-    for path in ("gates", "health", "metrics", "openapi.json"):
+    for path in ("gates", "health", "metrics", "openapi.json", *PAGES):
         yield running.get(path)
+    for concept in range(1, 14):
+        yield running.get(f"graph/view?concept={concept}&depth=3")
+        yield running.get(f"timeline/concepts/{concept}")
+    for query in ("the code of the vault", "where does Ada Lovelace live", "where is the service"):
+        yield running.post("graph/walk", {"query": query})
+    for key in (*SECRET, "m1"):
+        yield running.post("mend/removal/preview", {"ids": [key]})
 
 
 def test_the_canary_of_sensitive_memories_is_in_no_answer(writing: Running) -> None:
@@ -128,6 +154,86 @@ def test_a_server_that_is_bound_to_a_scope_shows_and_changes_nothing_of_another(
         assert own.json()["memory"]["scope"] == "home"
         assert running.get("health").json()["store"] == {}
     assert {memory.external_id: memory for memory in own_kb.export() if memory.scope != "home"} == before
+
+
+def test_the_explorers_pages_work_within_a_scope_or_say_what_to_do(own_kb: KnowledgeBase) -> None:
+    with serving(own_kb, scopes=("home",)) as running:
+        view = running.get("graph/view?limit=100").json()
+        names = {node["name"]: node["id"] for node in view["nodes"]}
+        assert {"Ada Lovelace", "London", "Charles Babbage"} <= names.keys() and "Gitea" not in names
+        assert running.get("graph/overview").json()["concepts"] == len(names)
+        around = running.get(f"graph/view?concept={names['Ada Lovelace']}&depth=1").json()
+        assert {"London", "Charles Babbage"} <= {node["name"] for node in around["nodes"]}
+        walked = running.post("graph/walk", {"query": "where does Ada Lovelace live"}).json()
+        assert {"m1", "Ada Lovelace"} <= {
+            node["id"] if node["kind"] == "memory" else node["text"] for node in walked["nodes"]
+        }
+        detail = running.get(f"concepts/{names['Ada Lovelace']}?limit=1").json()
+        assert [memory["id"] for memory in detail["memories"]] == ["m2"] and len(detail["edges"]) == 1
+        assert running.get("timeline/span").json()["known_from"].startswith("2024-05-01")
+        (edge, *_) = running.get(f"timeline/concepts/{names['London']}").json()["edges"]
+        assert (edge["source"], edge["evidence"]) == ("Ada Lovelace", ["m1"])
+        began = running.get("timeline/changes?since=2024-04-30&until=2024-05-03&axis=known").json()["began"]
+        assert {"m1", "old"} == {key for edge in began for key in edge["evidence"]}
+        (gone,) = running.get("timeline/conflicts").json()["superseded"]
+        assert (gone["memory"], gone["by"]) == ("old", "new")
+        lost = running.post("mend/removal/preview", {"ids": ["m1", "m2"]}).json()
+        assert {"Ada Lovelace", "Charles Babbage"} <= {*lost["concepts"]} and len(lost["edges"]) == 1
+        for path in ("mend/merges", "mend/curation", "mend/log", "gates"):
+            refused = running.get(path)
+            assert refused.status_code == 403 and "bound to home: start hopgate serve without --scope" in refused.text
+        assert running.post("mend/removal/preview", {"ids": ["m3"]}).status_code == 404
+        marked = running.post("mend/sensitive", {"ids": ["m1"]})
+        assert marked.status_code == 200 and marked.json()["memory_ids"] == ["m1"]
+        assert running.post(f"mend/log/{marked.json()['id']}/undo").status_code == 403
+
+
+def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> None:
+    gone = datetime(2024, 6, 1, tzinfo=UTC)
+    own_kb.add(
+        Memory("gone", "The kettle is in the hall.", scope="home", superseded_by="m4", superseded_at=gone),
+        Memory("reply", "Yes, the kettle is there.", scope="home", thread="t", reply_to="m4"),
+        Memory("own", "No, in the attic.", scope="home", thread="t", reply_to="reply"),
+    )
+    own_kb.upkeep.catch_up()
+    assert own_kb.get("gone").superseded_by == "m4"  # type: ignore[union-attr]
+    with serving(own_kb, scopes=("home",)) as running:
+        for answer in (
+            running.get("memories/gone"),
+            running.get("memories/reply"),
+            running.get("memories?limit=100"),
+            running.post("explain", {"query": "where is the kettle", "id": "gone"}),
+            running.get("timeline/conflicts"),
+        ):
+            assert answer.status_code == 200 and "m4" not in answer.text, answer.text
+        assert running.get("memories/own").json()["reply_to"] == "reply"
+        assert running.get("memories/old").json()["superseded_by"] == "new"
+    with serving(own_kb) as running:
+        assert running.get("memories/gone").json()["superseded_by"] == "m4"
+        assert "'m4'" in running.post("explain", {"query": "where is the kettle", "id": "gone"}).json()["sentence"]
+    bound = BoundStore(own_kb, McpSettings(scopes=("home",)))
+    assert bound.named(bound.memory("gone").superseded_by) is None
+    assert bound.named(bound.memory("old").superseded_by) == "new"
+
+
+def test_what_a_scope_sees_of_its_times_is_what_the_store_sees_of_that_scope_alone(own_kb: KnowledgeBase) -> None:
+    """Where every memory is of one scope, the scope's own graph along its times is the store's."""
+    keys = [memory.external_id for memory in own_kb.export() if memory.scope != "work"]
+    own_kb.delete(keys)
+    graph, whole, end = own_kb.graph, own_kb.graph.span(), datetime(2100, 1, 1, tzinfo=UTC)
+    assert graph.span(scope="work") == whole and whole.known_from is not None
+    for axis in ("valid", "known"):
+        began, own = (
+            graph.changes(whole.known_from - timedelta(1), end, axis=axis, scope=scope) for scope in (None, "work")
+        )
+        assert {*began.began} == {*own.began} and {*began.ended} == {*own.ended}
+    assert graph.conflicts(scope="work") == graph.conflicts() != []
+    assert {*graph.history("Gitea", scope="work")} == {*graph.history("Gitea")}
+    drawn, own_drawn = graph.neighbourhood(), graph.neighbourhood(scope="work")
+    assert {one.id for one in drawn.concepts} == {one.id for one in own_drawn.concepts}
+    lines = [{(one.source, one.target, one.relation) for one in found.edges} for found in (drawn, own_drawn)]
+    assert lines[0] == lines[1]
+    assert {pair[:2] for pair in graph.joined_pairs()} == {pair[:2] for pair in graph.joined_pairs(scope="work")}
 
 
 @pytest.mark.parametrize("key", ["../../etc/passwd", "x", "20240101-000000-abcd", "..%2f..%2frun.json"])

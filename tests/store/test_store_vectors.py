@@ -13,7 +13,7 @@ import hopgate
 from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache, Identity
 from hopgate.kb import KnowledgeBase
-from hopgate.store import connect, fill, vectors
+from hopgate.store import connect, fill, vector_index, vectors
 
 TINY = Identity("tiny", 4, spec="tiny")
 
@@ -178,11 +178,11 @@ def test_the_index_is_built_once_and_an_invalid_one_anew(filled: KnowledgeBase) 
         assert not vectors.has_index(connection)
     with connect.connect(filled.store.dsn) as connection:
         connection.autocommit = True
-        vectors.build_index(connection)
+        vector_index.build_index(connection)
         assert vectors.has_index(connection)
         connection.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'memories_embedding'::regclass")
         assert not vectors.has_index(connection)
-        vectors.build_index(connection)
+        vector_index.build_index(connection)
         assert vectors.has_index(connection)
 
 
@@ -193,7 +193,7 @@ def test_two_builders_do_not_fight(filled: KnowledgeBase) -> None:
         first.execute("SELECT pg_advisory_lock(hashtext('hopgate hnsw'))")
         with connect.connect(filled.store.dsn) as second:
             second.autocommit = True
-            vectors.build_index(second)
+            vector_index.build_index(second)
             assert not vectors.has_index(second)
 
 
@@ -228,7 +228,7 @@ def test_a_search_is_exact_where_asked_and_where_there_is_no_index(filled: Knowl
     assert vectors.search_exactly(space) and not vectors.search_exactly(space, False)
     with connect.connect(filled.store.dsn) as connection:
         connection.autocommit = True
-        vectors.build_index(connection)
+        vector_index.build_index(connection)
         space = vectors.space(connection)
         assert not vectors.search_exactly(connection) and not vectors.search_exactly(space)
         assert vectors.search_exactly(connection, True) and vectors.search_exactly(space, True)

@@ -1,4 +1,4 @@
 // The drawing: a graph in memory, and WebGL for it.
 export { MultiDirectedGraph } from "graphology";
 export { default as Sigma } from "sigma";
-export { EdgeArrowProgram, EdgeLineProgram, NodeCircleProgram } from "sigma/rendering";
+export { EdgeLineProgram, NodePointProgram } from "sigma/rendering";

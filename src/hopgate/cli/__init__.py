@@ -41,6 +41,7 @@ COMMANDS = {
     "build": ("build", "Build the graph or bring it up to date."),
     "concepts": ("concepts", "Look at concepts, merge them and split them."),
     "curate": ("curate", "Propose what new memories mean for older ones."),
+    "mend": ("mend", "Show what was changed by hand, and take it back."),
     "graph": ("graph", "Measure the graph or write it for other tools."),
     "dataset": ("dataset", "Import, check and score evaluation data."),
     "questions": ("questions", "Write and judge questions of one's own."),

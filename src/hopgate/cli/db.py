@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,10 @@ def upgrade(
         bool,
         typer.Option("--row-security", help="Let other roles of the server read the memories of their scopes alone."),
     ] = False,
+    parts: Annotated[
+        int | None,
+        typer.Option(help="Divide the memories by scope, as db partition does.", show_default="as is"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Bring the schema up to this hopgate: tables in a schema of their own, and columns of the table you name.
@@ -50,6 +55,10 @@ def upgrade(
     with open_store(place(data, dsn), upgrade=True, memories=memories) as store:
         if row_security:
             store.run(security.enable)
+        if parts is not None:
+            from hopgate.store.partition.partition_run import partition as divide
+
+            divide(store, parts)
     status(data, dsn, as_json)
 
 
@@ -119,6 +128,48 @@ def downgrade(
                 say_backup(write_first(store, where, "downgrade"))
         migrate.downgrade(address, revision)
     say(f"the schema is back at {revision}")
+
+
+class Key(StrEnum):
+    """What memories are divided by."""
+
+    SCOPE = "scope"
+
+
+@app.command()
+def partition(
+    parts: Annotated[int | None, typer.Option(help="Into how many parts; 1 is one table again.")] = None,
+    by: Annotated[Key, typer.Option(help="What decides a memory's part.")] = Key.SCOPE,
+    undo: Annotated[bool, typer.Option("--undo", help="Give up what a run that was stopped has copied.")] = False,
+    data: Data = None,
+    dsn: Dsn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Divide the memories into parts by scope, so that a recall within one scope looks into one part.
+
+    Others may read and write meanwhile. It takes as much free disk as the memories with their indexes have now. A run
+    that was stopped goes on where it was.
+
+    Example: hopgate db partition --parts 16
+    """
+    from hopgate.cli.common import opened
+
+    if undo == (parts is not None):
+        raise HopgateError("say --parts N for how many parts, or --undo to give up a run that was stopped")
+    with opened(data, dsn) as kb:
+        if parts is None:
+            given_up = kb.upkeep.give_up_partition()
+            if as_json:
+                print_json({"given_up": given_up})
+            else:
+                say("the copy is gone, the memories are as they were" if given_up else "there is no copy to give up")
+            return
+        done = kb.upkeep.partition(parts)
+    if as_json:
+        print_json({"by": by.value, "parts": done.parts, "copied": done.copied, "resumed": done.resumed})
+        return
+    place_now = "one table" if done.parts == 1 else f"{done.parts} parts by {by.value}"
+    say(f"{done.copied:,} memories were copied; they lie in {place_now}")
 
 
 @app.command()

@@ -24,6 +24,8 @@ def command(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None
     failed = f", {found['failed_graph']:,} failed" if found["failed_graph"] else ""
     made_by = found["extractor"] or "none yet"
     say(f"graph         {found['pending_graph']:,} pending{failed}; {built}; extractor {made_by}")
+    if found["parts"] > 1:
+        say(f"parts         {found['parts']:,} by scope")
     if found["replica"]:
         say(f"replica       {found['replica']['told']}")
     if found["set_aside"]:

@@ -76,7 +76,7 @@ def complete(
         if missing and name == "lexical":
             scores = lexical_scores(connection, query, missing, filters, ranker=ranker, words=words)
         elif missing and vector is not None:
-            scores = dense_scores(connection, vector, missing)
+            scores = dense_scores(connection, vector, missing, filters.scopes if filters else None)
         # What a leg did not list is not above what it did, though an index may have passed it over.
         last = leg[-1][1]
         further = [(key, min(scores[key], last)) for key in missing if key in scores]

@@ -44,7 +44,7 @@ def recall(
     lists, unseen = pooled(legs.found, legs.scores, active(settings.fuser))
     pool = settings.fuser.fuse(lists, unseen=unseen)
     with pipeline.store.transaction() as connection:
-        ranking, known, up = rank_pool(connection, query, pool, settings, legs, lists)
+        ranking, known, up = rank_pool(connection, query, pool, settings, legs, lists, scopes=filters.scopes)
     staged = run_stages(pipeline.store, pipeline.graph, query, legs.vector, ranking, known, settings, filters)
     hits = []
     for rank, fused in enumerate(staged.ranking[: settings.k], start=1):
@@ -75,13 +75,15 @@ def rank_pool(
     settings: Settings,
     legs: Legs,
     lists: Mapping[str, Leg],
+    *,
+    scopes: Sequence[str] | None = None,
 ) -> tuple[list[Fused[int]], dict[int, Memory], AbstractSet[int]]:
     """Apply the exact-match bonus and the prior to the fused pool, and lift what a leg has first into the top k.
 
     Gives the first of the ranking, their memories, and which of them were lifted. A memory that was deleted since a leg
     found it is left out. An order that the user asked for instead of relevance is not lifted into.
     """
-    weights = memories.weights(connection, [hit.id for hit in pool])
+    weights = memories.weights(connection, [hit.id for hit in pool], scopes)
     pool = [hit for hit in pool if hit.id in weights]
     bonus = ExactMatch(settings.exact_match) if settings.exact_match else None
     ranking, up = final_order(
@@ -102,7 +104,7 @@ def rank_pool(
     ranking = ranking[: None if settings.pipeline.walks else max(settings.k, settings.pipeline.deepest)]
     if settings.min_score is not None:
         ranking = [hit for hit in ranking if hit.score >= settings.min_score]
-    known = memories.fetch_by_id(connection, [hit.id for hit in ranking])
+    known = memories.fetch_by_id(connection, [hit.id for hit in ranking], scopes)
     return [hit for hit in ranking if hit.id in known], known, up
 
 

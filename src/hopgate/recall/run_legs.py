@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,7 +13,8 @@ from hopgate.recall.completion import Leg, complete, fused_base, pool_of
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import Fused, active
 from hopgate.recall.legs.dense import dense_leg
-from hopgate.recall.legs.graph import GraphLeg, WalkTrace
+from hopgate.recall.legs.graph import GraphLeg
+from hopgate.recall.legs.graph_ranking import WalkTrace
 from hopgate.recall.legs.lexical import lexical_leg
 from hopgate.recall.legs.query_words import QueryWords, query_words
 from hopgate.recall.settings import Settings
@@ -58,6 +59,10 @@ class RecallPipeline:
     embedder: QueryEmbedder
     graph: GraphLeg
     workers: Executor
+
+    def walking(self, text: str | None) -> RecallPipeline:
+        """The same, with the walk that a setting says."""
+        return self if text is None else replace(self, graph=self.graph.walking(text))
 
 
 @dataclass(frozen=True, slots=True)

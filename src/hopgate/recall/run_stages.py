@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hopgate.recall.legs.graph import GraphLeg, WalkTrace
+    from hopgate.recall.legs.graph import GraphLeg
+    from hopgate.recall.legs.graph_ranking import WalkTrace
     from hopgate.recall.rerank import RerankCost
     from hopgate.store.store import Store
 
@@ -158,7 +159,7 @@ def _walk(staged: Staged, store: Store, graph: GraphLeg, depth: int, filters: Fi
         return
     with store.transaction() as connection:
         new = [key for key, _ in walked.hits if key not in staged.known]
-        staged.known |= memories.fetch_by_id(connection, new)
+        staged.known |= memories.fetch_by_id(connection, new, filters.scopes)
     fused = {hit.id: hit for hit in staged.ranking}
     fixed = {at: hit.id for at, hit in enumerate(staged.ranking) if staged.known[hit.id].is_sensitive}
     staged.walk_scores = {key: score for key, score in walked.hits if key in staged.known}

@@ -92,8 +92,12 @@ def explain(
     settings = stored.load(given)
     settings = settings if legs is None else settings.only(legs)
     filters = read_filters(pipeline.store, superseded=superseded, **narrowed)
-    pipeline.graph.configure(settings.walk)
+    pipeline = pipeline.walking(settings.walk)
     key, memory = _found(pipeline.store, external_id)
+    if filters.scopes is not None and memory.superseded_by is not None:
+        # Of another scope's memory not even the id is said.
+        later = _found(pipeline.store, memory.superseded_by)[1]
+        memory = memory if later.scope in filters.scopes else replace(memory, superseded_by=None)
     inside = _linked(pipeline.store, key, filters)
     removed = filtered_by(key, memory, filters, inside=inside)
     rank = None

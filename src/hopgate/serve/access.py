@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.responses import RedirectResponse, Response
 
@@ -44,7 +44,7 @@ class Access:
         if not (self._is_token(given) if by_query else self._carries_token(headers)):
             return problem(
                 401,
-                "this needs the token that hopgate serve printed: open its URL, or send it as a bearer token",
+                "this needs the token that hopgate serve printed: open its URL, or send it in the header Authorization",
                 {"WWW-Authenticate": "Bearer"},
             )
         host = headers.one("host")
@@ -53,15 +53,15 @@ class Access:
         if sentence := _foreign(scope, headers, host):
             return problem(403, sentence)
         if by_query:
-            return self._let_in(scope["path"], rest)
+            return self._let_in(host, scope["path"], rest)
         return None
 
-    def _let_in(self, path: str, rest: str) -> Response:
+    def _let_in(self, host: str, path: str, rest: str) -> Response:
         """Keep the token in a cookie, and lead to the same page without it in the address."""
         # One slash alone: two would begin the name of another host.
         where = "/" + quote(path.lstrip("/\\"), safe="/") + (f"?{rest}" if rest else "")
         answer = RedirectResponse(where, 303)
-        answer.set_cookie(COOKIE, self._settings.token, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(cookie_of(host), self._settings.token, httponly=True, samesite="strict", path="/")
         return answer
 
     def _carries_token(self, headers: _Headers) -> bool:
@@ -69,7 +69,8 @@ class Access:
             scheme, _, given = value.partition(" ")
             if scheme.lower() == "bearer" and self._is_token(given.strip()):
                 return True
-        return any(self._is_token(given) for value in headers.all("cookie") for given in _cookies(value))
+        name = cookie_of(headers.one("host") or "")
+        return any(self._is_token(given) for value in headers.all("cookie") for given in _cookies(value, name))
 
     def _is_token(self, given: str | None) -> bool:
         return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self._token)
@@ -89,9 +90,21 @@ class _Headers:
         return found[0] if len(found) == 1 else None
 
 
-def _cookies(value: str) -> list[str]:
+def cookie_of(host: str) -> str:
+    """Name the cookie by the port, which cookies do not know: two servers of one machine keep one each.
+
+    Examples
+    --------
+    >>> cookie_of("localhost:8377"), cookie_of("[::1]:80"), cookie_of("localhost"), cookie_of("[::1]")
+    ('hopgate_token_8377', 'hopgate_token_80', 'hopgate_token', 'hopgate_token')
+    """
+    port = host.removeprefix(_without_port(host)).removeprefix(":")
+    return f"{COOKIE}_{port}" if port.isascii() and port.isdigit() else COOKIE
+
+
+def _cookies(value: str, name: str) -> list[str]:
     try:
-        return [morsel.value for name, morsel in SimpleCookie(value).items() if name == COOKIE]
+        return [morsel.value for known, morsel in SimpleCookie(value).items() if known == name]
     except CookieError:
         return []
 
@@ -118,7 +131,7 @@ def _foreign(scope: Scope, headers: _Headers, host: str) -> str | None:
     """Say that another page made a request; None where this server's own did, a person or a program."""
     origins = headers.all("origin")
     for origin in origins:
-        if urlsplit(origin).netloc != host or not origin.startswith(("http://", "https://")):
+        if origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower()):
             return "this request comes from a page of another origin: only this server's own pages may send it"
     site = headers.one("sec-fetch-site")
     if site is None or site in _OWN_SITE:

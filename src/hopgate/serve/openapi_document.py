@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "The token that hopgate serve printed."},
-    "cookie": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Set where its URL was opened."},
+    "cookie": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": f"{COOKIE}_PORT",
+        "description": "Set where its URL was opened.",
+    },
 }
 
 

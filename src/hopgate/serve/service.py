@@ -51,6 +51,13 @@ class Service:
             raise RefusedError(404, f"there is no memory {external_id[:80]!r}")
         return found
 
+    def named(self, external_id: str | None) -> str | None:
+        """Give a memory's id where a request may know that it is there."""
+        if external_id is None or self.settings.scopes is None:
+            return external_id
+        found = self.kb.get(external_id)
+        return external_id if found is not None and found.scope in self.settings.scopes else None
+
     def shows(self, memory: Memory) -> bool:
         """Tell whether a memory's texts may be shown."""
         return self.settings.show_sensitive or not self.rules.is_sensitive(memory)
@@ -62,10 +69,15 @@ class Service:
                 403, "this server is read-only: start hopgate serve without --read-only to change the store"
             )
 
-    def require_whole_store(self) -> None:
+    def require_whole_store(self, subject: str) -> None:
         """Refuse what is about the whole store where the server is bound to some scopes."""
         if self.settings.scopes is not None:
-            raise RefusedError(403, "this is about the whole store, and this server is bound to scopes")
+            bound = ", ".join(self.settings.scopes)
+            raise RefusedError(
+                403,
+                f"{subject} about the whole store, and this server is bound to {bound}: start hopgate serve without "
+                "--scope for that",
+            )
 
     def require_rows(self, count: int, name: str = "limit") -> int:
         """Refuse more rows than one answer may have."""

@@ -28,6 +28,8 @@ MANIFEST = "hopgate-backup.json"
 # So that the same rows are the same bytes on every server and in every session.
 _WRITTEN_ALIKE = {"TimeZone": "UTC", "DateStyle": "ISO", "extra_float_digits": "1", "bytea_output": "hex"}
 _CREATED = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)")
+# Made from the memories where they are restored: a backup of parts and one of a single table are the same.
+DERIVED = ("memory_keys",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +147,10 @@ def copied(connection: Connection[Any], table: str, columns: Mapping[str, str]) 
         "WHERE i.indrelid = to_regclass(%s) AND i.indisprimary ORDER BY a.attname",
         (table,),
     ).fetchall()
-    # Numbers by their value; texts by their bytes, whatever language the database has.
+    # Numbers by their value; texts by their bytes, whatever language the database has. Parts have no primary key.
     order = [
         f'"{name}"' if columns[name] in ("bigint", "integer", "boolean") else f'"{name}"::text COLLATE "C"'
-        for (name,) in key or [(name,) for name in columns]
+        for (name,) in key or [(name,) for name in (("id",) if table == "memories" else columns)]
     ]
     with connection.cursor() as cursor:
         statement = f"COPY (SELECT {names} FROM {table} ORDER BY {', '.join(order)}) TO STDOUT"
@@ -170,7 +172,7 @@ def _write(store: Store, archive: zipfile.ZipFile) -> Manifest:
         schema = migrate.status(connection).current or ""
         for table in own_tables():
             columns = columns_of(connection, table)
-            if not columns:
+            if not columns or table in DERIVED:
                 continue
             digest, rows = hashlib.sha256(), 0
             with archive.open(f"tables/{table}.copy", "w", force_zip64=True) as out:

@@ -12,7 +12,8 @@ from psycopg.errors import UniqueViolation
 from hopgate.memory import Memory, cleared
 from hopgate.store import memories, passage_rows, store_language, vectors
 from hopgate.store.fill import EmbeddedBatch
-from hopgate.store.memories import INCOMING, Written, row_values
+from hopgate.store.memories import Written, row_values
+from hopgate.store.memory_merge import INCOMING
 
 if TYPE_CHECKING:
     import numpy as np

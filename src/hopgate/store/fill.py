@@ -14,7 +14,7 @@ from hopgate.memory import Cleared, cleared
 from hopgate.passages import passage_text, passages
 from hopgate.redact import without_credentials
 from hopgate.sending import guarded
-from hopgate.store import clearance, connect, memory_words, passage_rows, vectors
+from hopgate.store import clearance, connect, memory_words, passage_rows, vector_index, vectors
 from hopgate.store.schema import place
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Embedding:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True
-            vectors.build_index(connection, place.search_path(connection))
+            vector_index.build_index(connection, place.search_path(connection))
 
 
 @dataclass(frozen=True, eq=False)

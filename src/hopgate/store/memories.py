@@ -16,15 +16,13 @@ from psycopg.errors import UniqueViolation
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.store import store_language
+from hopgate.store import memory_merge, store_language
+from hopgate.store.memory_merge import INCOMING
+from hopgate.store.memory_scopes import in_scopes
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-INCOMING = (
-    "external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
-    "title_length, thread, reply_to, dated, source, search_language"
-)
 # An owner's row without an external id is known by its own id, and one whose sensitivity is NULL counts as sensitive.
 KEY = "coalesce(external_id, id::text)"
 NAMED = "(external_id = ANY(%(names)s) OR external_id IS NULL AND id = ANY(%(numbers)s::bigint[]))"
@@ -40,6 +38,8 @@ _ROW = (
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
 
 CHUNK = 5000
+# So often a chunk is looked at again because others added some of its ids since.
+ATTEMPTS = 3
 _kinds: WeakKeyDictionary[Connection[Any], dict[str, str]] = WeakKeyDictionary()
 
 
@@ -106,7 +106,17 @@ def _copy(connection: Connection[Any], chunk: Sequence[Memory]) -> Written | Non
 
 
 def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
-    """Add or update a chunk, and say which memories changed."""
+    """Add or update a chunk, and say which memories changed; again where another process added some of it meanwhile."""
+    for _ in range(ATTEMPTS):
+        try:
+            with connection.transaction():
+                return _merged(connection, chunk)
+        except UniqueViolation:
+            continue
+    return _merged(connection, chunk)
+
+
+def _merged(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     kinds = array_columns(connection)
     connection.execute(
         "CREATE TEMP TABLE incoming (external_id text, content text, category text, tags text[], "
@@ -117,38 +127,7 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
             copy.write_row(row_values(memory))
-    own = f"CASE WHEN external_id ~ '^({_NUMBER})$' THEN external_id::bigint END"
-    connection.execute(
-        "SELECT FROM memories WHERE external_id IN (SELECT external_id FROM incoming) "
-        f"OR external_id IS NULL AND id IN (SELECT {own} FROM incoming) ORDER BY id FOR NO KEY UPDATE"
-    )
-    connection.execute(
-        "UPDATE memories m SET external_id = m.id::text "
-        f"FROM (SELECT {own} AS id FROM incoming) AS i WHERE m.external_id IS NULL AND m.id = i.id"
-    )
-    tags, keywords = (
-        f"i.{name}" if kinds[name] == "text[]" else f"hopgate_words(i.{name})" for name in ("tags", "expanded_keywords")
-    )
-    known = connection.execute(
-        f"SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM {tags}::text OR "
-        f"m.expanded_keywords::text IS DISTINCT FROM {keywords}::text, i.is_sensitive AND NOT m.is_sensitive, "
-        "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END, "
-        "coalesce(m.is_sensitive, true) AND NOT i.is_sensitive "
-        "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id"
-    ).fetchall()
-    connection.execute(
-        f"INSERT INTO memories ({INCOMING}) SELECT i.external_id, i.content, i.category, {tags}, {keywords}, "
-        "i.importance, i.is_sensitive, i.scope, coalesce(i.created_at, old.created_at, now()), i.title_length, "
-        "i.thread, i.reply_to, i.dated OR coalesce(old.dated, false), i.source, i.search_language "
-        "FROM incoming i LEFT JOIN memories old USING (external_id) "
-        "ON CONFLICT (external_id) DO UPDATE SET content = excluded.content, category = excluded.category, "
-        "tags = excluded.tags, expanded_keywords = excluded.expanded_keywords, importance = excluded.importance, "
-        # Sensitivity stays: a file that is read again does not know that somebody marked its memory since.
-        "is_sensitive = coalesce(memories.is_sensitive, true) OR excluded.is_sensitive, "
-        "scope = excluded.scope, created_at = excluded.created_at, "
-        "title_length = excluded.title_length, thread = excluded.thread, reply_to = excluded.reply_to, "
-        "dated = excluded.dated, source = excluded.source, search_language = excluded.search_language"
-    )
+    known = memory_merge.merge(connection, kinds, _NUMBER)
     connection.execute("DROP TABLE incoming")
     return Written(
         len(chunk),
@@ -165,7 +144,12 @@ def tidy(connection: Connection[Any]) -> None:
     # The memories before the counts, as whoever writes or counts them: see docs/reliability.md, the order of locks.
     connection.execute("LOCK TABLE memories IN SHARE UPDATE EXCLUSIVE MODE")
     connection.execute("SELECT hopgate_fold_words()")
-    connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
+    # Of a table in parts each part's.
+    connection.execute(
+        "SELECT gin_clean_pending_list(oid) FROM pg_class WHERE relkind = 'i' AND (oid = %(index)s::regclass "
+        "OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(index)s::regclass))",
+        {"index": "memories_search_vector"},
+    )
     connection.execute("ANALYZE memories, word_counts, word_changes, word_totals")
 
 
@@ -175,9 +159,20 @@ def fetch(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str,
     return {memory.external_id: memory for memory in map(_memory, found)}
 
 
-def fetch_by_id(connection: Connection[Any], ids: Sequence[int]) -> dict[int, Memory]:
-    """Read memories by the store's own id."""
-    rows = connection.execute(f"SELECT {_columns(connection)}, id FROM memories WHERE id = ANY(%s)", (list(ids),))
+def fetch_by_id(
+    connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
+) -> dict[int, Memory]:
+    """Read memories by the store's own id.
+
+    Parameters
+    ----------
+    scopes : sequence of str, optional
+        The scopes that they have, where the caller knows: only these scopes' parts are looked into.
+    """
+    rows = connection.execute(
+        f"SELECT {_columns(connection)}, id FROM memories WHERE id = ANY(%(ids)s){in_scopes(scopes)}",
+        {"ids": list(ids), "scopes": scopes},
+    )
     return {row[-1]: _memory(row) for row in rows}
 
 
@@ -306,23 +301,16 @@ def _columns(connection: Connection[Any]) -> str:
     return _ROW.format(**as_array)
 
 
-def weights(connection: Connection[Any], ids: Sequence[int]) -> dict[int, tuple[float, datetime]]:
-    """Importance and creation time of memories: all that the order after fusion needs."""
+def weights(
+    connection: Connection[Any], ids: Sequence[int], scopes: Sequence[str] | None = None
+) -> dict[int, tuple[float, datetime]]:
+    """Importance and creation time of memories, of these scopes if given: all that the order after fusion needs."""
     rows = connection.execute(
-        "SELECT id, least(greatest(coalesce(importance, 0.5), 0), 1), created_at FROM memories WHERE id = ANY(%s)",
-        (list(ids),),
+        "SELECT id, least(greatest(coalesce(importance, 0.5), 0), 1), created_at FROM memories "
+        f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}",
+        {"ids": list(ids), "scopes": scopes},
     )
     return {key: (float(importance), created_at) for key, importance, created_at in rows}
-
-
-def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[str]:
-    """Those of the scopes that no memory has."""
-    rows = connection.execute(
-        "SELECT asked FROM unnest(%s::text[]) AS asked "
-        "WHERE NOT EXISTS (SELECT 1 FROM memories WHERE scope = asked) ORDER BY asked",
-        (list(scopes),),
-    )
-    return [row[0] for row in rows]
 
 
 def all_ids(connection: Connection[Any]) -> list[int]:

@@ -71,7 +71,8 @@ def _retype(connection: Connection[Any], table: str) -> None:
         (table,),
     ).fetchall()
     for column, kind in columns:
-        with contextlib.suppress(errors.FeatureNotSupported, errors.InsufficientPrivilege), connection.transaction():
+        refused = (errors.FeatureNotSupported, errors.InsufficientPrivilege, errors.InvalidTableDefinition)
+        with contextlib.suppress(*refused), connection.transaction():
             connection.execute(f"ALTER TABLE {table} ALTER COLUMN {column} TYPE {kind}")
 
 

@@ -13,6 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.store import memories
 from hopgate.store.backup import Manifest, check_backup, columns_of, copied, own_tables, table_bytes, write_alike
 from hopgate.store.graph import graph_vectors
+from hopgate.store.partition import layout
 from hopgate.store.schema import migrate
 from hopgate.store.schema.migrate import HEAD
 
@@ -50,6 +51,8 @@ def read_backup(store: Store, path: Path) -> Manifest:
 
 
 def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    if layout.run_state(connection) is not None:
+        raise HopgateError("a run of hopgate db partition was not finished: go on with it, or give it up with --undo")
     write_alike(connection)
     there = [table for table in own_tables() if columns_of(connection, table)]
     if unknown := sorted(manifest.tables.keys() - set(there)):
@@ -75,6 +78,8 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
         if digest.hexdigest() != copy.sha256:
             raise HopgateError(f"the table {table} is not what the backup holds: nothing was restored")
         _continue_numbers(connection, table)
+        if table == "memories" and layout.parts(connection) > 1:
+            connection.execute("INSERT INTO memory_keys SELECT id, external_id FROM memories")
     for table in there:
         connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
@@ -86,7 +91,9 @@ def _in_order(connection: Connection[Any], tables: Sequence[str]) -> list[str]:
         "AND conrelid <> confrelid"
     )
     needs: dict[str, set[str]] = {table: set() for table in tables}
-    for table, other in rows:
+    for table, named in rows:
+        # Keys of memories in parts are written with the memories.
+        other = "memories" if named == "memory_keys" else named
         if table in needs and other in needs:
             needs[table].add(other)
     return list(TopologicalSorter(needs).static_order())

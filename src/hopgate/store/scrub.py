@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, LiteralString
 from psycopg import errors
 
 from hopgate.store import connect
+from hopgate.store.partition import layout
 from hopgate.store.schema import place
 
 if TYPE_CHECKING:
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 
     from hopgate.store.store import Store
 
-# The tables that hopgate reads and writes; an owner's others are left alone.
+# The tables that hopgate reads and writes; an owner's others are left alone. One in parts has samples of its own, and
+# its rows are in the parts.
 _TABLES = (
-    f"SELECT c.oid::regclass::text FROM pg_class c WHERE c.relkind = 'r' AND ({place.IS_OWN}) "
-    "AND pg_has_role(c.relowner, 'USAGE') ORDER BY 1"
+    f"SELECT c.oid::regclass::text, c.relkind = 'p' FROM pg_class c WHERE c.relkind IN ('r', 'p') "
+    f"AND ({place.IS_OWN}) AND pg_has_role(c.relowner, 'USAGE') ORDER BY 2, 1"
 )
 BEYOND = (
     "backups, exports, replicas and archives of the log keep what they copied",
@@ -52,10 +54,12 @@ def scrub(store: Store) -> Scrubbed:
         with connection.transaction():
             if path := place.search_path(connection):
                 connection.execute(f"SET search_path = {path}")
-            tables = [row[0] for row in connection.execute(_TABLES)]
+            tables = connection.execute(_TABLES).fetchall()
+            if layout.run_state(connection) is not None:
+                left.append("a copy that hopgate db partition did not finish: go on with it, or give it up with --undo")
         connection.autocommit = True
-        for table in tables:
-            connection.execute(f"VACUUM (FULL, ANALYZE) {table}")
+        for table, in_parts in tables:
+            connection.execute(f"ANALYZE {table}" if in_parts else f"VACUUM (FULL, ANALYZE) {table}")
         done.append(f"{len(tables)} tables were written anew, with their statistics")
         for what, statements in (
             ("the planner's statistics were written anew", ("VACUUM FULL pg_statistic",)),

@@ -319,31 +319,3 @@ def search_exactly(where: Connection[Any] | EmbeddingSpace | None, exact: bool |
     if exact is not None or where is None:
         return True if exact is None else exact
     return not (where.indexed if isinstance(where, EmbeddingSpace) else has_index(where))
-
-
-def build_index(connection: Connection[Any], path: str = "") -> None:
-    """Build the HNSW indexes beside running writers; the connection must be in autocommit mode.
-
-    Parameters
-    ----------
-    path : str
-        The search_path by which the tables are found; empty where the session's own is right.
-    """
-    # Try the lock instead of waiting for it: a waiting process holds a snapshot, and a concurrent build waits for every
-    # snapshot to end.
-    row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))").fetchone()
-    if not (row and row[0]):
-        return
-    # The build is several times slower once the graph no longer fits; 200,000 vectors of 384 halves take about 300 MB.
-    connection.execute("SET maintenance_work_mem = '1GB'")
-    if path:
-        connection.execute(f"SET search_path = {path}")
-    # The passages' first: whether there is an index is asked of the memories'.
-    for index, table in ((PASSAGE_INDEX, "passages"), (INDEX, "memories")):
-        connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
-        connection.execute(
-            f"CREATE INDEX CONCURRENTLY {index} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
-            "WITH (m = 16, ef_construction = 64)"
-        )
-    connection.execute("RESET maintenance_work_mem; RESET search_path")
-    connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from answering import answering
 from cli_run import Ran, Runner
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,26 +27,19 @@ from hopgate.memory import Cleared, Memory
 SECRET = "the safe opens with 4711"
 
 
-class StatingServer(ThreadingHTTPServer):
+class Stating:
     """States, of every memory that it is asked about, the memory itself; with `silent` it answers prose."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        self.url = ""
         self.asked: list[list[dict[str, Any]]] = []
         self.silent = False
         self.meanwhile: Callable[[], object] = bool
 
-
-class _Handler(BaseHTTPRequestHandler):
-    server: StatingServer
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        rows = json.loads(body["messages"][-1]["content"])
-        self.server.asked.append(rows)
-        self.server.meanwhile()
+    def answer(self, _: BaseHTTPRequestHandler, body: str) -> tuple[int, Any]:
+        rows = json.loads(json.loads(body)["messages"][-1]["content"])
+        self.asked.append(rows)
+        self.meanwhile()
         entries = [
             {
                 "id": row["id"],
@@ -54,25 +47,15 @@ class _Handler(BaseHTTPRequestHandler):
             }
             for row in rows
         ]
-        text = "I would rather not." if self.server.silent else json.dumps({"memories": entries})
-        raw = json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Keep the tests' output quiet."""
+        text = "I would rather not." if self.silent else json.dumps({"memories": entries})
+        return 200, {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
 
 
 @pytest.fixture
-def stating() -> Iterator[StatingServer]:
-    with StatingServer() as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+def stating() -> Iterator[Stating]:
+    running = Stating()
+    with answering(running.answer) as running.url:
         yield running
-        running.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -80,14 +63,13 @@ def run(capsys: pytest.CaptureFixture[str], dsn: str) -> Runner:
     return Runner(capsys, "--dsn", dsn)
 
 
-def state(run: Runner, stating: StatingServer, out: Path, *more: str, status: int = 0) -> Ran:
-    url = f"http://127.0.0.1:{stating.server_address[1]}/v1"
-    model = ("--extractor", "openai", "--model", "m", "--url", url, "--together", "2")
+def state(run: Runner, stating: Stating, out: Path, *more: str, status: int = 0) -> Ran:
+    model = ("--extractor", "openai", "--model", "m", "--url", stating.url, "--together", "2")
     return run("extract", *model, "--write", "statements", "--out", str(out), *more, status=status)
 
 
 def test_the_command_writes_a_file_that_build_takes_and_goes_on(
-    kb: KnowledgeBase, run: Runner, stating: StatingServer, tmp_path: Path
+    kb: KnowledgeBase, run: Runner, stating: Stating, tmp_path: Path
 ) -> None:
     turns = ["Kit: I keep bees now.", "Ada: Since when?", "Kit: They came in May."]
     for at, turn in enumerate(turns):
@@ -108,7 +90,7 @@ def test_the_command_writes_a_file_that_build_takes_and_goes_on(
 
 
 def test_a_model_that_states_nothing_ends_with_1(
-    kb: KnowledgeBase, run: Runner, stating: StatingServer, tmp_path: Path
+    kb: KnowledgeBase, run: Runner, stating: Stating, tmp_path: Path
 ) -> None:
     kb.add(Memory("m1", "Ada keeps the key."))
     stating.silent = True
@@ -171,7 +153,7 @@ def test_a_statement_is_about_the_memory(sentence: str, kept: bool) -> None:
 
 
 def test_what_turns_sensitive_meanwhile_is_not_sent_and_not_written(
-    kb: KnowledgeBase, run: Runner, stating: StatingServer, tmp_path: Path
+    kb: KnowledgeBase, run: Runner, stating: Stating, tmp_path: Path
 ) -> None:
     kb.add(*(Memory(f"m{number}", f"Kit keeps hive {number} in the garden.") for number in range(6)))
     stating.meanwhile = lambda: kb.mark_sensitive(["m1", "m2"])

@@ -14,7 +14,7 @@ from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.filters import Filters
 from hopgate.recall.legs.dense import as_text, dense_leg
-from hopgate.store import connect, vectors
+from hopgate.store import connect, vector_index, vectors
 
 DIMENSION = 8
 Rows = NDArray[np.float32]
@@ -45,7 +45,7 @@ def indexed(kb: KnowledgeBase, rows: Rows) -> Iterator[KnowledgeBase]:
     fill(kb, rows, ["rare" if n % 60 == 7 else "common" for n in range(len(rows))])
     with connect.connect(kb.store.dsn) as connection:
         connection.autocommit = True
-        vectors.build_index(connection)
+        vector_index.build_index(connection)
         connection.execute("ANALYZE memories")
     yield kb
 

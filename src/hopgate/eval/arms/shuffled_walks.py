@@ -21,7 +21,8 @@ from hopgate.graph.walk.mixed_ranking import QuerySeeds, WalkRanking, ranked_by_
 from hopgate.graph.walk.rank import Walk, batched_walks
 from hopgate.graph.walk.seeds import COMMON_SHARES
 from hopgate.recall.filters import Filters
-from hopgate.recall.legs.graph import GraphLeg, GraphRanking
+from hopgate.recall.legs.graph import GraphLeg
+from hopgate.recall.legs.graph_ranking import GraphRanking
 from hopgate.recall.legs.graph_seeds import LookedUp
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class WalkRecorder(GraphLeg):
     """
 
     facts_kept = FACTS_KEPT
+    needs_whole = True
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)

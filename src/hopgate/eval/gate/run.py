@@ -97,13 +97,15 @@ def gate_store(
     engine : Engine, optional
         Who asks, walks, tunes and draws, as for `run_gate`.
     """
+    from hopgate.graph.walk.walk_text import walk_from
     from hopgate.kb import KnowledgeBase
     from hopgate.store.frozen import FrozenStore
 
     options, policy = _planned(dataset, options, policy, plan, out)
     settings = kb.settings()
     with KnowledgeBase(FrozenStore(kb.store)) as frozen, tasks(engine or Engine()) as able:
-        frozen.graph_leg.configure(settings.walk)
+        if settings.walk is not None:
+            frozen.graph_leg.walk = walk_from(settings.walk)
         return _gate(frozen, settings, dataset, options, policy, plan, out, stage, "the store's graph", able)
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.revoke import revoke
+from hopgate.graph.walk.scope_graph import scope_graph
 from hopgate.store import memories
-from hopgate.store.graph import concept_rows, support_rows
+from hopgate.store.graph import concept_rows, scope_rows, support_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -22,6 +23,24 @@ class RemovalPreview:
     concepts: tuple[str, ...]
     edges: tuple[str, ...]
     edges_kept: int
+
+
+def scope_removal(connection: Connection[Any], scopes: Sequence[str], external_ids: Sequence[str]) -> RemovalPreview:
+    """Say what some scopes' own graph would lose with memories, whatever others say; unknown ids are refused."""
+    gone = set(memories.require(connection, external_ids))
+    ids = scope_rows.memories_of_scopes(connection, scopes, None)
+    before, after = (scope_graph(connection, part) for part in (ids, [key for key in ids if key not in gone]))
+    names = {key: aliases[0] for key, aliases in before.aliases.items()}
+    supported = {
+        (edge.row.src_id, edge.relation, edge.row.dst_id) for edge in before.edges if gone & {*edge.row.evidence}
+    }
+    kept = supported & {(edge.row.src_id, edge.relation, edge.row.dst_id) for edge in after.edges}
+    return RemovalPreview(
+        len(gone),
+        tuple(sorted(name for key, name in names.items() if key not in after.aliases)),
+        tuple(sorted(f"{names[one]} — {relation} → {names[other]}" for one, relation, other in supported - kept)),
+        len(kept),
+    )
 
 
 def removal_preview(connection: Connection[Any], external_ids: Sequence[str]) -> RemovalPreview:

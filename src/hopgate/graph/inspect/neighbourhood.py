@@ -121,10 +121,14 @@ def among(
     )
     edges = [DrawnEdge(*row) for row in found]
     if small and as_of is None and known_at is None:
-        known = {frozenset((edge.source, edge.target)) for edge in edges}
-        pairs = view_rows.together(connection, concept_ids, limit=3 * len(rows))
-        edges += [DrawnEdge(a, b, TOGETHER, n) for a, b, n in pairs if frozenset((a, b)) not in known]
+        edges = with_company(edges, view_rows.together(connection, concept_ids, limit=3 * len(rows)))
     return Neighbourhood(tuple(DrawnConcept(*row) for row in rows), tuple(edges), left_out, there - len(found))
+
+
+def with_company(edges: Sequence[DrawnEdge], pairs: Sequence[tuple[int, int, float]]) -> list[DrawnEdge]:
+    """Add a line between two concepts that the same memories talk about and no edge joins."""
+    known = {frozenset((edge.source, edge.target)) for edge in edges}
+    return [*edges, *(DrawnEdge(a, b, TOGETHER, n) for a, b, n in pairs if frozenset((a, b)) not in known)]
 
 
 def _told(moment: datetime | None) -> str | None:

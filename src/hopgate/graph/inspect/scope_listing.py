@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.graph.inspect.concept_detail import ConceptDetail
 from hopgate.graph.inspect.edges import Edge
 from hopgate.graph.names.normal import normalise
-from hopgate.graph.walk.scope_graph import ScopeGraph, scope_graph
+from hopgate.graph.walk.scope_graph import OwnEdge, ScopeGraph, scope_graph
 from hopgate.store import memories
-from hopgate.store.graph import scope_rows
+from hopgate.store.graph import concept_rows, scope_rows
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 
@@ -74,29 +75,65 @@ def scope_edges(
     """The edges that memories of these scopes support, all or one concept's, heaviest first; see `edges`."""
     ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
     own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
-    wanted = of if isinstance(of, int) else None
-    if isinstance(of, str):
-        normal = normalise(of)
-        wanted = next((name.concept_id for name in own.names if name.normal == normal), None)
-        if wanted is None:
-            raise HopgateError(f"there is no concept {of!r} in this scope: hopgate concepts list --scope shows them")
+    wanted = named_in(own, of) if isinstance(of, str) else of
     known = memories.external_ids(connection, ids)
-    found = []
-    for edge in own.edges:
-        row = edge.row
-        if wanted is not None and wanted not in (row.src_id, row.dst_id):
-            continue
-        if relation not in (None, edge.relation):
-            continue
-        inside = row.relation == NAME_INSIDE
-        found.append(
-            Edge(
-                own.aliases[row.src_id][0], edge.relation, own.aliases[row.dst_id][0], row.weight, row.valid_from,
-                row.valid_to, None if inside else row.recorded_at, row.retired_at,
-                tuple(known[memory] for memory in row.evidence),
-            )
-        )  # fmt: skip
+    found = [
+        edge_value(own, edge, known)
+        for edge in own.edges
+        if (wanted is None or wanted in (edge.row.src_id, edge.row.dst_id)) and relation in (None, edge.relation)
+    ]
     return sorted(found, key=_order)[:limit]
+
+
+def scope_concept(
+    connection: Connection[Any],
+    scopes: Sequence[str],
+    name: str | int,
+    *,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    limit: int = 20,
+) -> ConceptDetail:
+    """One concept as these scopes' memories have it; one that they do not talk about is refused."""
+    ids = scope_rows.memories_of_scopes(connection, scopes, None)
+    own = scope_graph(connection, ids)
+    key = named_in(own, name) if isinstance(name, str) else name
+    for concept in listed_concepts(own, scope_rows.memory_counts(connection, ids)):
+        if concept.id == key:
+            about = concept_rows.memories_about(connection, key, known_at=known_at, scopes=scopes, limit=limit)
+            edges = scope_edges(connection, scopes, of=key, as_of=as_of, known_at=known_at, limit=limit)
+            return ConceptDetail(concept, (), tuple(about), tuple(edges))
+    raise HopgateError(f"there is no concept {name}")
+
+
+def scope_pairs(connection: Connection[Any], scopes: Sequence[str]) -> list[tuple[int, int, float]]:
+    """Which concepts the scopes' edges join, with their weights; see `view_rows.all_pairs`."""
+    own = scope_graph(connection, scope_rows.memories_of_scopes(connection, scopes, None))
+    weights: dict[tuple[int, int], float] = {}
+    for edge in own.edges:
+        pair = edge.row.src_id, edge.row.dst_id
+        weights[pair] = weights.get(pair, 0.0) + edge.row.weight
+    return [(*pair, weight) for pair, weight in weights.items()]
+
+
+def named_in(own: ScopeGraph, name: str) -> int:
+    """Find the concept that a scope's memories call so; a name that they do not mention is refused."""
+    normal = normalise(name)
+    for known in own.names:
+        if known.normal == normal:
+            return known.concept_id
+    raise HopgateError(f"there is no concept {name!r} in this scope: hopgate concepts list --scope shows them")
+
+
+def edge_value(own: ScopeGraph, edge: OwnEdge, external_ids: Mapping[int, str]) -> Edge:
+    """Give an edge as its scope's memories name its ends and word it, with them alone as evidence."""
+    row = edge.row
+    since = None if row.relation == NAME_INSIDE else row.recorded_at
+    evidence = tuple(external_ids[memory] for memory in row.evidence)
+    source, target = own.aliases[row.src_id][0], own.aliases[row.dst_id][0]
+    return Edge(
+        source, edge.relation, target, row.weight, row.valid_from, row.valid_to, since, row.retired_at, evidence
+    )
 
 
 def _order(edge: Edge) -> tuple[Any, ...]:

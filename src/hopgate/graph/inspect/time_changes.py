@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -66,13 +67,19 @@ def history(connection: Connection[Any], name: str, *, limit: int) -> list[Edge]
     return [edge_of(row) for row in time_rows.versions(connection, concept.id, limit=limit)]
 
 
-def changes(connection: Connection[Any], since: datetime, until: datetime, *, axis: str, limit: int) -> EdgeChanges:
-    """What began and what ended after `since` and up to `until`, in valid time or in known time."""
+def period(since: datetime, until: datetime, axis: str) -> tuple[datetime, datetime]:
+    """Give two moments in UTC; a time that there is not, or moments the wrong way round, are refused."""
     if axis not in AXES:
         raise HopgateError(f"there is no time {axis!r}: say valid (when it was true) or known (when it was known)")
     first, last = utc(since), utc(until)
     if first > last:
         raise HopgateError("the first date is after the second one: exchange them")
+    return first, last
+
+
+def changes(connection: Connection[Any], since: datetime, until: datetime, *, axis: str, limit: int) -> EdgeChanges:
+    """What began and what ended after `since` and up to `until`, in valid time or in known time."""
+    first, last = period(since, until, axis)
     found = [time_rows.begun(connection, axis, first, last, ended=ended, limit=limit) for ended in (False, True)]
     began, ended = (tuple(edge_of(row) for row in rows) for rows in found)
     return EdgeChanges(began, ended)
@@ -86,8 +93,7 @@ def conflicts(connection: Connection[Any], name: str | None, *, limit: int) -> l
     return [Conflict(edge_of(known[older]), edge_of(known[newer]), bool(ended)) for older, newer, ended in pairs]
 
 
-def superseded(connection: Connection[Any], *, limit: int) -> list[SupersededMemory]:
-    """Memories that gave way to others, the last one first."""
-    return [
-        SupersededMemory(m, by, since, why or "") for m, by, since, why in time_rows.superseded(connection, limit=limit)
-    ]
+def superseded(connection: Connection[Any], *, scopes: Sequence[str] | None, limit: int) -> list[SupersededMemory]:
+    """Memories, all or of some scopes, that gave way to others, the last one first."""
+    rows = time_rows.superseded(connection, scopes=scopes, limit=limit)
+    return [SupersededMemory(m, by, since, why or "") for m, by, since, why in rows]

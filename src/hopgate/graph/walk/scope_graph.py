@@ -30,12 +30,14 @@ ALWAYS = datetime.min.replace(tzinfo=UTC)
 class OwnEdge:
     """An edge that memories of a scope support: its row, how they word its relation, and where its vector is.
 
-    A link by names alone has a negative id, and no evidence.
+    A link by names alone has a negative id, and no evidence. `single_valued` where its relation has one object at a
+    time.
     """
 
     row: EdgeRow
     relation: str
     edge_id: int
+    single_valued: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +103,24 @@ class ScopeSight:
     own: ScopeGraph
 
 
+def scope_sight(connection: Connection[Any], scopes: Sequence[str]) -> ScopeSight:
+    """What may be shown to some scopes: their memories, and what these say by now."""
+    ids = scope_rows.memories_of_scopes(connection, scopes, None)
+    return ScopeSight(frozenset(ids), scope_graph(connection, ids))
+
+
 def scope_graph(
     connection: Connection[Any],
     memory_ids: Sequence[int],
     *,
     as_of: datetime | None = None,
     known_at: datetime | None = None,
+    versions: bool = False,
 ) -> ScopeGraph:
-    """Derive the graph of some memories, as it was true as of a time and known at a time."""
+    """Derive the graph of some memories, as it was true as of a time and known at a time.
+
+    With `versions` every version of its edges, also those that are believed no more, whatever the times.
+    """
     names = scope_rows.names(connection, memory_ids)
     ids = scope_rows.edge_ids(connection, memory_ids)
     groups: dict[FactGroup, list[CanonicalFact]] = defaultdict(list)
@@ -119,15 +131,16 @@ def scope_graph(
         wordings[fact.relation][stated.raw] += 1
     worded = {relation: min(raw, key=lambda one: (-raw[one], one)) for relation, raw in wordings.items()}
     below = count(-1, -1)
-    rows = [
-        row
+    edges = [
+        OwnEdge(
+            row,
+            worded[row.relation],
+            ids.get((row.src_id, row.relation, row.dst_id)) or next(below),
+            group.dst_id is None,
+        )
         for group, facts in groups.items()
         for row in versioned_rows(group, facts)
-        if _visible(row, utc(as_of), utc(known_at))
-    ]
-    edges = [
-        OwnEdge(row, worded[row.relation], ids.get((row.src_id, row.relation, row.dst_id)) or next(below))
-        for row in rows
+        if versions or _visible(row, utc(as_of), utc(known_at))
     ]
     own = ScopeGraph(names, ())
     number = {concept: place for place, concept in enumerate(own.concept_ids)}

@@ -10,6 +10,7 @@ from hopgate.memory import Memory
 from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
+from hopgate.store.memory_scopes import in_scopes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +41,7 @@ WITH whole AS MATERIALIZED (
 part AS MATERIALIZED ({part}),
 nearest AS MATERIALIZED (
   SELECT id, {best} AS distance FROM memories
-  WHERE id IN (SELECT id FROM whole UNION SELECT id FROM part) ORDER BY distance, id LIMIT %(depth)s
+  WHERE id IN (SELECT id FROM whole UNION SELECT id FROM part) AND {filters} ORDER BY distance, id LIMIT %(depth)s
 )
 SELECT id, 1 - distance AS score FROM nearest ORDER BY score DESC, id
 """
@@ -91,11 +92,20 @@ def dense_leg(
     return _search(connection, nearest(condition, exact=True, passages=passages), values)
 
 
-def dense_scores(connection: Connection[Any], vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, float]:
-    """Give the cosine of the query's vector and each memory's, or its best passage's; none without a vector."""
+def dense_scores(
+    connection: Connection[Any], vector: NDArray[np.float32], ids: Sequence[int], scopes: Sequence[str] | None = None
+) -> dict[int, float]:
+    """Give the cosine of the query's vector and each memory's, or its best passage's; none without a vector.
+
+    Parameters
+    ----------
+    scopes : sequence of str, optional
+        The scopes that the memories have, where the caller knows: only these scopes' parts are looked into.
+    """
     rows = connection.execute(
-        f"SELECT id, 1 - {BEST_DISTANCE} FROM memories WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL",
-        {"vector": as_text(vector), "ids": list(ids)},
+        f"SELECT id, 1 - {BEST_DISTANCE} FROM memories WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL"
+        f"{in_scopes(scopes)}",
+        {"vector": as_text(vector), "ids": list(ids), "scopes": scopes},
     )
     return dict(rows.fetchall())
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from hopgate.recall.filters import Filters
+from hopgate.recall.legs.allowed_memories import allowed_memories
+from hopgate.recall.legs.graph_ranking import GraphRanking, WalkTrace
 from hopgate.recall.legs.scope_views import ScopeViews
+from hopgate.store import setting_rows
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.graph.walk.adaptive import Mixture
     from hopgate.graph.walk.explain import PathPart
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
@@ -24,49 +27,16 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded
     from hopgate.graph.walk.rank import Walk
     from hopgate.graph.walk.scope_graph import ScopeSight
-    from hopgate.graph.walk.seeds import Restart
+    from hopgate.graph.walk.scope_matrices import ScopeMatrices
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
-Leg = list[tuple[int, float]]
 
+@dataclass
+class _Followed:
+    """The version of the graph that a leg has seen, and with it those that walk over the same."""
 
-@dataclass(frozen=True, slots=True)
-class WalkTrace:
-    """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
-
-    `walks` has the walks from memories, names and facts, a column each; hops have none. `asked` says as of when, where
-    the query itself says so. `sight` is what may be shown of a walk that passed through other scopes.
-    """
-
-    matrix: GraphMatrix
-    start: Restart
-    walk: Walk
-    mixture: Mixture
-    walks: NDArray[np.float64] | None = None
-    asked: str = ""
-    sight: ScopeSight | None = None
-
-
-class GraphRanking(NamedTuple):
-    """What the graph leg gives.
-
-    Parameters
-    ----------
-    hits : list of (int, float)
-        The memories of the graph that walks visit most, best first.
-    trace : WalkTrace, optional
-        The walk that ranked them; none where there is no graph.
-    scores : dict
-        The score of every memory of the base, also of those that the graph does not have: what their mass is worth.
-    blind : frozenset of int
-        Those of the base that the graph does not have: sensitive, new, or linked to nothing.
-    """
-
-    hits: Leg
-    trace: WalkTrace | None
-    scores: dict[int, float]
-    blind: frozenset[int] = frozenset()
+    version: int = -1
 
 
 class GraphLeg:
@@ -88,6 +58,8 @@ class GraphLeg:
 
     # So many times as many facts are looked up as are walked from.
     facts_kept = 1
+    # Whether every query's whole graph is kept, for an evaluation to change.
+    needs_whole = False
 
     def __init__(
         self,
@@ -99,20 +71,15 @@ class GraphLeg:
     ) -> None:
         self._store = store
         self._walk = walk
-        self._text: str | None = None
         self._hops = hops
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
         self._scope_views = ScopeViews()
-        self._version = -1
+        self._followed = _Followed()
 
     @property
     def walk(self) -> Walk:
         """How the leg seeds and walks; another may be set, and holds from the next query on."""
-        if self._text is not None:
-            from hopgate.graph.walk.walk_text import walk_from
-
-            return walk_from(self._text)
         if self._walk is None:
             from hopgate.graph.walk.rank import Walk
 
@@ -123,9 +90,17 @@ class GraphLeg:
     def walk(self, walk: Walk) -> None:
         self._walk = walk
 
-    def configure(self, text: str | None) -> None:
-        """Walk as a setting says, from the next query on; none is the leg's own walk again."""
-        self._text = text
+    def walking(self, text: str | None) -> GraphLeg:
+        """Give this leg, walking as a setting says; what it has loaded is shared, and queries at once may differ."""
+        if text is None:
+            return self
+        from hopgate.graph.walk.walk_text import walk_from
+
+        # Made before the copy, so that both have the same ones.
+        _ = self._matrices, self.scope_matrices
+        other = copy(self)
+        other.walk = walk_from(text)
+        return other
 
     def variant(self, *, walk: Walk | None = None, hops: Hops | None = None, shuffle: int | None = None) -> GraphLeg:
         """Give another leg over the same store, by default with the same seeding."""
@@ -133,15 +108,13 @@ class GraphLeg:
 
     def follows(self, version: int) -> bool:
         """Whether the leg has seen this version of the graph."""
-        return self._version == version
+        return self._followed.version == version
 
     def follow(self, version: int, filters: Filters) -> None:
         """Bring the leg's graph up to a version, or one that came since, so that `look_up` finds it ready."""
         with self._store.transaction() as connection:
-            whole = self._matrices.get(_config(filters), connection)
-            matrix = self.view(connection, whole, filters)
-            self._sight(connection, matrix, filters)
-        self._version = version
+            self._sight(connection, self._seen(connection, filters)[1], filters)
+        self._followed.version = version
 
     def look_up(
         self, query: str, vector: NDArray[np.float32] | None, filters: Filters, *, exact: bool | None = None
@@ -163,8 +136,7 @@ class GraphLeg:
         near = self.facts_kept * seeding.near_facts
 
         def found_as(filters: Filters) -> LookedUp:
-            whole = self._matrices.get(_config(filters), connection)
-            matrix = self.view(connection, whole, filters)
+            whole, matrix = self._seen(connection, filters)
             seen = look_up(connection, whole, matrix, query, vector, filters, seeding, near=near, exact=bool(exact))
             return seen._replace(sight=self._sight(connection, matrix, filters))
 
@@ -215,7 +187,7 @@ class GraphLeg:
         begun = seeded(matrix, self.seeds(found, base, legs or {}), walk.seeding)
         if self._hops is not None:
             return self._by_hops(begun, found, walk, filters)
-        allowed = self._allowed(matrix, filters, found.sight)
+        allowed = allowed_memories(matrix, filters, found.sight)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, begun.starts, walk, exact=bool(exact), all_memories=allowed is not None)
         ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
@@ -243,13 +215,13 @@ class GraphLeg:
         from hopgate.graph.walk.top_k import top_k
 
         with self._store.transaction() as connection:
-            matrix = self.view(connection, self._matrices.get(_config(filters), connection), filters)
+            matrix = self._seen(connection, filters)[1]
             sight = self._sight(connection, matrix, filters)
         places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
         linked = {key: at for key, at in places.items() if at >= 0 and not matrix.graph.dangling[at]}
         if not linked:
             return GraphRanking([], None, {})
-        walk, allowed = replace(self.walk, depth=depth), self._allowed(matrix, filters, sight)
+        walk, allowed = replace(self.walk, depth=depth), allowed_memories(matrix, filters, sight)
         found = starts(matrix.graph, memories={at: belief[key] for key, at in linked.items()}, seeding=walk.seeding)
         walks = source_walks(matrix.graph, found, walk, all_memories=True)
         scores = walks[:, 0]
@@ -275,6 +247,22 @@ class GraphLeg:
         from hopgate.graph.walk.matrix_cache import MatrixCache, matrix_directory
 
         return MatrixCache(self._store, matrix_directory())
+
+    @cached_property
+    def scope_matrices(self) -> ScopeMatrices:
+        """The matrices of scopes that were asked for."""
+        from hopgate.graph.walk.scope_matrices import ScopeMatrices
+
+        return ScopeMatrices(self._store)
+
+    def _seen(self, connection: Connection[Any], filters: Filters) -> tuple[GraphMatrix, GraphMatrix]:
+        """The graph at this time and what a query walks; within walls the scopes' own, and no more is read."""
+        walled = filters.scopes is not None and setting_rows.scopes(connection) != setting_rows.SHARED
+        if walled and self._shuffle is None and not self.needs_whole:
+            own = self.scope_matrices.get(connection, filters.scopes or (), _config(filters))
+            return own, own
+        whole = self._matrices.get(_config(filters), connection)
+        return whole, self.view(connection, whole, filters)
 
     def view(
         self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters, *, derived: bool = True
@@ -321,26 +309,6 @@ class GraphLeg:
         scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
         trace = WalkTrace(found.matrix, start, self.walk, mixture, None, found.asked, found.sight)
         return GraphRanking(hits, trace, scores, begun.blind)
-
-    def _allowed(
-        self, matrix: GraphMatrix, filters: Filters, sight: ScopeSight | None = None
-    ) -> NDArray[np.bool_] | None:
-        """Which memories may be returned: not those in context already, nor of a whole graph another scope's.
-
-        With a cluster, only those that are linked to its concepts.
-        """
-        import numpy as np
-
-        if not filters.exclude and sight is None and filters.concepts is None:
-            return None
-        allowed = np.ones(len(matrix.memory_ids), dtype=bool)
-        if sight is not None:
-            allowed = np.isin(matrix.memory_ids, np.fromiter(sight.memory_ids, np.int64, len(sight.memory_ids)))
-        if filters.concepts is not None:
-            allowed &= matrix.linked_to(filters.concepts)
-        places = matrix.memories(filters.exclude)
-        allowed[places[places >= 0]] = False
-        return allowed
 
 
 def _config(filters: Filters) -> MatrixConfig:

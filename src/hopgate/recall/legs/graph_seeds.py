@@ -32,7 +32,7 @@ class LookedUp(NamedTuple):
     Parameters
     ----------
     whole, matrix : GraphMatrix
-        The graph at this time, and the scope's part of it.
+        The graph at this time, and the scope's part of it; both are the part where no more was read.
     concepts : list of int
         What the query names.
     facts, statements : list of (int, float)

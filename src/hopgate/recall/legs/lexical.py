@@ -10,6 +10,7 @@ from hopgate.recall.filters import Filters
 from hopgate.recall.legs.bm25 import scored, with_bm25
 from hopgate.recall.legs.query_words import QueryWords, query_words
 from hopgate.recall.legs.ts_rank import MIN_RANK, ranked_by_ts_rank, with_ts_rank
+from hopgate.store.memory_scopes import in_scopes
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -76,7 +77,7 @@ def lexical_scores(
     Parameters
     ----------
     filters : Filters, optional
-        Words are counted in its scope, as `lexical_leg` does; nothing is filtered by it.
+        Words are counted in its scope, as `lexical_leg` does; the memories are of it, and nothing else is filtered.
     ranker : {"bm25", "ts_rank"}
         BM25's scores are those of the leg; those of ts_rank are of any word, without the leg's cap.
     words : QueryWords, optional
@@ -86,11 +87,11 @@ def lexical_scores(
     words = words or query_words(connection, query, filters or Filters())
     if not ids or not words.lexemes:
         return dict.fromkeys(ids, 0.0)
-    statement, values = _scored(words, ranker)
-    found = dict(connection.execute(statement, {**values, "ids": list(ids)}).fetchall())
+    scopes = filters.scopes if filters else None
+    statement, values = _scored(words, ranker, f"id = ANY(%(ids)s::bigint[]){in_scopes(scopes)}")
+    found = dict(connection.execute(statement, {**values, "ids": list(ids), "scopes": scopes}).fetchall())
     return {key: found.get(key, 0.0) for key in ids}
 
 
-def _scored(words: QueryWords, ranker: LexicalRanker) -> tuple[str, dict[str, Any]]:
-    condition = "id = ANY(%(ids)s::bigint[])"
+def _scored(words: QueryWords, ranker: LexicalRanker, condition: str) -> tuple[str, dict[str, Any]]:
     return scored(words, condition) if ranker == "bm25" else ranked_by_ts_rank(words, condition)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
@@ -17,11 +18,9 @@ from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 
 if TYPE_CHECKING:
-    from hopgate.store.graph.concept_rows import Concept
+    from hopgate.graph.inspect.concept_detail import ConceptDetail
 
 router = APIRouter(prefix=f"{PREFIX}/concepts", tags=["graph"])
-# A store whose scopes have more concepts than this has its own way of looking for one.
-MOST = 1_000_000
 
 
 @router.get("", response_model=ConceptsAnswer)
@@ -55,26 +54,20 @@ def get_concept(
 ) -> ConceptDetailAnswer:
     """Look at one concept: its names, its memories, its edges."""
     served.require_rows(limit)
-    bound = served.scope(None)
-    concept = _within(id, bound, served) if bound is not None else None
-    try:
-        detail = served.kb.graph.concept(id, as_of=as_of, known_at=known_at, limit=limit)
-    except HopgateError as error:
-        raise RefusedError(404, str(error)) from None
+    detail = concept_of(id, served, as_of=as_of, known_at=known_at, limit=limit)
     known = (served.kb.get(key) for key in detail.memories)
-    edges = detail.edges
-    if bound is not None:
-        edges = tuple(served.kb.graph.edges(id, as_of=as_of, known_at=known_at, scope=bound, limit=limit))
     return ConceptDetailAnswer(
-        **asdict(concept or detail.concept),
-        memories=[shown(memory, served) for memory in known if memory and (bound is None or memory.scope in bound)],
-        edges=[edge_answer(edge) for edge in edges],
+        **asdict(detail.concept),
+        memories=[shown(memory, served) for memory in known if memory],
+        edges=[edge_answer(edge) for edge in detail.edges],
     )
 
 
-def _within(key: int, scopes: list[str], served: Service) -> Concept:
-    """The concept as some scopes' memories name it; one that they do not talk about is not there."""
-    for concept in served.kb.graph.concepts(scope=scopes, limit=MOST):
-        if concept.id == key:
-            return concept
-    raise RefusedError(404, f"there is no concept {key}")
+def concept_of(
+    key: int, served: Service, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 1
+) -> ConceptDetail:
+    """Give a concept as the request may see it; one that its scopes do not talk about is not there."""
+    try:
+        return served.kb.graph.concept(key, as_of=as_of, known_at=known_at, scope=served.scope(None), limit=limit)
+    except HopgateError as error:
+        raise RefusedError(404, str(error)) from None

@@ -39,7 +39,7 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-a
 @router.get("", response_model=GatesAnswer)
 def list_gates(served: Served) -> GatesAnswer:
     """List the gates of this store, and the questions that one may be run on."""
-    served.require_whole_store()
+    served.require_whole_store("gates are")
     in_force = _in_force(served)
     return GatesAnswer(
         gates=[_answer(run, served, in_force) for run in served.gates.list()], questions=served.gates.questions
@@ -49,7 +49,7 @@ def list_gates(served: Served) -> GatesAnswer:
 @router.post("", response_model=GateAnswer, status_code=202)
 def run_gate(asked: GateRequest, served: Served) -> GateAnswer:
     """Begin a gate on this store's graph as it is; one runs at a time."""
-    served.require_whole_store()
+    served.require_whole_store("gates are")
     served.require_writing()
     run = served.gates.begin(asked.questions, asked.model_dump(exclude={"questions"}))
     return _answer(run, served, set())
@@ -58,7 +58,7 @@ def run_gate(asked: GateRequest, served: Served) -> GateAnswer:
 @router.get("/{id}", response_model=GateDetailAnswer)
 def get_gate(id: GateId, served: Served) -> GateDetailAnswer:
     """Say how far a gate is, and what it decided."""
-    served.require_whole_store()
+    served.require_whole_store("gates are")
     run = served.gates.get(id)
     report = served.gates.report(id) if run.state == "done" else None
     return GateDetailAnswer(**_answer(run, served, _in_force(served)).model_dump(), report=report)
@@ -67,7 +67,7 @@ def get_gate(id: GateId, served: Served) -> GateDetailAnswer:
 @router.post("/{id}/cancel", response_model=GateAnswer)
 def cancel_gate(id: GateId, served: Served) -> GateAnswer:
     """End a gate that is running."""
-    served.require_whole_store()
+    served.require_whole_store("gates are")
     served.require_writing()
     return _answer(served.gates.cancel(id), served, set())
 
@@ -75,7 +75,7 @@ def cancel_gate(id: GateId, served: Served) -> GateAnswer:
 @router.get("/{id}/report", response_class=HTMLResponse)
 def get_report(id: GateId, served: Served) -> HTMLResponse:
     """The report as a page."""
-    served.require_whole_store()
+    served.require_whole_store("gates are")
     served.gates.report(id)
     page = (served.gates.place(id) / PAGE).read_text(encoding="utf-8")
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
@@ -84,7 +84,7 @@ def get_report(id: GateId, served: Served) -> HTMLResponse:
 @router.get("/{id}/compare/{other}", response_model=GateComparisonAnswer)
 def compare(id: GateId, other: GateId, served: Served) -> GateComparisonAnswer:
     """Lay two gates side by side."""
-    served.require_whole_store()
+    served.require_whole_store("gates are")
     one, two = served.gates.report(id), served.gates.report(other)
     first, second = (_judged(served.gates.place(key)) for key in (id, other))
     in_force = _in_force(served)
@@ -99,7 +99,7 @@ def compare(id: GateId, other: GateId, served: Served) -> GateComparisonAnswer:
 @router.post("/{id}/apply", response_model=AppliedAnswer)
 def apply(id: GateId, asked: ApplyRequest, served: Served) -> AppliedAnswer:
     """Make the configuration that a gate chose the store's own, where it opened."""
-    served.require_whole_store()
+    served.require_whole_store("gates are")
     served.require_writing()
     served.gates.report(id)
     place = served.gates.place(id)

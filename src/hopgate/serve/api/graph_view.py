@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix=f"{PREFIX}/graph", tags=["explorer"])
 # What is asked of the browser: benchmarks/explorer.py measures it.
 MOST = 5000
+MOST_COUNTED = 1_000_000
 # Of a memory on a walk so many characters.
 SHOWN = 32
 
@@ -39,20 +40,23 @@ SHOWN = 32
 @router.get("/overview", response_model=GraphOverviewAnswer)
 def overview(served: Served) -> GraphOverviewAnswer:
     """Say how large the graph is."""
-    served.require_whole_store()
-    counts = served.kb.graph.counts()
+    scopes, graph = served.scope(None), served.kb.graph
+    if scopes is not None:
+        concepts, edges = graph.concepts(scope=scopes, limit=MOST_COUNTED), graph.edges(scope=scopes)
+        return GraphOverviewAnswer(concepts=len(concepts), edges=len(edges))
+    counts = graph.counts()
     return GraphOverviewAnswer(concepts=counts["concepts"], edges=counts["edges"])
 
 
 @router.get("/clusters", response_model=DrawnClustersAnswer)
 def drawn_clusters(served: Served) -> DrawnClustersAnswer:
     """Give the clusters of the graph, and what joins them; they are found when they are first asked for."""
-    served.require_whole_store()
-    found = served.kb.graph.clusters()
+    scopes = served.scope(None)
+    found = served.kb.graph.clusters(scope=scopes)
     several = [one for one in found if len(one) > 1]
     place, weights = found.assignment, defaultdict[tuple[int, int], float](float)
     kept = {one.id for one in several}
-    for source, target, weight in served.kb.graph.joined_pairs():
+    for source, target, weight in served.kb.graph.joined_pairs(scope=scopes):
         one, other = sorted((place.get(source, 0), place.get(target, 0)))
         if one != other and one in kept and other in kept:
             weights[one, other] += weight
@@ -85,11 +89,11 @@ def view(
     limit: Annotated[int, Query(description="At most so many concepts.", ge=1, le=MOST)] = 100,
 ) -> JSONResponse:
     """Give a part of the graph: around a concept, of a cluster, or the largest concepts of all."""
-    served.require_whole_store()
+    scopes, graph = served.scope(None), served.kb.graph
     try:
-        among = None if cluster is None else [one.id for one in served.kb.graph.clusters().members(cluster)]
-        found = served.kb.graph.neighbourhood(
-            concept, among=among, depth=depth, as_of=as_of, known_at=known_at, limit=limit
+        among = None if cluster is None else [one.id for one in graph.clusters(scope=scopes).members(cluster)]
+        found = graph.neighbourhood(
+            concept, among=among, depth=depth, as_of=as_of, known_at=known_at, scope=scopes, limit=limit
         )
     except HopgateError as error:
         raise RefusedError(404, str(error)) from None
@@ -100,13 +104,13 @@ def view(
 @router.post("/walk", response_model=WalkAnswer)
 def walk(asked: WalkRequest, served: Served) -> WalkAnswer:
     """Walk from a question as recall does, and give what that visits most, step by step."""
-    served.require_whole_store()
+    scopes, graph = served.scope(None), served.kb.graph
     if len(asked.query) > served.settings.max_query:
         raise RefusedError(422, f"a query has at most {served.settings.max_query:,} characters here: shorten it")
-    found = served.kb.graph.walk(asked.query, memories=asked.memories, concepts=asked.concepts, as_of=asked.as_of)
+    found = graph.walk(asked.query, memories=asked.memories, concepts=asked.concepts, as_of=asked.as_of, scope=scopes)
     steps, places = found.steps(), {name: at for at, name in enumerate(found.nodes)}
     ids = [node.concept_id for node in found.nodes.values() if node.concept_id is not None]
-    drawn = served.kb.graph.neighbourhood(among=ids, limit=max(1, len(ids)))
+    drawn = graph.neighbourhood(among=ids, scope=scopes, limit=max(1, len(ids)))
     relations = _relations(found, drawn)
     kinds = {concept.id: concept.kind for concept in drawn.concepts}
     return WalkAnswer(

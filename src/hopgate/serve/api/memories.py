@@ -114,8 +114,8 @@ def shown(memory: Memory, served: Service) -> MemoryAnswer:
         scope=memory.scope,
         created_at=memory.created_at,
         thread=memory.thread if open_ else None,
-        reply_to=memory.reply_to,
+        reply_to=served.named(memory.reply_to),
         language=memory.language,
-        superseded_by=memory.superseded_by,
+        superseded_by=served.named(memory.superseded_by),
         superseded_at=memory.superseded_at,
     )

@@ -33,13 +33,15 @@ if TYPE_CHECKING:
     from hopgate.store.mend_rows import MendEntry
 
 router = APIRouter(prefix=f"{PREFIX}/mend", tags=["explorer"])
+# What a server that is bound to scopes refuses: it would show or move what others say.
+MERGES, CURATION, THE_LOG = "merges are", "curation is", "the log is"
 EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)]
 
 
 @router.get("/merges", response_model=MergeProposalsAnswer)
 def merge_proposals(served: Served, limit: Limit = 50) -> MergeProposalsAnswer:
     """List the names that may be one concept, the most alike first."""
-    served.require_whole_store()
+    served.require_whole_store(MERGES)
     found = served.kb.upkeep.mend.merge_proposals(limit=served.require_rows(limit))
     return MergeProposalsAnswer(proposals=[MergeProposalAnswer(**asdict(one)) for one in found])
 
@@ -47,28 +49,28 @@ def merge_proposals(served: Served, limit: Limit = 50) -> MergeProposalsAnswer:
 @router.post("/merges/preview", response_model=ChangeAnswer)
 def preview_merge(asked: MergeRequest, served: Served) -> ChangeAnswer:
     """Say what a merge would change; nothing does."""
-    _require_mending(served)
+    _require_mending(served, MERGES)
     return ChangeAnswer(**asdict(served.kb.upkeep.mend.preview_merge(asked.kept, asked.merged)))
 
 
 @router.post("/merges", response_model=MendEntryAnswer)
 def accept_merge(asked: MergeRequest, served: Served) -> MendEntryAnswer:
     """Make two concepts one."""
-    _require_mending(served)
+    _require_mending(served, MERGES)
     return _entry(served.kb.upkeep.mend.merge(asked.kept, asked.merged))
 
 
 @router.post("/merges/refuse", response_model=MendEntryAnswer)
 def refuse_merge(asked: KeepApartRequest, served: Served) -> MendEntryAnswer:
     """Keep a name apart from the one it resembles."""
-    _require_mending(served)
+    _require_mending(served, MERGES)
     return _entry(served.kb.upkeep.mend.keep_apart(asked.name))
 
 
 @router.get("/curation", response_model=CurationsAnswer)
 def curation(served: Served, limit: Limit = 20) -> CurationsAnswer:
     """List memories that repeat, extend or contradict others, with both texts."""
-    served.require_whole_store()
+    served.require_whole_store(CURATION)
     found = served.kb.upkeep.mend.curation(limit=served.require_rows(limit))
     return CurationsAnswer(proposals=[_proposal(one, served) for one in found])
 
@@ -76,7 +78,7 @@ def curation(served: Served, limit: Limit = 20) -> CurationsAnswer:
 @router.post("/curation", response_model=MendEntryAnswer)
 def accept_curation(asked: CurationRequest, served: Served) -> MendEntryAnswer:
     """Let a memory give way to another: it gets a tombstone, and recall leaves it out."""
-    _require_mending(served)
+    _require_mending(served, CURATION)
     for key in (asked.memory, asked.older):
         served.memory(key)
     chosen = Proposal(Action(asked.action), asked.memory, asked.older, asked.reason)
@@ -86,35 +88,36 @@ def accept_curation(asked: CurationRequest, served: Served) -> MendEntryAnswer:
 @router.post("/removal/preview", response_model=RemovalAnswer)
 def preview_removal(asked: RemovalRequest, served: Served) -> RemovalAnswer:
     """Say what would go from the graph with memories that are deleted or marked as sensitive; nothing does."""
-    _require_mending(served)
-    return RemovalAnswer(**asdict(served.kb.upkeep.mend.preview_removal(_known(asked, served))))
+    served.require_writing()
+    preview = served.kb.upkeep.mend.preview_removal(_known(asked, served), scope=served.scope(None))
+    return RemovalAnswer(**asdict(preview))
 
 
 @router.post("/sensitive", response_model=MendEntryAnswer)
 def mark_sensitive(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Mark memories as sensitive: all that was made of their texts goes at once."""
-    _require_mending(served)
+    served.require_writing()
     return _entry(served.kb.upkeep.mend.mark_sensitive(_known(asked, served)))
 
 
 @router.post("/delete", response_model=MendEntryAnswer)
 def delete(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Delete memories, and what only they supported."""
-    _require_mending(served)
+    served.require_writing()
     return _entry(served.kb.upkeep.mend.delete(_known(asked, served)))
 
 
 @router.get("/log", response_model=MendLogAnswer)
 def mend_log(served: Served, limit: Limit = 50) -> MendLogAnswer:
     """Give what was changed by hand, the last entry first."""
-    served.require_whole_store()
+    served.require_whole_store(THE_LOG)
     return MendLogAnswer(entries=[_entry(one) for one in served.kb.upkeep.mend.log(limit=served.require_rows(limit))])
 
 
 @router.post("/log/{id}/undo", response_model=MendEntryAnswer)
 def undo(id: EntryId, served: Served) -> MendEntryAnswer:
     """Take an entry of the log back."""
-    _require_mending(served)
+    _require_mending(served, THE_LOG)
     try:
         entry = served.kb.upkeep.mend.entry(id)
     except HopgateError as error:
@@ -127,9 +130,9 @@ def undo(id: EntryId, served: Served) -> MendEntryAnswer:
     return _entry(served.kb.upkeep.mend.undo(id))
 
 
-def _require_mending(served: Service) -> None:
+def _require_mending(served: Service, subject: str) -> None:
     served.require_writing()
-    served.require_whole_store()
+    served.require_whole_store(subject)
 
 
 def _known(asked: RemovalRequest, served: Service) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from hopgate.errors import HopgateError
 from hopgate.serve.access import PREFIX
+from hopgate.serve.api.concepts import concept_of
 from hopgate.serve.api.edges import edge_answer
 from hopgate.serve.api.models.values import ConceptId, Limit, Moment
 from hopgate.serve.api.models.views import (
@@ -19,7 +19,6 @@ from hopgate.serve.api.models.views import (
     SpanAnswer,
     SupersededAnswer,
 )
-from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served
 
 router = APIRouter(prefix=f"{PREFIX}/timeline", tags=["explorer"])
@@ -28,19 +27,14 @@ router = APIRouter(prefix=f"{PREFIX}/timeline", tags=["explorer"])
 @router.get("/span", response_model=SpanAnswer)
 def time_span(served: Served) -> SpanAnswer:
     """Say how far valid time and known time reach."""
-    served.require_whole_store()
-    return SpanAnswer(**asdict(served.kb.graph.span()))
+    return SpanAnswer(**asdict(served.kb.graph.span(scope=served.scope(None))))
 
 
 @router.get("/concepts/{id}", response_model=HistoryAnswer)
 def concept_history(id: ConceptId, served: Served, limit: Limit = 200) -> HistoryAnswer:
     """Give every version of a concept's edges."""
-    served.require_whole_store()
-    try:
-        name = served.kb.graph.concept(id, limit=1).concept.name
-    except HopgateError as error:
-        raise RefusedError(404, str(error)) from None
-    found = served.kb.graph.history(name, limit=served.require_rows(limit))
+    name = concept_of(id, served).concept.name
+    found = served.kb.graph.history(name, scope=served.scope(None), limit=served.require_rows(limit))
     return HistoryAnswer(concept=id, name=name, edges=[edge_answer(edge) for edge in found])
 
 
@@ -53,8 +47,7 @@ def what_changed(
     limit: Limit = 100,
 ) -> ChangesAnswer:
     """Give the edges that began and those that ended between two moments."""
-    served.require_whole_store()
-    found = served.kb.graph.changes(since, until, axis=axis, limit=served.require_rows(limit))
+    found = served.kb.graph.changes(since, until, axis=axis, scope=served.scope(None), limit=served.require_rows(limit))
     return ChangesAnswer(
         began=[edge_answer(edge) for edge in found.began], ended=[edge_answer(edge) for edge in found.ended]
     )
@@ -63,13 +56,12 @@ def what_changed(
 @router.get("/conflicts", response_model=ConflictsAnswer)
 def conflicts(served: Served, limit: Limit = 50) -> ConflictsAnswer:
     """Give the edges that contradict each other, with their evidence, and the memories that gave way."""
-    served.require_whole_store()
     served.require_rows(limit)
-    graph = served.kb.graph
+    graph, scopes = served.kb.graph, served.scope(None)
     return ConflictsAnswer(
         conflicts=[
             ConflictAnswer(older=edge_answer(one.older), newer=edge_answer(one.newer), settled=one.settled)
-            for one in graph.conflicts(limit=limit)
+            for one in graph.conflicts(scope=scopes, limit=limit)
         ],
-        superseded=[SupersededAnswer(**asdict(one)) for one in graph.superseded(limit=limit)],
+        superseded=[SupersededAnswer(**asdict(one)) for one in graph.superseded(scope=scopes, limit=limit)],
     )

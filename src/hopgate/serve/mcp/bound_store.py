@@ -66,6 +66,11 @@ class BoundStore:
             raise HopgateError(f"there is no memory {external_id[:80]!r}: recall gives ids")
         return found
 
+    def named(self, external_id: str | None) -> str | None:
+        """Give a memory's id where it may be known that it is there."""
+        found = None if external_id is None else self._kb.get(external_id)
+        return external_id if found is not None and self._visible(found) else None
+
     def recall(
         self, query: str, k: int, *, scope: str | None, as_of: datetime | None, known_at: datetime | None,
         cluster: int | None,

@@ -43,7 +43,7 @@ def add_resources(server: MCPServer[Any], store: BoundStore) -> None:
                 "tags": list(found.tags),
                 "scope": found.scope,
                 "created_at": found.created_at.isoformat() if found.created_at else None,
-                "superseded_by": found.superseded_by,
+                "superseded_by": store.named(found.superseded_by),
             }
         )
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.store.bulk import Column, read
+from hopgate.store.memory_scopes import in_scopes
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -59,7 +60,7 @@ _ALL_PLACED = """placed AS (
     lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
     lead(coalesce(is_sensitive, true)) OVER thread AS next_hidden,
     lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
-  FROM memories WHERE coalesce(thread::text, category::text) IS NOT NULL AND created_at IS NOT NULL
+  FROM memories WHERE coalesce(thread::text, category::text) IS NOT NULL AND created_at IS NOT NULL{within}
   WINDOW thread AS (
     PARTITION BY scope, thread IS NOT NULL, coalesce(thread::text, category::text) ORDER BY created_at, id)
 )"""
@@ -130,15 +131,22 @@ class Arcs:
         return Arcs(self.source[kept], self.target[kept], self.weight[kept], self.kind[kept])
 
 
-def arcs(connection: Connection[Any]) -> Arcs:
+def arcs(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Arcs:
     """Every arc, those of sensitive or superseded memories too: whoever loads them leaves out what they do not show.
 
     Two memories may be joined twice: an answer that follows at once. `Arcs.joined_once` leaves the answer. A memory
     without a time follows nothing.
+
+    Parameters
+    ----------
+    scopes : sequence of str, optional
+        Only those of these scopes: an arc joins memories of one.
     """
-    follows = read(connection, _ARC, _FOLLOWING.format(placed=_ALL_PLACED, more=""), _VALUES)
-    replies = read(connection, _ENDS, _REPLYING)
-    return _joined(follows, replies)
+    asked = {"scopes": None if scopes is None else list(scopes)}
+    placed = _ALL_PLACED.format(within=in_scopes(scopes))
+    follows = read(connection, _ARC, _FOLLOWING.format(placed=placed, more=""), {**_VALUES, **asked})
+    both = "" if scopes is None else " AND m.scope = ANY(%(scopes)s) AND o.scope = ANY(%(scopes)s)"
+    return _joined(follows, read(connection, _ENDS, f"{_REPLYING}{both}", asked))
 
 
 def arcs_near(connection: Connection[Any], changed: Sequence[int], near: Sequence[int]) -> tuple[Arcs, list[int]]:

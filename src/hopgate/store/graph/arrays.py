@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.store import memory_locks
 from hopgate.store.bulk import Column, read, read_groups
 from hopgate.store.graph.link_rows import MENTIONS
 from hopgate.store.graph.visible import time_parameters, visible_edges, visible_memories
@@ -99,6 +100,7 @@ def snapshot(store: Store) -> Iterator[Connection[Any]]:
     """
     with store.beside() as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        memory_locks.keep_tables(connection)
         store.pin(connection)
         store.find_tables(connection)
         yield connection

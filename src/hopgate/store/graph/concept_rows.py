@@ -108,14 +108,23 @@ def listed(
 
 
 def memories_about(
-    connection: Connection[Any], concept_id: int, *, known_at: datetime | None = None, limit: int = 20
+    connection: Connection[Any],
+    concept_id: int,
+    *,
+    known_at: datetime | None = None,
+    scopes: Sequence[str] | None = None,
+    limit: int = 20,
 ) -> list[str]:
-    """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
+    """The memories, all or of some scopes, that talk about a concept, by external id; never a sensitive one.
+
+    The newest come first.
+    """
+    within = "" if scopes is None else "AND scope = ANY(%(scopes)s) "
     rows = connection.execute(
         "SELECT coalesce(external_id, id::text) FROM memories WHERE "
         "id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
-        f"AND {visible_memories(known_at, superseded=True)} ORDER BY created_at DESC, id LIMIT %(limit)s",
-        {**time_parameters(None, known_at), "concept": concept_id, "limit": limit},
+        f"{within}AND {visible_memories(known_at, superseded=True)} ORDER BY created_at DESC, id LIMIT %(limit)s",
+        {**time_parameters(None, known_at), "concept": concept_id, "scopes": list(scopes or ()), "limit": limit},
     )
     return [row[0] for row in rows]
 

@@ -79,14 +79,50 @@ def memory_counts(connection: Connection[Any], memory_ids: Sequence[int]) -> dic
     return dict(rows.fetchall())
 
 
-def memories_of_scopes(connection: Connection[Any], scopes: Sequence[str], known_at: datetime | None) -> list[int]:
-    """The memories of some scopes that models may read, in the order of arrival; those made later are not known."""
+def company(connection: Connection[Any], concept_id: int, memory_ids: Sequence[int]) -> dict[int, int]:
+    """The concepts that those of these memories talk about that talk about one, with how many do."""
     rows = connection.execute(
-        f"SELECT id FROM memories WHERE scope = ANY(%(scopes)s) AND {visible_memories(known_at, superseded=True)} "
-        "ORDER BY id",
+        "SELECT x.concept_id, count(*)::integer FROM memory_concepts mine JOIN memory_concepts x "
+        "ON x.memory_id = mine.memory_id AND x.concept_id <> mine.concept_id "
+        "WHERE mine.concept_id = %s AND mine.memory_id = ANY(%s) GROUP BY 1",
+        (concept_id, list(memory_ids)),
+    )
+    return dict(rows.fetchall())
+
+
+def last_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, datetime]:
+    """When the last of these memories that talks about a concept was made."""
+    rows = connection.execute(
+        "SELECT x.concept_id, max(m.created_at) FROM memory_concepts x JOIN memories m ON m.id = x.memory_id "
+        "WHERE m.id = ANY(%s) AND m.created_at IS NOT NULL GROUP BY 1",
+        (list(memory_ids),),
+    )
+    return dict(rows.fetchall())
+
+
+def memories_of_scopes(
+    connection: Connection[Any], scopes: Sequence[str], known_at: datetime | None, *, superseded: bool = True
+) -> list[int]:
+    """The memories of some scopes that models may read, in the order of arrival; those made later are not known."""
+    visible = visible_memories(known_at, superseded=superseded)
+    rows = connection.execute(
+        f"SELECT id FROM memories WHERE scope = ANY(%(scopes)s) AND {visible} ORDER BY id",
         {**time_parameters(None, known_at), "scopes": list(scopes)},
     )
     return [row[0] for row in rows]
+
+
+def any_in(
+    connection: Connection[Any], scopes: Sequence[str], memory_ids: Sequence[int], edge_ids: Sequence[int]
+) -> bool:
+    """Whether one of the memories is of these scopes, or one of the edges has evidence that is."""
+    row = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM memories WHERE id = ANY(%(memories)s) AND scope = ANY(%(scopes)s)) OR EXISTS ("
+        "SELECT 1 FROM concept_edges e JOIN memories m ON m.id = ANY(e.evidence_memory_ids) "
+        "WHERE e.id = ANY(%(edges)s) AND m.scope = ANY(%(scopes)s))",
+        {"scopes": list(scopes), "memories": list(memory_ids), "edges": list(edge_ids)},
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def scopes_of(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str | None]:

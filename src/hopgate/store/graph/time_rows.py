@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -82,11 +83,20 @@ def by_id(connection: Connection[Any], edge_ids: list[int]) -> dict[int, tuple[A
     return {row[0]: tuple(row[1:]) for row in rows}
 
 
-def superseded(connection: Connection[Any], *, limit: int) -> list[tuple[str, str | None, datetime, str | None]]:
-    """Memories that gave way: which, to which, since when and why; the last one first, never a sensitive one."""
+def superseded(
+    connection: Connection[Any], *, scopes: Sequence[str] | None, limit: int
+) -> list[tuple[str, str | None, datetime, str | None]]:
+    """Memories that gave way: which, to which, since when and why; the last one first, never a sensitive one.
+
+    Of some scopes alone, one that gave way to another scope's does not say why: the reason may name that one.
+    """
+    within = "%(scopes)s::text[] IS NULL OR"
     return connection.execute(
         "SELECT coalesce(m.external_id, m.id::text), coalesce(b.external_id, b.id::text), m.superseded_at, "
-        "m.superseded_reason FROM memories m LEFT JOIN memories b ON b.id = m.superseded_by AND NOT b.is_sensitive "
-        "WHERE m.superseded_at IS NOT NULL AND NOT m.is_sensitive ORDER BY m.superseded_at DESC, m.id LIMIT %s",
-        (limit,),
+        f"CASE WHEN {within} b.id IS NOT NULL OR m.superseded_by IS NULL THEN m.superseded_reason END "
+        "FROM memories m LEFT JOIN memories b ON b.id = m.superseded_by AND NOT b.is_sensitive "
+        f"AND ({within} b.scope = ANY(%(scopes)s)) "
+        f"WHERE m.superseded_at IS NOT NULL AND NOT m.is_sensitive AND ({within} m.scope = ANY(%(scopes)s)) "
+        "ORDER BY m.superseded_at DESC, m.id LIMIT %(limit)s",
+        {"scopes": None if scopes is None else list(scopes), "limit": limit},
     ).fetchall()

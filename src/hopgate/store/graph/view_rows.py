@@ -30,10 +30,12 @@ def joined(
     """Concepts that an edge joins to some of these, the heaviest first, less those seen; and how many there are."""
     shown = visible_edges(as_of, known_at)
     rows = connection.execute(
-        "SELECT other, count(*) OVER () FROM ("
+        "WITH near AS (SELECT other, sum(weight) AS weight FROM ("
         f"SELECT dst_id AS other, weight FROM concept_edges WHERE src_id = ANY(%(ids)s) AND {shown} UNION ALL "
-        f"SELECT src_id, weight FROM concept_edges WHERE dst_id = ANY(%(ids)s) AND {shown}) AS e "
-        "WHERE other <> ALL(%(seen)s) GROUP BY other ORDER BY sum(weight) DESC, other LIMIT %(limit)s",
+        f"SELECT src_id, weight FROM concept_edges WHERE dst_id = ANY(%(ids)s) AND {shown}) AS e GROUP BY other) "
+        # Joined and not compared: `<> ALL` of thousands, for every edge, takes a second and more.
+        "SELECT other, count(*) OVER () FROM near LEFT JOIN unnest(%(seen)s::bigint[]) AS s (id) ON s.id = other "
+        "WHERE s.id IS NULL ORDER BY weight DESC, other LIMIT %(limit)s",
         {**time_parameters(as_of, known_at), "ids": list(concept_ids), "seen": list(seen), "limit": limit},
     ).fetchall()
     return [row[0] for row in rows], rows[0][1] if rows else 0
@@ -83,13 +85,16 @@ def edges(
     return [(row[0], row[1], row[2], row[3]) for row in rows], rows[0][4] if rows else 0
 
 
-def together(connection: Connection[Any], concept_ids: Sequence[int], *, limit: int) -> list[tuple[int, int, float]]:
-    """Pairs of these concepts that the same memories talk about, with how many, the most first."""
+def together(
+    connection: Connection[Any], concept_ids: Sequence[int], *, limit: int, memory_ids: Sequence[int] | None = None
+) -> list[tuple[int, int, float]]:
+    """Pairs of these concepts that the same memories, all or these, talk about, with how many, the most first."""
+    among = "" if memory_ids is None else "AND a.memory_id = ANY(%(memories)s) "
     return connection.execute(
         "SELECT a.concept_id, b.concept_id, count(*)::float8 FROM memory_concepts a JOIN memory_concepts b "
         "ON b.memory_id = a.memory_id AND b.concept_id > a.concept_id WHERE a.concept_id = ANY(%(ids)s) "
-        "AND b.concept_id = ANY(%(ids)s) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %(limit)s",
-        {"ids": list(concept_ids), "limit": limit},
+        f"AND b.concept_id = ANY(%(ids)s) {among}GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %(limit)s",
+        {"ids": list(concept_ids), "limit": limit, "memories": list(memory_ids or ())},
     ).fetchall()
 
 

@@ -43,6 +43,7 @@ POLICIES = {
     # What is made of many scopes' texts is nobody's: these have no policy, and so no rows for a reader.
     "concept_merges": "false",
     "extraction_cache": "false",
+    "memory_keys": "false",
     "mend_log": "false",
     "scope_roles": "false",
     "set_aside": "false",

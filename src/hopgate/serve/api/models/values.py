@@ -28,6 +28,10 @@ def _dated(moment: datetime) -> datetime:
 def _stored(text: str) -> str:
     if "\0" in text:
         raise ValueError("PostgreSQL has no NUL character in a text")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair is no text") from None
     return text
 
 

@@ -1,15 +1,25 @@
 // Which page an address shows. Every page's state is in its address: it can be kept, and back and forward work.
 
+import { get } from "./api.js";
 import { announce, h, put } from "./dom.js";
+import { around } from "./parts/around.js";
 import { themeSwitch } from "./theme.js";
 
+// A title, the page, and what it will ask for first: that is on its way while the page itself is loaded.
 const PAGES = {
   recall: ["Recall", () => import("./pages/recall.js")],
-  graph: ["Graph", () => import("./pages/graph.js")],
+  graph: [
+    "Graph",
+    () => Promise.all([import("./pages/graph.js"), import("./parts/canvas.js")]).then(([page]) => page),
+    (parameters) => (parameters.get("concept") && !parameters.get("walk") ? around(parameters) : null),
+  ],
   time: ["Time", () => import("./pages/time.js")],
   mend: ["Mend", () => import("./pages/mend.js")],
   gate: ["Gate", () => import("./pages/gate.js")],
 };
+
+// What the server was started for: pages say what it does not do before somebody tries.
+const about = get("health").catch(() => ({ scopes: null, read_only: false }));
 
 let leave = null;
 let visit = 0;
@@ -23,6 +33,7 @@ const pageOf = (path) => {
 function context() {
   return {
     parameters: new URLSearchParams(location.search),
+    about,
     keep(changes, { push = false } = {}) {
       const query = new URLSearchParams(location.search);
       for (const [name, value] of Object.entries(changes)) {
@@ -53,7 +64,11 @@ async function show({ focus = true } = {}) {
     put(main, h("h1", {}, "There is no such page"), h("p", {}, h("a", { href: "/recall" }, "To recall")));
     return;
   }
-  const [title, load] = PAGES[name];
+  const [title, load, ask] = PAGES[name];
+  const given = context();
+  given.first = ask?.(given.parameters);
+  // Whoever waits for it says what went wrong.
+  given.first?.catch(() => {});
   document.title = `${title} · hopgate`;
   main.dataset.page = name;
   main.setAttribute("aria-busy", "true");
@@ -63,7 +78,7 @@ async function show({ focus = true } = {}) {
   put(main, place);
   if (focus) main.focus({ preventScroll: true });
   try {
-    const left = await page.show(place, context());
+    const left = await page.show(place, given);
     if (mine === visit) leave = left ?? null;
     else left?.();
   } finally {
@@ -88,5 +103,9 @@ document.addEventListener("click", (event) => {
   go(to.pathname + to.search);
 });
 addEventListener("popstate", () => show());
+about.then(({ scopes, read_only: readOnly }) => {
+  const words = [scopes && `only ${scopes.join(", ")}`, readOnly && "read-only"].filter(Boolean);
+  if (words.length) document.querySelector(".brand").after(h("span", { class: "tag", title: "What this server was started for" }, words.join(" · ")));
+});
 themeSwitch(document.getElementById("theme"));
 show({ focus: false });

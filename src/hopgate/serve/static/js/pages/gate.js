@@ -6,7 +6,7 @@ import { confirmed } from "../parts/confirm.js";
 import { done, empty, failure, filled } from "../parts/messages.js";
 
 const TONES = { OPEN: "tag new", CLOSED: "tag warn", INCONCLUSIVE: "tag", INVALID: "tag danger" };
-const ARMS = [["quick", "quick: fewer configurations"], ["default", "default"], ["full", "full: everything, slowly"]];
+const ARMS = [["quick", "quick: the main ones"], ["default", "default"], ["full", "full: all, slowly"]];
 const PATIENCE = 700;
 
 const when = (gate) => `${day(gate.begun)} ${gate.begun.slice(11, 16)}`;
@@ -68,7 +68,7 @@ async function detail(id, changed) {
     h("div", { class: "row apart" }, h("h2", {}, `Gate of ${when(gate)}`), state(gate)),
     gate.error && h("p", { class: "message error" }, gate.error),
     gate.reason && h("p", {}, gate.reason),
-    gate.chosen && h("p", { class: "small" }, h("span", { class: "muted" }, "Chosen: "), h("code", {}, gate.chosen)),
+    gate.chosen && h("details", { class: "small" }, h("summary", {}, "What it chose"), h("code", {}, gate.chosen)),
     gate.verdict && h("div", { class: "row" }, h("button", { class: "small", disabled: gate.applied, onclick: apply }, gate.applied ? "In force" : "Apply …"),
       h("a", { class: "button small", href: `/api/v1/gates/${id}/report`, target: "_blank", rel: "noopener" }, "The report alone")),
     outcome,
@@ -128,18 +128,18 @@ export async function show(place, context) {
   }
 
   function table(gates) {
-    if (!gates.length) return empty("This store has no gate yet.");
+    if (!gates.length) return empty("This store has no gate yet: the first one that is run is listed here.");
     const button = h("button", { class: "small", disabled: chosen.size !== 2, onclick: compare }, "Compare the two ticked");
     return h("section", { class: "card", "aria-label": "Gates" }, h("div", { class: "row apart" }, h("h2", {}, `Gates (${gates.length})`), button),
       scrolling("Gates", h("table", { id: "gates" },
-        h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden-text" }, "Compare")), h("th", {}, "Begun"), h("th", {}, "Questions"), h("th", {}, "Verdict"), h("th", {}, "In force"))),
+        h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden-text" }, "Compare")), h("th", {}, "Begun"), h("th", {}, "Verdict"))),
         h("tbody", {}, gates.map((gate) => h("tr", {},
           h("td", {}, gate.verdict && h("input", { type: "checkbox", "aria-label": `Compare the gate of ${when(gate)}`, checked: chosen.has(gate.id), onchange: (event) => {
             event.target.checked ? chosen.add(gate.id) : chosen.delete(gate.id);
             button.disabled = chosen.size !== 2;
           } })),
-          h("td", {}, h("a", { href: `/gate?gate=${gate.id}`, onclick: (event) => { event.preventDefault(); look(gate.id); } }, when(gate))),
-          h("td", {}, gate.questions), h("td", {}, state(gate)), h("td", {}, gate.applied ? "yes" : "")))))));
+          h("td", {}, h("a", { href: `/gate?gate=${gate.id}`, onclick: (event) => { event.preventDefault(); look(gate.id); } }, when(gate)), h("div", { class: "small muted" }, `on ${gate.questions}`)),
+          h("td", {}, h("div", { class: "row" }, state(gate), gate.applied && h("span", { class: "tag new" }, "in force")))))))));
   }
 
   const watch = (id) => follow(running, id, () => here, async (gate) => {
@@ -156,8 +156,12 @@ export async function show(place, context) {
     });
   }
 
+  const { scopes } = await context.about;
   put(place, h("header", {}, h("h1", {}, "Gate"), h("p", { class: "muted" }, "Does the graph help on this store? A gate measures it on questions whose answers are known, and says OPEN only where that is shown.")),
-    running, list, shown);
+    scopes
+      ? h("p", { class: "message" }, `A gate is about the whole store, and this server is bound to ${scopes.join(", ")}: start `, h("code", {}, "hopgate serve"), " without ", h("code", {}, "--scope"), " to run or look at one.")
+      : [running, list, shown]);
+  if (scopes) return null;
   await listed();
   const pair = [...chosen];
   if (pair.length === 2) await filled(shown, () => comparison(...pair));

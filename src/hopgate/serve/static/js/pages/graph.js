@@ -2,9 +2,11 @@
 
 import { get, post } from "../api.js";
 import { announce, count, field, h, put } from "../dom.js";
+import { around } from "../parts/around.js";
 import { graphCanvas } from "../parts/canvas.js";
 import { conceptPanel, memoryPanel } from "../parts/detail.js";
 import { failure } from "../parts/messages.js";
+import { noCanvas } from "../parts/no-canvas.js";
 import { along, colours, NONE } from "../parts/palette.js";
 import { search } from "../parts/search.js";
 import { walkBar } from "../parts/walk.js";
@@ -28,7 +30,7 @@ function groups(found) {
 export async function show(place, context) {
   const stage = h("div", { class: "stage", role: "application", tabindex: "0", "aria-label": "The graph: arrow keys move, plus and minus zoom; the list beside it holds the same concepts" });
   const status = h("p", { class: "small muted status", role: "status" });
-  const panel = h("aside", { class: "card detail", "aria-label": "Selected" }, h("p", { class: "muted" }, "Click a concept: its memories and edges show here, and its neighbours join the picture."));
+  const panel = h("aside", { class: "card detail", "aria-label": "Selected" }, h("p", { class: "muted" }, "Click a concept: its memories and edges show here, and its neighbours join the picture. Concepts and the whole picture can be dragged; in a large one edges and labels step back while it moves."));
   const legend = h("ul", { class: "plain legend", "aria-label": "Legend" });
   const relations = h("fieldset", { class: "relations" }, h("legend", {}, "Edge types"));
   const list = h("ul", { class: "plain names" });
@@ -78,32 +80,38 @@ export async function show(place, context) {
     ),
     panel,
   );
-  const canvas = graphCanvas(stage, { clicked: select });
+  const canvas = drawnOrNot(() => graphCanvas(stage, { clicked: select }), () => noCanvas(stage));
   // For the benchmark, which asks how the drawing does.
   stage.canvas = canvas;
 
-  function paint() {
+  // How some nodes are coloured, which the legend says.
+  function colouring(seen) {
     const by = colourBy.value;
-    const seen = canvas.graph.mapNodes((_key, attributes) => attributes);
     if (by === "time") {
       const times = seen.map((node) => Date.parse(node.last ?? "")).filter(Number.isFinite);
       const [first, last] = [Math.min(...times), Math.max(...times)];
-      canvas.change({ colourOf: (node) => {
+      put(legend, times.length ? [[0, first], [0.5, (first + last) / 2], [1, last]].map(([share, at]) => entry(along(share), new Date(at).toISOString().slice(0, 10))) : entry(NONE, "no dates"));
+      return (node) => {
         const at = Date.parse(node.last ?? "");
         return Number.isFinite(at) ? along(last > first ? (at - first) / (last - first) : 1) : NONE;
-      } });
-      put(legend, times.length ? [[0, first], [0.5, (first + last) / 2], [1, last]].map(([share, at]) => entry(along(share), new Date(at).toISOString().slice(0, 10))) : entry(NONE, "no dates"));
-      return;
+      };
     }
     const key = by === "kind" ? (node) => node.kind ?? "" : (node) => node.cluster ?? placeOf.get(node.id) ?? "";
     const counts = new Map();
     for (const node of seen) counts.set(key(node), (counts.get(key(node)) ?? 0) + 1);
     const ordered = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
     const of = colours(ordered);
-    canvas.change({ colourOf: (node) => of.get(key(node)) ?? NONE });
     const named = new Map((found?.clusters ?? []).map((one) => [one.id, one.name]));
     const word = (name) => (by === "kind" ? name || "no kind" : named.get(name) ?? (found ? "alone" : "clusters are being found …"));
     put(legend, ordered.slice(0, 10).map((name) => entry(of.get(name), `${word(name)} (${counts.get(name)})`)), ordered.length > 10 && h("li", { class: "small muted" }, `and ${ordered.length - 10} more`));
+    return (node) => of.get(key(node)) ?? NONE;
+  }
+
+  const paint = () => canvas.change({ colourOf: colouring(canvas.graph.mapNodes((_key, attributes) => attributes)) });
+
+  function draw(data) {
+    canvas.show(data, { hidden, colourOf: colouring(data.nodes) });
+    listed();
   }
 
   function listed() {
@@ -120,8 +128,6 @@ export async function show(place, context) {
         canvas.change({ hidden });
         said();
       } }), `${relation} (${number})`)), !ordered.length && h("p", { class: "small muted" }, "no edges"));
-    canvas.change({ hidden });
-    paint();
     said();
   }
 
@@ -159,6 +165,7 @@ export async function show(place, context) {
       if (more.nodes.some((one) => !canvas.graph.hasNode(one.key))) {
         canvas.add(more, key);
         listed();
+        paint();
       }
       canvas.change({ selected: key });
       announce(`${count(canvas.graph.order - before, "neighbour")} joined`);
@@ -172,16 +179,16 @@ export async function show(place, context) {
     await load(new URLSearchParams(location.search));
   }
 
-  async function load(parameters) {
+  async function load(parameters, first) {
     stage.setAttribute("aria-busy", "true");
     walk.hidden = true;
     leftOut = lighter = 0;
     try {
       if (parameters.get("walk")) await lightUp(parameters.get("walk"));
       else if (parameters.get("concept")) {
-        const near = await get("graph/view", { concept: parameters.get("concept"), depth: parameters.get("depth") ?? 2, limit: parameters.get("limit") ?? 150 });
+        const near = await (first ?? around(parameters));
         [leftOut, lighter] = [near.left_out, near.edges_left_out];
-        canvas.show(view(near));
+        draw(view(near));
         const key = `c${parameters.get("concept")}`;
         if (canvas.graph.order < WHOLE && canvas.graph.hasNode(key)) {
           canvas.change({ selected: key });
@@ -190,17 +197,16 @@ export async function show(place, context) {
       } else if (parameters.get("cluster")) {
         const inside = await get("graph/view", { cluster: parameters.get("cluster"), limit: 1500 });
         [leftOut, lighter] = [inside.left_out, inside.edges_left_out];
-        canvas.show(view(inside));
+        draw(view(inside));
       } else if ((overview ??= await get("graph/overview")).concepts > WHOLE && (await known())) {
         leftOut = Math.max(0, found.clusters.length - GROUPS) + found.alone;
-        canvas.show(groups(found));
         colourBy.value = "cluster";
+        draw(groups(found));
       } else {
         const largest = await get("graph/view", { limit: WHOLE });
         [leftOut, lighter] = [largest.left_out, largest.edges_left_out];
-        canvas.show(view(largest));
+        draw(view(largest));
       }
-      listed();
     } catch (error) {
       put(panel, failure(error));
     } finally {
@@ -223,7 +229,7 @@ export async function show(place, context) {
     const walked = await post("graph/walk", { query });
     const key = (node) => (node.kind === "memory" ? `m:${node.id}` : `c${node.id}`);
     const keys = walked.nodes.map(key);
-    canvas.show({
+    draw({
       nodes: walked.nodes.map((node) => ({ ...node, key: key(node), name: node.text, type_of: node.kind === "memory" ? "memory" : "concept", kind: node.kind === "memory" ? "memory" : node.concept_kind, memories: 4 + 60 * node.mass })),
       edges: walked.lines.map(([from, to, relation]) => ({ source: keys[from], target: keys[to], relation, weight: 1 })),
     });
@@ -236,9 +242,8 @@ export async function show(place, context) {
   }
 
   stage.addEventListener("keydown", (event) => {
-    const camera = canvas.sigma.getCamera();
     const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-    if (move) camera.animate({ x: camera.x + 0.1 * camera.ratio * move[0], y: camera.y + 0.1 * camera.ratio * move[1] }, { duration: 80 });
+    if (move) canvas.move(...move);
     else if (event.key === "+" || event.key === "=") canvas.zoom(1 / 1.5);
     else if (event.key === "-") canvas.zoom(1.5);
     else if (event.key === "0") canvas.fit();
@@ -252,12 +257,21 @@ export async function show(place, context) {
   });
 
   try {
-    await load(context.parameters);
+    await load(context.parameters, context.first);
     if (colourBy.value === "cluster") known().then(paint);
   } catch (error) {
     put(panel, failure(error));
   }
   return () => canvas.end();
+}
+
+function drawnOrNot(drawn, not) {
+  try {
+    return drawn();
+  } catch (error) {
+    console.info("The graph is not drawn:", error.message);
+    return not();
+  }
 }
 
 const entry = (colour, text) => h("li", { class: "small" }, h("i", { class: "dot", style: { background: colour } }), " ", text);

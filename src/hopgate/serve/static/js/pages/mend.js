@@ -4,6 +4,7 @@ import { get, post } from "../api.js";
 import { count, field, h, put, scrolling } from "../dom.js";
 import { confirmed } from "../parts/confirm.js";
 import { memoryText } from "../parts/detail.js";
+import { memorySearch } from "../parts/memory-search.js";
 import { done, empty, failure, filled } from "../parts/messages.js";
 import { search } from "../parts/search.js";
 import { tabs } from "../parts/tabs.js";
@@ -22,7 +23,11 @@ async function act(place, work, after) {
 
 const undoing = (entry) => post(`mend/log/${entry.id}/undo`);
 
-function doneWithUndo(place, text, entry) {
+function doneWithUndo(place, text, entry, bound) {
+  if (bound) {
+    put(place, done(text));
+    return;
+  }
   const undo = h("button", { class: "small", onclick: () => act(place, async () => {
     await undoing(entry);
     return "Taken back.";
@@ -147,7 +152,7 @@ function removalBody(preview, last) {
     h("p", {}, h("strong", {}, last)));
 }
 
-function memories(place, context) {
+function memories(place, context, bound) {
   const input = h("input", { type: "text", required: true, placeholder: "a memory's id", autocomplete: "off", value: context.parameters.get("memory") ?? "" });
   const found = h("div");
   const look = (id) => filled(found, async () => {
@@ -158,8 +163,7 @@ function memories(place, context) {
         const preview = await post("mend/removal/preview", { ids: [id] });
         if (!(await confirmed({ title, body: removalBody(preview, last), action: label, danger }))) return;
         const entry = await post(path, { ids: [id] });
-        if (entry.undoable) doneWithUndo(box, said, entry);
-        else put(box, done(said));
+        doneWithUndo(box, said, entry, bound || !entry.undoable);
       } catch (error) {
         box.append(failure(error));
       }
@@ -168,11 +172,15 @@ function memories(place, context) {
       !memory.is_sensitive && change("Mark as sensitive", "mend/sensitive", `Mark ${id} as sensitive?`, "Its vector, mentions and evidence go at once; it stays findable by its words.", `${id} is sensitive now.`),
       change("Delete", "mend/delete", `Delete ${id}?`, "This cannot be undone.", `${id} is deleted.`, true)));
   });
+  const chosen = (id) => {
+    input.value = id;
+    context.keep({ memory: id });
+    return look(id);
+  };
   put(place, h("form", { class: "row end", onsubmit: (event) => {
     event.preventDefault();
-    context.keep({ memory: input.value.trim() });
-    look(input.value.trim());
-  } }, h("div", { class: "grow" }, field("Memory", input)), h("button", {}, "Look at it")), found);
+    chosen(input.value.trim());
+  } }, h("div", { class: "grow" }, memorySearch(chosen)), h("div", { class: "grow" }, field("Memory", input)), h("button", {}, "Look at it")), found);
   if (input.value) look(input.value);
 }
 
@@ -205,14 +213,19 @@ function log(place) {
 }
 
 export async function show(place, context) {
+  const { scopes, read_only: readOnly } = await context.about;
+  const all = [
+    ["merges", "Merges", merges],
+    ["curation", "Curation", curation],
+    ["memories", "One memory", (panel) => memories(panel, context, scopes)],
+    ["log", "Log", log],
+  ];
+  const parts = scopes ? all.filter(([name]) => name === "memories") : all;
   put(
     place,
     h("header", {}, h("h1", {}, "Mend"), h("p", { class: "muted" }, "Merges, curation, marks and deletions by hand: each with a preview, in one transaction, and in a log that takes it back.")),
-    ...tabs("What to mend", [
-      ["merges", "Merges", merges],
-      ["curation", "Curation", curation],
-      ["memories", "One memory", (panel) => memories(panel, context)],
-      ["log", "Log", log],
-    ], context.parameters.get("tab"), (tab) => context.keep({ tab: tab === "merges" ? "" : tab })),
+    readOnly && h("p", { class: "message" }, "This server is read-only: start ", h("code", {}, "hopgate serve"), " without ", h("code", {}, "--read-only"), " to change anything."),
+    scopes && h("p", { class: "message" }, `This server is bound to ${scopes.join(", ")}: its memories can be marked and deleted here. Merges, curation and the log are about the whole store: start `, h("code", {}, "hopgate serve"), " without ", h("code", {}, "--scope"), " for them."),
+    ...tabs("What to mend", parts, context.parameters.get("tab"), (tab) => context.keep({ tab: tab === parts[0][0] ? "" : tab })),
   );
 }

@@ -3,6 +3,7 @@
 import { get, post } from "../api.js";
 import { announce, count, field, h, put, scrolling, short } from "../dom.js";
 import { hitCard } from "../parts/hit.js";
+import { memorySearch } from "../parts/memory-search.js";
 import { empty, failure, filled } from "../parts/messages.js";
 import { LEGS } from "../parts/shares.js";
 
@@ -63,9 +64,15 @@ function clusterChoice(chosen) {
 }
 
 function form(parameters, ask) {
-  const question = h("input", {
-    type: "search", name: "q", id: "question", value: parameters.get("q") ?? "", required: true, autocomplete: "off",
+  // As high as the question is long, on a phone too; Enter asks.
+  const question = h("textarea", {
+    name: "q", id: "question", rows: 1, value: parameters.get("q") ?? "", required: true, autocomplete: "off",
     placeholder: "Ask your memories …", enterkeyhint: "search",
+    onkeydown: (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      event.target.form.requestSubmit();
+    },
   });
   const scope = h("input", { type: "text", value: parameters.get("scope") ?? "", placeholder: "all", autocomplete: "off" });
   const asOf = h("input", { type: "date", value: parameters.get("as_of") ?? "" });
@@ -114,15 +121,15 @@ function form(parameters, ask) {
   );
 }
 
-function column(title, note, hits, others) {
+function column(title, note, hits, others, graph) {
   const ranks = new Map(others.map((hit) => [hit.id, hit.rank]));
   return h(
     "section",
     { class: "side", "aria-label": title },
     h("div", { class: "row apart" }, h("h2", {}, title), h("span", { class: "small muted" }, note)),
     hits.length
-      ? h("ol", { class: "plain" }, hits.map((hit) => h("li", {}, hitCard(hit, ranks.get(hit.id)))))
-      : empty("Nothing answers."),
+      ? h("ol", { class: "plain" }, hits.map((hit) => h("li", {}, hitCard(hit, ranks.get(hit.id), graph))))
+      : empty("Nothing answers: ask with other words, or take filters away."),
   );
 }
 
@@ -140,6 +147,10 @@ function why(asked, parameters, context) {
     h(
       "form",
       { class: "row end", onsubmit: (event) => { event.preventDefault(); explain(input.value.trim()); } },
+      h("div", { class: "grow" }, memorySearch((id) => {
+        input.value = id;
+        explain(id);
+      })),
       h("div", { class: "grow" }, field("Memory", input)),
       h("button", {}, "Explain"),
     ),
@@ -187,8 +198,8 @@ async function answers(parameters, context) {
     h(
       "div",
       { class: "columns" },
-      column("Without the graph", took(left), left.hits, right.hits),
-      column("With the graph", took(right), right.hits, left.hits),
+      column("Without the graph", took(left), left.hits, right.hits, false),
+      column("With the graph", took(right), right.hits, left.hits, true),
     ),
     why(asked, parameters, context),
   ];

@@ -1,14 +1,15 @@
 // The drawing of a graph: sigma.js on a canvas, with what is selected, filtered and lit.
 
-import { MultiDirectedGraph, Sigma } from "/vendor/graph.js";
+import { EdgeLineProgram, MultiDirectedGraph, NodePointProgram } from "/vendor/graph.js";
 import { colour } from "../dom.js";
+import { Drawing } from "./drawing.js";
+import { MANY, addition } from "./graph-data.js";
+import { hoverLabel, nodeLabel } from "./labels.js";
 import { betterPlaces, firstPlaces } from "./layout.js";
 
-const MANY = 600;
+// What needs no word at its line: every second one would say it.
+const PLAIN = new Set(["mentions", "mentioned together", "joined", "next to"]);
 const MANY_EDGES = 2500;
-
-// As large as many memories talk about it; smaller in a crowd, and on a phone.
-const size = (memories, many, narrow) => ((many ? 1.6 : 3) + Math.min(14, Math.sqrt(memories || 0) * (many ? 0.7 : 1.3))) * (narrow ? 0.6 : 1);
 
 export function graphCanvas(container, { clicked, hovered }) {
   let graph = new MultiDirectedGraph();
@@ -36,46 +37,55 @@ export function graphCanvas(container, { clicked, hovered }) {
   const edgeReducer = (edge, data) => {
     if (state.hidden.has(data.relation)) return { hidden: true };
     const [from, to] = graph.extremities(edge);
-    const shown = { size: data.size, color: theme.edge, label: data.relation, zIndex: 0 };
+    const shown = { size: data.size, color: theme.edge, label: PLAIN.has(data.relation) ? "" : data.relation, zIndex: 0 };
     if (back(from) || back(to)) return { ...shown, color: theme.faded };
     if (state.lit) return { ...shown, color: theme.lit, size: 1.6, zIndex: 1 };
     if (state.selected && (from === state.selected || to === state.selected)) return { ...shown, color: theme.accent, size: 1.6, zIndex: 1, forceLabel: true };
     return shown;
   };
 
-  const sigma = new Sigma(graph, container, {
-    nodeReducer, edgeReducer, zIndex: true, labelColor: { attribute: "labelColour", color: theme.text }, labelSize: 12,
+  const sigma = new Drawing(graph, container, {
+    nodeReducer, edgeReducer, zIndex: true, nodeProgramClasses: { point: NodePointProgram }, edgeProgramClasses: { thin: EdgeLineProgram }, labelColor: { attribute: "labelColour", color: theme.text }, labelSize: 12,
     labelFont: "system-ui, sans-serif", labelRenderedSizeThreshold: 5, labelDensity: 0.8, labelGridCellSize: 90,
     edgeLabelSize: 11, edgeLabelColor: { color: theme.muted }, edgeLabelFont: "system-ui, sans-serif",
     defaultEdgeType: "arrow", minCameraRatio: 0.02, maxCameraRatio: 6, allowInvalidContainer: true, stagePadding: 40,
+    defaultDrawNodeLabel: (context, data, settings) => nodeLabel(context, data, settings, theme),
     defaultDrawNodeHover: (context, data, settings) => hoverLabel(context, data, settings, theme),
   });
-  const layout = betterPlaces(() => sigma.scheduleRefresh());
+  const layout = betterPlaces(() => sigma.refreshSoon(), () => sigma.underway);
 
-  let dragged = null;
+  let held = null;
   let moved = false;
   sigma.on("downNode", ({ node }) => {
-    dragged = node;
+    held = node;
     moved = false;
     layout.stop();
     if (!sigma.getCustomBBox()) sigma.setCustomBBox(sigma.getBBox());
   });
   sigma.on("moveBody", ({ event }) => {
-    if (!dragged) return;
+    if (!held) return;
     moved = true;
-    // Only this node and its edges, and past the graph's events: all of thousands would be placed anew otherwise.
-    Object.assign(graph.getNodeAttributes(dragged), sigma.viewportToGraph(event));
-    sigma.refresh({ partialGraph: { nodes: [dragged], edges: graph.edges(dragged) }, skipIndexation: true, schedule: true });
+    sigma.dragged = held;
+    sigma.edgeColour = theme.accent;
+    // Only this node, and past the graph's events: all of thousands would be placed anew otherwise.
+    Object.assign(graph.getNodeAttributes(held), sigma.viewportToGraph(event));
+    replaced(held, sigma.crowded ? [] : graph.edges(held));
     event.preventSigmaDefault();
     event.original.preventDefault();
     event.original.stopPropagation();
   });
+  const replaced = (node, edges) => sigma.refresh({ partialGraph: { nodes: [node], edges }, skipIndexation: true, schedule: true });
   const dropped = () => {
-    if (dragged && moved) sigma.scheduleRefresh();
-    dragged = null;
+    sigma.dragged = null;
+    if (held && moved) replaced(held, graph.edges(held));
+    held = null;
   };
   sigma.on("upNode", dropped);
   sigma.on("upStage", dropped);
+  // What was left out while it moved is drawn when it rests.
+  for (const captor of [sigma.getMouseCaptor(), sigma.getTouchCaptor()]) {
+    for (const end of ["mouseup", "touchup"]) captor.on(end, () => sigma.scheduleRender());
+  }
   sigma.on("clickNode", ({ node }) => {
     if (!moved) clicked(node, graph.getNodeAttributes(node));
   });
@@ -94,38 +104,16 @@ export function graphCanvas(container, { clicked, hovered }) {
 
   const onTheme = () => {
     readTheme();
-    sigma.setSetting("labelColor", { color: theme.text });
-    sigma.setSetting("edgeLabelColor", { color: theme.muted });
-    sigma.scheduleRefresh();
+    sigma.setSettings({ labelColor: { color: theme.text }, edgeLabelColor: { color: theme.muted } });
   };
   document.addEventListener("hopgate:theme", onTheme);
 
-  const edgeKey = (edge) => `${edge.source}>${edge.relation}>${edge.target}`;
-
-  // Nodes and edges as sigma takes them, into a graph that nobody draws yet, or into the one that is drawn.
-  const put = (into, { nodes, edges }) => {
-    const many = into.order + nodes.length > MANY;
-    const fresh = nodes.filter((node) => !into.hasNode(node.key)).map((node) => ({ ...node, label: node.name, size: size(node.memories, many, container.clientWidth < 480) }));
-    return {
-      fresh,
-      write() {
-        for (const node of fresh) into.addNode(node.key, node);
-        for (const edge of edges) {
-          const key = edgeKey(edge);
-          if (into.hasNode(edge.source) && into.hasNode(edge.target) && !into.hasEdge(key)) {
-            into.addEdgeWithKey(key, edge.source, edge.target, { relation: edge.relation, weight: edge.weight, size: many ? 0.5 : 1 });
-          }
-        }
-      },
-    };
-  };
-
+  const narrow = () => container.clientWidth < 480;
   const settings = (nodes, edges) => {
-    const crowded = edges > MANY_EDGES;
-    sigma.setSettings({
-      defaultEdgeType: crowded ? "line" : "arrow", hideEdgesOnMove: crowded, hideLabelsOnMove: crowded,
-      labelRenderedSizeThreshold: nodes > 60 ? 6 : 1, renderEdgeLabels: edges < 80,
-    });
+    sigma.crowded = edges > MANY_EDGES;
+    // Where the processor draws, a corner less for each of thousands counts.
+    const plain = sigma.crowded && sigma.software;
+    sigma.setSettings({ defaultNodeType: plain ? "point" : "circle", defaultEdgeType: plain ? "thin" : sigma.crowded ? "line" : "arrow", labelRenderedSizeThreshold: nodes > 60 ? 6 : 1, renderEdgeLabels: edges < 80 });
   };
 
   return {
@@ -136,7 +124,7 @@ export function graphCanvas(container, { clicked, hovered }) {
     // More around a node that is there.
     add(data, beside) {
       const origin = graph.getNodeAttributes(beside);
-      const more = put(graph, data);
+      const more = addition(graph, data, narrow());
       more.fresh.forEach((node, number) => {
         const far = 6 + Math.sqrt(number) * 3;
         Object.assign(node, { x: origin.x + far * Math.cos(number * 2.4), y: origin.y + far * Math.sin(number * 2.4) });
@@ -153,16 +141,17 @@ export function graphCanvas(container, { clicked, hovered }) {
       sigma.setGraph(new MultiDirectedGraph());
       settings(data.nodes.length, data.edges.length);
       graph = new MultiDirectedGraph();
-      const all = put(graph, data);
+      const all = addition(graph, data, narrow());
       firstPlaces(all.fresh);
       all.write();
       const drawn = graph;
-      // How long it took until something was to be seen: benchmarks/explorer.py reads it.
-      sigma.once("afterRender", () => requestAnimationFrame(() => {
+      // How long it took until something was to be seen, which is when the frame after it begins: benchmarks/explorer.py
+      // reads it.
+      sigma.once("afterRender", () => requestAnimationFrame(() => requestAnimationFrame(() => {
         performance.mark("hopgate:drawn");
         container.dataset.drawn = "1";
         if (graph === drawn && drawn.order > MANY) layout.start(drawn);
-      }));
+      })));
       sigma.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
       sigma.setGraph(graph);
       // In a large picture the worker begins once there is something to see.
@@ -173,7 +162,12 @@ export function graphCanvas(container, { clicked, hovered }) {
       if ("selected" in changes) {
         state.near = new Set(changes.selected && graph.hasNode(changes.selected) ? graph.neighbors(changes.selected) : []);
       }
-      sigma.scheduleRefresh();
+      sigma.refreshSoon();
+    },
+    // So many tenths of what is to be seen.
+    move(x, y) {
+      const camera = sigma.getCamera();
+      camera.animate({ x: camera.x + 0.1 * camera.ratio * x, y: camera.y + 0.1 * camera.ratio * y }, { duration: 80 });
     },
     zoom(factor) {
       const camera = sigma.getCamera();
@@ -196,25 +190,4 @@ export function graphCanvas(container, { clicked, hovered }) {
       sigma.kill();
     },
   };
-}
-
-// The label of a node under the pointer, or selected, on a ground of the theme's own.
-function hoverLabel(context, data, settings, theme) {
-  context.font = `600 ${settings.labelSize}px ${settings.labelFont}`;
-  const text = data.label ?? "";
-  const width = context.measureText(text).width;
-  context.beginPath();
-  context.arc(data.x, data.y, data.size + 3, 0, Math.PI * 2);
-  context.strokeStyle = theme.accent;
-  context.lineWidth = 2;
-  context.stroke();
-  context.fillStyle = data.color;
-  context.beginPath();
-  context.arc(data.x, data.y, data.size, 0, Math.PI * 2);
-  context.fill();
-  if (!text) return;
-  context.fillStyle = theme.ground;
-  context.fillRect(data.x + data.size + 5, data.y - settings.labelSize / 2 - 5, width + 8, settings.labelSize + 10);
-  context.fillStyle = theme.text;
-  context.fillText(text, data.x + data.size + 9, data.y + settings.labelSize / 3);
 }

@@ -4,11 +4,11 @@ import { day, h } from "../dom.js";
 import { pathPicture } from "./path.js";
 import { shares } from "./shares.js";
 
-function movement(rank, other) {
-  if (other === undefined) return h("span", { class: "tag new" }, "only here");
+// On the side without the graph, where a hit is with it; on the side with it, where it was.
+function movement(rank, other, graph) {
   if (other === rank) return null;
-  const up = other > rank;
-  return h("span", { class: "tag" }, `${up ? "▲" : "▼"} ${Math.abs(other - rank)}`, h("span", { class: "hidden-text" }, up ? " places higher than beside" : " places lower than beside"));
+  if (other === undefined) return h("span", { class: graph ? "tag new" : "tag" }, graph ? "only with the graph" : "not with the graph");
+  return h("span", { class: "tag" }, graph ? `${other > rank ? "▲" : "▼"} from ${other}` : `${other} with the graph`);
 }
 
 const LONG = 420;
@@ -29,21 +29,21 @@ function words(hit) {
   return [body, h("details", { class: "small" }, h("summary", {}, passage ? "The whole memory" : "All of it"), h("p", { class: "text" }, whole))];
 }
 
-export function hitCard(hit, other) {
+export function hitCard(hit, other, graph) {
   return h(
     "article",
     { class: "card hit", "data-id": hit.id },
     h(
       "div",
       { class: "row apart" },
-      h("div", { class: "row" }, h("span", { class: "rank" }, String(hit.rank)), h("code", {}, hit.id), movement(hit.rank, other),
+      h("div", { class: "row" }, h("span", { class: "rank" }, String(hit.rank)), h("code", {}, hit.id), movement(hit.rank, other, graph),
         hit.is_sensitive && h("span", { class: "tag warn" }, "sensitive")),
       h("span", { class: "small muted" }, [hit.scope, day(hit.created_at)].filter(Boolean).join(" · ")),
     ),
     hit.title && h("h3", {}, hit.title),
     words(hit),
     shares(hit.legs),
-    (hit.paths ?? []).filter((path) => path.length).slice(0, 3).map(pathPicture),
+    (hit.paths ?? []).filter((path) => path.length).slice(0, 3).map((path) => pathPicture(path, hit.id)),
     hit.as_of && h("p", { class: "small muted" }, hit.as_of),
   );
 }

@@ -32,7 +32,8 @@ export function firstPlaces(nodes) {
   }
 }
 
-export function betterPlaces(moved) {
+// `moved` is told of new places, unless `busy`: somebody is moving the picture, and they come when it rests.
+export function betterPlaces(moved, busy) {
   const worker = new Worker("/js/layout-worker.js", { type: "module" });
   let graph = null;
   let keys = [];
@@ -40,23 +41,28 @@ export function betterPlaces(moved) {
   let running = false;
   let waiting = null;
 
+  const place = () => {
+    if (!waiting) return;
+    if (busy()) {
+      setTimeout(place, 200);
+      return;
+    }
+    const places = waiting;
+    waiting = null;
+    // Written past the graph's own events, which would redraw once for each of thousands.
+    keys.forEach((key, number) => {
+      if (!graph.hasNode(key)) return;
+      const node = graph.getNodeAttributes(key);
+      node.x = places[number * 2];
+      node.y = places[number * 2 + 1];
+    });
+    moved();
+  };
   worker.onmessage = ({ data }) => {
     if (data.run !== run || !running) return;
     if (data.last) running = false;
     waiting = data.places;
-    requestAnimationFrame(() => {
-      if (!waiting) return;
-      const places = waiting;
-      waiting = null;
-      // Written past the graph's own events, which would redraw once for each of thousands.
-      keys.forEach((key, number) => {
-        if (!graph.hasNode(key)) return;
-        const node = graph.getNodeAttributes(key);
-        node.x = places[number * 2];
-        node.y = places[number * 2 + 1];
-      });
-      moved();
-    });
+    requestAnimationFrame(place);
   };
 
   return {

@@ -4,9 +4,13 @@ import { announce, h, put } from "../dom.js";
 
 export const empty = (text) => h("p", { class: "empty" }, text);
 
+// A sentence begins with a capital here; the command line puts its name before it.
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+// What this server does not do is no mistake of anybody's.
 export function failure(error) {
   announce(error.message);
-  return h("p", { class: "message error", role: "alert" }, error.message);
+  return h("p", { class: error.status === 403 ? "message" : "message error", role: "alert" }, sentence(error.message));
 }
 
 export function done(text, ...more) {

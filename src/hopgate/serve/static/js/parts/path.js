@@ -16,7 +16,7 @@ function width(text, font) {
 }
 
 // Boxes with the arrow before each: a path is "node, relation, node, …", and a relation may be missing.
-function pieces(path) {
+function pieces(path, own) {
   const boxes = [];
   let relation = "";
   for (const step of path) {
@@ -24,7 +24,7 @@ function pieces(path) {
       relation = step.text ?? "";
       continue;
     }
-    const text = short(step.text ?? "(hidden)", LONGEST);
+    const text = step.kind === "memory" && (step.id ?? step.text) === own ? "this memory" : short(step.text ?? "(hidden)", LONGEST);
     const back = relation.startsWith("← ");
     const label = short(back ? relation.slice(2) : relation, LONGEST);
     boxes.push({
@@ -75,11 +75,12 @@ function arrow(box) {
 
 export const inWords = (path) => path.map((step) => step.text ?? "(hidden)").join(" → ");
 
-export function pathPicture(path) {
+// `own` is the memory that the path leads to.
+export function pathPicture(path, own) {
   const picture = svg("svg", { class: "path-picture", role: "img", "aria-label": `Path: ${inWords(path)}` });
   const draw = () => {
     const room = Math.max(220, picture.clientWidth || 480);
-    const boxes = pieces(path);
+    const boxes = pieces(path, own);
     const height = placed(boxes, room);
     picture.setAttribute("height", height);
     picture.replaceChildren(

@@ -50,8 +50,10 @@ export function search({ label, placeholder, find, chosen, describe, text }) {
         onpointerdown: (event) => { event.preventDefault(); take(number); } },
         h("span", {}, text(one)), h("span", {}, describe(one))),
     ));
-    list.hidden = !found.length;
-    input.setAttribute("aria-expanded", String(Boolean(found.length)));
+    const nothing = !found.length && input.value.trim();
+    if (nothing) put(list, h("li", { role: "option", "aria-disabled": "true", class: "nothing" }, "nothing is called so"));
+    list.hidden = !found.length && !nothing;
+    input.setAttribute("aria-expanded", String(!list.hidden));
     at = -1;
   };
   input.addEventListener("input", () => {

@@ -34,7 +34,7 @@ export function walkBar(walk, lit) {
       else show(step + 1);
     }, 1100);
   } }, "Play");
-  const place = h("div", { class: "row apart card tight", role: "group", "aria-label": "The walk" },
+  const place = h("div", { class: "row apart card tight walk-bar", role: "group", "aria-label": "The walk" },
     h("div", { class: "grow" }, h("p", { class: "small muted" }, `The walk of “${walk.query}”`), text), h("div", { class: "row" }, before, play, after));
   show(0);
   return place;

@@ -1,0 +1,105 @@
+"""A part of some scopes' own graph to draw: what `neighbourhood` gives, as if there were no other scope."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.graph.inspect.neighbourhood import (
+    COMPANY,
+    EDGES_EACH,
+    TOGETHER_UP_TO,
+    DrawnConcept,
+    DrawnEdge,
+    Neighbourhood,
+    with_company,
+)
+from hopgate.graph.inspect.scope_listing import listed_concepts
+from hopgate.graph.walk.scope_graph import scope_graph
+from hopgate.store.graph import scope_rows, view_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+Weights = Mapping[tuple[int, int, str], float]
+
+
+def scope_neighbourhood(
+    connection: Connection[Any],
+    scopes: Sequence[str],
+    concept_id: int | None = None,
+    *,
+    among: Sequence[int] | None = None,
+    depth: int = 1,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    limit: int = 100,
+) -> Neighbourhood:
+    """Draw a concept with what the scopes' edges reach from it, some concepts, or the largest ones."""
+    ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
+    own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
+    concepts = {one.id: one for one in listed_concepts(own, scope_rows.memory_counts(connection, ids))}
+    weights: dict[tuple[int, int, str], float] = defaultdict(float)
+    for edge in own.edges:
+        weights[edge.row.src_id, edge.row.dst_id, edge.relation] += edge.row.weight
+    if concept_id is not None:
+        if concept_id not in concepts:
+            raise HopgateError(f"there is no concept {concept_id}")
+        chosen, left_out = rings(weights, concept_id, depth=depth, limit=limit)
+        if as_of is None and known_at is None:
+            together = scope_rows.company(connection, concept_id, ids)
+            # Rare company first, as in `view_rows.beside`, by these scopes' own counts.
+            others = sorted(
+                (key for key in together if key in concepts and key not in chosen),
+                key=lambda key: (-together[key] / max(1, concepts[key].memory_count) ** 0.5, key),
+            )
+            chosen += others[: min(COMPANY, limit - len(chosen))]
+    else:
+        order = sorted(concepts, key=lambda key: -concepts[key].memory_count) if among is None else among
+        there = [key for key in order if key in concepts]
+        chosen, left_out = there[:limit], max(0, len(there) - limit)
+    drawn = [(*pair, weight) for pair, weight in weights.items() if {*pair[:2]} <= {*chosen}]
+    drawn.sort(key=lambda row: (-row[3], row[:3]))
+    small = len(chosen) <= TOGETHER_UP_TO
+    edges = [DrawnEdge(*row) for row in (drawn if small else drawn[: EDGES_EACH * len(chosen)])]
+    left = len(drawn) - len(edges)
+    if small and as_of is None and known_at is None:
+        edges = with_company(edges, view_rows.together(connection, chosen, limit=3 * len(chosen), memory_ids=ids))
+    last = scope_rows.last_memories(connection, ids)
+    nodes = (concepts[key] for key in chosen)
+    return Neighbourhood(
+        tuple(DrawnConcept(one.id, one.name, one.kind, one.memory_count, last.get(one.id)) for one in nodes),
+        tuple(edges),
+        left_out,
+        left,
+    )
+
+
+def rings(weights: Weights, start: int, *, depth: int, limit: int) -> tuple[list[int], int]:
+    """Go `depth` edges far from a concept, in each ring the heaviest first; and count what there was no room for.
+
+    Examples
+    --------
+    >>> rings({(1, 2, "knows"): 1.0, (3, 1, "knows"): 2.0, (3, 4, "knows"): 1.0}, 1, depth=2, limit=3)
+    ([1, 3, 2], 1)
+    """
+    beside: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for (source, target, _), weight in weights.items():
+        beside[source][target] += weight
+        beside[target][source] += weight
+    chosen, ring, left_out = [start], [start], 0
+    for _ in range(depth):
+        reached: dict[int, float] = defaultdict(float)
+        for one in ring:
+            for other, weight in beside[one].items():
+                reached[other] += weight
+        for key in chosen:
+            reached.pop(key, None)
+        ordered = sorted(reached, key=lambda key: (-reached[key], key))
+        ring = ordered[: limit - len(chosen)]
+        left_out += len(ordered) - len(ring)
+        chosen += ring
+    return chosen, left_out

@@ -1,0 +1,51 @@
+"""The HNSW indexes over vectors of memories and passages, built beside running writers; of parts, one each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hopgate.store.partition import layout
+from hopgate.store.vectors import INDEX, PASSAGE_INDEX
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_HNSW = "hnsw (embedding halfvec_cosine_ops) WITH (m = 16, ef_construction = 64)"
+
+
+def build_index(connection: Connection[Any], path: str = "") -> None:
+    """Build the HNSW indexes beside running writers; the connection must be in autocommit mode.
+
+    Parameters
+    ----------
+    path : str
+        The search_path by which the tables are found; empty where the session's own is right.
+    """
+    # Try the lock instead of waiting for it: a waiting process holds a snapshot, and a concurrent build waits for every
+    # snapshot to end.
+    row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))").fetchone()
+    if not (row and row[0]):
+        return
+    # The build is several times slower once the graph no longer fits; 200,000 vectors of 384 halves take about 300 MB.
+    connection.execute("SET maintenance_work_mem = '1GB'")
+    if path:
+        connection.execute(f"SET search_path = {path}")
+    # The passages' first: whether there is an index is asked of the memories'.
+    _build_concurrently(connection, PASSAGE_INDEX, "passages")
+    if parts := layout.leaves(connection):
+        # One a part, and then the whole: it is valid once all of them belong to it.
+        connection.execute(f"DROP INDEX IF EXISTS {INDEX}")
+        connection.execute(f"CREATE INDEX {INDEX} ON ONLY memories USING {_HNSW}")
+        for part in parts:
+            of_part = f"{part.rpartition('.')[2]}_embedding"
+            _build_concurrently(connection, of_part, part)
+            connection.execute(f"ALTER INDEX {INDEX} ATTACH PARTITION {of_part}")
+    else:
+        _build_concurrently(connection, INDEX, "memories")
+    connection.execute("RESET maintenance_work_mem; RESET search_path")
+    connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")
+
+
+def _build_concurrently(connection: Connection[Any], index: str, table: str) -> None:
+    connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
+    connection.execute(f"CREATE INDEX CONCURRENTLY {index} ON {table} USING {_HNSW}")
