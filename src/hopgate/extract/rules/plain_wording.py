@@ -77,6 +77,15 @@ _CHANGES: tuple[_Change, ...] = (
     ),
     (re.compile(r"\bnow now\b"), "now"),
 )
+# The words of the changes below, of which one is in every sentence that any of them changes.
+_HINTS = words(
+    """
+    not longer anymore any off plus più project projekt projet proyecto progetto days nowadays good moment effect here
+    heutzutage weekend morning afternoon evening week month time night end once way btw planned last while day früh
+    nacht woche semaine semana container instance stack pod deployment vm lxc jail more had his her their its called
+    named namens hostname host node server box machine pi vps rechner serveur servidor now
+    """
+)
 # Each with what a text must hold for it: most sentences hold nothing of any.
 _NEEDED = tuple((pattern, instead, needed_texts(pattern)) for pattern, instead in _CHANGES)
 _BRACKETS = re.compile(r" \( (?:[^\s()]+ )*\)")
@@ -98,9 +107,10 @@ def plainly(text: str) -> str:
     if text.split(" ", 1)[0] in _OPENERS or " : " in text[:12]:
         plain = _ABOUT.sub(r"\1\2 : ", _OPENING.sub(r"\1", text, count=1), count=1)
         plain += " now" if text.startswith("correction ") and plain != text else ""  # what was held is so no longer
-    for pattern, instead, needs in _NEEDED:
-        if may_match(needs, plain):
-            plain = pattern.sub(instead, plain)
+    if "'" in plain or "’" in plain or ", ⟨" in plain or not _HINTS.isdisjoint(plain.split()):
+        for pattern, instead, needs in _NEEDED:
+            if may_match(needs, plain):
+                plain = pattern.sub(instead, plain)
     return " ".join(plain.split())
 
 
