@@ -7,9 +7,11 @@ meaning, by `kb.recall` with its vector given.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import statistics
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -76,7 +78,7 @@ def fill(kb: KnowledgeBase, size: int, scopes: int, dimension: int) -> dict[str,
 
 def measure(kb: KnowledgeBase, size: int, *, scopes: int, parts: int, dimension: int, queries: int) -> dict[str, Any]:
     """Fill a store, ask it, divide it, and ask it again."""
-    found: dict[str, Any] = {"memories": size, "scopes": scopes, "parts": parts, "dimension": dimension}
+    found: dict[str, Any] = {"memories": size, "scopes": scopes, "number_of_parts": parts, "dimension": dimension}
     began = time.perf_counter()
     asked = fill(kb, size, scopes, dimension)
     found["load_s"] = round(time.perf_counter() - began, 1)
@@ -92,6 +94,8 @@ def measure(kb: KnowledgeBase, size: int, *, scopes: int, parts: int, dimension:
             "within a scope": _ask(kb, asked, queries, scoped=True),
             "all scopes": _ask(kb, asked, queries, scoped=False),
         }
+        # It takes long, and the first half is worth having.
+        print(json.dumps(found), file=sys.stderr, flush=True)
     one, other = (found[where]["within a scope"]["p95_ms"] for where in ("one table", "parts"))
     found["p95_in_parts_to_one_table"] = round(other / one, 3)
     found["load_average"] = round(os.getloadavg()[0], 1)

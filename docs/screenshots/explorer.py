@@ -76,6 +76,8 @@ def _ready(page: Page) -> None:
     """Wait until nothing is loaded and nothing moves any more."""
     _until(page, "document.querySelector('.page h1') && !document.querySelector('[aria-busy]')")
     _until(page, "!document.querySelector('.stage') || document.querySelector('.stage').canvas.settled()")
+    if page.locator("iframe.report").count():
+        page.frame_locator("iframe.report").locator("h1, h2").first.wait_for()
     walk = page.get_by_role("group", name="The walk")
     if walk.count():
         walk.get_by_role("button", name="Next step").click()
@@ -135,10 +137,17 @@ def _served(store: Path, questions: Path) -> Iterator[str]:
 
 
 def _compress(path: Path) -> None:
-    """Keep 256 colours: a page has few, and a clone is smaller for it."""
+    """Keep the 256 colours that most of it has: a page has few, and a clone is smaller for it.
+
+    Those that Pillow would choose are mixed: a legend's dots get each other's colour, or cards that of their ground.
+    """
     from PIL import Image
 
     with Image.open(path) as picture:
-        small = picture.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        flat = picture.convert("RGB")
+    found = sorted(flat.getcolors(flat.width * flat.height), reverse=True)[:256]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([value for _, colour in found for value in colour])
+    small = flat.quantize(palette=palette, dither=Image.Dither.NONE)
     small.save(path, optimize=True)
     assert path.stat().st_size < MOST_BYTES, f"{path.name} has {path.stat().st_size:,} bytes"

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hopgate.errors import HopgateError
 from hopgate.recall.filters import Filters, Scopes
 
 if TYPE_CHECKING:
     from hopgate.graph.inspect.edges import Edge
     from hopgate.graph.inspect.neighbourhood import Neighbourhood
+    from hopgate.graph.inspect.query_walk import QueryWalk
     from hopgate.graph.inspect.scope_times import ScopeTimes
     from hopgate.graph.inspect.time_changes import Conflict, EdgeChanges, SupersededMemory, TimeSpan
+    from hopgate.recall.legs.graph import GraphLeg
+    from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
 
@@ -33,6 +37,8 @@ class GraphViews:
     """
 
     _store: Store
+    _embedding: Embedding
+    _leg: GraphLeg
 
     def neighbourhood(
         self,
@@ -78,6 +84,57 @@ class GraphViews:
                     connection, cut, as_of=as_of, known_at=known_at, left_out=len(among) - len(cut)
                 )
             return neighbourhood.largest(connection, as_of=as_of, known_at=known_at, limit=limit)
+
+    def walk(
+        self,
+        query: str,
+        *,
+        memories: int = 8,
+        concepts: int = 12,
+        as_of: datetime | None = None,
+        scope: Scopes = None,
+    ) -> QueryWalk:
+        """Walk from a query as the graph leg does, and give the memories and concepts that it visits most.
+
+        Parameters
+        ----------
+        memories, concepts : int
+            How many of each.
+        scope : str or sequence of str, optional
+            Only memories of this scope, or of these, and the concepts that they talk about, as they call them.
+        """
+        from hopgate.graph.inspect.query_walk import query_walk
+        from hopgate.graph.walk.scope_graph import scope_sight
+        from hopgate.recall.completion import complete, fused_base, pool_of
+        from hopgate.recall.filters import check_query
+        from hopgate.recall.legs.dense import dense_leg
+        from hopgate.recall.legs.lexical import lexical_leg
+        from hopgate.store import vectors
+
+        text, filters = check_query(query), Filters(scope, as_of=as_of)
+        with self._store.transaction() as connection:
+            space = vectors.space(connection)
+        vector = self._embedding.query(text, space) if space else None
+        with self._store.transaction() as connection:
+            lists = {"lexical": lexical_leg(connection, text, filters)}
+            if vector is not None:
+                lists["dense"] = dense_leg(connection, vector, filters, exact=True)
+            scores = complete(connection, text, vector, lists, pool_of(lists))
+        base = [(hit.id, hit.score) for hit in fused_base(scores)]
+        trace = self._leg.rank(text, vector, base, filters, depth=50, legs=scores, exact=True).trace
+        if trace is None or not trace.start:
+            raise HopgateError(f"nothing in the graph answers to {query!r}: build it, or ask for something it names")
+        with self._store.transaction() as connection:
+            return query_walk(
+                connection,
+                text,
+                trace.matrix,
+                trace.start,
+                damping=trace.walk.damping,
+                memories=memories,
+                concepts=concepts,
+                sight=scope_sight(connection, filters.scopes) if filters.scopes is not None else None,
+            )
 
     def joined_pairs(self, *, scope: Scopes = None) -> list[tuple[int, int, float]]:
         """Which concepts are joined by what is known now, by their ids, with the edges' weights."""

@@ -207,7 +207,7 @@ class Upkeep:
         behind = replica.lag(self._store, self._store.reading) if self._store.reading is not self._store else None
         with self._store.transaction() as connection:
             space = vectors.space(connection)
-            states = extractions.states(connection)
+            states, run = extractions.states(connection), layout.run_state(connection)
             return {
                 **memories.tally(connection),
                 "pending_vectors": vectors.count_pending(connection),
@@ -215,6 +215,7 @@ class Upkeep:
                 "failed_graph": states.get("failed", 0) + states.get("truncated", 0),
                 "set_aside": set_aside.count(connection),
                 "parts": layout.parts(connection),
+                "unfinished_parts": run.parts if run else 0,
                 "replica": asdict(behind) | {"told": str(behind)} if behind else None,
                 "graph_version": version.current(connection),
                 "graph_built": version.is_derived(connection),

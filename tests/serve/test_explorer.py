@@ -24,11 +24,16 @@ PATIENCE = 60_000
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    place = tmp_path_factory.mktemp("explorer")
-    explorer.fill(place / "store")
-    asked = explorer.questions(place / explorer.QUESTIONS)
-    with explorer.served(place / "store", "--questions", str(asked)) as found:
+def store(tmp_path_factory):
+    place = tmp_path_factory.mktemp("explorer") / "store"
+    explorer.fill(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def address(store):
+    asked = explorer.questions(store.parent / explorer.QUESTIONS)
+    with explorer.served(store, "--questions", str(asked)) as found:
         yield found
 
 
@@ -289,6 +294,28 @@ def test_a_phone_needs_no_sideways_scrolling(page, address):
         visit(page, address, f"/{name}?q={QUESTION}" if name == "recall" else f"/{name}")
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, f"{name} is {wide} pixels too wide"
+
+
+def test_pages_within_a_scope_work_or_say_what_to_do(chromium, store, address):
+    with explorer.served(store, "--scope", "home", "--read-only") as bound:
+        page = chromium.new_page()
+        page.set_default_timeout(PATIENCE)
+        complaints: list[str] = []
+        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.goto(bound)
+        expect(page.locator(".top .tag")).to_have_text("only home · read-only", timeout=PATIENCE)
+        visit(page, bound, "/graph")
+        assert drawn(page) > 10
+        visit(page, bound, "/time")
+        expect(page.locator("#then tbody tr").first).to_be_visible(timeout=PATIENCE)
+        for name, sentence in (
+            ("mend", "Merges, curation and the log are about the whole store"),
+            ("gate", "bound to home"),
+        ):
+            visit(page, bound, f"/{name}")
+            expect(page.locator(".message", has_text=sentence)).to_be_visible(timeout=PATIENCE)
+        page.close()
+        assert not complaints
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

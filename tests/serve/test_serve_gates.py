@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -92,6 +93,8 @@ def test_a_gate_is_run_followed_compared_and_applied(gated: Running, judged_kb: 
 
 def test_a_gate_is_cancelled_and_one_that_cannot_run_says_why(gated: Running, tmp_path: Path) -> None:
     key = gated.post("gates", {"arms": "quick"}).json()["id"]
+    # Ctrl-C in a terminal goes to all of the server's group: the server ends the gate, and nothing else does.
+    assert os.getpgid(gated.app.state.service.gates._process.pid) != os.getpgid(0)
     assert gated.post(f"gates/{key}/cancel").json()["state"] == "cancelled"
     assert ended(gated, key)["state"] == "cancelled"
     assert gated.post(f"gates/{key}/cancel").status_code == 409

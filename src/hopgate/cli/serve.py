@@ -82,6 +82,7 @@ def run(
             say(f"open {url_of(settings, listening, settings.token)}")
         else:
             say(f"open {url_of(settings, listening, 'TOKEN')} with the token that is in {token_file}")
+        say("Ctrl-C ends it")
         if open_browser:
             import threading
             import webbrowser

@@ -26,6 +26,8 @@ def command(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None
     say(f"graph         {found['pending_graph']:,} pending{failed}; {built}; extractor {made_by}")
     if found["parts"] > 1:
         say(f"parts         {found['parts']:,} by scope")
+    if parts := found["unfinished_parts"]:
+        say(f"not finished  a run into {parts:,} parts: hopgate db partition --parts {parts}, or --undo")
     if found["replica"]:
         say(f"replica       {found['replica']['told']}")
     if found["set_aside"]:

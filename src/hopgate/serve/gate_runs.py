@@ -158,6 +158,8 @@ class GateRuns:
             text=True,
             encoding="utf-8",
             env=environment,
+            # Ctrl-C in the server's terminal would reach it, too, and leave its traceback there.
+            start_new_session=True,
         )
         assert process.stdin is not None
         with process.stdin as pipe, contextlib.suppress(BrokenPipeError):

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psycopg.errors import SerializationFailure
+
 from hopgate.errors import WithdrawnError
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
@@ -73,7 +75,12 @@ class StoreGuard:
             yield
 
     def _require(self, connection: Connection[Any], *, lock: bool) -> None:
-        if not self.still(connection, lock):
+        try:
+            passed = self.still(connection, lock)
+        except SerializationFailure:
+            # One moved to another scope's part: it changed.
+            passed = False
+        if not passed:
             raise WithdrawnError("a memory turned sensitive, changed or was deleted while it was read: run this again")
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from psycopg.errors import UniqueViolation
+from psycopg.errors import SerializationFailure, UniqueViolation
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
@@ -106,12 +106,15 @@ def _copy(connection: Connection[Any], chunk: Sequence[Memory]) -> Written | Non
 
 
 def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
-    """Add or update a chunk, and say which memories changed; again where another process added some of it meanwhile."""
+    """Add or update a chunk, and say which memories changed.
+
+    Again where another process added some of it meanwhile, or gave some another scope and so moved it to another part.
+    """
     for _ in range(ATTEMPTS):
         try:
             with connection.transaction():
                 return _merged(connection, chunk)
-        except UniqueViolation:
+        except (UniqueViolation, SerializationFailure):
             continue
     return _merged(connection, chunk)
 

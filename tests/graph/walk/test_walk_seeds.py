@@ -111,6 +111,7 @@ def test_what_is_not_in_the_graph_is_refused(found: dict[str, list[object]]) -> 
         {"shares": "guessed"},
         {"statements": 1.5},
         {"fact_floor": -0.1},
+        {"cosine_temperature": -0.1},
         {"temperature": 0},
         {"specificity": -1},
         {"near_facts": -1},

@@ -200,3 +200,15 @@ def test_a_memory_outside_the_graph_keeps_what_its_mass_is_worth(built: Knowledg
     ranking = built.graph_leg.rank("Quillon", None, [(new, 1.0), (owner, 1.0)], Filters("home"), 10)
     assert new not in dict(ranking.hits)
     assert ranking.scores[new] == pytest.approx(ranking.scores[owner])
+
+
+def test_cosines_decide_where_walks_start_but_in_a_conversation(built: KnowledgeBase, chat: KnowledgeBase) -> None:
+    built.embed()
+    for query, scope, same in (("Who looks after Immich?", "home", False), ("Where is the ladder?", "ann", True)):
+        starts = []
+        for temperature in (0.05, 0.0):
+            built.graph_leg.walk = Walk(seeding=Seeding(shares=(1, 0, 0), cosine_temperature=temperature))
+            trace = built.legs(query, scope=scope, exact=True)[0].trace
+            assert trace is not None
+            starts.append({seed.node: seed.weight for seed in trace.start.seeds})
+        assert (starts[0] == starts[1]) == same

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import exp
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -57,6 +58,9 @@ class Seeding:
         nowhere to start leaves its share to the others.
     base_temperature : float
         A hit of the base weighs ``exp((score - best score) / base_temperature)``.
+    cosine_temperature : float
+        Where the base's hits have no neighbours, the cosine's part of that is ``exp(cosine / cosine_temperature)``; 0
+        leaves the base's scores as they are (`hopgate.graph.walk.lone_hits`).
     temperature : float
         A fact weighs ``exp((cosine - best cosine) / temperature)``.
     specificity : float
@@ -76,12 +80,13 @@ class Seeding:
     Examples
     --------
     >>> Seeding(shares=(1, 0, 0))  # doctest: +NORMALIZE_WHITESPACE
-    Seeding(shares=(1, 0, 0), base_temperature=0.15, temperature=0.03, specificity=0.75, near_facts=20, fact_floor=0.25,
-            statements=0.35, near_statements=50, statement_temperature=0.05, dates=True)
+    Seeding(shares=(1, 0, 0), base_temperature=0.15, cosine_temperature=0.05, temperature=0.03, specificity=0.75,
+            near_facts=20, fact_floor=0.25, statements=0.35, near_statements=50, statement_temperature=0.05, dates=True)
     """
 
     shares: Literal["adaptive"] | Shares = "adaptive"
     base_temperature: float = 0.15
+    cosine_temperature: float = 0.05
     temperature: float = 0.03
     specificity: float = 0.75
     near_facts: int = 20
@@ -102,7 +107,7 @@ class Seeding:
         for name in ("base_temperature", "temperature", "statement_temperature"):
             if not getattr(self, name) > 0:
                 raise HopgateError(f"{name} must be above 0, not {getattr(self, name)}")
-        for name in ("specificity", "fact_floor"):
+        for name in ("specificity", "fact_floor", "cosine_temperature"):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
                 raise HopgateError(f"{name} must be 0 or more, not {getattr(self, name)}")
         if not 0 <= self.statements <= 1:
@@ -208,7 +213,7 @@ def memory_mass(
     mass: dict[int, float] = {}
     for part, found, temperature in parts:
         best = max((score for _, score in found), default=0.0)
-        weights = [(memory, float(np.exp((score - best) / temperature))) for memory, score in found]
+        weights = [(memory, exp((score - best) / temperature)) for memory, score in found]
         whole = sum(weight for _, weight in weights)
         for memory, weight in weights:
             mass[memory] = mass.get(memory, 0.0) + part * weight / whole

@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.graph.names.links import concepts_in, name_runs
+from hopgate.graph.walk.lone_hits import alone, by_cosine
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixed_ranking import QuerySeeds
 from hopgate.graph.walk.seeds import Seeding, memory_mass
+from hopgate.recall.completion import BASE_FUSER
 from hopgate.recall.filters import Filters
 from hopgate.store.graph import edge_rows, graph_vectors, seed_rows
 
@@ -108,11 +110,13 @@ def query_seeds(
 ) -> QuerySeeds:
     """Give where walks start: hits of the base and of statements, what the query names, and facts that are near enough.
 
-    A fact is not where it lies too far below the nearest memory.
+    A fact is not where it lies too far below the nearest memory. Of hits without neighbours cosines count as they are.
     """
     dense = legs.get("dense") or ()
     floor = dense[0][1] - seeding.fact_floor if dense else -1.0
     facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
+    part = alone(found.matrix, memory_mass(base, seeding=seeding))
+    base = by_cosine(base, dict(dense), part, dense=BASE_FUSER.dense, seeding=seeding)
     return QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements, seeding))
 
 

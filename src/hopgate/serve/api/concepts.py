@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 router = APIRouter(prefix=f"{PREFIX}/concepts", tags=["graph"])
 
 
+def concept_of(
+    key: int, served: Service, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 1
+) -> ConceptDetail:
+    """Give a concept as the request may see it; one that its scopes do not talk about is not there."""
+    try:
+        return served.kb.graph.concept(key, as_of=as_of, known_at=known_at, scope=served.scope(None), limit=limit)
+    except HopgateError as error:
+        raise RefusedError(404, str(error)) from None
+
+
 @router.get("", response_model=ConceptsAnswer)
 def list_concepts(
     served: Served,
@@ -61,13 +71,3 @@ def get_concept(
         memories=[shown(memory, served) for memory in known if memory],
         edges=[edge_answer(edge) for edge in detail.edges],
     )
-
-
-def concept_of(
-    key: int, served: Service, *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 1
-) -> ConceptDetail:
-    """Give a concept as the request may see it; one that its scopes do not talk about is not there."""
-    try:
-        return served.kb.graph.concept(key, as_of=as_of, known_at=known_at, scope=served.scope(None), limit=limit)
-    except HopgateError as error:
-        raise RefusedError(404, str(error)) from None

@@ -29,7 +29,7 @@ class RunState(NamedTuple):
     copied_to: int
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column of the table: what must be alike in its copy."""
 
     name: str
@@ -66,7 +66,7 @@ def run_state(connection: Connection[Any]) -> RunState | None:
     return RunState(*found) if found else None
 
 
-def columns(connection: Connection[Any], table: str) -> list[Column]:
+def columns(connection: Connection[Any], table: str) -> list[TableColumn]:
     """The columns, by name, with what a generated one is made of."""
     rows = connection.execute(
         "SELECT a.attname, format_type(a.atttypid, a.atttypmod), "
@@ -75,7 +75,7 @@ def columns(connection: Connection[Any], table: str) -> list[Column]:
         "AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attname",
         (table,),
     )
-    return [Column(*row) for row in rows]
+    return [TableColumn(*row) for row in rows]
 
 
 def index_statements(connection: Connection[Any], parts: int) -> dict[str, str]:

@@ -22,6 +22,7 @@ SET search_path = {SCHEMA}, pg_temp AS $body$
 BEGIN
   IF TG_OP = 'TRUNCATE' THEN
     TRUNCATE memories_next, memories_changed;
+    DELETE FROM memory_keys;
     RETURN NULL;
   ELSIF TG_OP = 'INSERT' THEN
     INSERT INTO memories_changed SELECT id FROM came;

@@ -136,7 +136,7 @@ export async function show(place, context) {
   function said() {
     const edges = canvas.graph.filterEdges((_edge, { relation }) => !hidden.has(relation)).length;
     const text = `${count(canvas.graph.order, "node")}, ${count(edges, "edge")}${leftOut ? `; ${count(leftOut, "node")} more` : ""}${lighter ? `; ${count(lighter, "lighter edge")} not drawn` : ""}`;
-    status.textContent = text;
+    status.textContent = canvas.graph.order ? text : "No concepts yet: hopgate build reads them out of the memories.";
     stage.dataset.nodes = canvas.graph.order;
     stage.dataset.edges = edges;
   }

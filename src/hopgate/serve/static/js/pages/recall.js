@@ -108,20 +108,20 @@ function form(parameters, ask) {
         { class: "options" },
         field("Scopes, by commas", scope), field("As of (true then)", asOf), field("Known at (known then)", knownAt),
         field("Only within a cluster", cluster),
-        sliders,
+        h("div", { class: "options weights" }, sliders),
         h(
           "div",
           { class: "row" },
           h("label", { class: "check" }, rerank, "Re-ranker reads the top again"),
           h("button", { type: "button", class: "small quiet", onclick: () => sliders.forEach((one) => one.input.reset()) },
-            "Weights as in force"),
+            "Weights as they were"),
         ),
       ),
     ),
   );
 }
 
-function column(title, note, hits, others, graph) {
+function column(title, note, hits, others, graph, nothing) {
   const ranks = new Map(others.map((hit) => [hit.id, hit.rank]));
   return h(
     "section",
@@ -129,7 +129,7 @@ function column(title, note, hits, others, graph) {
     h("div", { class: "row apart" }, h("h2", {}, title), h("span", { class: "small muted" }, note)),
     hits.length
       ? h("ol", { class: "plain" }, hits.map((hit) => h("li", {}, hitCard(hit, ranks.get(hit.id), graph))))
-      : empty("Nothing answers: ask with other words, or take filters away."),
+      : empty(nothing),
   );
 }
 
@@ -164,7 +164,7 @@ function explanation(found) {
   return h(
     "div",
     { class: "explanation" },
-    h("p", {}, h("strong", {}, found.present ? `It is here, at rank ${found.rank}. ` : "It is not here. "), found.sentence),
+    h("p", {}, h("strong", {}, found.present ? `It is here, at rank ${found.rank}. ` : "It is not here: "), found.sentence.replace(`${found.id} is not here: `, "")),
     found.removed_by?.length > 0 && h("ul", {}, found.removed_by.map((one) => h("li", {}, one))),
     scrolling(
       "Legs",
@@ -187,6 +187,8 @@ async function answers(parameters, context) {
   const without = { ...asked, weights: { ...asked.weights, graph: 0 } };
   const [left, right] = await Promise.all([post("recall", { ...without, explain: true }), post("recall", { ...asked, explain: true })]);
   announce(`${count(right.hits.length, "hit")}`);
+  const { store } = await context.about;
+  const nothing = store?.memories === 0 ? "The store is empty: hopgate add and hopgate ingest bring memories in." : "Nothing answers: ask with other words, or take filters away.";
   const took = (answer) => `${Math.round(answer.took_ms)} ms`;
   return [
     h(
@@ -198,8 +200,8 @@ async function answers(parameters, context) {
     h(
       "div",
       { class: "columns" },
-      column("Without the graph", took(left), left.hits, right.hits, false),
-      column("With the graph", took(right), right.hits, left.hits, true),
+      column("Without the graph", took(left), left.hits, right.hits, false, nothing),
+      column("With the graph", took(right), right.hits, left.hits, true, nothing),
     ),
     why(asked, parameters, context),
   ];

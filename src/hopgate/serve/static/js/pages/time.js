@@ -94,6 +94,10 @@ export async function show(place, context) {
     put(place, heading, failure(error));
     return;
   }
+  if (!span.valid_from && !span.known_from) {
+    put(place, heading, h("p", { class: "message" }, "No edges yet: ", h("code", {}, "hopgate build"), " reads them, with their dates, out of the memories."));
+    return;
+  }
   const given = context.parameters;
   const edges = h("div", { class: "results" });
   const moved = () => {
@@ -126,7 +130,7 @@ export async function show(place, context) {
     place,
     heading,
     h("section", { class: "card", "aria-labelledby": "at-a-time" }, h("h2", { id: "at-a-time" }, "At a time"),
-      valid || known ? h("div", { class: "clocks" }, valid || h("p", { class: "muted" }, "No edge says when it is true."), known) : empty("No edge has a date: build the graph first."),
+      h("div", { class: "clocks" }, valid || h("p", { class: "muted" }, "No edge says when it is true."), known),
       edges),
     h("section", { class: "card", "aria-labelledby": "changed" }, h("h2", { id: "changed" }, "What changed between two dates"),
       h("form", { class: "options", onsubmit: (event) => {

@@ -4,7 +4,7 @@ import { EdgeLineProgram, MultiDirectedGraph, NodePointProgram } from "/vendor/g
 import { colour } from "../dom.js";
 import { Drawing } from "./drawing.js";
 import { MANY, addition } from "./graph-data.js";
-import { hoverLabel, nodeLabel } from "./labels.js";
+import { clearLabels, hoverLabel, nodeLabel } from "./labels.js";
 import { betterPlaces, firstPlaces } from "./layout.js";
 
 // What needs no word at its line: every second one would say it.
@@ -52,6 +52,7 @@ export function graphCanvas(container, { clicked, hovered }) {
     defaultDrawNodeLabel: (context, data, settings) => nodeLabel(context, data, settings, theme),
     defaultDrawNodeHover: (context, data, settings) => hoverLabel(context, data, settings, theme),
   });
+  sigma.on("beforeRender", () => clearLabels(sigma.getCanvases().labels));
   const layout = betterPlaces(() => sigma.refreshSoon(), () => sigma.underway);
 
   let held = null;
@@ -113,7 +114,7 @@ export function graphCanvas(container, { clicked, hovered }) {
     sigma.crowded = edges > MANY_EDGES;
     // Where the processor draws, a corner less for each of thousands counts.
     const plain = sigma.crowded && sigma.software;
-    sigma.setSettings({ defaultNodeType: plain ? "point" : "circle", defaultEdgeType: plain ? "thin" : sigma.crowded ? "line" : "arrow", labelRenderedSizeThreshold: nodes > 60 ? 6 : 1, renderEdgeLabels: edges < 80 });
+    sigma.setSettings({ defaultNodeType: plain ? "point" : "circle", defaultEdgeType: plain ? "thin" : sigma.crowded ? "line" : "arrow", labelRenderedSizeThreshold: (nodes > 60 ? 6 : 1) * (narrow() ? 0.6 : 1), renderEdgeLabels: edges < 80 });
   };
 
   return {

@@ -1,30 +1,39 @@
-// Labels of nodes: to the right of them, or to the left where the picture ends, and never cut.
+// Labels of nodes: beside them where there is room, off each other, and never cut by the picture's end.
 
-// Where a text begins, and the text, shortened where neither side has room for all of it.
-function fitted(context, data, text) {
-  const ratio = context.getTransform().a || 1;
-  const room = context.canvas.width / ratio;
+const taken = new WeakMap();
+
+// A new picture has room everywhere.
+export const clearLabels = (canvas) => taken.set(canvas, []);
+
+// Where a text goes: to the right of its node, to the left, or a line above or below, at the first place that is free; and
+// the text, shortened where no side has room for all of it.
+function fitted(context, data, text, height) {
+  const room = context.canvas.width / (context.getTransform().a || 1);
   const [right, left] = [room - (data.x + data.size + 9), data.x - data.size - 9];
-  const onTheLeft = context.measureText(text).width > right && left > right;
   const most = Math.max(right, left) - 4;
   let shown = text;
   while (shown.length > 4 && context.measureText(shown).width > most) shown = `${shown.slice(0, -2).trimEnd()}…`;
   const width = context.measureText(shown).width;
-  return { shown, width, x: onTheLeft ? data.x - data.size - 5 - width : data.x + data.size + 5 };
+  const sides = [[right, data.x + data.size + 5], [left, data.x - data.size - 5 - width]].filter(([space]) => space >= width).map(([, x]) => x);
+  const places = [0, -height, height].flatMap((down) => sides.map((x) => ({ x, y: data.y + down, width, height })));
+  const others = taken.get(context.canvas) ?? [];
+  const free = (one) => !others.some((two) => one.x < two.x + two.width && two.x < one.x + one.width && Math.abs(one.y - two.y) < height);
+  const place = places.find(free) ?? places[0] ?? { x: data.x + data.size + 5, y: data.y, width, height };
+  others.push(place);
+  return { shown, ...place };
 }
 
 // On a seam of the ground's colour, so that edges behind it do not cross it out.
 export function nodeLabel(context, data, settings, theme) {
   if (!data.label) return;
   context.font = `${settings.labelSize}px ${settings.labelFont}`;
-  const { shown, x } = fitted(context, data, data.label);
-  const y = data.y + settings.labelSize / 3;
+  const { shown, x, y } = fitted(context, data, data.label, settings.labelSize + 3);
   context.lineWidth = 3;
   context.lineJoin = "round";
   context.strokeStyle = theme.ground;
-  context.strokeText(shown, x, y);
+  context.strokeText(shown, x, y + settings.labelSize / 3);
   context.fillStyle = theme.text;
-  context.fillText(shown, x, y);
+  context.fillText(shown, x, y + settings.labelSize / 3);
 }
 
 // The label of a node under the pointer, or selected, on a ground of the theme's own.
@@ -40,9 +49,10 @@ export function hoverLabel(context, data, settings, theme) {
   context.arc(data.x, data.y, data.size, 0, Math.PI * 2);
   context.fill();
   if (!data.label) return;
-  const { shown, width, x } = fitted(context, data, data.label);
+  clearLabels(context.canvas);
+  const { shown, width, x, y } = fitted(context, data, data.label, settings.labelSize + 3);
   context.fillStyle = theme.ground;
-  context.fillRect(x - 4, data.y - settings.labelSize / 2 - 5, width + 8, settings.labelSize + 10);
+  context.fillRect(x - 4, y - settings.labelSize / 2 - 5, width + 8, settings.labelSize + 10);
   context.fillStyle = theme.text;
-  context.fillText(shown, x, data.y + settings.labelSize / 3);
+  context.fillText(shown, x, y + settings.labelSize / 3);
 }

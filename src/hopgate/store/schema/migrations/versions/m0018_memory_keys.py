@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, cast
 
 from alembic import op
 
-from hopgate.store.schema.migrations.versions import m0001_memories
+from hopgate.store.schema.migrations.versions import m0001_memories, m0010_waiting
 from hopgate.store.schema.place import SCHEMA
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ $body$
 
 # A row that moves to another part is no UPDATE to a trigger for each row, and it is to one for each statement.
 WAIT = """
-CREATE OR REPLACE FUNCTION hopgate_wait_again() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $body$
+CREATE FUNCTION hopgate_wait_again() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $body$
 DECLARE
   hidden bigint[];
   opened bigint[];
@@ -61,26 +62,6 @@ WAIT_TRIGGER = """
 CREATE TRIGGER hopgate_wait_sensitive AFTER UPDATE ON memories REFERENCING OLD TABLE AS went NEW TABLE AS came
   FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait_again()
 """
-# As 0010 and 0013 left it.
-WAIT_BEFORE = """
-CREATE OR REPLACE FUNCTION hopgate_wait_again() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $body$
-BEGIN
-  IF NEW.is_sensitive IS NOT FALSE THEN
-    DELETE FROM waiting_vectors WHERE memory_id = NEW.id;
-    DELETE FROM waiting_links WHERE memory_id = NEW.id;
-  ELSE
-    INSERT INTO waiting_vectors VALUES (NEW.id) ON CONFLICT DO NOTHING;
-    INSERT INTO waiting_links VALUES (NEW.id) ON CONFLICT DO NOTHING;
-  END IF;
-  RETURN NULL;
-END
-$body$
-"""
-WAIT_TRIGGER_BEFORE = """
-CREATE TRIGGER hopgate_wait_sensitive AFTER UPDATE OF is_sensitive ON memories FOR EACH ROW
-  WHEN (OLD.is_sensitive IS DISTINCT FROM NEW.is_sensitive) EXECUTE FUNCTION hopgate_wait_again()
-"""
-
 # What a scope's own matrix depends on beside the tables of 0009: its edges follow from its facts, which may change
 # where those of the whole store do not; and what a relation means is decided for all.
 RECORD_MEMORIES = """
@@ -117,7 +98,10 @@ def upgrade() -> None:
     op.execute(TABLE)
     op.execute(KEEP)
     _find("hopgate_keep_keys()")
-    _replace_wait(WAIT, WAIT_TRIGGER)
+    op.execute("DROP FUNCTION hopgate_wait_again() CASCADE")
+    op.execute(WAIT)
+    op.execute(WAIT_TRIGGER)
+    _find("hopgate_wait_again()")
     for table in RECORDED:
         op.execute(RECORD_MEMORIES.format(table=table))
         _find(f"hopgate_{table}_changed()")
@@ -132,16 +116,15 @@ def downgrade() -> None:
     partition_run.merge_at_once(cast("Connection[Any]", op.get_bind().connection.dbapi_connection))
     op.execute("DROP FUNCTION hopgate_keep_keys()")
     op.execute("DROP TABLE memory_keys")
-    _replace_wait(WAIT_BEFORE, WAIT_TRIGGER_BEFORE)
+    op.execute("DROP FUNCTION hopgate_wait_again() CASCADE")
+    for pattern in (r"CREATE FUNCTION hopgate_wait_again.*?\$body\$;", r"CREATE TRIGGER hopgate_wait_sensitive.*?;"):
+        made = re.search(pattern, m0010_waiting.TRIGGERS, re.DOTALL)
+        assert made is not None
+        op.execute(made[0])
+    op.execute("ALTER FUNCTION hopgate_wait_again() SECURITY DEFINER")
+    _find("hopgate_wait_again()")
     for table in (*RECORDED, "relations"):
         op.execute(f"DROP FUNCTION hopgate_{table}_changed() CASCADE")
-
-
-def _replace_wait(function: str, trigger: str) -> None:
-    op.execute("DROP TRIGGER IF EXISTS hopgate_wait_sensitive ON memories")
-    op.execute(function)
-    op.execute(trigger)
-    _find("hopgate_wait_again()")
 
 
 def _find(function: str) -> None:
