@@ -212,3 +212,10 @@ def test_an_extractor_that_fails_takes_nothing_back(kb):
     before = content(kb)
     assert kb.extract(Dead()).failed == 1
     assert content(kb) == before
+
+
+def test_a_change_that_a_note_allows_counts_also_for_who_says_i(kb):
+    kb.add(memory("a", "My dentist is Dr. Kaya."), memory("b", "Changed dentists, I go to Dr. Holm now.", day=20))
+    kb.build()
+    held = {edge.target: edge.valid_to for edge in kb.graph.edges(relation="has dentist")}
+    assert held["Dr. Holm"] is None and held["Dr. Kaya"] == DAY.replace(day=20)

@@ -153,3 +153,10 @@ def test_relations_are_brought_together_and_the_raw_ones_kept() -> None:
 def test_relations_turned_around_stay_apart() -> None:
     found = canonicalise_relations(["directed", "directed by", "is married", "is not married"])
     assert len(set(found.canonical.values())) == 4
+
+
+def test_two_things_that_one_has_stay_apart_however_alike_their_words() -> None:
+    roles = ["has insurance", "has health insurance", "has teacher", "has class teacher"]
+    same = np.ones((len(roles), 1), dtype=np.float32)
+    found = canonicalise_relations(roles, embed=lambda _: same)
+    assert dict(found.canonical) == {role: role for role in roles}

@@ -43,7 +43,10 @@ _TO_TOWNS, _NO_TOWN = (
     frozenset(("hause", "haus", "ruhe", "frieden", "rente", "miete")),
 )
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
-_REMARKS = words("todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka")
+_REMARKS = words(
+    "todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka vm vms vps lxc pc pcs ram ssd "
+    "hdd cpu"
+)
 _REPLACING = words("ersetzt abgelöst umgestiegen gewechselt statt anstatt")
 _THROUGH = frozenset(("durch", "statt", "anstatt"))
 _WITH_NOUNS = words(
@@ -52,6 +55,7 @@ _WITH_NOUNS = words(
 _TICKETS = words("ticket issue bug task incident case story epic")
 # "Projekt Lotse von Jens Harms" are two names.
 _HEADS = words("projekt team gruppe abteilung firma verein")
+_LEADING = ("leiter", "leiterin", "leitung")
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
 
@@ -216,6 +220,8 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         return False  # "meine Tochter Thea": the noun is what she is
     if follows in ("U", "K") and not (frequency > 4 and before in ("den", "dem", "einen", "der", "die", "das")):
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
+    if before == "von" and at > 1 and lower[at - 2].endswith(_LEADING):
+        return True  # "Leiterin von Nordlicht"
     if before in ("bei", "zu", "in", "nach") and not starts and frequency < 2 and not word.endswith(_SUFFIXES):
         return True  # "bei Nordbau": an ordinary noun has an article there
     if (
@@ -225,7 +231,7 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         and word not in _NO_TOWN
         and not _LIVING.isdisjoint(lower)
     ):
-        return not word.endswith(_SUFFIXES)
+        return not word.endswith(_SUFFIXES) or zipf(word, "en") > 2  # München
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2
     english = zipf(word, "en")

@@ -38,7 +38,17 @@ _PASSING = re.compile(
     r"ende|den|dem|early|late|mid|le|el) )*⟦)| next (?:week|month|year|"
     r"spring|summer|autumn|winter)| tomorrow| for (?:a|an|one|two|three|four|the|some|\d+) (?:\w+ "
     r")?(?:hours?|days?|weeks?|weekend|"
-    r"nights?|months?)\b| für (?:ein|eine|zwei|drei|paar) )"
+    r"nights?|months?)\b|"
+    r" (?:just |only )?for (?:an? |the |some )?(?:test|tests|testing|trial|try|bit|while|demo|moment|sec)\b|"
+    r" (?:just |only )?to (?:test|try|check|compare|see|debug|play)\b|"
+    r" (?:, )?(?:and|but|then)(?: then)?(?: [^\W\d_]+){0,2} back (?:to|on|onto|in) (?:the )?⟨|"
+    r" für (?:ein|eine|zwei|drei|paar) )"
+)
+# "…, but she laughed and said no".
+_TAKEN_BACK = re.compile(
+    r"\b(?:but|though|however) (?:[^,;]+ )?(?:said no|not true|laughed|denied|denies|joking|kidding|wrong|nonsense|"
+    r"fell through)\b|\bchanged (?:his|her|their|my|our) minds?\b|"
+    r"\b(?:not true|turned out (?:to be )?(?:false|wrong))\b"
 )
 _EVENTS = "|".join(
     form.replace("_", " ")
@@ -52,7 +62,9 @@ _LONG_AGO = re.compile(
     r" (?:, )?(?:when|while|as (?:a|an)|back (?:in|then|when)|(?:[^\W\d_]+ )?years ago|during|in the|als|quand|cuando|"
     r"at (?:school|uni|university|college))\b"
 )
-_SINCE_THEN = re.compile(rf"\b(?:has|have|been|born|appointed|named|elected|chosen|made|{_EVENTS})\b")
+_SINCE_THEN = re.compile(
+    rf"\b(?:has|have|been|born|appointed|named|elected|chosen|made|hired|poached|recruited|promoted|{_EVENTS})\b"
+)
 # "refuses to run", "to be moved": not yet, or not at all; "used to" and "had to" are told of what was.
 _INFINITIVE = re.compile(
     r"(?<!used )(?<!had )(?<!gone )(?<!went )(?<!came )\bto (?:be (?:moved|migrated|replaced|deployed|"
@@ -99,6 +111,10 @@ class Clause:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
         return bool(_BESIDE.search(self.text, start, end) or _TOO.match(self.text, end))
 
+    def is_taken_back(self, end: int = 0) -> bool:
+        """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""
+        return bool(_TAKEN_BACK.search(self.text, end))
+
     def is_long_ago(self, end: int) -> bool:
         """Whether a time of its own follows what is over: "used to live in Oulu when she was a student"."""
         return bool(_LONG_AGO.match(self.text, end))
@@ -130,6 +146,7 @@ class Clause:
             or _INFINITIVE.search(near)
             or _PASSING.match(self.text[end:])
             or " temporarily " in near
+            or self.is_taken_back(end)
         ):
             return "not"
         found = set(near.split())

@@ -30,7 +30,7 @@ _ARTICLES = (
     "le|la|les|un|une|mon|ma|notre|el|los|las|una|mi|nuestro|il|lo|gli|i|mio|mia|de|het|een|mijn|onze|o|os|as"
 )
 # One to three words, of which the list of others is written once: it is what takes longest to compile.
-_NOUN = rf"(?: ?\b{_WORD}){{1,3}}"
+_NOUN = rf"(?: ?\b{_WORD}){{1,3}}(?: \d[\d.]*(?= ))?"
 _COMMON = (
     rf"(?:(?:(?:the|my|our) |(?<=^))⟨\d+⟩ \b|(?:(?:{_ARTICLES}) )?(?:(?<=^)|(?<=[,:;(] )|"
     rf"(?<=\b(?:the|der|die|das|den|dem|ein|les|una|het|een|our|his|her) )|"

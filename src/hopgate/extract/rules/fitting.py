@@ -25,6 +25,11 @@ _CHANGES_JOB = re.compile(r"\b(?:transferred|switched|changed|gewechselt|wechsel
 _GROUPS = re.compile(r"(?:team|group|company|crew|class|family|conversation|discussion|everyone|everybody|project)$")
 
 
+# Whom a person has above them: an editor or a coach is none.
+_BOSS = re.compile(
+    r"\b(?:team |project )?(?:lead|leader|leads|head|heads|headed|led|run|runs|director|boss|manager|manage[sd]?|"
+    r"managed|leiter|leiterin|leitet|geleitet|dirige|chair|charge|responsible|took|takes|taken|over)\b"
+)
 # "Ann instead of Bea" says nothing of what changed between the two.
 _INSTEAD = re.compile(r"\b(?:instead of|rather than|statt|anstatt)\b|->|→")
 
@@ -73,7 +78,7 @@ def fitting(  # noqa: PLR0911, PLR0912
     person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
     if relation == "runs on":
         return "" if person or other or plain else relation
-    if relation == "works at" and other:
+    if relation == "works at" and (other or who.kind(subject) in ("host", "service")):
         return ""
     if relation == "lives in" and not person and subject.islower():
         return ""
@@ -106,7 +111,7 @@ def fitting(  # noqa: PLR0911, PLR0912
     if relation == "led by" and target.startswith("Team "):
         return "owned by"
     if relation == "led by" and person:
-        return "reports to"
+        return "reports to" if _BOSS.search(clause.text) else ""
     if relation == "allergic to" and target in ("anything", "nothing", "everything"):
         return ""
     return relation

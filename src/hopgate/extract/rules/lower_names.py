@@ -40,6 +40,7 @@ _DETERMINERS = words(
     een le la les un une el los las il lo gli
     """
 )  # fmt: skip
+_NO_NAMES = _SMALL | _DETERMINERS | KIN | words("container instance stack pod deployment cutover")
 _NAMING = words(
     """
     called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata
@@ -55,7 +56,7 @@ _NOW = "(?: now| still| currently| also| jetzt| noch| nu)*"
 # Where names of services (x) and hosts (a, b) stand without an article, in notes of things that move and run.
 _SLOT_WORDS = words(
     "replaced replaces supersedes superseded ersetzt vervangt on onto off auf op sur to from von nach "
-    "naar host server node machine vm box home"
+    "naar @ it's served host server node machine vm box home"
 )
 _OF_PEOPLE = words("lives works wohnt arbeitet habite travaille vive trabaja woont werkt abita lavora reports")
 _SORTS = {
@@ -156,19 +157,24 @@ class Survey:
     def names(self, tokens: Iterable[str], code: str) -> dict[str, str]:
         """Give those of a memory's words that all memories show to be names, in lower case, with their kinds."""
         found: dict[str, str] = {}
+        # `get`: asking a Counter for what it has not is slow, and this is asked of every word of every memory.
+        capitals, lower, bare = self.capitals.get, self.lower.get, self.bare.get
         for token in tokens:
-            word = token.lower().replace("’", "'").removesuffix("'s")
+            word = token.lower()
+            if "'" in word or "’" in word:
+                word = word.replace("’", "'").removesuffix("'s")
             if word in found:
                 continue
-            if word in self.introduced and not (self.introduced[word] in _IN_CAPITALS and token.islower()):
-                found[word] = self.introduced[word]
+            kind = self.introduced.get(word)
+            if kind is not None and not (kind in _IN_CAPITALS and token.islower()):
+                found[word] = kind
             elif token[:1].isupper():
-                if self.speakers[word] > 1:
+                if self.speakers.get(word, 0) > 1:
                     found[word] = "person"
-                elif self.capitals[word] > self.lower[word]:
+                elif capitals(word, 0) > lower(word, 0):
                     found[word] = ""
-            elif (self.lower[word] > 1 and is_rare(word, code, RARE)) or (
-                self.bare[word] > 1 and self.lower[word] > 1 and is_rare(word, code, BARE)
+            elif lower(word, 0) > 1 and (
+                is_rare(word, code, RARE) or (bare(word, 0) > 1 and is_rare(word, code, BARE))
             ):
                 found[word] = ""
         return found
@@ -220,6 +226,8 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
                 subject = next((back for back in range(verb - 1, max(-1, verb - 4), -1)
                                 if lower[back] not in _VERBS | _ADVERBS), -1)  # fmt: skip
                 found[host] = "host"
+                if subject >= 0 and tokens[subject][0].isupper() and is_rare(lower[subject], "en", 4.0):
+                    found.setdefault(lower[subject], "" if is_given(lower[subject]) else "service")
                 if (service := _name_at(tokens, subject)) and not _is_head(tokens, subject):
                     found.setdefault(service, "service")
         elif word in _SERVES and (service := rare_at(tokens, at + 1, 3.0)):
@@ -287,12 +295,12 @@ def _name_at(tokens: list[str], at: int) -> str:
     if not 0 <= at < len(tokens):
         return ""
     token = tokens[at]
-    if not token.islower() or token in _SMALL or token in _DETERMINERS or token in KIN or not _WORD.fullmatch(token):
+    if not token.islower() or token in _NO_NAMES or not _WORD.fullmatch(token):
         return ""
     for back in range(at - 1, max(-1, at - 4), -1):
         if tokens[back].lower() in _DETERMINERS:
             return ""  # "the backup job"
-        if not tokens[back].isalpha():
+        if not tokens[back].isalpha() or tokens[back] in _PREPOSITIONS:
             break
     return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
 
@@ -331,6 +339,7 @@ def is_unknown(word: str, code: str) -> bool:
         return False
     endings = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es")
     stems = [word.removesuffix(ending) for ending in endings if word.endswith(ending)]
+    stems += [stem.removeprefix("re") for stem in (word, *stems) if stem.startswith("re")]  # "rehosted"
     if any(zipf(stem, "en") > 2.5 or zipf(stem + "e", "en") > 2.5 for stem in stems):
         return False
     if code in ("de", "nl"):

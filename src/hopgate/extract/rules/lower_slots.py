@@ -10,17 +10,20 @@ from hopgate.extract.rules.words import words
 
 _VERBS = {name: frozenset(form.split("_")[0] for form in forms.split()) for name, forms in table("verbs").items()}
 _RUNNING = words(
-    "runs run ran running hosted deployed installed läuft laufen lief draait draaien tourne tournent corre gira hosts"
+    "runs run ran running served hosted deployed installed läuft laufen lief draait draaien tourne tournent corre gira "
+    "hosts"
 )
 _MOVING = _VERBS["moved"] | words(
     "move migrate moves shift went goes gone took take taken migration umzug changed home migriert rebuilt"
 )
 _PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays live liegt liegen ligt lebt")
-_ON = words("on onto off auf op sur")
+_ON = words("on onto off auf op sur @")
 _TO = words("to from von nach naar van onto off over into")
 _BE = words("is are now been jetzt ist sind nu est back up live")
 _STATE = _BE | words("isn't isn’t longer but sondern mehr only still also again")
 _CHANGED = words("now been")
+_BY = frozenset(("from", "by"))
+_GOT = words("got took finally pulled kicked")
 _IT_IS = frozenset(("it's", "it’s"))
 _UP = words("up back live installed")
 _LEAVES = words("went goes gone")  # "went on holiday"
@@ -31,12 +34,14 @@ _LINKS = words(
 _AND = words("and und en et y e &")
 _CLOSING = _PLACING | _LINKS | words("next last this instead these soon mit und statt seit sinds depuis")
 _HEADS = words("home host server node machine vm box")
+_SIZES = words("new old little small big neuen alten kleinen")
 _BEFORE_HEADS = words("on onto auf op sur su the de le dem")
 # What a name in lower case with a hyphen ends in when it is software: billing-api, search-index.
 _SOFTWARE = words(
     """
     api web service svc gateway db index worker app server proxy bot ui backend frontend client sdk cli queue
     pipeline operator
+    database website site wiki blog dashboard
     controller daemon agent cluster bucket exporter scheduler nas pi nuc vm box node srv host router
     """
 )
@@ -89,17 +94,23 @@ def _sentence(  # noqa: PLR0912 - one place after another
             place = next((k for k in range(at + 3, min(at + 6, end)) if lower[k] not in _LINKS), end)
             if host := name_at(tokens, place, 4.2):
                 yield host, "host"
-        named = at > start and word in _HEADS and lower[at - 1] in _BEFORE_HEADS
+        named = at > start and word in _HEADS and lower[at - 1 - (lower[at - 1] in _SIZES)] in _BEFORE_HEADS
         if named and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             yield name, "host"  # "on host jade"
         if word in _HEADS and lower[at + 1] in (":", "is") and (name := name_at(tokens, at + 2, 4.2)):
             yield name, "host"
-        if not (word in _ON or (moving and word in _TO)) or (word == "on" and at and lower[at - 1] in _LEAVES):
+        if not (word in _ON or (moving and word in _TO) or (word in _BY and lower[at - 1] == "served")) or (
+            word == "on" and at and lower[at - 1] in _LEAVES
+        ):
             continue
         near = (
             any(abs(verb - at) <= WINDOW for verb in verbs)
             or (at > start and lower[at - 1] in (_STATE if opening else _CHANGED) and (opening or lower[start] == "it"))
-            or (at > start and lower[at - 1] in _IT_IS)
+            or (at > start and not _IT_IS.isdisjoint(lower[max(start, at - 4) : at]))
+            or (word == "off" and lower[start] in _GOT)
+            or word == "@"
+            or (at == start + 2 and lower[at - 1] == ":" and word in _ON)
+            or (at > start + 1 and lower[at - 1] in _BE and not _SOFTWARE.isdisjoint(lower[start:at]))
         )
         if near and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             hosts = True

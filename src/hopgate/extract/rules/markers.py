@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.words import words
 
@@ -21,7 +21,8 @@ _ASKED: dict[str, _Ask] = {
     ),
     "title": lambda subject, _, who: who.is_service(subject),
     "joblike": lambda _, target, who: who.kind(target) == "organisation" or who.speaks_of_work(),
-    "room": lambda _, target, __: is_room(target),
+    "room": lambda _, target, __: is_room(target) or is_address(target),
+    "ticket": lambda subject, target, who: subject.isupper() and subject[-1].isdigit() and who.may_be_person(target),
     "home": lambda subject, _, who: who.may_be_person(subject),
     "person": lambda subject, _, who: who.is_person(subject) or who.is_owner(subject),
 }

@@ -17,14 +17,19 @@ from hopgate.extract.rules.places import contrast, is_address, is_room, tells_ch
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
-from hopgate.extract.rules.sentence_facts import facts as prose_facts
-from hopgate.extract.rules.tentative import may_tell_change, named_beside, tentative_facts
+from hopgate.extract.rules.role_facts import may_tell_role, role_facts
+from hopgate.extract.rules.tentative import ALONE, may_tell_change, named_beside, tentative_facts
+from hopgate.extract.rules.timetable import may_tell_time, timetable
+from hopgate.extract.rules.uncovered_prose import uncovered
 
 # How far a pattern may be trusted: the share right on the tuning half of benchmarks/notes, rounded down.
 STATED, COMMON = 0.9, 0.7
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
+_PUT_OFF = re.compile(
+    r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
+)
 _FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
@@ -55,15 +60,20 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     """
     who = Referents(reading, source)
     sentences, changing = list(clauses(reading)), may_tell_change(reading)
+    roles, timed = may_tell_role(reading), may_tell_time(reading)
     for clause in sentences:
         made = list(_of_clause(clause, who))
         if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
             made = list(_of_clause(replace(clause, text=shorter), who))
         yield from made or (tentative_facts(clause, who) if changing else ())
+        if roles:
+            yield from role_facts(clause, who)
+        if timed:
+            yield from timetable(clause, who)
         who.leave(clause)
     if changing:
         yield from named_beside(sentences, who)
-    yield from _prose(reading)
+    yield from uncovered(reading)
 
 
 def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
@@ -123,7 +133,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         after = clause.text[match.end() :].split(" ", 4)[:4]
         yield from _moved(groups, subjects, common, clause, who, begin, " ".join((match[0], *after)))
         return
-    if relation == "replaced by":
+    if relation == "replaced by" or (relation == "due" and _PUT_OFF.search(match[0])):
         begin = over  # told as it happens: before this note the old thing was in its place
     objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
     made = False
@@ -148,7 +158,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         yield from _gone(relation, subjects[0], groups, clause, match.end(), over, who)
 
 
-def _subjects(
+def _subjects(  # noqa: PLR0911
     relation: str, groups: dict[str, str | None], clause: Clause, who: Referents, at: int
 ) -> tuple[tuple[str, ...], bool]:
     """Whom or what a match is about, and whether that is a common noun."""
@@ -159,8 +169,10 @@ def _subjects(
     if "first" in groups or "near" in groups:
         return who.left_out(clause, at, near="near" in groups), False
     subjects, common = _ends(groups.get("s"), clause, who, at)
+    if relation == "costs" and subjects in (("price",), ("prices",)):
+        return (), True
     if relation == "due":
-        return tuple(one.removesuffix(" deadline") for one in subjects), common
+        return tuple(one.removesuffix(" deadline") for one in subjects if one not in ("deadline", "due date")), common
     if relation == "runs on":  # "the unifi controller" is unifi
         firsts = [(one.split(" ")[0], one) for one in subjects]
         return tuple(first if first.islower() and who.is_named(first) else one for first, one in firsts), common
@@ -197,7 +209,7 @@ def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str
     return clause.reading.spans[clause.spans(part)[0]].name if part else None
 
 
-def _moved(
+def _moved(  # noqa: PLR0912
     groups: dict[str, str | None],
     subjects: tuple[str, ...],
     common: bool,
@@ -207,7 +219,10 @@ def _moved(
     said: str,
 ) -> Iterator[Fact]:
     spans = clause.reading.spans
-    new = spans[clause.spans(groups["b"] or "")[0]].name
+    to = spans[clause.spans(groups["b"] or "")[0]]
+    if to.form == "version":
+        return  # "traefik v2.11 -> v3.1" goes nowhere
+    new = to.name
     old = [spans[number].name for number in clause.spans(groups.get("a") or "")]
     if subjects == (who.first_person,) and _SWITCHED.search(clause.text):
         over = begin or who.written
@@ -233,9 +248,14 @@ def _moved(
         told = relation in ("owned by", "led by") or (
             relation == "located in" and (bool(old) or is_room(new) or is_address(new))
         )
+        over = begin or who.written
+        if relation == "located in" and over and not is_room(new):
+            # "switched CI from Jenkins to GitLab", "moved my savings to Triodos": where it was tells what moved.
+            yield from (Fact(subject, where, new, over, None, ALONE) for where in ("runs on", "located in"))
+        if "maybe" in groups and common:
+            continue
         if not relation or subject == new or (common and not who.is_host(new) and not told):
             continue
-        over = begin or who.written
         # Where several may hold at once the new one has not held before; of others the graph orders the notes.
         yield Fact(
             subject,
@@ -285,7 +305,7 @@ def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tu
     if people := who.people_of(part, clause, at):
         return people, False
     noun = _ARTICLE.sub("", part).strip()
-    if part in who.pronouns or not noun or noun in who.pronouns:
+    if part in who.pronouns or not noun or noun in who.pronouns or "⟨" in noun:
         return (), False
     return (noun,), True
 
@@ -307,17 +327,3 @@ def _objects(
     ):
         return ((noun, more[1]) if noun else ()), True
     return ((noun,) if noun and noun not in who.pronouns else ()), True
-
-
-def _prose(reading: Reading) -> Iterator[Fact]:
-    """The relations of encyclopaedic prose that notes have no pattern for, between names alone."""
-    spans = [span for span in reading.spans if span.form not in ("amount", "han")]
-    for fact in prose_facts(reading.tokens, reading.marks, spans, reading.topic):
-        if fact.relation.removeprefix("formerly ") not in _COVERED and _ROLES.isdisjoint(fact.relation.split()):
-            yield fact
-
-
-_ROLES = frozenset(
-    ("sister", "brother", "boss", "manager", "head", "son", "daughter", "wife", "husband", "employer", "lead")
-)
-_COVERED = FACTS.relations | {"works for", "owns", "manages", "child of", "moved from", "moved to", "also known as"}

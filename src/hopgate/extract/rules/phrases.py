@@ -12,9 +12,11 @@ from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.kinds import kind_of, kinds_from
 from hopgate.extract.rules.note_facts import note_facts
 from hopgate.extract.rules.reading import read
+from hopgate.extract.rules.role_table import ROLE_RELATIONS
+from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "5"
+RULES = "6"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -49,7 +51,7 @@ class Phrases:
     @property
     def single_valued(self) -> tuple[str, ...]:
         """The relations of the patterns of which a concept has one object at a time."""
-        return SINGLE_VALUED
+        return (*SINGLE_VALUED, *ROLE_RELATIONS, TAKES_PLACE)
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
@@ -79,7 +81,8 @@ class Phrases:
         mentions = [Mention(name, known.get(name) or kind) for name, kind in names.items() if name]
         stated = {(fact.subject, fact.relation) for fact in typed}
         maybe = tuple(fact for fact in told if fact.confidence <= 0 and (fact.subject, fact.relation) not in stated)
-        return replace(found(mentions, typed), tentative=maybe)
+        made = found(mentions, typed)
+        return replace(made, tentative=maybe) if maybe else made
 
 
 def _once(facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -13,12 +13,15 @@ _ROOMS = words(
     shed garden greenhouse porch balcony terrace pantry larder cupboard wardrobe drawer shelf rack utility
     laundry workshop
     conservatory barn stable boathouse storage storeroom warehouse lab closet car van boot trunk yard landing staircase
+    safe chest box locker desk dresser cabinet bag basket
     flur küche bad badezimmer schlafzimmer kinderzimmer arbeitszimmer büro wohnzimmer zimmer dachboden keller
     garage schuppen
-    garten gartenhaus balkon terrasse speisekammer schrank schublade regal werkstatt waschküche diele abstellraum auto
+    hof carport einfahrt garten gartenhaus balkon terrasse speisekammer
+    schrank schublade regal werkstatt waschküche diele abstellraum auto
     cuisine salon chambre bureau grenier cave jardin placard tiroir couloir cocina salón dormitorio despacho
     sótano garaje
-    jardín armario cajón keuken gang slaapkamer kantoor zolder kelder schuur tuin kast lade cucina soggiorno
+    jardín armario cajón trastero desván balcón
+    keuken gang slaapkamer kantoor zolder kelder schuur tuin kast lade cucina soggiorno
     camera ufficio
     soffitta cantina giardino armadio
     """
@@ -27,6 +30,7 @@ _STREETS = words(
     "street lane road avenue square park court close drive way terrace hill row quay yard place house hall centre "
     "center farm straße strasse weg platz allee gasse ring ufer straat laan plein kade"
 )
+_ROOM_ENDINGS = ("zimmer", "keller", "küche", "schrank", "regal", "schuppen", "kammer", "kamer")
 _NUMBERED = words("room raum zimmer salle sala zaal hall building")
 # After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
 _BUT = re.compile(
@@ -34,7 +38,7 @@ _BUT = re.compile(
     r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they|er|"
     r"sie|es|elle|il|él|ella|hij|zij) (?:'s|is|are|ist|est|está)(?: now)?)"
     r"(?: (?:now|jetzt|nun|ahora|maintenant|nu|lives|works|runs))*"
-    r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with|to)"
+    r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with|to|sur|su|dans)"
     r"(?: the| der| dem| meinem| unserem| de| het| la| le| el)? "
     r"(⟨(?:team )?\d+⟩|[^\W\d_]+(?: [^\W\d_]+)?)"
 )
@@ -69,7 +73,7 @@ def is_room(name: str) -> bool:
     (True, True, True, False)
     """
     said = name.lower().split()
-    return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED)
+    return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED or said[-1].endswith(_ROOM_ENDINGS))
 
 
 def is_address(name: str) -> bool:

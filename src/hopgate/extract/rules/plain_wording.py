@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
+from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.needed_texts import may_match, needed_texts
 from hopgate.extract.rules.words import words
-
-_Change = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 # What opens a note without saying anything: "heads up, …", "update on gitea: …", a bullet, "so".
 _OPENING = re.compile(
@@ -22,58 +21,19 @@ _OPENERS = words(
     """
 )
 _ABOUT = re.compile(r"^((?:⟨\d+⟩ : )?)(?:quick )?(?:update|news|note|notes) (?:on|about|from|re) (⟨\d+⟩) [:,] ")
-_CHANGES: tuple[_Change, ...] = (
-    (re.compile(r"\b(is|are|was|were|do|does|did|has|have)n['’]t\b"), r"\1 not"),
-    (re.compile(r"\bany ?longer\b|\banymore\b"), "any more"),
-    # "is not on A any more" and "does not run on A any more" are "no longer".
-    (re.compile(r"\b(is|are|'s|'m|'re) not ((?:[^\s,;:]+ ){1,9}?)any more\b"), r"\1 no longer \2"),
-    (re.compile(r"\b(?:do|does) not ((?:[^\s,;:]+ ){1,9}?)any more\b"), r"no longer \1"),
-    (
-        re.compile(r"\b(?:these days|nowadays|for good|at the moment|with immediate effect|from here on|heutzutage)\b"),
-        "now",
-    ),
-    # When it happened, where no date is read from it, and other asides.
-    (
-        re.compile(
-            r" (?:, )?(?:over the weekend|this (?:morning|afternoon|evening|week|weekend|month|time)|last (?:night|"
-            r"week|weekend)|in the end|for once|by the way|btw|as planned|at (?:long )?last|once and for all|a while "
-            r"(?:ago|back)|the other day|heute früh|letzte (?:nacht|woche)|cette semaine|la semaine dernière|"
-            r"esta semana|deze week)\b"
-        ),
-        "",
-    ),
-    # "the gitea container" is gitea.
-    (re.compile(r"(⟨\d+⟩) (?:container|instance|stack|pod|deployment)\b"), r"\1"),
-    (re.compile(r"^no more (?=⟨)"), "dropped "),
-    (re.compile(r"\bhad to (?:move|migrate|relocate)\b"), "moved"),
-    (
-        re.compile(r"(⟨\d+⟩) and (?:his|her|their|its) (?:[^\W\d_]+ )?[^\W\d_]+ (?=moved|lives?|have|relocated|are)"),
-        r"\1 ",
-    ),
-    # "on a new box, jade", "on a machine called jade".
-    (
-        re.compile(
-            r"\b(on|onto|to|in|at) (?:an?|my|our|the) (?:[^\W\d_]+ ){1,3}(?:, |called |named )"
-            r"(⟨\d+⟩)(?=$| [,;]| and| now)"
-        ),
-        r"\1 \2",
-    ),
-    # "on host jade", "on the server jade".
-    (
-        re.compile(
-            r"\b(on|onto|to|from|off|auf|op|sur|su|en) (?:(?:the|a|an|my|our|der|dem|den|de|le|la|il|el) )?"
-            r"(?:host|node|vm|server|box|machine|pi|vps|rechner|serveur|servidor)(?: called| named| namens)? (?=⟨)"
-        ),
-        r"\1 ",
-    ),
-    (re.compile(r"\bnow now\b"), "now"),
+# The words of these changes, of which one is in every sentence that any of them changes.
+_HINTS = words(
+    """
+    not longer anymore any off plus più project projekt projet proyecto progetto days nowadays good moment effect here
+    heutzutage weekend morning afternoon evening week month time night end once way btw planned last while day früh
+    nacht woche semaine semana container instance stack pod deployment vm lxc jail more had his her their its called
+    named namens hostname host node server box machine pi vps rechner serveur servidor now
+    """
 )
-_HINTS = re.compile(
-    r"n['’]t\b| not |longer|anymore|these days|nowadays|for good|moment|immediate|here on|heutzutage|week|morning|"
-    r"evening|afternoon|month|this time|night|in the end|once|the way|btw|planned|at last|long last|a while|other day|"
-    r"heute|nacht|woche|semaine|semana|container|instance|stack|pod|deployment|^no more|had to|"
-    r"(?:called|named|namens|,|host|node|vm|server|box|machine|pi|vps|rechner|serveur|servidor) ⟨| and "
-    r"(?:his|her|their|its) "
+# Each with what a text must hold for it: most sentences hold nothing of any.
+_NEEDED = tuple(
+    (regex, instead, needed_texts(regex))
+    for regex, instead in ((re.compile(pattern), instead) for pattern, instead in table("plainer")["changes"])
 )
 _BRACKETS = re.compile(r" \( (?:[^\s()]+ )*\)")
 # ", my cousin ,": who somebody is, between commas.
@@ -94,9 +54,10 @@ def plainly(text: str) -> str:
     if text.split(" ", 1)[0] in _OPENERS or " : " in text[:12]:
         plain = _ABOUT.sub(r"\1\2 : ", _OPENING.sub(r"\1", text, count=1), count=1)
         plain += " now" if text.startswith("correction ") and plain != text else ""  # what was held is so no longer
-    if _HINTS.search(plain):
-        for pattern, instead in _CHANGES:
-            plain = pattern.sub(instead, plain)
+    if "'" in plain or "’" in plain or ", ⟨" in plain or not _HINTS.isdisjoint(plain.split()):
+        for pattern, instead, needs in _NEEDED:
+            if may_match(needs, plain):
+                plain = pattern.sub(instead, plain)
     return " ".join(plain.split())
 
 

@@ -40,18 +40,31 @@ def _forms(name: str) -> str:
 
 _TABLE: dict[str, str] = table("changes")
 _ARTICLES = rf"(?:(?:{_forms('articles')}) ){{0,3}}"
-_CHANGE, _NO_CHANGE = (words(_TABLE[name]) for name in ("change", "no_change"))
+_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR = (words(_TABLE[name]) for name in ("change", "no_change", "no_change_near"))
 _TOWARDS, _AWAY = (re.compile(rf"(?:^|\s)(?:{_forms(name)}) {_ARTICLES}$") for name in ("towards", "away"))
 _HOLDS = re.compile(
     rf"^ (?:(?:is|has|'s|now|finally|then|just|already|officially|and) ){{0,3}}(?:{_forms('holding')})\b"
 )
 _OF_HANDS, _OF_WORK, _OF_HOME = (re.compile(rf"\b(?:{_forms(name)})\b") for name in ("hands", "work", "home"))
+# Who is named beside another has taken over where a word of hands says so, and moved where one of moving does.
+_HANDS_WORDS = words(_TABLE["hands"]) | words(_TABLE["in_hands"])
+_MOVING_WORDS = words(_TABLE["work"]) | words(_TABLE["home"]) | words(_TABLE["elsewhere"])
+_NEEDED = {
+    **dict.fromkeys(("owned by", "led by", "reports to"), _HANDS_WORDS),
+    **dict.fromkeys(("lives in", "works at"), _MOVING_WORDS),
+}
 _CHANGING = re.compile(
     r"\b(?:these days|any ?more|no longer|from now on|as of|of today|over to|lives? (?:on|at|in|with)|"
     r"sits? (?:on|at|in)|found (?:a|its|his|her|their) (?:new )?(?:home|place|spot))\b|->|→"
 )
 # Without one of these words there is nothing to look for.
 _HINTS = _CHANGE | words("days any anymore longer from as over of live lives sit sits found -> →")
+# "Thea moved the offsite from Lindgren to Villa Rosa": not she herself.
+_MOVES_SOMETHING = re.compile(
+    r"(?:⟩|\bs?he|\bi|\bwe)(?: has| have| 've)? (?:moved|shifted|switched|transferred|took|sent|brought) "
+    r"(?:the|an?|all|some) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
+)
+_CLOSED = re.compile(r"$| (?:now|[,;])")  # "goes to St. Brendan's now"
 _STILL_SAID = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|non più)\b")
 
 
@@ -82,17 +95,17 @@ def tentative_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
     if not who.written or "⟨" not in text or not _tells_change(clause):
         return
     names = list(_NAME.finditer(text))
-    if len(names) > MOST_NAMES:
+    if len(names) > MOST_NAMES or _MOVES_SOMETHING.search(text):
         return
     named = [(match, name) for match in names if (name := who.names_of(match[0])) and name[0] != who.reading.speaker]
     for match, (target,) in named:
-        before, after = text[: match.start()], text[match.end() :]
-        if _AWAY.search(before) or after.startswith(" 's"):
+        after = text[match.end() :]
+        if is_left(text, match):
             continue
         holds = bool(_HOLDS.match(after))
-        if not holds and not _TOWARDS.search(before):
+        if not holds and not is_towards(text, match):
             continue
-        subjects = [name for other, (name,) in named if other is not match and _may_be_meant(text, other)]
+        subjects = [name for other, (name,) in named if other is not match and not is_left(text, other)]
         begin = validity(clause, match, None)[0] or who.written
         for subject in subjects or _meant(clause, who):
             if subject != target:
@@ -120,13 +133,14 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
     >>> sorted({fact.object for fact in made if fact.subject == "Leila" and fact.relation == "lives in"})
     ['Izmir', 'Tabriz']
     """
-    if not who.written or len(who.reading.tokens) > MOST_TOKENS or not any(map(_has_change, sentences)):
+    if not who.written or len(who.reading.tokens) > MOST_TOKENS or not any(map(has_change, sentences)):
         return
     told = [clause for clause in sentences if "⟨" in clause.text or _room_of(clause.text)]
-    if any(map(_is_doubtful, told)):
+    if any(is_doubtful(one) or _MOVES_SOMETHING.search(one.text) for one in told):
         return
     found = dict.fromkeys(name for clause in told for name in who.names_of(clause.text) if name != who.reading.speaker)
     rooms = dict.fromkeys(room for clause in told for room in _room_of(clause.text))
+    said = set(who.reading.lower)
     subjects = [*found, *([who.first_person] if who.says_i() else [])]
     if len(found) > MOST_NAMES or len(found) + len(rooms) < 2:
         return
@@ -134,16 +148,21 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
         for target in (*found, *rooms):
             if target != subject:
                 for relation in _either(subject, target, target in rooms, who):
+                    if (need := _NEEDED.get(relation)) and need.isdisjoint(said):
+                        continue
                     yield Fact(subject, relation, target, who.written, None, BESIDE)
 
 
 def _either(subject: str, target: str, room: bool, who: Referents) -> tuple[str, ...]:
     """The relations that these two may have, whatever the words."""
     person = who.is_person(subject) or who.is_owner(subject)
+    of_people = ("reports to",) if person else ("owned by", "led by")
     if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
-        return ("reports to",) if person else ("owned by", "led by")
+        return of_people
     if person:
-        return () if room or who.is_host(target) else ("lives in", "works at")
+        # Nothing tells what "Wanjiru" is: what held before does.
+        unknown = of_people if who.may_be_person(target) else ()
+        return () if room or who.is_host(target) else ("lives in", "works at", *unknown)
     if room or (target[:1].isupper() and not (subject.islower() or who.is_service(subject) or who.is_host(target))):
         return ("located in",)
     return () if who.kind(subject) == "host" else ("runs on",)
@@ -153,27 +172,38 @@ def _room_of(text: str) -> list[str]:
     return [found[1] for found in _THE_ROOM.finditer(text) if is_room(found[1])]
 
 
-def _may_be_meant(text: str, name: re.Match[str]) -> bool:
-    """Whether a sentence may be about a name: not where something was, and not whose it is ("Mats's brother moved")."""
-    return not (_AWAY.search(text[: name.start()]) or text.startswith(" 's", name.end()))
+def is_left(text: str, name: re.Match[str]) -> bool:
+    """Whether a name is where something was, or whose it is ("Mats's brother moved"): a sentence is not about it."""
+    possessive = text.startswith(" 's", name.end()) and not _CLOSED.match(text, name.end() + 3)
+    return possessive or bool(_AWAY.search(text[: name.start()]))
+
+
+def is_towards(text: str, name: re.Match[str]) -> bool:
+    """Whether a name is where something went to."""
+    return bool(_TOWARDS.search(text[: name.start()]))
 
 
 def _tells_change(clause: Clause) -> bool:
-    return _has_change(clause) and not _is_doubtful(clause) and clause.stance(0, len(clause.text)) != "not"
+    return has_change(clause) and not is_doubtful(clause) and clause.stance(0, len(clause.text)) != "not"
 
 
-def _has_change(clause: Clause) -> bool:
+def has_change(clause: Clause) -> bool:
+    """Whether a sentence has a word of change."""
     return not _CHANGE.isdisjoint(clause.text.split()) or bool(_CHANGING.search(clause.text))
 
 
-def _is_doubtful(clause: Clause) -> bool:
-    """Whether a sentence has words of plans, copies, visits or doubt."""
+def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
+    """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
     said = set(clause.text.split())
     language = LANGUAGES[clause.reading.code]
-    doubt = said & (_NO_CHANGE | language.hypothetical | language.negated)
+    doubt = (said & (_NO_CHANGE | language.hypothetical | language.negated)) - but
     if doubt and _STILL_SAID.search(clause.text):
         doubt -= {"no", "not", "nicht", "niet", "non", "any"}
-    return bool(doubt) or clause.question
+    if doubt or clause.question or clause.is_taken_back():
+        return True
+    if said.isdisjoint(_NO_CHANGE_NEAR):
+        return False
+    return any("⟨" in part and not _NO_CHANGE_NEAR.isdisjoint(part.split()) for part in clause.text.split(" , "))
 
 
 def _meant(clause: Clause, who: Referents) -> tuple[str, ...]:

@@ -78,6 +78,7 @@ _MARKS = {
 _ISO = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 _YEAR = re.compile(r"(?:1\d|20)\d\d(?:s|[-–/]\d\d(?:\d\d)?)?")
 _NUMBER = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
+_CLOCK = re.compile(r"\d{1,2}(?:\.\d\d)?(?:[ap]m|h(?:\d\d)?)")
 _HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
 _CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
 
@@ -162,7 +163,7 @@ def _digits(token: str) -> str:  # noqa: PLR0911
         return "D"
     if token[-1] in "€£$¥" or token.endswith(_CURRENCIES):
         return "$"
-    if ":" in token:
+    if ":" in token or _CLOCK.fullmatch(token):
         return "N"
     if _YEAR.fullmatch(token):
         return "Y"

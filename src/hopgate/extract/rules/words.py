@@ -74,7 +74,9 @@ HONORIFICS = words(
     """
 )
 
-ABBREVIATIONS = words("mr mrs ms dr prof st jr sr vs no inc ltd co corp mt ft gen col capt lt sgt rev hon vol")
+ABBREVIATIONS = words(
+    "mr mrs ms dr dra sra srta mme mlle prof st jr sr vs no inc ltd co corp mt ft gen col capt lt sgt rev hon vol"
+)
 
 NUMBER_WORDS = words(
     """

@@ -50,10 +50,13 @@ def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> E
 
 
 def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
-    """The names that an extraction uses, with their kinds: whoever states a fact mentions its ends."""
+    """The names that an extraction uses, with their kinds: whoever states a fact mentions its ends.
+
+    So does a sentence that tells of a change; what is merely named beside something is a mention already, or nothing.
+    """
     for mention in extraction.mentions:
         yield mention.name, mention.kind or None
-    for fact in extraction.facts:
+    for fact in (*extraction.facts, *(one for one in extraction.tentative if one.confidence >= 0)):
         yield fact.subject, None
         yield fact.object, None
 

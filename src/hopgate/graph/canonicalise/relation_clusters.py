@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.graph.canonicalise import blocking
 from hopgate.graph.canonicalise.closeness import closeness
 from hopgate.graph.canonicalise.cluster import agglomerate, cut
@@ -97,7 +98,12 @@ def _scored(raws: list[str], vectors: FloatArray | None) -> Scored:
         i, j = blocking.pairs([*blocks, blocking.vector_neighbours(vectors, np.arange(len(raws)), scale)])
         near = scale(np.einsum("ij,ij->i", vectors[i], vectors[j]))
     overlap = weighted_jaccard(bags, i, j)
-    turned = [bool((words[a] ^ words[b]) & _TURNING) for a, b in zip(i.tolist(), j.tolist(), strict=True)]
+    # "has insurance" and "has health insurance" name two things that one has, however alike the words.
+    has = [raw in ROLE_RELATIONS for raw in raws]
+    turned = [
+        bool((words[a] ^ words[b]) & _TURNING) or (has[a] and has[b] and bags[a] != bags[b])
+        for a, b in zip(i.tolist(), j.tolist(), strict=True)
+    ]
     score = (np.where(turned, 0.5, 1.0) * np.maximum(overlap, near)).astype(np.float32)
     columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
     columns[:, 1], columns[:, 5] = overlap, near

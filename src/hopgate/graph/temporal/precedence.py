@@ -29,8 +29,9 @@ from enum import IntEnum
 from itertools import groupby
 
 from hopgate.errors import HopgateError
+from hopgate.extract.rules.role_table import SEVERAL
 
-TOLD = frozenset(("located in",))
+TOLD = frozenset(("located in", "takes place", *SEVERAL))
 """Single-valued relations of which two plain statements may both hold: only a change that is told ends one."""
 # A time that sorts: before all time, a date, after all time.
 _Bound = tuple[int, datetime | None]

@@ -1,0 +1,233 @@
+"""Who somebody's dentist is, which bank, which port: "my R is V", "V is our new R", "changed the R from A to V"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hopgate.extract.extraction import Fact
+from hopgate.extract.rules.capitals import is_given
+from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.language_tables import zipf
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.referents import Referents
+from hopgate.extract.rules.role_patterns import (
+    AFTER_ROLE,
+    ARROWED,
+    CHANGE,
+    CHANGING,
+    CHANGING_HERE,
+    HINTS,
+    NAME,
+    OWNER,
+    REPLACED,
+    STATE,
+    THEN,
+    VALUE_FIRST,
+    VERBS,
+)
+from hopgate.extract.rules.role_table import ALSO, ROLE_WORDS, Role, RoleAt, roles_in
+from hopgate.extract.rules.tentative import ALONE, has_change, is_doubtful, is_left, is_towards
+from hopgate.extract.rules.words import words
+
+STATED = 0.9
+# A single word that is more frequent than this is no person's name, unless it is a given one: zipf.
+COMMON = 3.5
+_SCHOOL = re.compile(
+    r"\b(?:School|Primary|Academy|College|Elementary|High|Grammar|Infants|Juniors|Schule|Grundschule|Gymnasium|"
+    r"Realschule|Gesamtschule|École|Collège|Lycée|Colegio|Instituto|St\.?|Saint|Sankt)\b|schule$"
+)
+_IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_CODES = {
+    "has ip": _IP,
+    "has version": re.compile(r"(?!\d+\.\d+\.\d+\.\d+$)v?\d+(?:\.\d+)*(?:[-+]\w+)?"),
+    "has port": re.compile(r"\d{1,5}"),
+}
+_ANY_CODE = re.compile(r"(?=.*\d)[\w./:-]{1,20}")
+_OF_THINGS = frozenset(("has port", "has ip", "has version", "has vlan", "has branch", "has class"))
+# Said of the old one.
+_OVER = frozenset(("cancelled", "canceled"))
+# One more, or somebody else's, or not for good.
+_BESIDE = words("also too second another additional extra both auch zweite zweiter zweites aussi también temporarily")
+_ANY_NAME = re.compile(NAME)
+_REFERENCE = re.compile(r"⟨(\d+)⟩")
+
+
+def may_tell_role(reading: Reading) -> bool:
+    """Whether a memory has a word of a role, or an address of numbers, and none of one more of a kind."""
+    told = "V" in reading.marks or not HINTS.isdisjoint(reading.lower)
+    return told and _BESIDE.isdisjoint(reading.lower)
+
+
+def role_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
+    """Yield what a sentence says somebody or something has one of; what it merely allows is tentative.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> from hopgate.extract.extraction import Source
+    >>> from hopgate.extract.rules.clauses import clauses
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> source = Source("m1", Cleared("Our new dentist is Dr. Kaya."), created_at=datetime(2024, 5, 4))
+    >>> reading = read(source)
+    >>> for fact in role_facts(next(clauses(reading)), Referents(reading, source)):
+    ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from)
+    I | has dentist | Dr. Kaya | 2024-05-04
+    """
+    text = _with_acronyms(clause)
+    clause = clause if text == clause.text else replace(clause, text=text)
+    said = text.split()
+    if clause.question or (HINTS.isdisjoint(said) and "V" not in clause.reading.marks):
+        return
+    told, made = has_change(clause), False
+    for found in roles_in(said):
+        for fact in _stated(found, said, clause, who, told):
+            made = True
+            yield fact
+            if fact.valid_to is None and told:
+                for other in ALSO.get(said[found.end - 1], ()):
+                    yield Fact(fact.subject, other.relation, fact.object, who.written, None, ALONE)
+    for fact in () if made else _by_verb(said, clause, who, told):
+        made = True
+        yield fact
+    if not made and told and not is_doubtful(clause, but=_OVER):
+        yield from _allowed(said, clause, who)
+
+
+def _with_acronyms(clause: Clause) -> str:
+    """The sentence with names that are words for roles, "GP", as words."""
+
+    def word(match: re.Match[str]) -> str:
+        name = clause.reading.spans[int(match[1])].name.lower()
+        return name if name in ROLE_WORDS else match[0]
+
+    return _REFERENCE.sub(word, clause.text)
+
+
+def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told: bool) -> Iterator[Fact]:
+    before, after = " ".join(said[: found.start]), " " + " ".join(said[found.end :])
+    at = len(" ".join(said[: found.end]))
+    if first := VALUE_FIRST.search(before):
+        owner = OWNER.search(f" {first['rest']} ") if AFTER_ROLE.match(after) else None
+        whose = owner and (owner["name"] or owner["me"] or owner["other"] or owner["new"])
+        if owner and whose and clause.stance(first.start("v"), at) == "said":
+            subject = _subject(found.role, owner, None, who)
+            yield from _facts(found.role, subject, first, clause, who, told or bool(owner["new"]))
+        return
+    owner = OWNER.search(f" {before} " if before else " ")
+    if not owner or (owner["the"] and not (told or found.role.sort == "code")):
+        return
+    match = ARROWED.match(after) or STATE.match(after) or THEN.match(after)
+    if match is None and (change := CHANGE.match(after)):
+        match = change if CHANGING.search(f" {before} ") or CHANGING_HERE.search(change[0]) else None
+    if match and clause.stance(min(owner.start(), at - 1), at + match.end("v")) == "said":
+        subject = _subject(found.role, owner, match.groupdict().get("of"), who)
+        yield from _facts(found.role, subject, match, clause, who, told or bool(owner["new"]) or match.re is not STATE)
+
+
+def _facts(
+    role: Role, subject: str, match: re.Match[str], clause: Clause, who: Referents, told: bool
+) -> Iterator[Fact]:
+    value = _value(role, match["v"], clause, who)
+    if not subject or not value or subject == value:
+        return
+    instead = REPLACED.search(clause.text)
+    groups = match.groupdict()
+    if groups.get("by") and role.sort != "provider":
+        return  # "my phone is at Tom's"
+    if role.relation == "has version" and value.isdigit() and not (subject.islower() or "version" in clause.text):
+        return  # "Luna: 12 -> 14"
+    begin = who.written if told or instead or role.sort in ("person", "provider") else None
+    yield Fact(subject, role.relation, value, begin, None, STATED)
+    old = groups.get("a") or (instead["a"] if instead else None)
+    gone = _value(role, old, clause, who) if old else ""
+    if gone and gone != value and who.written:
+        yield Fact(subject, role.relation, gone, None, who.written, STATED)
+
+
+def _subject(role: Role, owner: re.Match[str], of: str | None, who: Referents) -> str:
+    """Whose it is: a name's, mine, hers; a port or a version without any is what the note is about."""
+    if part := of or owner["name"]:
+        names = who.names_of(part)
+        return names[0] if names else ""
+    if owner["other"]:
+        people = who.people_of("it" if role.sort == "code" and owner["other"] == "its" else "she")
+        return people[0] if people else ""
+    if owner["me"]:
+        return who.first_person
+    if role.relation in _OF_THINGS:
+        return who.topic if who.topic and not who.is_person(who.topic) else ""
+    return who.first_person
+
+
+def _value(role: Role, part: str, clause: Clause, who: Referents) -> str:
+    """What a slot holds, where it fits the role: a code has a digit, a dentist is a name."""
+    code = role.sort == "code"
+    name = clause.reading.spans[clause.spans(part)[0]].name if part[0] == "⟨" else part.rstrip(".:,") if code else ""
+    if code:
+        return name if _CODES.get(role.relation, _ANY_CODE).fullmatch(name) else ""
+    if role.relation == "has school" and not _SCHOOL.search(name) and "schools" not in who.reading.lower:
+        return ""
+    if role.sort == "person" and not _may_be_somebody(name):
+        return ""
+    return name if name[:1].isupper() or who.is_named(name) else ""
+
+
+def _is_mine(owner: re.Match[str] | None, said: list[str], at: int) -> bool:
+    """Whether a role is somebody's that a sentence names: not "my brother's bank", nor a "new dentist in town"."""
+    if owner is None:
+        return not any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
+    whose = owner["me"] or owner["name"] or owner["other"]
+    return bool(whose) or not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
+
+
+def _may_be_somebody(name: str) -> bool:
+    """Whether a name may be a person's: "my therapist is German" names nobody."""
+    return " " in name or is_given(name) or zipf(name.lower(), "en") < COMMON
+
+
+def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
+    """What a sentence about a change allows: a role and the one name that it may have come to."""
+    places = [(found.role, found.start) for found in roles_in(said) if found.role.sort != "code"]
+    places += [(role, at) for at, word in enumerate(said) for role in ALSO.get(word, ())]
+    if not places or not who.written:
+        return
+    parts = [part for part in _ANY_NAME.finditer(clause.text) if not is_left(clause.text, part)]
+    for role, at in places:
+        owner = OWNER.search(f" {' '.join(said[:at])} " if at else " ")
+        if not _is_mine(owner, said, at):
+            continue
+        # "the Telekom contract": the name before it is the old one.
+        old = who.names_of(owner["name"]) if owner and owner["name"] else ()
+        mine = not owner or (old and not who.is_person(old[0]))
+        subject = who.first_person if mine or owner is None else _subject(role, owner, None, who)
+        names = dict.fromkeys(_value(role, part[0], clause, who) for part in parts)
+        new = [name for name in names if name and name not in (subject, who.reading.speaker, *old)]
+        if len(new) > 1:
+            towards = [part for part in parts if is_towards(clause.text, part)]
+            new = [name for part in towards if (name := _value(role, part[0], clause, who)) in new]
+        if subject and len(new) == 1:
+            yield Fact(subject, role.relation, new[0], who.written, None, ALONE)
+
+
+def _by_verb(said: list[str], clause: Clause, who: Referents, told: bool) -> Iterator[Fact]:
+    for role, pattern, hints in VERBS:
+        if hints.isdisjoint(said):
+            continue
+        match = pattern.search(clause.text)
+        if not match or clause.stance(match.start(), match.end("v")) != "said":
+            continue
+        groups = match.groupdict()
+        part = groups.get("s") or ""
+        subjects = (
+            (who.first_person,)
+            if "me" in groups or part in ("we", "wir")
+            else who.names_of(part) or who.people_of(part)
+        )
+        changed = told or bool(groups.get("a")) or role.relation == "has version"
+        made = list(_facts(role, subjects[0], match, clause, who, changed)) if subjects else []
+        yield from made
+        if made:
+            return

@@ -1,0 +1,92 @@
+"""How people tell what somebody or something has one of: the wordings around a role, and verbs that stand for one."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.rules.role_table import ROLE_HINTS, ROLES
+
+NAME = r"⟨(?:team )?\d+⟩"
+# A port, a version, an address, a room: what has a digit.
+_CODE = r"[^\W\d_]{0,2}\d[\w./:-]*"
+_V, _A = (rf"(?P<{key}>{NAME}|{_CODE})" for key in "va")
+_ARTICLES = (
+    r"(?:(?:the|a|an|my|our|version|number|port|room|desk|der|die|das|den|dem|ein|eine|le|la|un|une|el|il|lo|de|het|"
+    r"een) )*"
+)
+_NOW = (
+    r"(?:(?:now|still|currently|already|finally|just|jetzt|nun|aktuell|inzwischen|mittlerweile|seit ⟦\d+⟧|maintenant|"
+    r"désormais|ahora|actualmente|nu|inmiddels|ora|adesso) )*"
+)
+_ARROW = r"(?:->|→|=>|-->)"
+_TO = rf"(?:to|onto|zu|zur|zum|auf|à|au|a|al|naar|{_ARROW})"
+_CHANGED = (
+    r"(?:changed|switched|moved|updated|upgraded|bumped|set|renumbered|transferred|went|swapped|ported|gewechselt|"
+    r"geändert|umgestellt|changé|passé|cambiado|cambió|gewijzigd|veranderd)"
+)
+_CLOSED = (
+    r"(?=$| [,;:()–-]| (?:now|since|from|and|instead|statt|seit|ab|jetzt|maintenant|ahora|as|these|nu|because|so|in|"
+    r"on|for|at|again|who|which|y|und|et)\b)"
+)
+_OF = rf"(?:(?:of|for|on|von|vom|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) )?"
+# What follows a role: "is V", "from A to V", "A -> V", "changed, it's V now".
+STATE = re.compile(
+    rf" {_OF}(?:is|are|'s|ist|est|es|è|:|=|heißt|heet|s'appelle|se llama|comes from|runs on|lies with) {_NOW}"
+    rf"(?:(?:called|named|(?P<by>with|at|by|from|bei|beim|chez|con|bij|via)) )?{_ARTICLES}{_V}{_CLOSED}"
+)
+CHANGE = re.compile(
+    rf" {_OF}(?:: )?(?:(?:has|have|is|was|got|been|just|finally|hat|wurde|a été|est) )*(?:{_CHANGED} )?(?:over )?"
+    rf"(?:(?:from|von|de|van) {_ARTICLES}{_A} )?(?:over )?{_TO} {_ARTICLES}{_V}{_CLOSED}"
+)
+ARROWED = re.compile(rf" (?:: )?{_ARTICLES}{_A} {_ARROW} {_ARTICLES}{_V}{_CLOSED}")
+THEN = re.compile(rf" (?:has )?{_CHANGED} , (?:it|he|she) (?:'s|is) {_NOW}{_ARTICLES}{_V}{_CLOSED}")
+# "changed our bank to …", but not "changed the battery of my phone to …".
+CHANGING = re.compile(rf" {_CHANGED}(?: (?:the|my|our|his|her|their|its|new|'s|{NAME}))* $")
+CHANGING_HERE = re.compile(rf"\b{_CHANGED}\b")
+REPLACED = re.compile(rf"(?:instead of|rather than|statt|anstatt|au lieu de|en vez de|in plaats van) {_ARTICLES}{_A}")
+_ADJECTIVE = (
+    r"(?:(?P<new>new|neuer?|neues|nouveau|nouvelle|nuev[oa]|nieuwe|nuov[oa])|current|main|own|usual|regular|aktueller?)"
+)
+_FIRST = "my|our|mein|meine|unser|unsere|mon|ma|notre|mi|nuestr[oa]|mijn|onze|mio|mia"
+# Before a role, in a text with a space on either side.
+OWNER = re.compile(
+    rf"(?: (?P<name>{NAME})(?: 's| (?:has |have )?{_CHANGED})?| (?P<me>{_FIRST})| (?P<other>his|her|their|its)|"
+    rf"(?P<bare>^| [,;:.(]| (?:{_CHANGED}|(?P<the>the|die|der|das|la|le|el))))(?: {_ADJECTIVE})? $"
+)
+# "V is our new R".
+VALUE_FIRST = re.compile(rf"(?:^|[,;:] |and ){_V} (?:is|are|became|becomes|ist|est|es|wird) {_NOW}(?P<rest>.*)$")
+AFTER_ROLE = re.compile(r"(?=$| [,;]| (?:now|since|from|jetzt|seit|maintenant|ahora|these|of|for)\b)")
+# "I bank with", "listens on port 22", "upgraded to 3.1": what tells of a role without its name.
+_WHO = rf"(?P<s>{NAME}|i|we|he|she|wir|ich|je|yo)"
+_UPGRADED = "(?:upgraded|updated|bumped|downgraded)"
+_ARROWS = "-> → => -->"
+VERBS = tuple(
+    (ROLES[role], re.compile(rf"(?:^|\s){pattern}{_CLOSED}"), frozenset(hints.split()))
+    for role, hints, pattern in (
+        ("bank", "bank banks", rf"{_WHO} {_NOW}banks? (?:with|at) {_V}"),
+        ("car", "drive drives fahre fährt", rf"{_WHO} {_NOW}(?:drives?|fahre|fährt) {_NOW}(?:an?|einen?) {_V}"),
+        ("car", "traded", rf"(?P<me>)traded (?:in )?{_ARTICLES}{_A} (?:in )?for {_ARTICLES}{_V}"),
+        ("car insurance", "insured", rf"(?P<me>my|our|the) car (?:is|are) {_NOW}insured (?:with|by|at) {_V}"),
+        ("school", "goes geht attends", rf"{_WHO} {_NOW}(?:(?:goes|geht) {_NOW}to|attends) {_ARTICLES}{_V}"),
+        ("class", "class grade klasse", rf"{_WHO} (?:is|'s|'m|ist|est) {_NOW}in (?:der )?(?:class|grade|klasse) {_V}"),
+        ("port", "port", rf"{_WHO} (?:[^\s,⟨]+ ){{0,2}}(?:on|at|uses|auf|via) port {_V}"),
+        ("port", "listens", rf"{_WHO} {_NOW}listens {_NOW}on {_V}"),
+        ("ip", "ip has at is hat", rf"{_WHO} (?:has|hat|is|'s) {_NOW}(?:(?:the|an|ip|address|at|on) )*{_V}"),
+        ("ip", _ARROWS, rf"{_WHO} (?:: )?{_A} {_ARROW} {_V}"),
+        ("version", "version", rf"{_WHO} (?:[^\s,⟨]+ ){{0,2}}version {_V}"),
+        (
+            "version",
+            "upgraded updated bumped downgraded",
+            rf"{_WHO} (?:(?:is|was|got|has been|are|were) )?{_UPGRADED} (?:from {_A} )?to (?:version )?{_V}",
+        ),
+        (
+            "version",
+            "upgraded updated bumped downgraded",
+            rf"{_UPGRADED} {_ARTICLES}{_WHO} (?:from {_A} )?to (?:version )?{_V}",
+        ),
+        ("version", _ARROWS, rf"{_WHO} (?:: )?{_A} {_ARROW} {_V}"),
+    )
+)
+_IN_VERBS = frozenset(word for _, _, hints in VERBS for word in hints) - {"has", "at", "is", "hat"}
+HINTS = ROLE_HINTS | _IN_VERBS
+"""Without one of these words, or an address of numbers, a sentence tells of no role."""

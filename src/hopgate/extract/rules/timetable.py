@@ -1,0 +1,141 @@
+"""When something takes place, and where it was moved to: "yoga is on Mondays", "the review is moved to 19 April"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hopgate.extract.extraction import Fact
+from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.language_tables import LANGUAGES
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.referents import Referents
+from hopgate.extract.rules.tentative import ALONE, has_change
+from hopgate.extract.rules.words import words
+
+TAKES_PLACE = "takes place"
+"""The relation of what happens again and again, or is to happen, to its day, date or time."""
+STATED = 0.7
+_DAYS = {
+    form: day for language in LANGUAGES.values() for day in language.days for form in (day, f"{day}s") if len(day) > 4
+}
+_DAY = "|".join(sorted(map(re.escape, _DAYS), key=len, reverse=True))
+_TIME = r"\d{1,2}:\d\d(?: ?[ap]m)?|\d{1,2}(?:\.\d\d)? ?(?:am|pm|uhr|o'clock)|\d{1,2}h(?:\d\d)?"
+_WHEN = (
+    rf"(?:(?P<day>{_DAY})(?: (?:(?:at|um|à|a las|,|from|ab|morning|evening|afternoon|alle) )*(?P<at>{_TIME}))?|"
+    rf"(?P<date>⟦\d+⟧)|(?P<time>{_TIME}))(?=$| [,;.()–-]| (?!⟦)[^\W\d_])"
+)
+_OLD = rf"(?:{_DAY}|⟦\d+⟧|{_TIME})(?: (?:at|um|à) (?:{_TIME}))?"
+# What happens is called by one to three words or names, none of which is a verb or says that it is one of many.
+_NOT_CALLED = (
+    "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|"
+    "she|they|we|you|i|this|there|if|when|next|last|first|other|only|now|then|moved|changed|got|gets|"
+    "rescheduled|pushed|postponed|shifted|ist|sind|und|oder|nicht|est|et|y|es|date|deadline|what|one|today|everything|all|my|our|the|a|an|die|der|das|la|le|el|will|"
+    "would|could|should|can|does|did|do|no|wird|nächste|nächster|still"
+)
+_WORD = rf"(?!(?:{_NOT_CALLED})\b)[^\W\d_][\w-]*"
+_CALLED = (
+    rf"(?:^|[,;:–-] |(?<!\S)(?:the|my|our|'s|die|der|das|den|la|le|el|unser|unsere|notre|het|de) )"
+    rf"(?P<s>(?:{_WORD}|⟨\d+⟩)(?: (?:{_WORD}|⟨\d+⟩|\d[\d.]*)){{0,2}})(?: (?:with|mit|avec|con) ⟨\d+⟩)?"
+)
+_ON = (
+    r"(?:(?:on|at|every|each|always|held|now|jetzt|nun|ahora|maintenant|nu|am|um|immer|jeden|le|les|à|los|el|a las|il|"
+    r"op|om) )*"
+)
+_BE = r"(?:(?:is|are|was|were|has|have|been|got|gets|gets|ist|sind|wurde|est|a été|ha sido|se ha|is) )*"
+_MOVED = (
+    r"(?:moved|moves|changed|changes|rescheduled|shifted|pushed|postponed|delayed|switched|slips|slipped|"
+    r"brought forward|put off|verlegt|verschoben|déplacée?|reportée?|décalée?|cambiad[oa]|aplazad[oa]|movid[oa]|"
+    r"pasad[oa]|verzet|verplaatst|spostat[oa])"
+)
+_TO = r"(?:to|until|till|for|onto|auf|au|à|al|a|para|naar|tot)(?: (?:the|den|le|el|the following|il|next))?"
+_WAYS = (
+    (
+        False,
+        re.compile(
+            rf"{_CALLED} (?:is|are|'s|starts|begins|takes place|happens|meets?|goe?s? out|ist|findet|beginnt|"
+            rf"startet|est|a lieu|commence|es|empieza|è|begint) {_ON}{_WHEN}"
+        ),
+    ),
+    (
+        True,
+        re.compile(
+            rf"{_CALLED}(?: :)?(?: (?:deadline|date|due date|termin))? {_BE}(?:now |just |finally )?{_MOVED} "
+            rf"(?:back |out |forward |up )?(?:(?:from|von|vom|de|du|del|van) {_OLD} )?{_TO} {_WHEN}"
+        ),
+    ),
+    (
+        True,
+        re.compile(
+            rf"(?:^|[,;] |⟨\d+⟩ |we |i |they |has |have ){_MOVED} (?:back )?{_CALLED} (?:from {_OLD} )?{_TO} {_WHEN}"
+        ),
+    ),
+    (True, re.compile(rf"{_CALLED} (?:ist|sind|wurde|is) (?:von|vom|van) {_OLD} auf {_WHEN} (?:verlegt|verschoben)")),
+    (True, re.compile(rf"{_CALLED}(?: :)? (?:now|jetzt|nun|ahora|maintenant) {_ON}{_WHEN}")),
+    (True, re.compile(rf"{_CALLED}(?: :)? {_OLD} (?:->|→|=>|-->) {_WHEN}")),
+)
+# "the meeting" may be another one each time.
+_ANY_EVENT = words(
+    "meeting call appointment event visit date flight train game match termin treffen cita reunión réunion"
+)
+_ONCE = words(
+    """
+    week weeks once tomorrow today tonight only also too additional extra second another both heute morgen diese dieser
+    woche auch zusätzlich semaine demain aussi semana mañana también exceptionally ausnahmsweise temporarily
+    """
+)
+_HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
+
+
+def may_tell_time(reading: Reading) -> bool:
+    """Whether a memory has a weekday, a date or a time, and speaks neither of this week alone nor of one more time."""
+    lower = reading.lower
+    if not (not _DAYS.keys().isdisjoint(lower) or "N" in reading.marks or any(s.form == "date" for s in reading.spans)):
+        return False
+    return _ONCE.isdisjoint(lower)
+
+
+def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
+    """Yield on which day, date or time something is said to take place; where it may be a deadline too, tentatively.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> from hopgate.extract.extraction import Source
+    >>> from hopgate.extract.rules.clauses import clauses
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> source = Source("m1", Cleared("The weekly sync moved to Thursdays 14:00."), created_at=datetime(2024, 5, 4))
+    >>> reading = read(source)
+    >>> for fact in timetable(next(clauses(reading)), Referents(reading, source)):
+    ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from)
+    weekly sync | takes place | thursday 14:00 | 2024-05-04
+    """
+    if clause.question or not _HINT.search(clause.text):
+        return
+    for moved, pattern in _WAYS:
+        match = pattern.search(clause.text)
+        if not match or clause.stance(match.start("s"), match.end()) != "said" or clause.is_past(*match.span()):
+            continue
+        subject = _called(match["s"], clause, who)
+        if not subject:
+            continue
+        told = moved or has_change(clause)
+        if match["date"]:
+            date = clause.reading.spans[clause.spans(match["date"])[0]].name
+            if not moved:
+                yield Fact(subject, TAKES_PLACE, date, who.written if told else None, None, STATED)
+            else:
+                yield Fact(subject, TAKES_PLACE, date, who.written, None, ALONE)
+                yield Fact(subject, "due", date, who.written, None, ALONE)
+            return
+        day, time = _DAYS.get(match["day"] or "", ""), match["at"] or match["time"] or ""
+        yield Fact(subject, TAKES_PLACE, f"{day} {time}".strip(), who.written if told else None, None, STATED)
+        return
+
+
+def _called(part: str, clause: Clause, who: Referents) -> str:
+    """What happens, by its words; somebody does not."""
+    said = [clause.reading.spans[clause.spans(word)[0]].name if word[0] == "⟨" else word for word in part.split()]
+    name = " ".join(said)
+    return "" if who.is_person(name) or len(name) < 3 or name in _ANY_EVENT else name
