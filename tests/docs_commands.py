@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,12 @@ def _title(one: Any) -> str:
 
 def _kind(one: Any) -> str:
     names = {int: "N", float: "X", str: "TEXT", Path: "PATH", datetime: "DATE", list[str]: "TEXT", list[Path]: "PATH"}
-    return names[one.type_descriptor.annotation]
+    kind = one.type_descriptor.annotation
+    return "|".join(kind) if _is_choice(kind) else names[kind]
+
+
+def _is_choice(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, StrEnum)
 
 
 def _help(one: Any) -> str:
