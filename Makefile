@@ -4,8 +4,6 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 CORES  := $(shell getconf _NPROCESSORS_ONLN)
-# Half as many again as cores: a worker often waits, for its database, a browser or a process that it started.
-WORKERS := $(shell expr $(CORES) + $(CORES) / 2)
 PIP    := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 # Tests run in parallel, on every core: a library that starts threads of its own would only get in the way.
@@ -14,7 +12,7 @@ export OMP_NUM_THREADS ?= 1
 COVERED := 93
 # Whole files to a worker, in the order of tests/conftest.py, so that what a file's tests share is made once.
 RAY      := tests/scale/test_scale_ray.py
-PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=$(RAY)
+PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore=$(RAY)
 
 .PHONY: demo test install lint types unit extras soak parts api coverage docs screenshots clean help
 

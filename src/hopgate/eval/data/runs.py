@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import TypeAlias
 
 from hopgate.errors import HopgateError
@@ -29,7 +30,9 @@ def ordered(ranking: Ranking) -> list[str]:
     if any(score != score for _, score in ranking):  # noqa: PLR0124 - the quickest test for NaN
         name = next(name for name, score in ranking if math.isnan(score))
         raise HopgateError(f"the score of {name!r} in a run is not a number: remove it or score it")
-    return list(dict.fromkeys(name for name, _ in sorted(ranking, key=lambda pair: (-pair[1], pair[0]))))
+    # By name first: sorting keeps the order of equals, also from the end.
+    by_score = sorted(sorted(ranking, key=itemgetter(0)), key=itemgetter(1), reverse=True)
+    return list(dict.fromkeys(map(itemgetter(0), by_score)))
 
 
 def relevant(gold: Mapping[str, int]) -> set[str]:

@@ -56,12 +56,12 @@ ROLE_HINTS = ROLE_WORDS | {f"{word}s" for word in ROLE_WORDS} | frozenset(ALSO)
 
 
 def roles_in(words: list[str]) -> Iterator[RoleAt]:
-    """Find the roles of a sentence, the longest form of each; after "changed" also in the plural.
+    """Find the roles of a sentence, the longest form that ends at a word; after "changed" also in the plural.
 
     Examples
     --------
     >>> [found.role.relation for found in roles_in("my car insurance is with ⟨0⟩".split())]
-    ['has car insurance']
+    ['has car', 'has car insurance']
     >>> [found.role.relation for found in roles_in("changed dentists , i go to ⟨0⟩ now".split())]
     ['has dentist']
     """

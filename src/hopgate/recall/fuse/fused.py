@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 Id = TypeVar("Id", int, str)
 Leg: TypeAlias = Sequence[tuple[Id, float]]
 """A ranked list of (id, score), best first, no id twice."""
+_ID, _SCORE = itemgetter(0), itemgetter(1)
 NOTHING: Mapping[str, float] = MappingProxyType({})
 """What a memory is granted that every leg could see."""
 
@@ -132,5 +134,9 @@ def ranked(hits: Iterable[Fused[Id]]) -> list[Fused[Id]]:
             break
     if len(legs) == 1:
         (alone,) = legs
-        return sorted(pool, key=lambda hit: (-hit.score, hit.ranks[alone]))
-    return sorted(pool, key=lambda hit: (-hit.score, hit.id))
+        pool.sort(key=lambda hit: hit.ranks[alone])
+    else:
+        pool.sort(key=_ID)
+    # Sorting keeps the order of equals, also from the end.
+    pool.sort(key=_SCORE, reverse=True)
+    return pool

@@ -48,8 +48,8 @@ class ForeignKey(NamedTuple):
         Examples
         --------
         >>> key = ForeignKey("facts", "facts_key", "FOREIGN KEY (memory_id) REFERENCES memories(id) ON DELETE CASCADE")
-        >>> key.added("hopgate.memory_keys")[25:]
-        '"facts_key" FOREIGN KEY (memory_id) REFERENCES hopgate.memory_keys(id) ON DELETE CASCADE NOT VALID'
+        >>> key.added("hopgate.memory_keys").partition("REFERENCES ")[2]
+        'hopgate.memory_keys(id) ON DELETE CASCADE NOT VALID'
         """
         known = self.definition.removesuffix(" NOT VALID")
         to = re.sub(r"REFERENCES \S+\(", f"REFERENCES {target}(", known)
