@@ -131,8 +131,6 @@ def test_a_shuffle_is_the_graph_leg_on_that_graph(kb: KnowledgeBase, dataset: Da
         )
 
 
-# Tracing lines triples its time; the command's test runs nearly the same ones.
-@pytest.mark.no_cover
 def test_a_store_is_judged_as_it_is_with_the_same_verdict(
     kb: KnowledgeBase, dataset: Dataset, evidence: Evidence, tmp_path: Path
 ) -> None:
@@ -185,8 +183,6 @@ def test_so_is_the_prototype_on_its_own_graph_of_cliques(
     assert {"reachability", "exclusion"} <= set(judgement.decision.failed)
 
 
-# Tracing lines triples its time, and the other tests of this file run the same lines.
-@pytest.mark.no_cover
 def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, collected: Collected) -> None:
     dev, test = dataset.split("dev"), dataset.split("test")
     verdicts = []
