@@ -150,6 +150,22 @@ def test_what_only_looks_like_a_change_ends_nothing(first: str, second: str, hol
     assert tuple(holds.split("|")) in held(first, second)
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Since 2024-04-09 the Metabase snapshots land on bramble.",
+        "The Metabase logs end up on bramble.",
+        "Metabase alerts fire on bramble.",
+        "The Metabase dumps now sit on bramble.",
+    ],
+)
+def test_what_a_service_leaves_on_a_machine_does_not_say_where_it_runs(told: str) -> None:
+    notes = [told, "Loki runs on bramble.", "Moved Miniflux to bramble in May 2024."]
+    found = Phrases().extract(with_context([Memory(str(at), text) for at, text in enumerate(notes)]))
+    assert ("Metabase", "runs on") not in {(fact.subject, fact.relation) for fact in found[0].facts}
+    assert ("Loki", "runs on") in {(fact.subject, fact.relation) for fact in found[1].facts}
+
+
 def test_a_reference_of_the_encoding_is_no_name_and_a_version_no_host() -> None:
     assert not {fact for fact in facts("pihole has 192.168.1.5, set as DNS on the router") if "⟨" in fact[0]}
     assert "runs on" not in {fact[1] for fact in facts("traefik v2.11 => v3.1, labels rewritten")}

@@ -82,7 +82,19 @@ _NO_MOVE = words(
     move migrate shift relocate transfer port switch replace swap install deploy 'd i'd we'd
     depends depend relies rely builds based works working
     need needs must please let's let todo wip tbd idea should staging demo says said secondary standby snapshot
+    snapshots dumps clones mirrors restores
     kopie kopiert test getestet zweite zweiter zweites sicherung copie copié essai copia copiado prueba kopie gekopieerd
+    """
+)
+# What a service has or leaves somewhere, which is not where it runs.
+_ITS_OWN = words(
+    """
+    archive archives log logs metric metrics alert alerts data file files volume volumes config configs database
+    databases cache caches artifact artifacts artefact artefacts image images export exports import imports
+    upload uploads download downloads thumbnails traffic requests users dashboard dashboards report reports mail
+    mails notification notifications password passwords port ports secret secrets certificate certificates
+    memory disk space cpu errors client clients daten dateien sicherungen kopien données fichiers datos archivos
+    dati gegevens bestanden
     """
 )
 STATES = frozenset(("runs on", "lives in", "works at", "owned by", "led by", "reports to", "located in"))
@@ -129,6 +141,10 @@ class Clause:
             or _AHEAD.search(self.text)
             or _PASSING.search(self.text)
         )
+
+    def is_of_its_own(self, start: int, end: int) -> bool:
+        """Whether a match tells of what a service has there: "the Gitea logs end up on cedar"."""
+        return not _ITS_OWN.isdisjoint(self.text[start:end].split())
 
     def stance(self, start: int, end: int) -> str:
         """Say how a match is meant: "said", "ended", or "not" for negations, plans, rumours and questions."""

@@ -84,7 +84,7 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
             if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
                 continue
             free = "free" in pattern.regex.groupindex
-            if free and not clause.is_plain():
+            if free and (not clause.is_plain() or clause.is_of_its_own(start, end)):
                 continue
             if pattern.relation in _PLACES and clause.is_beside(start, end):
                 continue
