@@ -135,7 +135,8 @@ class Bundled:
                 options.optimized_model_filepath = str(path)
                 return session(data)
         except Exception:
-            # A disk that is full keeps nobody from embedding.
+            # A disk that is full keeps nobody from embedding: once more without keeping anything, where whatever is
+            # wrong with the model itself is raised again.
             options.optimized_model_filepath = ""
             return session(data)
 

@@ -74,6 +74,17 @@ def test_a_hit_without_a_cosine_keeps_its_part_of_the_mass(cosines: dict[int, fl
     assert sum(after.values()) == pytest.approx(1)
 
 
+@settings(deadline=None)
+@given(COSINES, st.floats(1e-6, 10), st.floats(1e-6, 10), st.floats(0, 1))
+def test_no_temperature_is_too_low_or_too_high(
+    cosines: dict[int, float], wide: float, narrow: float, part: float
+) -> None:
+    base = [(99, 5.0), *base_of(cosines, {})]
+    seeding = Seeding(base_temperature=wide, cosine_temperature=narrow)
+    mass = memory_mass(by_cosine(base, cosines, part, dense=BASE_FUSER.dense, seeding=seeding), seeding=seeding)
+    assert sum(mass.values()) == pytest.approx(1)
+
+
 @pytest.mark.parametrize("cosines", [{}, {1: 0.5, 2: 0.5}, {7: 0.5}])
 def test_where_cosines_say_nothing_the_base_stays(cosines: dict[int, float]) -> None:
     base = [(1, 1.0), (2, 0.4)]

@@ -73,8 +73,9 @@ def by_cosine(
     moved = {memory: steeper * (cosine - nearest) for memory, cosine in seen.items()}
     unseen = 0.0
     if len(seen) < len(base):
-        # What a seen hit of its mass keeps on average.
-        mass = memory_mass(base, seeding=seeding)
-        whole = sum(mass[memory] for memory in seen)
-        unseen = wide * log(sum(mass[memory] * exp(by / wide) for memory, by in moved.items()) / whole)
+        # What a seen hit of its mass keeps on average; from the highest down, so that no exponential is too large.
+        mass, highest = memory_mass(base, seeding=seeding), max(moved.values())
+        kept = sum(mass[memory] * exp((by - highest) / wide) for memory, by in moved.items())
+        if kept > 0:
+            unseen = highest + wide * log(kept / sum(mass[memory] for memory in seen))
     return [(memory, score + moved.get(memory, unseen)) for memory, score in base]
