@@ -119,7 +119,7 @@ class GraphViews:
             lists = {"lexical": lexical_leg(connection, text, filters)}
             if vector is not None:
                 lists["dense"] = dense_leg(connection, vector, filters, exact=True)
-            scores = complete(connection, text, vector, lists, pool_of(lists))
+            scores = complete(connection, text, vector, lists, pool_of(lists), filters=filters)
         base = [(hit.id, hit.score) for hit in fused_base(scores)]
         trace = self._leg.rank(text, vector, base, filters, depth=50, legs=scores, exact=True).trace
         if trace is None or not trace.start:

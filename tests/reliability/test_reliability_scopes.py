@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from model_server import ModelServer
 
 import hopgate
-from hopgate import Memory
+from hopgate import HopgateError, Memory
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server.process import EmbeddedServer
 
@@ -87,6 +87,31 @@ def told(kb: KnowledgeBase) -> dict[str, Any]:
         (concept.name, concept.aliases, concept.kind, concept.memory_count) for concept in kb.graph.concepts(scope="b")
     ]
     answers["edges"] = kb.graph.edges(scope="b")
+    return {**answers, **seen(kb)}
+
+
+def seen(kb: KnowledgeBase) -> dict[str, Any]:
+    """All that the pages of an explorer bound to scope b draw; ids are numbers of the whole store."""
+    answers: dict[str, Any] = {}
+    for query in QUERIES:
+        try:
+            walk = kb.graph.walk(query, scope="b")
+        except HopgateError as error:
+            answers[f"{query}, walked"] = str(error)
+        else:
+            visited = {name: (node.is_memory, node.is_seed, node.mass) for name, node in walk.nodes.items()}
+            answers[f"{query}, walked"] = visited, sorted(walk.lines)
+    drawn = kb.graph.neighbourhood(scope="b", limit=1000)
+    name = {one.id: one.name for one in drawn.concepts}
+    answers["drawn"] = sorted((one.name, one.kind or "", one.memories, one.last) for one in drawn.concepts)
+    answers["lines"] = sorted(
+        (*sorted((name[one.source], name[one.target])), one.relation, one.weight) for one in drawn.edges
+    )
+    for one in name.values():
+        answers[f"history of {one}"] = kb.graph.history(one, scope="b")
+    answers["span"] = kb.graph.span(scope="b")
+    answers["changes"] = kb.graph.changes(START, START + timedelta(days=90), scope="b")
+    answers["conflicts"] = kb.graph.conflicts(scope="b")
     return answers
 
 
