@@ -8,6 +8,7 @@ import json
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -27,6 +28,10 @@ FORMAT = 1
 MANIFEST = "hopgate-backup.json"
 # So that the same rows are the same bytes on every server and in every session.
 _WRITTEN_ALIKE = {"TimeZone": "UTC", "DateStyle": "ISO", "extra_float_digits": "1", "bytea_output": "hex"}
+# A revision of the schema, as every backup has one.
+_SCHEMA = re.compile(r"\d{4}")
+# A table has a line or two in it.
+MAX_MANIFEST_BYTES = 16 << 20
 _CREATED = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)")
 # Made from the memories where they are restored: a backup of parts and one of a single table are the same.
 DERIVED = ("memory_keys",)
@@ -78,8 +83,10 @@ def write_backup(store: Store, path: Path) -> Manifest:
         raise HopgateError(f"{path} exists already: remove it or choose another name")
     draft = path.with_name(f".{path.name}.part")
     try:
-        # For its owner alone: sensitive memories are in it.
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        # For its owner alone: sensitive memories are in it. Never into a file that was there already: whoever else may
+        # write to this folder could have made it, and would read along.
+        draft.unlink(missing_ok=True)
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
             manifest = _write(store, archive)
         check_backup(draft)
@@ -101,7 +108,7 @@ def check_backup(path: Path) -> Manifest:
                 for chunk in table_bytes(archive, name):
                     digest.update(chunk)
                     rows += chunk.count(b"\n")
-            except (KeyError, zipfile.BadZipFile, EOFError, OSError) as error:
+            except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
                 raise HopgateError(f"{path} is damaged at the table {name} ({error}): use another backup") from None
             if digest.hexdigest() != table.sha256 or rows != table.rows:
                 raise HopgateError(f"{path} is damaged: the table {name} is not what was written; use another backup")
@@ -109,17 +116,49 @@ def check_backup(path: Path) -> Manifest:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """What a backup says that it holds."""
+    """What a backup says that it holds; it may be somebody else's file, and say anything."""
     try:
         with zipfile.ZipFile(path) as archive:
+            if archive.getinfo(MANIFEST).file_size > MAX_MANIFEST_BYTES:
+                raise ValueError
             values = json.loads(archive.read(MANIFEST))
         if values["format"] != FORMAT:
-            raise HopgateError(f"{path} is a backup of format {values['format']}: update hopgate")
-        return Manifest(values["schema"], {name: TableCopy(**table) for name, table in values["tables"].items()})
+            raise HopgateError(f"{path} is a backup of format {str(values['format'])[:20]}: update hopgate")
+        made = Manifest(values["schema"], {name: TableCopy(**table) for name, table in values["tables"].items()})
+        if not _well_formed(made):
+            raise ValueError
     except OSError as error:
         raise HopgateError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError):
+    except (zipfile.BadZipFile, zlib.error, LookupError, ValueError, TypeError, AttributeError, RuntimeError):
         raise HopgateError(f"{path} is not a backup of hopgate's: give a file of hopgate backup") from None
+    return made
+
+
+def _well_formed(manifest: Manifest) -> bool:
+    """Whether a manifest's values are of the kinds that one has, with the one table that every store has."""
+    return (
+        isinstance(manifest.schema, str)
+        and bool(_SCHEMA.fullmatch(manifest.schema))
+        and "memories" in manifest.tables
+        and all(
+            isinstance(table.rows, int)
+            and isinstance(table.columns, dict)
+            and all(isinstance(kind, str) for kind in table.columns.values())
+            for table in manifest.tables.values()
+        )
+    )
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL, whatever it holds.
+
+    Examples
+    --------
+    >>> print(quoted('a"; DROP TABLE memories'))
+    "a""; DROP TABLE memories"
+    """
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
 
 
 def table_bytes(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
@@ -141,7 +180,7 @@ def columns_of(connection: Connection[Any], table: str) -> dict[str, str]:
 
 def copied(connection: Connection[Any], table: str, columns: Mapping[str, str]) -> Iterator[bytes]:
     """The rows of a table in an order that depends on them alone."""
-    names = ", ".join(f'"{name}"' for name in columns)
+    names = ", ".join(map(quoted, columns))
     key = connection.execute(
         "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) "
         "WHERE i.indrelid = to_regclass(%s) AND i.indisprimary ORDER BY a.attname",
@@ -149,7 +188,7 @@ def copied(connection: Connection[Any], table: str, columns: Mapping[str, str]) 
     ).fetchall()
     # Numbers by their value; texts by their bytes, whatever language the database has. Parts have no primary key.
     order = [
-        f'"{name}"' if columns[name] in ("bigint", "integer", "boolean") else f'"{name}"::text COLLATE "C"'
+        quoted(name) if columns[name] in ("bigint", "integer", "boolean") else f'{quoted(name)}::text COLLATE "C"'
         for (name,) in key or [(name,) for name in (("id",) if table == "memories" else columns)]
     ]
     with connection.cursor() as cursor:

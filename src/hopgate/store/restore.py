@@ -9,9 +9,20 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psycopg
+
 from hopgate.errors import HopgateError
 from hopgate.store import memories
-from hopgate.store.backup import Manifest, check_backup, columns_of, copied, own_tables, table_bytes, write_alike
+from hopgate.store.backup import (
+    Manifest,
+    check_backup,
+    columns_of,
+    copied,
+    own_tables,
+    quoted,
+    table_bytes,
+    write_alike,
+)
 from hopgate.store.graph import graph_vectors
 from hopgate.store.partition import layout
 from hopgate.store.schema import migrate
@@ -32,14 +43,19 @@ def read_backup(store: Store, path: Path) -> Manifest:
     if manifest.schema > HEAD:
         raise HopgateError(f"{path} has schema {manifest.schema}, newer than this hopgate's {HEAD}: update hopgate")
     with store.transaction() as connection:
-        if count := memories.count(connection):
-            raise HopgateError(f"this store holds {count:,} memories: restore into an empty one, --data NEW-FOLDER")
+        _require_empty(connection)
     older = manifest.schema != HEAD
     if older:
         migrate.downgrade(store.dsn, manifest.schema)
     try:
         with store.transaction() as connection, zipfile.ZipFile(path) as archive:
             _load(connection, archive, manifest)
+    except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
+        # By its kind alone: what the server says of a row repeats it.
+        kind = type(error).__name__
+        raise HopgateError(
+            f"{path} holds what this store cannot take ({kind}): nothing was restored; use another backup"
+        ) from None
     finally:
         if older:
             migrate.upgrade(store.dsn)
@@ -50,11 +66,26 @@ def read_backup(store: Store, path: Path) -> Manifest:
     return manifest
 
 
+def _lock_empty(connection: Connection[Any], tables: Sequence[str]) -> None:
+    """Let nobody write from here on, and refuse what came since it was looked at: it would be emptied."""
+    # In the order of docs/reliability.md; an old schema has no vectors.
+    for table in ("embedding_space", "memories"):
+        if table in tables:
+            connection.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+    _require_empty(connection)
+
+
+def _require_empty(connection: Connection[Any]) -> None:
+    if count := memories.count(connection):
+        raise HopgateError(f"this store holds {count:,} memories: restore into an empty one, --data NEW-FOLDER")
+
+
 def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> None:
     if layout.run_state(connection) is not None:
         raise HopgateError("a run of hopgate db partition was not finished: go on with it, or give it up with --undo")
     write_alike(connection)
     there = [table for table in own_tables() if columns_of(connection, table)]
+    _lock_empty(connection, there)
     if unknown := sorted(manifest.tables.keys() - set(there)):
         raise HopgateError(f"the backup has a table {unknown[0]} that this schema lacks: update hopgate")
     # What triggers would write beside these rows is in the backup already.
@@ -67,8 +98,8 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
         for name, kind in copy.columns.items():
             # Vectors have a column from the first one on; an owner's table may have more of its own.
             if name not in has:
-                connection.execute(f'ALTER TABLE {table} ADD COLUMN "{name}" {kind}')
-        names = ", ".join(f'"{name}"' for name in copy.columns)
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {quoted(name)} {_known_type(connection, kind)}")
+        names = ", ".join(map(quoted, copy.columns))
         with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as out:
             for chunk in table_bytes(archive, table):
                 out.write(chunk)
@@ -82,6 +113,18 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
             connection.execute("INSERT INTO memory_keys SELECT id, external_id FROM memories")
     for table in there:
         connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+
+
+def _known_type(connection: Connection[Any], kind: str) -> str:
+    """Pass on what the server reads as a type and nothing more: a backup may be somebody else's file."""
+    try:
+        with connection.transaction():
+            row = connection.execute("SELECT to_regtype(%s) IS NOT NULL", (kind,)).fetchone()
+    except psycopg.Error:
+        row = None
+    if not (row and row[0]):
+        raise HopgateError(f"the backup has a column of the type {kind[:40]!r}, which this server does not know")
+    return kind
 
 
 def _in_order(connection: Connection[Any], tables: Sequence[str]) -> list[str]:

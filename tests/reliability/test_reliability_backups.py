@@ -1,0 +1,132 @@
+"""A backup that comes from somebody else is data and no program; and a restore destroys nothing that came meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hopgate
+from hopgate import Memory
+from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
+from hopgate.store import restore
+from hopgate.store.backup import MANIFEST
+
+
+@pytest.fixture
+def made(kb: KnowledgeBase, tmp_path: Path) -> Path:
+    """A backup of a store with one memory."""
+    kb.add(Memory("m", "Ada keeps the key."))
+    kb.upkeep.backup(tmp_path / "made.hopgate")
+    return tmp_path / "made.hopgate"
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
+    """The backup with another manifest, and its tables as they are."""
+    other = path.with_name("other.hopgate")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w") as new:
+        values = json.loads(old.read(MANIFEST))
+        changed = change(values)
+        new.writestr(MANIFEST, changed if isinstance(changed, str | bytes) else json.dumps(values))
+        for name in old.namelist():
+            if name != MANIFEST:
+                new.writestr(name, old.read(name))
+    return other
+
+
+def with_type(kind: str, name: str = "more") -> Callable[[dict[str, Any]], None]:
+    def change(values: dict[str, Any]) -> None:
+        values["tables"]["memories"]["columns"][name] = kind
+
+    return change
+
+
+def test_a_backup_runs_no_statement_of_its_own(made: Path, other: str) -> None:
+    """The embedded server's user may do anything there: a statement would be a program on this machine."""
+    taken = "CREATE TABLE public.taken (a int)"
+    with hopgate.open(other) as target:
+        for kind, name in (
+            (f"text; {taken}", "more"),
+            ("text DEFAULT pg_sleep(0)::text", "more"),
+            ("text", f'a" text; {taken}; --'),
+        ):
+            with pytest.raises(HopgateError) as said:
+                target.upkeep.restore(rewritten(made, with_type(kind, name)))
+            row = target.store.run(lambda c: c.execute("SELECT to_regclass('public.taken')").fetchone())
+            assert row == (None,) and len(target) == 0 and "Ada" not in str(said.value)
+
+
+CHANGES: list[Callable[[dict[str, Any]], Any]] = [
+    lambda _: "[" * 100_000,
+    lambda _: "null",
+    lambda _: b"\xff",
+    lambda values: values.update(schema=18),
+    lambda values: values.update(schema=""),
+    lambda values: values.update(schema="base"),
+    lambda values: values.update(tables=[]),
+    lambda values: values["tables"].pop("memories"),
+    lambda values: values["tables"]["memories"].update(columns=["id"]),
+    lambda values: values["tables"]["memories"].update(columns={"id": 1}),
+    lambda values: values["tables"]["memories"].update(rows="many"),
+    lambda values: values["tables"].update(memories=None),
+]
+
+
+def test_a_manifest_of_another_shape_is_one_sentence(made: Path, other: str) -> None:
+    with hopgate.open(other) as target:
+        for change in CHANGES:
+            with pytest.raises(HopgateError, match="not a backup of hopgate"):
+                target.upkeep.restore(rewritten(made, change))
+
+
+def test_bytes_that_were_changed_are_one_sentence(made: Path, other: str) -> None:
+    with zipfile.ZipFile(made) as archive:
+        at = archive.getinfo("tables/memories.copy").header_offset + 60
+    raw = bytearray(made.read_bytes())
+    raw[at : at + 40] = b"\xff" * 40
+    made.write_bytes(raw)
+    with hopgate.open(other) as target, pytest.raises(HopgateError, match="damaged"):
+        target.upkeep.restore(made)
+
+
+def test_what_comes_while_a_backup_is_read_stays(made: Path, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store was empty when it was looked at, and is emptied before it is filled."""
+    real_load = restore._load
+
+    def meanwhile(*given: Any) -> None:
+        with hopgate.open(other) as beside:
+            beside.add(Memory("n", "Bea feeds the cat."))
+        real_load(*given)
+
+    monkeypatch.setattr(restore, "_load", meanwhile)
+    with hopgate.open(other) as target:
+        with pytest.raises(HopgateError, match="holds 1 memories"):
+            target.upkeep.restore(made)
+        assert target.get("n") is not None and target.get("m") is None
+
+
+@pytest.mark.parametrize("planted", ["file", "link"])
+def test_a_backup_is_not_written_into_a_file_that_was_there(kb: KnowledgeBase, tmp_path: Path, planted: str) -> None:
+    """In a folder that others may write to somebody could have made it, and would keep it open."""
+    kb.add(Memory("m", "Ada keeps the key.", is_sensitive=True))
+    draft, elsewhere = tmp_path / ".b.hopgate.part", tmp_path / "elsewhere"
+    elsewhere.touch(0o666)
+    if planted == "link":
+        draft.symlink_to(elsewhere)
+    else:
+        draft.touch()
+        draft.chmod(0o666)
+    reader = os.open(elsewhere if planted == "link" else draft, os.O_RDONLY)
+    try:
+        kb.upkeep.backup(tmp_path / "b.hopgate")
+        assert os.fstat(reader).st_size == 0
+    finally:
+        os.close(reader)
+    assert stat.S_IMODE((tmp_path / "b.hopgate").stat().st_mode) == 0o600
