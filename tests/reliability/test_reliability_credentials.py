@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from answering import answering
@@ -16,9 +19,16 @@ from model_server import ModelServer
 import hopgate
 from hopgate import Memory
 from hopgate.embed import embedder_from
+from hopgate.errors import HopgateError
+from hopgate.extract.extraction import Extraction, Source
+from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.openai import OpenAI
+from hopgate.extract.spec import as_extractor
 from hopgate.http import RetryPolicy
 from hopgate.kb import KnowledgeBase
+from hopgate.scale.engine import Engine
+from hopgate.scale.ray_pool import RayPool
+from hopgate.scale.ray_session import ray_session
 from hopgate.store.fill import ENVIRONMENT
 
 SECRET = "hunter2hunter2"
@@ -99,3 +109,47 @@ def test_a_misspelt_embedder_is_refused_without_its_password(kb: KnowledgeBase, 
     said = bare("embed", "--embedder", f"openai:m@ftp://me:{SECRET}@host/v1", "--dsn", dsn, status=2).refused()
     assert SECRET not in said
     assert os.environ.get(ENVIRONMENT) is None
+
+
+@pytest.mark.parametrize("address", [f"ray://me:{SECRET}@127.0.0.1:1", f"ray://{'x' * 96}:{SECRET}@127.0.0.1:1"])
+def test_a_clusters_address_is_printed_without_its_password(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+
+    def refuse(**options: Any) -> None:
+        raise ConnectionError(f"could not connect to {options['address']}\nand more")
+
+    monkeypatch.setitem(sys.modules, "ray", cast("Any", SimpleNamespace(init=refuse, is_initialized=lambda: False)))
+    with pytest.raises(HopgateError) as said, ray_session(Engine("ray", address)):
+        pass
+    assert SECRET[:6] not in str(said.value) and "no Ray cluster" in str(said.value)
+
+
+def test_workers_that_cannot_start_do_not_say_the_stores_password() -> None:
+    """A reason is redacted before it is cut: in the middle of an address nobody sees what is a password."""
+    exceptions = SimpleNamespace(RayError=RuntimeError)
+
+    def failed(*_: Any, **__: Any) -> None:
+        raise RuntimeError("no worker\n" + "x" * 170 + f" postgresql://me:{SECRET * 3}@host/db")
+
+    made = SimpleNamespace(ready=SimpleNamespace(remote=lambda: None))
+    actor = SimpleNamespace(options=lambda **_: SimpleNamespace(remote=lambda *_: made))
+    ray = SimpleNamespace(remote=lambda _: actor, get=failed, exceptions=exceptions)
+    store = SimpleNamespace(dsn=f"postgresql://me:{SECRET * 3}@host/db")
+    with pytest.raises(HopgateError) as said:
+        RayPool(ray, Engine("ray"), 1, cast("Any", store), "bge-small", as_extractor("phrases"))
+    assert "hunter" not in str(said.value) and "cannot be started" in str(said.value)
+
+
+class Failing:
+    """An extractor whose error holds an address, which a reason of 200 characters would cut."""
+
+    identity = ExtractorIdentity("failing")
+
+    def extract(self, sources: Sequence[Source]) -> list[Extraction]:
+        raise ValueError("x" * 170 + f" https://me:{SECRET * 3}@host/v1")
+
+
+def test_a_reason_is_redacted_before_it_is_cut(kb: KnowledgeBase) -> None:
+    kb.add(Memory("m", "Ada keeps the key."))
+    with contextlib.suppress(HopgateError):
+        kb.build(Failing())
+    assert in_tables(kb.store.dsn, "hunter") == []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextvars
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,10 +20,16 @@ from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.llama import Llama
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.runner import Run
+from hopgate.extract.spec import as_extractor
+from hopgate.graph.build.pipeline import GraphBuilder
 from hopgate.graph.build.second_opinion import SecondOpinion
 from hopgate.http import RetryPolicy
+from hopgate.integrations.readable_hits import readable_hits
 from hopgate.kb import KnowledgeBase
+from hopgate.scale.pooled_embedding import PooledEmbedding
+from hopgate.scale.worker import BackfillWorker
 from hopgate.sensitivity import SensitivityRules
+from hopgate.store.store import Store, open_store
 
 QUICK = RetryPolicy(retries=2, backoff=0.001)
 OPEN = [Memory(f"m{number}", f"Ada Byron keeps note {number} about Atlas.") for number in range(3)]
@@ -182,6 +190,36 @@ def test_names_are_not_embedded_after_their_memory_turned(kb: KnowledgeBase, mod
     nothing_left(kb, cache)
 
 
+class Elsewhere:
+    """Workers as a cluster has them: what they get is sent to them, and nothing of this process is known there."""
+
+    size = 1
+
+    def __init__(self, worker: BackfillWorker) -> None:
+        self._worker = worker
+
+    def each(self, task: str, items: Iterable[Any]) -> Iterator[Any]:
+        for item in items:
+            yield contextvars.Context().run(self._worker.work, task, pickle.loads(pickle.dumps(item)))
+
+
+def test_workers_do_not_embed_names_after_their_memory_turned(
+    kb: KnowledgeBase, models: ModelServer, cache: Path
+) -> None:
+    kb.add(*OPEN)
+    kb.embed(models.embedder)
+    kb.build()
+    kb.add(SECRET)
+    kb.embed()
+    asked = len(models.bodies)
+    models.meanwhile = once(turn(kb, "mark"), status=503)
+    workers = Elsewhere(BackfillWorker(kb.store, models.embedder, as_extractor("phrases")))
+    GraphBuilder(kb.store, PooledEmbedding(kb.store, workers)).build("phrases")
+    sent = [body for body in models.bodies[asked:] if CANARY in body.lower()]
+    assert len(sent) == 1  # the one that was on its way
+    nothing_left(kb, cache)
+
+
 def test_a_second_opinion_is_not_asked_about_names_that_went(
     kb: KnowledgeBase, models: ModelServer, cache: Path
 ) -> None:
@@ -239,3 +277,20 @@ def test_a_pronoun_does_not_carry_a_name_over(kb: KnowledgeBase, cache: Path) ->
     kb.build()
     assert in_tables(kb.store.dsn) == []
     assert kb.extraction_states() == {"complete": 1}
+
+
+def test_a_retriever_hands_on_nothing_that_a_rule_or_a_replicas_source_says_is_sensitive(dsn: str, other: str) -> None:
+    """Another program writes into the table and knows no rules; and a replica does not have the last mark yet."""
+    store = open_store(dsn)
+    store.reading = Store(other)
+    with KnowledgeBase(store) as kb, hopgate.open(other) as behind:
+        for place in (kb, behind):
+            place.add(Memory("s", f"The vault opens with {CANARY}."), Memory("t", "The vault is green."))
+            place.add(Memory("r", f"The vault has {CANARY} inside."))
+        kb.mark_sensitive(["s"])
+        kb.add_sensitivity(SensitivityRules(tags=("private",)))
+        with kb.store.transaction() as connection:
+            connection.execute("UPDATE memories SET tags = '{private}' WHERE external_id = 'r'")
+        hits = kb.recall("vault", legs=("lexical",))
+        assert {hit.external_id for hit in hits} == {"r", "s", "t"}
+        assert [hit.external_id for hit, _ in readable_hits(kb, hits)] == ["t"]

@@ -11,6 +11,7 @@ from typing import Any
 from hopgate.embed.embedder import Identity, Vectors, unit_rows
 from hopgate.embed.spec import with_options
 from hopgate.errors import HopgateError
+from hopgate.redact import redacted
 
 # Prompts of models that were trained with one which not all of their files name: (pattern, query, document).
 KNOWN_PROMPTS = (
@@ -97,7 +98,7 @@ def load(model: str, kind: str, *, device: str | None = None) -> Any:
     try:
         return getattr(sentence_transformers, kind)(str(path) if looks_like_path else model, device=device)
     except Exception as error:  # the library raises whatever its many loaders raise
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        reason = redacted(" ".join(str(error).split()))[:200] or type(error).__name__
         raise HopgateError(f"cannot load {model} as a sentence-transformers {kind}: {reason}") from error
 
 

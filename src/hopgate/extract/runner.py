@@ -249,7 +249,7 @@ class _Work:
         except Exception as error:  # one bad memory does not stop the run; its reason is written with it
             if len(sources) > 1:
                 return [one for source in sources for one in self._call([source])]
-            extractions = [failed(f"{type(error).__name__}: {redacted(str(error)[:200])}")]
+            extractions = [failed(f"{type(error).__name__}: {redacted(str(error))[:200]}")]
         self._keep(sources, extractions)
         with self.lock:
             for extraction in extractions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -9,8 +10,8 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field
 
+from hopgate.integrations.readable_hits import readable_hits
 from hopgate.kb import KnowledgeBase
-from hopgate.memory import cleared
 from hopgate.recall.hit import Hit
 
 
@@ -37,22 +38,23 @@ class LangchainRetriever(BaseRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **changes: Any
     ) -> list[Document]:
         del run_manager
-        return _documents(self.kb.recall(query, **{"k": self.k, **self.options, **changes}))
+        return _documents(self.kb, self.kb.recall(query, **{"k": self.k, **self.options, **changes}))
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **changes: Any
     ) -> list[Document]:
         del run_manager
-        return _documents(await self.kb.arecall(query, **{"k": self.k, **self.options, **changes}))
+        hits = await self.kb.arecall(query, **{"k": self.k, **self.options, **changes})
+        return await asyncio.to_thread(_documents, self.kb, hits)
 
 
 # What users import (docs/guide/sources.md): each framework's retriever goes by one name, in its own module.
 HopgateRetriever = LangchainRetriever
 
 
-def _documents(hits: list[Hit]) -> list[Document]:
+def _documents(kb: KnowledgeBase, hits: list[Hit]) -> list[Document]:
     """What a model may read: sensitive memories are left out."""
-    passed = cleared((hit, hit.memory) for hit in hits)
+    passed = readable_hits(kb, hits)
     return [Document(id=hit.external_id, page_content=text, metadata=_fields(hit)) for hit, text in passed]
 
 

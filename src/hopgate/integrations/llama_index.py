@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+from hopgate.integrations.readable_hits import readable_hits
 from hopgate.kb import KnowledgeBase
-from hopgate.memory import cleared
 from hopgate.recall.hit import Hit
 
 
@@ -31,20 +32,21 @@ class LlamaIndexRetriever(BaseRetriever):
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(self._kb.recall(query_bundle.query_str, **self._options))
+        return _nodes(self._kb, self._kb.recall(query_bundle.query_str, **self._options))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(await self._kb.arecall(query_bundle.query_str, **self._options))
+        hits = await self._kb.arecall(query_bundle.query_str, **self._options)
+        return await asyncio.to_thread(_nodes, self._kb, hits)
 
 
 # What users import (docs/guide/sources.md): each framework's retriever goes by one name, in its own module.
 HopgateRetriever = LlamaIndexRetriever
 
 
-def _nodes(hits: list[Hit]) -> list[NodeWithScore]:
+def _nodes(kb: KnowledgeBase, hits: list[Hit]) -> list[NodeWithScore]:
     """What a model may read: sensitive memories are left out."""
     nodes = []
-    for hit, text in cleared((hit, hit.memory) for hit in hits):
+    for hit, text in readable_hits(kb, hits):
         fields = {"rank": hit.rank, "title": hit.memory.title, "tags": list(hit.memory.tags), "scope": hit.memory.scope}
         nodes.append(NodeWithScore(node=TextNode(id_=hit.external_id, text=text, metadata=fields), score=hit.score))
     return nodes

@@ -16,9 +16,9 @@ import psycopg
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.scale.embedded_texts import EmbeddedTexts
+from hopgate.scale.kept_reason import reason_of, without_values
 from hopgate.scale.shards import SourceRow
 from hopgate.scale.summary import Backfilled, StageRate
-from hopgate.scale.worker import reason_of
 from hopgate.sensitivity import SensitivityRules
 from hopgate.store import embedded_memories, memories, set_aside, setting_rows, store_language
 from hopgate.store.retry import patiently
@@ -216,5 +216,5 @@ def _unsearchable(connection: Connection[Any], memory: Memory) -> str:
     try:
         store_language.require(connection, {memory.language} if memory.language else ())
     except HopgateError as error:
-        return str(error)
+        return without_values(str(error))
     return ""

@@ -11,6 +11,7 @@ from hopgate.extract.extraction import Extraction, Source, failed
 from hopgate.extract.extractor import Extractor, ExtractorIdentity
 from hopgate.graph.build.range_reading import RangeReader
 from hopgate.scale.embedded_texts import EmbeddedTexts
+from hopgate.scale.guarded_texts import GuardedTexts
 from hopgate.store.memory_ranges import IdRange
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def halves(item: Any) -> list[Any]:
         middle = (item.first + item.last) // 2
         return [IdRange(item.first, middle), IdRange(middle + 1, item.last)] if item.first < item.last else []
     half = len(item) // 2
+    if isinstance(item, GuardedTexts):
+        return [item.part(0, half), item.part(half, len(item))] if half else []
     return [item[:half], item[half:]] if half else []
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hopgate.embed import CachedEmbedder
+from hopgate.scale.guarded_texts import under_guard
 from hopgate.store.fill import Embedding
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class PooledEmbedder:
 
     def documents(self, texts: Sequence[Cleared]) -> Vectors:
         """Embed texts that have passed the guard."""
-        parts = [tuple(texts[start : start + AT_ONCE]) for start in range(0, len(texts), AT_ONCE)]
+        parts = (under_guard(tuple(texts[start : start + AT_ONCE])) for start in range(0, len(texts), AT_ONCE))
         made: Vectors = np.concatenate(list(self._pool.each("vectors", parts)))
         return made
 

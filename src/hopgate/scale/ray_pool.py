@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.redact import redacted
+from hopgate.redact import password_parts, redacted
 from hopgate.scale.embedded_texts import EmbeddedTexts
 from hopgate.scale.lost_items import halves, in_place_of
 from hopgate.scale.tasks import Tasks
@@ -80,22 +80,23 @@ class RayPool:
         except (TypeError, pickle.PicklingError):
             name = extractor.identity.extractor
             raise HopgateError(f"the extractor {name} cannot be sent to workers: use --engine local") from None
-        self._check()
+        self._check(*password_parts(store.dsn), *password_parts(spec))
         # Names are compared by tasks of the same cluster, on the cores that the actors leave idle meanwhile.
         self.tasks = Tasks(ray, size, cores=0)
         self._asked: dict[Any, int] = {}
         self._told: list[Any] = []
         self._given_up = 0
 
-    def _check(self) -> None:
+    def _check(self, *hidden: str) -> None:
         """Wait for the workers; where one cannot be started, no row is at fault."""
         errors = self._ray.exceptions
         try:
             self._ray.get([actor.ready.remote() for actor in self._actors], timeout=START_S)
         except errors.RayError as error:
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()[:200]
+            # Redacted before it is cut: half of an address does not show what of it is a password.
+            reason = redacted((str(error).strip().splitlines() or [type(error).__name__])[-1].strip(), *hidden)[:200]
             raise HopgateError(
-                f"workers cannot be started ({redacted(reason)}): every node needs this hopgate and a free core"
+                f"workers cannot be started ({reason}): every node needs this hopgate and a free core"
             ) from None
 
     def tell(self, surveys: Surveys) -> None:

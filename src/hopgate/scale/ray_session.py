@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.redact import password_parts, redacted
 
 if TYPE_CHECKING:
     from hopgate.scale.engine import Engine
@@ -44,9 +45,9 @@ def ray_session(engine: Engine) -> Iterator[Any]:
                 **quiet,
             )
     except (ConnectionError, RuntimeError, OSError, ValueError, TimeoutError) as error:
-        where = engine.address or "of this machine's own"
+        where = redacted(engine.address) if engine.address else "of this machine's own"
         raise HopgateError(
-            f"there is no Ray cluster {where} ({_first_line(error)}): start one, or leave --address out"
+            f"there is no Ray cluster {where} ({_first_line(error, engine)}): start one, or leave --address out"
         ) from None
     try:
         yield ray
@@ -70,5 +71,7 @@ def spans_machines(ray: Any) -> bool:
     return len({node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}) > 1
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
+def _first_line(error: BaseException, engine: Engine) -> str:
+    line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    # Redacted before it is cut: half of an address does not show what of it is a password.
+    return redacted(line, *password_parts(engine.address or ""))[:120]

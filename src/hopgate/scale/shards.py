@@ -11,6 +11,7 @@ from typing import NamedTuple
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
 from hopgate.redact import redacted
+from hopgate.scale.kept_reason import without_values
 from hopgate.sources.read import ADDRESSES, checked_memories
 from hopgate.sources.source import ReadOptions
 
@@ -80,7 +81,8 @@ def rows(shard: str, form: str | None = None, options: ReadOptions | None = None
     name = redacted(shard)
     for place, read in checked_memories(shard, form, options):
         if isinstance(read, HopgateError):
-            yield SourceRow(name, place, None, redacted(str(read)).removeprefix(f"{name}, {place}: "))
+            # Without where it lies, which stands beside it.
+            yield SourceRow(name, place, None, without_values(str(read).removeprefix(f"{shard}, {place}: ")))
         else:
             yield SourceRow(name, place, read)
 

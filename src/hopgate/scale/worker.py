@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hopgate.embed.spec import embedder_from
-from hopgate.errors import HopgateError, LostServerError, UnreachableError, WithdrawnError
+from hopgate.errors import LostServerError, UnreachableError, WithdrawnError
 from hopgate.graph.build.range_reading import RangeReader, RangeResult, Surveys
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.passages import passage_text, passages
-from hopgate.redact import redacted
 from hopgate.scale.embedded_texts import EmbeddedTexts
-from hopgate.sending import guarded
+from hopgate.scale.guarded_texts import GuardedTexts
+from hopgate.scale.kept_reason import reason_of
+from hopgate.sending import check_sending, guarded
 from hopgate.store import clearance, extractions
 from hopgate.store.retry import patiently
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 # So many memories in a row that an embedder refuses are its fault and not theirs.
 PATIENCE = 50
-# So many characters of a text in a reason are no accident.
-RUN = 12
 
 
 class BackfillWorker:
@@ -100,8 +99,16 @@ class BackfillWorker:
             at += len(several)
         return EmbeddedTexts(made)
 
-    def vectors(self, texts: Sequence[Cleared]) -> NDArray[np.float32]:
-        """Embed names and facts, which were read from texts that passed the guard."""
+    def vectors(self, asked: GuardedTexts) -> NDArray[np.float32]:
+        """Embed names and facts, which were read from texts that passed the guard, and may have turned since."""
+        if asked.still is None:
+            return self._embedder.documents(asked.texts)
+        with guarded(clearance.StoreGuard(self._store, asked.still)):
+            return patiently(lambda: self._still_open(asked.texts))
+
+    def _still_open(self, texts: Sequence[Cleared]) -> NDArray[np.float32]:
+        # The bundled model asks nobody; a hosted one looks again before every request.
+        check_sending()
         return self._embedder.documents(texts)
 
     def tell(self, surveys: Surveys) -> None:
@@ -135,18 +142,3 @@ class BackfillWorker:
     def work(self, task: str, item: Any) -> Any:
         """Do a task by its name: "embedded", "vectors", "surveyed" or "extracted"."""
         return getattr(self, task)(item)
-
-
-def reason_of(error: BaseException, text: str) -> str:
-    """Say why a row fails, without what it says: somebody's server may repeat the text in its answer.
-
-    Examples
-    --------
-    >>> reason_of(HopgateError("the endpoint is busy"), "The pin is 1234."), reason_of(ValueError("1234"), "")
-    ('the endpoint is busy', 'ValueError')
-    >>> reason_of(HopgateError("cannot read 'The pin is 1234.'"), "The pin is 1234.")
-    'HopgateError'
-    """
-    said = redacted(str(error))[:200]
-    repeats = any(said[at : at + RUN] in text for at in range(max(1, len(said) - RUN + 1)))
-    return said if isinstance(error, HopgateError) and not repeats else type(error).__name__

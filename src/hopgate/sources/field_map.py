@@ -107,7 +107,11 @@ def _name(value: Any) -> Any:
 def _epoch(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    return datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC).isoformat()
+    try:
+        return datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        # No date: the row is refused for it, and the others are read.
+        return value
 
 
 def _flag(value: Any) -> Any:
@@ -117,7 +121,7 @@ def _flag(value: Any) -> Any:
 def _object(value: Any) -> Any:
     try:
         return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
 
 
@@ -134,7 +138,7 @@ def _list(value: Any) -> Any:
     if value.startswith("["):
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
     separator = ";" if ";" in value else ","
     return [part.strip() for part in value.split(separator) if part.strip()]

@@ -56,7 +56,8 @@ class StoreGuard:
     Parameters
     ----------
     still : callable
-        Given a connection and whether to lock what it looks at, says whether all of them may.
+        Given a connection and whether to lock what it looks at, says whether all of them may. A function of a module
+        with what it needs beside these, where texts go to another process, which looks for itself.
     """
 
     store: Store

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.extract.cache import CacheEntry, CacheKey
@@ -130,8 +131,12 @@ def _as_read(memory: Memory, source: Source) -> bool:
 
 def guard(store: Store, read: Sequence[Source]) -> clearance.StoreGuard:
     """Guard sources on their way to an extractor."""
+    return clearance.StoreGuard(store, partial(_all_readable, read))
+
+
+def _all_readable(read: Sequence[Source], connection: Connection[Any], lock: bool) -> bool:
     wanted = {str(source.memory_id) for source in read}
-    return clearance.StoreGuard(store, lambda connection, lock: readable(connection, read, lock=lock).keys() == wanted)
+    return readable(connection, read, lock=lock).keys() == wanted
 
 
 def recorded(connection: Connection[Any], ids: Sequence[int], identity: ExtractorIdentity) -> dict[int, bool]:

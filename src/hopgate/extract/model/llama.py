@@ -18,6 +18,7 @@ from hopgate.extract.model.prompt import GRAMMAR, PROMPT, SCHEMA, SEVERAL_SCHEMA
 from hopgate.extract.model.several import extract_grouped, read_several, shared_out
 from hopgate.extract.model.split_text import MAX_SPLITS, extract_in_parts
 from hopgate.extract.model.type_table import TypeTable
+from hopgate.redact import redacted
 from hopgate.sending import check_sending
 
 _SAMPLE = 1 << 20
@@ -107,7 +108,7 @@ class Llama:
         except (ValueError, RuntimeError) as error:
             if "exceed" in str(error) or "context" in str(error):
                 return Extraction(state=State.TRUNCATED, reason=f"the text is too long for {self.n_ctx} tokens")
-            return failed(f"the model failed: {str(error)[:200]}")
+            return failed(f"the model failed: {redacted(str(error))[:200]}")
         choice, usage = reply["choices"][0], reply["usage"]
         text = choice["message"]["content"] or ""
         extraction = read_answer(text, source, cut=choice["finish_reason"] == "length")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from hopgate.store import vectors
@@ -63,13 +64,13 @@ def unchanged(connection: Connection[Any], table: Table, rows: Sequence[tuple[in
 
 def guard(store: Store, rows: Rows) -> StoreGuard:
     """Guard names, facts and statements on their way to an embedder."""
+    return StoreGuard(store, partial(_all_unchanged, rows))
 
-    def still(connection: Connection[Any], lock: bool) -> bool:
-        if lock:
-            name_rows.lock(connection)
-        return all(len(unchanged(connection, table, own)) == len(own) for table, own in rows.items() if own)
 
-    return StoreGuard(store, still)
+def _all_unchanged(rows: Rows, connection: Connection[Any], lock: bool) -> bool:
+    if lock:
+        name_rows.lock(connection)
+    return all(len(unchanged(connection, table, own)) == len(own) for table, own in rows.items() if own)
 
 
 def write_unchanged(rows: Rows, made: NDArray[np.float32], connection: Connection[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store.clearance import StoreGuard
@@ -106,13 +107,13 @@ def spelt(connection: Connection[Any], names: Sequence[str]) -> bool:
 
 def guard(store: Store, names: Sequence[str]) -> StoreGuard:
     """Guard names on their way to a model."""
+    return StoreGuard(store, partial(_all_spelt, names))
 
-    def still(connection: Connection[Any], locked: bool) -> bool:
-        if locked:
-            lock(connection)
-        return spelt(connection, names)
 
-    return StoreGuard(store, still)
+def _all_spelt(names: Sequence[str], connection: Connection[Any], locked: bool) -> bool:
+    if locked:
+        lock(connection)
+    return spelt(connection, names)
 
 
 def of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[NameRow]:

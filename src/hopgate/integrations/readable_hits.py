@@ -1,0 +1,35 @@
+"""What of a recall a model may read: what retrievers of other frameworks hand on goes into somebody's prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from hopgate.memory import Cleared, Memory, cleared
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
+    from hopgate.recall.hit import Hit
+
+
+def readable_hits(kb: KnowledgeBase, hits: Sequence[Hit]) -> list[tuple[Hit, Cleared]]:
+    """The hits with their texts, without those that are sensitive now: by a mark, or by a rule nobody has applied yet.
+
+    Examples
+    --------
+    >>> import tempfile, hopgate
+    >>> with tempfile.TemporaryDirectory() as folder, hopgate.open(folder) as kb:
+    ...     _ = kb.add(hopgate.Memory("m1", "The pin is 1.", is_sensitive=True))
+    ...     _ = kb.add(hopgate.Memory("m2", "The pin is red."))
+    ...     [text for _, text in readable_hits(kb, kb.recall("pin", legs=("lexical",)))]
+    ['The pin is red.']
+    """
+    rules = kb.sensitivity()
+
+    def known() -> Iterator[tuple[Hit, Memory]]:
+        for hit in hits:
+            # A replica is behind, and a mark may be what it lacks.
+            memory = hit.memory if kb.store.reading is kb.store else kb.get(hit.external_id)
+            yield from ((hit, one) for one in rules.applied([memory] if memory else []))
+
+    return list(cleared(known()))
