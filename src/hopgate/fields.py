@@ -160,7 +160,7 @@ def check_unknown(names: list[str], place: str, *, kept: bool) -> None:
         if kept and near != "is_sensitive" and (lookalike(name) is None or near == "_id"):
             continue
         advice = f"did you mean {near!r}?" if near else f"put it into {EXTRA!r}, or keep such fields: --keep-unknown"
-        raise HopgateError(f"{name!r} is not a field of {place or 'a memory'}: {advice}")
+        raise HopgateError(f"{name[:80]!r} is not a field of {place or 'a memory'}: {advice}")
 
 
 def kind(value: object) -> str:
@@ -179,4 +179,7 @@ def _plain(name: str) -> str:
 
 
 def _likeness(plain: str, known: str) -> float:
+    # No more letters can agree than the shorter has: a name of a megabyte need not be compared.
+    if 2 * len(_plain(known)) < ALIKE * (len(plain) + len(_plain(known))):
+        return 0.0
     return difflib.SequenceMatcher(None, plain, _plain(known), autojunk=False).ratio()

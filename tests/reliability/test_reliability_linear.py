@@ -10,8 +10,10 @@ import contextlib
 import functools
 import gc
 import os
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -21,14 +23,18 @@ from hopgate.extract.model.answer import read_answer
 from hopgate.extract.model.repair import first_json, without_thoughts
 from hopgate.extract.model.split_text import split_in_two
 from hopgate.extract.rules.phrases import Phrases
+from hopgate.fields import nearest
 from hopgate.graph.names.index import words
 from hopgate.graph.names.links import without_addition
+from hopgate.jsonl import parse_json
 from hopgate.memory import Cleared
 from hopgate.passages import passages
 from hopgate.redact import redacted
-from hopgate.sources import mail, slack, whatsapp
+from hopgate.serve.access import _cookies
+from hopgate.sources import mail, slack, table, whatsapp
 from hopgate.sources.front_matter import split_front_matter
 from hopgate.sources.markdown_notes import _CODE, _HEADING, _LINK, _TAG
+from hopgate.sources.source import ReadOptions
 
 LONG = bool(os.environ.get("HOPGATE_SOAK"))
 SIZE = 8192 if LONG else 2048
@@ -129,14 +135,14 @@ def made(name: str, size: int) -> str:
     return before + piece * (size // len(piece)) + after
 
 
-def seconds(read: Callable[[str], object], text: str) -> float:
+def seconds(read: Callable[..., object], *text: str) -> float:
     # Collecting garbage costs by what the whole process holds, and comes when it will: it is not the reader's time.
     gc.disable()
     began = time.process_time()
     try:
         # A refusal is an answer.
         with contextlib.suppress(HopgateError):
-            read(text)
+            read(*text)
         return time.process_time() - began
     finally:
         gc.enable()
@@ -163,3 +169,38 @@ def test_a_reader_is_linear(reader: str) -> None:
             sizes = (4 * SIZE, 16 * SIZE)
             once, four = (min(afresh(read, made(name, size)) for _ in range(3)) for size in sizes)
         assert four < ENOUGH or four < MOST * max(once, 0.001), f"{name}: {once:.3f} s, and {four:.3f} s for four times"
+
+
+def table_of(text: str) -> object:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.csv")
+        path.write_text(text)
+        return next(table.records(path, ReadOptions()), None)
+
+
+def named(count: int) -> list[str]:
+    return [f"n{number}" for number in range(count)]
+
+
+# What reads quickly, and shows only in a large text that each piece copies or counts all before it.
+LARGE: dict[str, Callable[[int], Callable[[], object]]] = {
+    "a list in front matter": lambda n: lambda: split_front_matter("---\nk:\n" + "- a\n" * n + "---\n"),
+    "lines in front matter": lambda n: lambda: split_front_matter("---\nk: a\n" + "  a\n" * n + "---\n"),
+    "a message of many lines": lambda n: lambda: list(whatsapp._lines("1/1/24, 10:00 - Ada: a\n" + "b\n" * n)),
+    "names of an object": lambda n: (
+        lambda: parse_json("{" + ",".join(f'"{name}":1' for name in [*named(n), f"n{n - 1}"]) + "}")
+    ),
+    "columns of a table": lambda n: lambda: table_of("text," + ",".join(named(n)) + "\n"),
+    "a field's name": lambda n: lambda: nearest("is_sensitive" * (n // 4)),
+    "a cookie": lambda n: lambda: _cookies('a="' + "\\1" * (n // 4) + '"', "a"),
+}
+
+
+@pytest.mark.parametrize("reader", LARGE)
+def test_a_reader_of_much_is_linear(reader: str) -> None:
+    sizes = (16_000, 64_000)
+    for _ in range(3):
+        once, four = (seconds(LARGE[reader](size)) for size in sizes)
+        if four < ENOUGH or four < MOST * max(once, 0.001):
+            return
+    pytest.fail(f"{once:.3f} s, and {four:.3f} s for four times")

@@ -27,16 +27,21 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     if not found:
         return {}, text
     values: dict[str, Any] = {}
+    further: dict[str, list[str]] = {}
     name = ""
     for number, line in enumerate(found[1].splitlines(), start=2):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if item := _ITEM.match(line) if name else None:
-            before = values[name]
-            values[name] = [*(before if isinstance(before, list) else []), _scalar(item[1] or "")]
+            if further.pop(name, None) is not None or not isinstance(values[name], list):
+                values[name] = []
+            values[name].append(_scalar(item[1] or ""))
         elif line[0] in " \t" and name:
-            before = values[name]
-            values[name] = f"{before}\n{line.strip()}" if isinstance(before, str) and before else line.strip()
+            # Lines are put together at the end: one after the other each would copy all before it.
+            if name not in further:
+                before = values[name]
+                further[name] = [before] if isinstance(before, str) and before else []
+            further[name].append(line.strip())
         elif field := _FIELD.match(line):
             name = field[1].rstrip().strip("\"'")
             if name in values:
@@ -44,7 +49,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
             values[name] = _value(field[2] or "")
         else:
             raise HopgateError(f"line {number}: {line.strip()[:40]!r} is not a field of front matter")
-    return values, text[found.end() :]
+    return values | {name: "\n".join(lines) for name, lines in further.items()}, text[found.end() :]
 
 
 def _value(text: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 
 from hopgate.errors import HopgateError
 from hopgate.sources.field_map import require_text, to_corpus
@@ -26,9 +27,10 @@ def records(place: Place, options: ReadOptions) -> Records:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
+        counts = Counter(header)
         for name in header:
-            if not name or header.count(name) > 1:
-                raise HopgateError(f"{place}, line 1: each column needs a name of its own, {name!r} is none")
+            if not name or counts[name] > 1:
+                raise HopgateError(f"{place}, line 1: each column needs a name of its own, {name[:80]!r} is none")
         require_text(header, options.fields, str(place))
         begun = reader.line_num + 1
         for row in reader:

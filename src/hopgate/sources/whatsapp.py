@@ -86,21 +86,23 @@ def _clean(line: str) -> str:
 
 def _lines(text: str) -> Iterator[ChatLine]:
     current: ChatLine | None = None
+    said: list[str] = []
     for number, raw in enumerate(text.splitlines(), start=1):
         line = _clean(raw)
         found = _LINE.match(line)
         if not found:
-            if current:
-                current = replace(current, text=f"{current.text}\n{line}")
+            said.append(line)
             continue
         if current:
-            yield current
+            yield replace(current, text="\n".join(said))
         first, _, second, third, hour, minute, sec, half, rest = found.groups()
         hours = int(hour) if not half else int(hour) % 12 + (12 if half.lower() == "p" else 0)
         clock = (hours, int(minute), int(sec or 0))
         current = ChatLine(number, (int(first), int(second), int(third)), clock, rest)
+        # Put together at the end: each line would copy all before it.
+        said = [rest]
     if current:
-        yield current
+        yield replace(current, text="\n".join(said))
 
 
 def _order(lines: Sequence[ChatLine], file: Place) -> str:
