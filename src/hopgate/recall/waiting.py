@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 LOG = logging.getLogger("hopgate.recall")
+# A server is asked about many scopes: of more notes than these it begins anew.
+MOST_NOTED = 10_000
 
 
 class WaitingNotes:
@@ -38,6 +40,8 @@ class WaitingNotes:
         """The legs, of those that are on, for which it was not counted yet in the scopes asked for; it is then."""
         legs: list[str] = [leg for leg in ("dense", "graph") if leg in active(settings.fuser)]
         legs = [leg for leg in legs if (leg, *(scopes or ())) not in self._counted]
+        if len(self._counted) >= MOST_NOTED:
+            self._counted.clear()
         self._counted.update((leg, *(scopes or ())) for leg in legs)
         return legs
 
@@ -50,6 +54,8 @@ class WaitingNotes:
         """Say what was not said before."""
         for note in notes:
             if note not in self._said:
+                if len(self._said) >= MOST_NOTED:
+                    self._said.clear()
                 self._said.add(note)
                 LOG.warning(note)
 

@@ -182,3 +182,26 @@ def test_who_may_only_read_sees_them_and_keeps_nothing(two: KnowledgeBase) -> No
         assert found.of("Gitea").id != found.of("Tomato").id
     with two.store.transaction() as connection:
         assert cluster_rows.read(connection, (), 1.0) == ([], [])
+
+
+def _kept(kb: KnowledgeBase) -> dict[str, int]:
+    tables = ("cluster_partitions", "concept_clusters", "cluster_numbers")
+    with kb.store.transaction() as connection:
+        found = {name: connection.execute(f"SELECT count(DISTINCT scopes) FROM {name}").fetchone() for name in tables}
+    return {name: row[0] for name, row in found.items() if row}
+
+
+def test_who_asks_for_many_scopes_fills_no_table(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader names whatever scopes it likes: of those that nobody has nothing is kept, nor of more than so many."""
+    monkeypatch.setattr(cluster_rows, "MOST_SCOPES", 2)
+    kb.add(*(Memory(f"m{at}", f"Ada Byron met Bea Ng in Rome {at}.", scope=f"s{at}") for at in range(4)))
+    kb.build()
+    for scope in ("nobody", ["nobody", "else"], ["x" * 1000, "y" * 1000, "z" * 1000]):
+        assert len(kb.graph.clusters(scope=scope)) == 0
+    assert set(_kept(kb).values()) == {0}
+    # More than an index holds is looked at, and not kept.
+    assert len(kb.graph.clusters(scope=["s0", *(f"{at}" * 1000 for at in range(9))])) > 0
+    first, *_ = [{one.id for one in kb.graph.clusters(scope=f"s{at}")} for at in range(4)]
+    assert _kept(kb) == {"cluster_partitions": 2, "concept_clusters": 2, "cluster_numbers": 4}
+    # What was forgotten is found again, under other numbers.
+    assert first.isdisjoint(one.id for one in kb.graph.clusters(scope="s0"))

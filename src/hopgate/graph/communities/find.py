@@ -87,10 +87,12 @@ def _keep(
     now: int,
 ) -> Found:
     """Give newly found clusters the ids of those before that they are, and keep them where the store may be written."""
-    keeping = cluster_rows.may_write(connection)
+    keeping = cluster_rows.fits(scopes) and cluster_rows.may_write(connection)
     if keeping:
         cluster_rows.lock(connection)
     before = cluster_rows.read(connection, scopes, resolution)
+    # Of scopes that nobody has nothing is kept: anybody can think of more of them.
+    keeping = keeping and bool(part.concepts or before[0] or not scopes)
     if _fresh(before, now):  # another process found them meanwhile
         return before
     following = cluster_rows.last_id(connection, scopes) + 1

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 
 # Each resolution that was asked for is kept apart; of more than these the one that was found first is forgotten.
 MOST_RESOLUTIONS = 4
+# And each set of scopes: whoever reads may ask for any.
+MOST_SCOPES = 1000
+# An entry of the index holds about 2,700 bytes.
+MOST_KEY_BYTES = 2000
 
 
 class PartitionRow(NamedTuple):
@@ -68,6 +72,17 @@ def may_write(connection: Connection[Any]) -> bool:
     return bool(row and row[0])
 
 
+def fits(scopes: Sequence[str]) -> bool:
+    """Whether rows can be kept under these scopes.
+
+    Examples
+    --------
+    >>> fits(["home", "work"]), fits(["x" * 1000] * 3)
+    (True, False)
+    """
+    return sum(len(scope.encode()) for scope in scopes) <= MOST_KEY_BYTES
+
+
 def lock(connection: Connection[Any]) -> None:
     """Let one writer at a time compare with what is there and replace it."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate clusters'))")
@@ -112,6 +127,19 @@ def replace(
         (list(scopes), MOST_RESOLUTIONS),
     )
     _forget(connection, scopes, [row[0] for row in rows])
+    if scopes:
+        _forget_scopes(connection)
+
+
+def _forget_scopes(connection: Connection[Any]) -> None:
+    """Keep what was found of so many sets of scopes, the last ones; their numbers stay, so that none is given again."""
+    connection.execute(
+        "WITH old AS (SELECT scopes FROM cluster_partitions WHERE scopes <> '{}' GROUP BY scopes "
+        "ORDER BY max(made_at) DESC, scopes OFFSET %s), "
+        "gone AS (DELETE FROM cluster_partitions p USING old WHERE p.scopes = old.scopes) "
+        "DELETE FROM concept_clusters c USING old WHERE c.scopes = old.scopes",
+        (MOST_SCOPES,),
+    )
 
 
 def _forget(connection: Connection[Any], scopes: Sequence[str], resolutions: Sequence[float]) -> None:
