@@ -178,6 +178,13 @@ def table_of(text: str) -> object:
         return next(table.records(path, ReadOptions()), None)
 
 
+def mail_of(header: str) -> object:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.eml")
+        path.write_text(f"{header}\nSubject: s\n\nx")
+        return list(mail.records(path, ReadOptions()))
+
+
 def named(count: int) -> list[str]:
     return [f"n{number}" for number in range(count)]
 
@@ -191,6 +198,8 @@ LARGE: dict[str, Callable[[int], Callable[[], object]]] = {
         lambda: parse_json("{" + ",".join(f'"{name}":1' for name in [*named(n), f"n{n - 1}"]) + "}")
     ),
     "columns of a table": lambda n: lambda: table_of("text," + ",".join(named(n)) + "\n"),
+    "a mail's sender": lambda n: lambda: mail_of("From: " + '"' * (n // 8)),
+    "a mail's kind": lambda n: lambda: mail_of("Content-Type: " + '"' * (n // 8)),
     "a field's name": lambda n: lambda: nearest("is_sensitive" * (n // 4)),
     "a cookie": lambda n: lambda: _cookies('a="' + "\\1" * (n // 4) + '"', "a"),
 }

@@ -16,7 +16,21 @@ from typing import Any
 from hopgate.errors import HopgateError
 from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, digest, head, read_bytes
 
+# Of one header so many characters are read: anybody may write it, and Python takes the square of its length over some.
+MAX_HEADER = 1000
 _ID = re.compile(r"<([^<>\s]+)>")
+
+
+class _BoundedHeaders(policy.EmailPolicy):
+    """Reads the beginning of each header."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        if len(value) > MAX_HEADER and not hasattr(value, "name"):
+            value = f"{value[:MAX_HEADER]} …"
+        return super().header_fetch_parse(name, value)
+
+
+_POLICY = _BoundedHeaders()
 
 
 def recognises(place: Place) -> bool:
@@ -54,7 +68,7 @@ def records(place: Place, _: ReadOptions) -> Records:
 
 def _messages(place: Place) -> Iterator[EmailMessage]:
     if place.name.lower().endswith(".eml"):
-        yield email.message_from_bytes(read_bytes(place), policy=policy.default)
+        yield email.message_from_bytes(read_bytes(place), policy=_POLICY)
         return
     if not isinstance(place, Path):
         raise HopgateError(f"{place} lies in an archive: unpack the mailbox first")
@@ -64,7 +78,7 @@ def _messages(place: Place) -> Iterator[EmailMessage]:
         if not head(place, 5).startswith("From "):
             raise HopgateError(f"{place} is not a mailbox: its first line must begin with 'From '")
         for key in box.iterkeys():
-            yield email.message_from_bytes(box.get_bytes(key), policy=policy.default)
+            yield email.message_from_bytes(box.get_bytes(key), policy=_POLICY)
     finally:
         box.close()
 
