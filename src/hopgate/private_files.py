@@ -42,3 +42,17 @@ def private_file(path: Path) -> None:
         found = path.stat()
         if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
             path.chmod(0o600)
+
+
+def private_opener(path: str, flags: int) -> int:
+    """Open a file for `open(…, opener=…)`: a new one is readable by its owner alone, one that is there stays as it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "file"
+    >>> with open(path, "w", opener=private_opener) as file:
+    ...     oct(path.stat().st_mode & 0o777)
+    '0o600'
+    """
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)

@@ -48,7 +48,40 @@ def test_a_folder_is_only_ever_a_folder(bare: Runner, default: Path, data: str, 
     assert not list(default.iterdir())
 
 
-@pytest.mark.parametrize("where", ["postgressql://me:hush@host/notes", "mysql://me@host/notes", "", "hush=1"])
+@pytest.mark.parametrize("where", [("--dsn", "postgressql://me:hush@host/notes"), ("--data", "postgresql//host/notes")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["backfill", "shards.jsonl"],
+        ["backfill", "--set-aside"],
+        ["build", "--rebuild"],
+        ["curate", "--apply"],
+        ["db", "partition", "--parts", "2"],
+        ["db", "partition", "--undo"],
+        ["db", "scrub", "--yes"],
+        ["db", "upgrade", "--row-security"],
+        ["delete", "m"],
+        ["mend", "undo", "1", "--yes"],
+        ["mcp", "--http"],
+        ["reembed", "bge-small", "--yes"],
+        ["restore", "a.hopgate"],
+        ["sensitive", "m", "--undo", "--yes"],
+        ["serve", "--port", "0"],
+        ["watch"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_takes_another_store_instead(
+    bare: Runner, default: Path, command: list[str], where: tuple[str, str]
+) -> None:
+    sentence = bare(*command, *where, status=2).refused()
+    assert "address" in sentence and "hush" not in sentence
+    assert not list(default.iterdir())
+
+
+@pytest.mark.parametrize(
+    "where", ["postgressql://me:hush@host/notes", "mysql://me@host/notes", "", "hush=1", "postgres//h/n"]
+)
 def test_so_is_it_in_python(default: Path, where: str) -> None:
     with pytest.raises(HopgateError) as caught:
         hopgate.open(where)

@@ -13,11 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_run import Runner
 
 import hopgate
 from hopgate import Memory
+from hopgate.cli import confirm
 from hopgate.embed import EmbeddingCache, Identity
 from hopgate.errors import HopgateError
+from hopgate.eval.gate.ledger import Ledger
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server import lock_files, process
 
@@ -47,6 +50,40 @@ def test_caches_are_private_whatever_comes_first(kb: KnowledgeBase, cache: Path)
     assert {mode for path, mode in found.items() if (cache.parent / path).is_dir()} == {0o700}
     assert {mode for path, mode in found.items() if (cache.parent / path).is_file()} == {0o600}
     assert any(path.endswith(".npz") for path in found) and any(path.endswith(".sqlite3") for path in found)
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+def test_a_ledger_beside_the_caches_leaves_them_private(cache: Path, tmp_path: Path, mask: int) -> None:
+    """Beside questions that cannot be written to: it may be the first to make the folder of the caches."""
+    old = os.umask(mask)
+    try:
+        Ledger.beside(tmp_path / "nowhere").record(["q"], verdict="OPEN")
+    finally:
+        os.umask(old)
+    assert set(modes(cache).values()) == {0o700, 0o600}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "sqlite"])
+def test_what_holds_sensitive_memories_is_written_for_its_owner_alone(
+    kb: KnowledgeBase, dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    kb.add(Memory("m", "Ada keeps the key.", is_sensitive=True))
+    old = os.umask(0)
+    try:
+        Runner(capsys, "--dsn", dsn)("export", "--format", form, "--out", str(tmp_path / "out"))
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o600
+
+
+def test_a_backup_before_a_change_makes_private_folders(kb: KnowledgeBase, tmp_path: Path) -> None:
+    kb.add(Memory("m", "Ada keeps the key."))
+    old = os.umask(0)
+    try:
+        confirm.write_first(kb.store, tmp_path / "data" / "store", "reembed")
+    finally:
+        os.umask(old)
+    assert set(modes(tmp_path / "data").values()) == {0o700, 0o600}
 
 
 def test_a_second_cache_in_a_process_leaves_the_firsts_locks(tmp_path: Path) -> None:

@@ -11,12 +11,17 @@ import httpx
 import pytest
 from serve_store import CANARY, SECRET
 from serving import Running, serving
+from word_endpoint import WordEndpoint, embed
+from word_endpoint import serving as embedding
 
+import hopgate
+from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
 from hopgate.serve.mcp.bound_store import BoundStore
 from hopgate.serve.mcp.mcp_settings import McpSettings
+from hopgate.store.store import Store, open_store
 
 # What the explorer's pages ask for when they are opened.
 PAGES = (
@@ -32,6 +37,12 @@ PAGES = (
     "mend/curation",
     "mend/log",
 )
+
+
+@pytest.fixture
+def word_embedder() -> Iterator[WordEndpoint]:
+    with embedding() as running:
+        yield running
 
 
 def everything(running: Running) -> Iterator[httpx.Response]:
@@ -240,3 +251,41 @@ def test_what_a_scope_sees_of_its_times_is_what_the_store_sees_of_that_scope_alo
 def test_a_gate_is_looked_for_by_its_id_alone(reading: Running, key: str) -> None:
     assert reading.get(f"gates/{key}").status_code == 404
     assert reading.get(f"gates/{key}/report").status_code == 404
+
+
+def test_who_is_bound_learns_nothing_of_what_waits_in_other_scopes(
+    kb: KnowledgeBase, word_embedder: WordEndpoint
+) -> None:
+    """Neither how many were embedded along, nor what an embedder said about one of them."""
+    kb.add(Memory("b", "Bob fed the cat.", scope="bob"))
+    kb.embed(word_embedder.spec)
+    kb.build()
+    with serving(kb, scopes=("bob",)) as running:
+        kb.add(*(Memory(f"a{number}", f"Alice hid note {number}.", scope="alice") for number in range(3)))
+        new = running.post("memories", {"id": "b1", "text": "Bob keeps the key."}).json()
+        assert (new["embedded"], new["linked"]) == (1, 1)
+        kb.add(Memory("a9", f"Alice hid {CANARY}.", scope="alice"))
+        word_embedder.vector = lambda text: [] if CANARY in text else embed(text)
+        failed = running.post("memories", {"id": "b2", "text": "Bob lent the key."})
+        assert failed.status_code == 503 and CANARY not in failed.text and "http" not in failed.json()["detail"]
+        assert running.get("memories/b2").status_code == 200
+        again = running.post("memories", {"id": "b1", "text": "Bob keeps the key."})
+        assert again.status_code == 503
+        assistant = BoundStore(kb, McpSettings(("bob",)))
+        with pytest.raises(HopgateError, match="it is stored and waits"):
+            assistant.remember("Bob sold the key.", title="", tags=(), scope=None, created_at=None, sensitive=False)
+
+
+def test_a_replica_that_is_behind_shows_no_text_that_was_marked_since(dsn: str, other: str) -> None:
+    store = open_store(dsn)
+    store.reading = Store(other)
+    with KnowledgeBase(store) as kb, hopgate.open(other) as behind:
+        for place in (kb, behind):
+            place.add(Memory("s", f"The vault opens with {CANARY}."), Memory("t", "The vault is green."))
+        kb.mark_sensitive(["s"])
+        with serving(kb) as running:
+            found = running.post("recall", {"query": "vault", "legs": ["lexical"]})
+        assert [(hit["id"], hit["is_sensitive"]) for hit in found.json()["hits"]].count(("s", True)) == 1
+        assert CANARY not in found.text and "green" in found.text
+        told = BoundStore(kb, McpSettings()).recall("vault", 5, scope=None, as_of=None, known_at=None, cluster=None)
+        assert [hit.id for hit in told.hits] == ["t"]

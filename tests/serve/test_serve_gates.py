@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import time
@@ -16,8 +17,9 @@ from serving import Running, serving
 import hopgate
 from hopgate.cli.demo import questions
 from hopgate.demo import Corpus, corpus
+from hopgate.eval.report.text_marks import marks
 from hopgate.kb import KnowledgeBase
-from hopgate.serve.gate_runs import RECORD
+from hopgate.serve.gate_runs import PAGE, RECORD
 from hopgate.store.server.process import EmbeddedServer
 
 
@@ -80,6 +82,15 @@ def test_a_gate_is_run_followed_compared_and_applied(gated: Running, judged_kb: 
     assert found["verdict"] in ("OPEN", "CLOSED", "INCONCLUSIVE", "INVALID") and found["report"]["arms"]
     page = gated.get(f"gates/{key}/report")
     assert "sandbox" in page.headers["content-security-policy"] and found["verdict"] in page.text
+    # The page that is kept has marks in the place of texts: what is shown is what may be, when it is looked at.
+    kept_page = tmp_path / "gates" / key / PAGE
+    one = next(memory for memory in judged_kb.export() if not memory.is_sensitive)
+    kept_page.write_text(kept_page.read_text() + f"<p>{marks([one.external_id])[one.external_id]}</p>")
+    shown = html.escape(" ".join(one.content.split())[:60])
+    assert shown not in kept_page.read_text() and shown in gated.get(f"gates/{key}/report").text
+    judged_kb.mark_sensitive([one.external_id])
+    assert shown not in gated.get(f"gates/{key}/report").text
+    judged_kb.unmark_sensitive([one.external_id])
     same = gated.get(f"gates/{key}/compare/{key}").json()
     assert same["same_questions"] and all(
         beside["difference"] == 0 for measures in same["arms"].values() for beside in measures.values()

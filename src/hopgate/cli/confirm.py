@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.errors import HopgateError
+from hopgate.private_files import private_folder
 
 if TYPE_CHECKING:
     from hopgate.store.store import Store
@@ -47,7 +48,7 @@ def write_first(store: Store, where: str | Path, command: str) -> Path | None:
     if not has_memories(store):
         return None
     folder = (where if isinstance(where, Path) else default_directory()) / BACKUPS
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(folder)
     path = folder / f"before-{command}-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.hopgate"
     write_backup(store, path)
     return path

@@ -14,6 +14,7 @@ import typer
 from hopgate.cli.common import Data, Dsn, opened, say
 from hopgate.cli.printable import printable_json
 from hopgate.errors import HopgateError
+from hopgate.private_files import private_opener
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -34,9 +35,9 @@ Out = Annotated[
 def command(form: Form = "jsonl", out: Out = None, data: Data = None, dsn: Dsn = None) -> None:
     """Write every memory, or the graph, in a format that hopgate or another program reads.
 
-    jsonl, csv, parquet and sqlite hold every memory, sensitive ones among them: treat the file accordingly. triples are
-    facts and mentions for hopgate build --extractor replay, statements sentences for hopgate build --statements. These,
-    graphml, node-link and obsidian hold nothing sensitive.
+    jsonl, csv, parquet and sqlite hold every memory, sensitive ones among them: a new file is readable by its owner
+    alone. triples are facts and mentions for hopgate build --extractor replay, statements sentences for hopgate build
+    --statements. These, graphml, node-link and obsidian hold nothing sensitive.
 
     Example: hopgate export --format obsidian --out vault
     """
@@ -61,7 +62,8 @@ def _stream(out: Path | None) -> Iterator[IO[str]]:
         yield sys.stdout
         return
     try:
-        with out.open("w", encoding="utf-8", newline="") as stream:
+        # Every memory may be in it, sensitive ones among them.
+        with open(out, "w", encoding="utf-8", newline="", opener=private_opener) as stream:
             yield stream
     except OSError as error:
         raise HopgateError(f"{out} cannot be written: {error.strerror or error}") from None

@@ -13,6 +13,7 @@ from hopgate.corpus import to_record
 from hopgate.errors import HopgateError
 from hopgate.fields import EXTRA, READERS
 from hopgate.memory import Memory
+from hopgate.private_files import private_opener
 
 COLUMNS = ("_id", "title", "text", *READERS, EXTRA)
 # pyarrow's names of the columns' types; the others are texts.
@@ -63,7 +64,7 @@ def write_parquet(memories: Iterable[Memory], path: Path) -> int:
     }
     schema = pa.schema([(name, types[_TYPES[name]] if name in _TYPES else pa.string()) for name in COLUMNS])
     count = 0
-    with pq.ParquetWriter(path, schema) as writer:
+    with open(path, "wb", opener=private_opener) as stream, pq.ParquetWriter(stream, schema) as writer:
         for rows in _batches(memories):
             writer.write_table(pa.Table.from_pylist([_listed(flat_row(memory)) for memory in rows], schema=schema))
             count += len(rows)

@@ -46,7 +46,9 @@ def check_folder(path: str) -> Path:
     if not path.strip():
         raise HopgateError("--data is empty: give the folder of a store, or leave --data out for the default one")
     if not Path(path).exists() and (
-        _SCHEME.match(path) or "=" in path or path.startswith(("postgres:", "postgresql:"))
+        _SCHEME.match(path)
+        or "=" in path
+        or path.startswith(("postgres:", "postgresql:", "postgres//", "postgresql//"))
     ):
         raise HopgateError("--data takes a folder, and this has the form of an address: give an address with --dsn")
     return Path(path)
@@ -70,7 +72,7 @@ def located(where: str | Path | None = None) -> str | Path:
         return where.expanduser().absolute()
     if not where.strip():
         raise HopgateError("the store's place is empty: give an address, a folder, or nothing for the default one")
-    if _SCHEME.match(where) or where.startswith(("postgres:", "postgresql:")):
+    if _SCHEME.match(where) or where.startswith(("postgres:", "postgresql:", "postgres//", "postgresql//")):
         return check_address(where)
     if "=" in where and not Path(where).exists():
         return check_address(where)

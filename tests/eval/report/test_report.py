@@ -14,6 +14,7 @@ from hopgate.eval.data.trec import read_qrels, read_run
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.report import Notes, page, to_html, to_markdown, write_report, write_trec
 from hopgate.eval.report.scale import AxisScale, fitted
+from hopgate.eval.report.text_marks import filled, marks
 from hopgate.memory import Cleared
 
 VOID = {"meta", "line", "circle", "rect", "br", "i"}
@@ -161,6 +162,18 @@ def test_a_report_that_says_more_is_not_overwritten(tmp_path):
     assert (tmp_path / "report.html").read_text() == first
     assert "Text of" in first
     assert "Text of" not in again.read_text()
+
+
+def test_marks_in_the_place_of_texts_are_filled_with_what_may_be_shown_now(tmp_path):
+    """A report that hopgate keeps outlives what it shows: a memory may turn sensitive, or go."""
+    texts = {f"m{i:04d}": Cleared(f"Text of {i} <script>") for i in range(400)}
+    path = write_report(tmp_path, judge(evidence(6)), Notes("home", {}, marks(texts)))
+    kept = path.read_text()
+    assert "Text of" not in kept + (tmp_path / "report.md").read_text()
+    whole = filled(kept, texts.get)
+    assert "Text of" in whole and "<script>" not in whole and "\ue000" not in whole
+    one = next(name for name, text in texts.items() if text.replace("<script>", "&lt;script&gt;") in whole)
+    assert texts.pop(one).replace("<script>", "&lt;script&gt;") not in filled(kept, texts.get)
 
 
 def test_paths_stand_only_where_an_arm_has_a_graph(shown):

@@ -37,7 +37,10 @@ def run(task: dict[str, Any], out: IO[str]) -> None:
         where = Path(task["directory"]) if task["directory"] else task["dsn"]
         with hopgate.open(where, linger=0) as kb:
             dataset = read_dataset(Path(task["questions"]), kb.export())
-            judged = gate_store(kb, dataset, GateOptions(**task["options"]), out=Path(task["out"]), stage=stage)
+            # Kept for as long as the store: no text of a memory that may turn sensitive stands in it.
+            judged = gate_store(
+                kb, dataset, GateOptions(**task["options"]), out=Path(task["out"]), stage=stage, marked=True
+            )
         tell(verdict=judged.decision.verdict.value)
     except HopgateError as error:
         tell(error=redacted(str(error)))

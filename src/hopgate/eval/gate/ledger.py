@@ -15,6 +15,7 @@ from typing import Any
 
 from hopgate.errors import HopgateError
 from hopgate.eval.gate.fingerprint import digest
+from hopgate.private_files import private_file, private_folder
 
 FILE = "looks.txt"
 
@@ -51,7 +52,9 @@ class Ledger:
             from hopgate.embed.cache import default_directory
 
             kept = default_directory() / "looks" / f"{digest(str(folder.resolve()))}.txt"
-            kept.parent.mkdir(parents=True, exist_ok=True)
+            # Whoever makes the cache's folder makes it private: what comes into it later is not for others.
+            private_folder(kept.parent)
+            private_file(kept)
             return cls(kept)
 
     def looks(self, queries: Iterable[str]) -> int:

@@ -22,6 +22,8 @@ from hopgate.eval.gate.plan_file import FILE, plan_hash, plan_text
 from hopgate.eval.gate.saved import recomputed, save_gate
 from hopgate.eval.report import Notes, write_report
 from hopgate.eval.report.page import detailed_queries
+from hopgate.eval.report.text_marks import marks
+from hopgate.memory import cleared
 from hopgate.recall.settings import DEFAULT_FUSER, Settings
 from hopgate.scale.engine import Engine
 from hopgate.scale.tasks import Tasks, tasks
@@ -70,7 +72,7 @@ def run_gate(
     options, policy = _planned(dataset, options, policy, plan, out)
     with throwaway_store(dataset, stage, options) as kb, tasks(engine or Engine()) as able:
         source = graph_source(dataset, options)
-        return _gate(kb, Settings(), dataset, options, policy, plan, out, stage, source, able)
+        return _gate(kb, Settings(), dataset, options, policy, plan, out, stage, source, able, kb)
 
 
 def gate_store(
@@ -83,6 +85,7 @@ def gate_store(
     out: Path | None = None,
     stage: Stage = quiet,
     engine: Engine | None = None,
+    marked: bool = False,
 ) -> Judgement:
     """Judge a store's graph, vectors and merges as they are: read-only, in one snapshot.
 
@@ -96,6 +99,9 @@ def gate_store(
         Queries and judgements about its memories: `read_dataset(folder, kb.export())`.
     engine : Engine, optional
         Who asks, walks, tunes and draws, as for `run_gate`.
+    marked : bool
+        Whether the report has marks in the place of texts and no paths, for who keeps it and shows it later: see
+        `hopgate.eval.report.text_marks`.
     """
     from hopgate.graph.walk.walk_text import walk_from
     from hopgate.kb import KnowledgeBase
@@ -106,7 +112,8 @@ def gate_store(
     with KnowledgeBase(FrozenStore(kb.store)) as frozen, tasks(engine or Engine()) as able:
         if settings.walk is not None:
             frozen.graph_leg.walk = walk_from(settings.walk)
-        return _gate(frozen, settings, dataset, options, policy, plan, out, stage, "the store's graph", able)
+        source = "the store's graph"
+        return _gate(frozen, settings, dataset, options, policy, plan, out, stage, source, able, kb, marked)
 
 
 def _planned(
@@ -134,8 +141,10 @@ def _gate(
     stage: Stage,
     source: str,
     able: Tasks,
+    live: KnowledgeBase,
+    marked: bool = False,
 ) -> Judgement:
-    """Collect, assemble, judge, save and report."""
+    """Collect, assemble, judge, save and report; what turned sensitive meanwhile is neither saved nor reported."""
     splits = [options.tune, options.split] if options.tune else [options.split]
     queries = [dataset.queries[name] for split in splits for name in dataset.split(split)]
     graphs = {}
@@ -165,11 +174,17 @@ def _gate(
     evidence, about = assemble(dataset, collected, options, kb, policy=policy, source=source, tasks=able)
     about["plan"] = plan_hash(plan or plan_text(options, policy))
     sensitive = frozenset(memory.external_id for memory in dataset.memories if memory.is_sensitive)
-    evidence = with_hidden_ids(evidence, sensitive)
+    evidence = with_hidden_ids(evidence, sensitive | _sensitive_now(live))
     judgement, about = look(dataset.folder, evidence, about, options.split, out, stage, able)
     if out is not None:
-        write_report(out, judgement, _notes(dataset, about, kb, judgement, options))
+        write_report(out, judgement, _notes(dataset, about, live, judgement, options, marked=marked))
     return judgement
+
+
+def _sensitive_now(live: KnowledgeBase) -> frozenset[str]:
+    """The memories that are sensitive at this moment: a gate reads a snapshot, and takes minutes."""
+    memories = live.sensitivity().applied(live.export())
+    return frozenset(memory.external_id for memory in memories if memory.is_sensitive)
 
 
 def look(
@@ -240,18 +255,24 @@ def _result_folder(out: Path | None) -> Iterator[Path]:
 
 
 def _notes(
-    dataset: Dataset, about: dict[str, Any], kb: KnowledgeBase, judgement: Judgement, options: GateOptions
-) -> Notes:
-    """What the report shows beside the figures: cleared texts, and the graph's paths where the arms differ."""
-    paths = {}
-    for name in sorted(detailed_queries(judgement.evidence)):
+    dataset: Dataset, about: dict[str, Any], kb: KnowledgeBase, judgement: Judgement, options: GateOptions, *,
+    marked: bool,
+) -> Notes:  # fmt: skip
+    """What the report shows beside the figures: cleared texts, and the graph's paths where the arms differ.
+
+    Both as they are now: what was read at the beginning may have turned since, changed or gone.
+    """
+    paths: dict[str, dict[str, str]] = {}
+    texts = dict(cleared((memory.external_id, memory) for memory in kb.sensitivity().applied(kb.export())))
+    texts = {name: text for name, text in dataset.texts.items() if texts.get(name) == text}
+    for name in () if marked else sorted(detailed_queries(judgement.evidence)):
         query = dataset.queries[name]
         hits = kb.recall(query.text, legs=("graph",), scope=query.scope, k=options.k, explain=True, prior=1.0)
         paths[name] = {hit.external_id: " → ".join(hit.path) for hit in hits if hit.path}
     return Notes(
         title=dataset.name,
         about=about,
-        texts=dataset.texts,
+        texts=marks(texts) if marked else texts,
         sensitive=labelled(judgement.evidence),
         paths=paths,
     )

@@ -17,6 +17,8 @@ from hopgate.memory import Cleared
 HIDDEN = "a sensitive memory"
 # A page with the lists of more queries than this is slow on a phone; the JSON has them all.
 MAX_DETAILS = 60
+# So many characters of a memory.
+MAX_SHOWN = 150
 
 
 @dataclass(frozen=True)
@@ -172,9 +174,16 @@ def _hit(notes: Notes, name: str, gold: bool, ranks: Mapping[str, list[str]], pa
     places = tuple((leg, ids.index(name) + 1) for leg, ids in ranks.items() if name in ids)
     if name in notes.sensitive:
         return ReportHit("", HIDDEN, gold, places, "")
-    return ReportHit(name, _short(notes.texts.get(name, "")), gold, places, paths.get(name, ""))
+    return ReportHit(name, short(notes.texts.get(name, "")), gold, places, paths.get(name, ""))
 
 
-def _short(text: str, most: int = 150) -> str:
+def short(text: str) -> str:
+    r"""The beginning of a text, on one line.
+
+    Examples
+    --------
+    >>> short("Ada keeps\nthe key."), len(short("word " * 99)) <= MAX_SHOWN
+    ('Ada keeps the key.', True)
+    """
     flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1].rsplit(" ", 1)[0] + "…"
+    return flat if len(flat) <= MAX_SHOWN else flat[: MAX_SHOWN - 1].rsplit(" ", 1)[0] + "…"

@@ -14,6 +14,8 @@ from hopgate.eval.gate.chosen import apply_gate
 from hopgate.eval.gate.judge import judge
 from hopgate.eval.gate.saved import load_gate, saved_fingerprint
 from hopgate.eval.gate.verdict import Verdict
+from hopgate.eval.report.text_marks import filled
+from hopgate.memory import Cleared, cleared
 from hopgate.serve.access import PREFIX
 from hopgate.serve.api.models.gates import (
     AppliedAnswer,
@@ -74,10 +76,16 @@ def cancel_gate(id: GateId, served: Served) -> GateAnswer:
 
 @router.get("/{id}/report", response_class=HTMLResponse)
 def get_report(id: GateId, served: Served) -> HTMLResponse:
-    """The report as a page."""
+    """The report as a page, with those of the memories' texts that may be shown now."""
     served.require_whole_store("gates are")
     served.gates.report(id)
-    page = (served.gates.place(id) / PAGE).read_text(encoding="utf-8")
+
+    def text_of(key: str) -> Cleared | None:
+        memory = served.kb.get(key)
+        readable = [] if memory is None or served.rules.is_sensitive(memory) else [(key, memory)]
+        return next((text for _, text in cleared(readable)), None)
+
+    page = filled((served.gates.place(id) / PAGE).read_text(encoding="utf-8"), text_of)
     return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
 
 

@@ -19,6 +19,7 @@ from hopgate.serve.api.models.memories import (
     WrittenAnswer,
 )
 from hopgate.serve.api.models.values import Key, Limit, MemoryId, ScopeQuery
+from hopgate.serve.linking_one import caught_up
 from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 from hopgate.sources.source import digest
@@ -57,7 +58,7 @@ def add_memory(asked: MemoryRequest, served: Served, response: Response) -> Writ
     if scopes is not None and before is not None and before.scope not in scopes:
         raise RefusedError(409, f"the id {key[:80]!r} is taken: choose another")
     written = served.kb.add(Memory(key, asked.text, tags=tuple(asked.tags), scope=scope, **values))
-    done = served.kb.upkeep.catch_up([key]) if asked.link else None
+    done = caught_up(served.kb, key, written, bound=scopes is not None) if asked.link else None
     response.status_code = 201 if written.added else 200
     return WrittenAnswer(
         id=key,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hopgate.errors import HopgateError
 from hopgate.graph.names.normal import normalise
 from hopgate.memory import Memory
+from hopgate.serve.linking_one import caught_up
 from hopgate.serve.mcp.mcp_settings import McpSettings
 from hopgate.serve.mcp.results import (
     ChangesResult,
@@ -123,7 +124,7 @@ class BoundStore:
             key, text, title=title, tags=tuple(tags), scope=own, created_at=created_at, is_sensitive=sensitive
         )
         written = self._kb.add(memory)
-        done = self._kb.upkeep.catch_up([key])
+        done = caught_up(self._kb, key, written, bound=self.settings.scopes is not None)
         return RememberResult(id=key, new=bool(written.added), scope=own, linked=done.linked > 0)
 
     def forget(self, external_id: str) -> None:
