@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import fcntl
 import os
 import socket
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +25,8 @@ from hopgate.embed import EmbeddingCache, Identity
 from hopgate.errors import HopgateError
 from hopgate.eval.gate.ledger import Ledger
 from hopgate.kb import KnowledgeBase
+from hopgate.scale.engine import Engine
+from hopgate.scale.ray_session import ray_session
 from hopgate.store.server import lock_files, process
 
 ROOT = os.geteuid() == 0
@@ -84,6 +89,32 @@ def test_a_backup_before_a_change_makes_private_folders(kb: KnowledgeBase, tmp_p
     finally:
         os.umask(old)
     assert set(modes(tmp_path / "data").values()) == {0o700, 0o600}
+
+
+def test_a_cluster_of_our_own_lets_nobody_else_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray listens on every address, opens its folder to all, and writes its token into a file that all can read."""
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+        # Both are put back afterwards, whoever sets them.
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    given: dict[str, Any] = {}
+
+    def init(**options: Any) -> None:
+        given.update(options, mode=modes(Path(options["_temp_dir"]).parent), token=os.environ["RAY_AUTH_TOKEN"])
+        given["auth"] = os.environ.get("RAY_AUTH_MODE")
+
+    fake = SimpleNamespace(init=init, is_initialized=lambda: False, shutdown=lambda: None)
+    real = builtins.__import__
+    monkeypatch.delitem(sys.modules, "ray", raising=False)
+    monkeypatch.setattr(builtins, "__import__", lambda name, *more: fake if name == "ray" else real(name, *more))
+    old = os.umask(0)
+    try:
+        with ray_session(Engine("ray", workers=1)):
+            pass
+    finally:
+        os.umask(old)
+    assert set(given["mode"].values()) == {0o700} and not Path(given["_temp_dir"]).parent.exists()
+    assert given["auth"] == "token" and len(given["token"]) == 64
 
 
 def test_a_second_cache_in_a_process_leaves_the_firsts_locks(tmp_path: Path) -> None:

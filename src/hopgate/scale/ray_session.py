@@ -5,7 +5,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import secrets
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -16,6 +22,8 @@ if TYPE_CHECKING:
 
 # For batches on their way: a few of 512 memories with their vectors. Ray would take a third of the machine's memory.
 OBJECT_STORE_BYTES = 256 * 1024 * 1024
+# A socket's path has about 100 bytes, and Ray's own part of it some 70.
+LONGEST_FOLDER = 36
 
 
 @contextlib.contextmanager
@@ -24,6 +32,9 @@ def ray_session(engine: Engine) -> Iterator[Any]:
     # Nothing is told to anybody about its use, and an accelerator is taken away from workers only where they hold one.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    before = sys.modules.get("ray")
+    if not engine.address and not (before and before.is_initialized()):
+        _shut_out()
     try:
         import ray
     except ImportError:
@@ -31,17 +42,20 @@ def ray_session(engine: Engine) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
+    folder: Path | None = None
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         if engine.address:
             ray.init(address=engine.address, **quiet)
         else:
             # Not whatever cluster a variable of the shell or a file of another program names.
+            folder = _own_folder()
             ray.init(
                 address="local",
                 num_cpus=engine.workers,
                 include_dashboard=False,
                 object_store_memory=OBJECT_STORE_BYTES,
+                _temp_dir=str(folder / "r") if folder else None,
                 **quiet,
             )
     except (ConnectionError, RuntimeError, OSError, ValueError, TimeoutError) as error:
@@ -53,6 +67,40 @@ def ray_session(engine: Engine) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+    if folder is not None:
+        # Where a run failed, its logs stay.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def _token() -> str:
+    """What lets a process into this one's own cluster; Ray keeps the first that it was given."""
+    return secrets.token_hex(32)
+
+
+def _shut_out() -> None:
+    """Let nobody else into a cluster of our own, who would run code in it: it listens on every address of the machine.
+
+    The token is in no file: the one that Ray would make can be read by every user.
+    """
+    if "RAY_AUTH_MODE" in os.environ:
+        return
+    os.environ.setdefault("RAY_AUTH_TOKEN", _token())
+    if "ray" not in sys.modules:
+        # Read when Ray is imported; later it would be half in force.
+        os.environ["RAY_AUTH_MODE"] = "token"
+
+
+def _own_folder() -> Path | None:
+    """A folder for sockets, logs and what is spilled that nobody else can enter: Ray lets everybody into its own.
+
+    None where its path would be too long for a socket.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="hopgate-ray-"))
+    if len(os.fsencode(folder)) <= LONGEST_FOLDER:
+        return folder
+    folder.rmdir()
+    return None
 
 
 def cluster_workers(ray: Any, engine: Engine) -> int:
