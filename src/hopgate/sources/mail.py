@@ -30,7 +30,8 @@ class _BoundedHeaders(policy.EmailPolicy):
         return super().header_fetch_parse(name, value)
 
 
-_POLICY = _BoundedHeaders()
+# Of messages that read it so: the types know the policy by another name.
+_POLICY: Any = _BoundedHeaders()
 
 
 def recognises(place: Place) -> bool:
