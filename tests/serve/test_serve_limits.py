@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from serving import serving
 
 from hopgate.kb import KnowledgeBase
+from hopgate.serve.hardening import Hardening
 
 
 def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(shared_kb: KnowledgeBase) -> None:
@@ -118,3 +120,16 @@ def test_limits_of_the_server_are_said(shared_kb: KnowledgeBase) -> None:
         assert "k is at most 5" in running.post("recall", {"query": "x", "k": 6}).json()["detail"]
         assert "at most 10 characters" in running.post("recall", {"query": "x" * 11}).json()["detail"]
         assert "limit is at most 5" in running.get("memories?limit=6").json()["detail"]
+
+
+def test_an_address_that_a_terminal_would_obey_is_logged_as_it_is_written(caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError("a memory's text")
+
+    async def nothing(*_: object) -> Any:
+        return {}
+
+    scope = {"type": "http", "method": "GET", "path": "/api/v1/memories/\x1b[2J\n"}
+    asyncio.run(Hardening(broken)(scope, nothing, nothing))
+    assert "failed: RuntimeError" in caplog.text and "memory's text" not in caplog.text
+    assert "\x1b" not in caplog.records[0].getMessage() and "\n" not in caplog.records[0].getMessage()

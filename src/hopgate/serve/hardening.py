@@ -55,7 +55,8 @@ class Hardening:
             await self.app(scope, receive, hardened)
         except Exception as error:
             # Its text may hold a memory's: the class and the path are enough to look for it.
-            LOG.error("%s %s failed: %s", scope["method"], scope["path"], type(error).__qualname__)
+            # Shown as it is written: an address may hold what a terminal obeys.
+            LOG.error("%s %r failed: %s", scope["method"], scope["path"], type(error).__qualname__)
             LOG.debug("", exc_info=error)
             if not started:
                 answer = problem(500, "hopgate made a mistake here: please report what was asked")
