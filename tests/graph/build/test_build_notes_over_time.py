@@ -35,6 +35,19 @@ def test_a_move_supersedes_whether_notes_come_together_or_one_by_one(kb: hopgate
 
 
 @pytest.mark.parametrize("at_once", [True, False])
+def test_i_of_one_scope_is_nobody_of_another(kb: hopgate.KnowledgeBase, at_once: bool) -> None:
+    notes = [
+        Memory("a", "My dentist is Dr Fuchs.", scope="ann", created_at=day(1)),
+        Memory("b", "My dentist is Dr Igel.", created_at=day(3)),
+    ]
+    for batch in [notes] if at_once else [notes[:1], notes[1:]]:
+        kb.add(*batch)
+        kb.build()
+    assert targets(kb, "I (ann)", day(6)) == ["Dr Fuchs"]
+    assert targets(kb, "I", day(6)) == ["Dr Igel"]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
 def test_what_no_pattern_states_is_a_move_where_the_graph_knows_better(
     kb: hopgate.KnowledgeBase, at_once: bool
 ) -> None:
