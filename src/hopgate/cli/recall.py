@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, cell, console, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, cell, console, one_line, opened, print_json, say
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _show(query: str, hits: list[Hit], explain: bool) -> None:
         table.add_column("why")
     for hit in hits:
         # Of a long memory the passage that speaks for it, from where it speaks of the query's words.
-        shown = hit.memory.content if hit.passage is None else fitting_part(hit.passage.text, query)
+        shown = one_line(hit.memory) if hit.passage is None else fitting_part(hit.passage.text, query)
         content = " ".join(shown.split())
         row = [
             cell(str(hit.rank)),
@@ -134,6 +134,10 @@ def _show(query: str, hits: list[Hit], explain: bool) -> None:
         ]
         table.add_row(*row, *([cell(why(hit))] if explain else []))
     console().print(table)
+    # A query has one mixture of walks and one date, whatever the hit.
+    for what, said in (("walks from", [hit.mixture for hit in hits]), ("as of", [hit.as_of for hit in hits])):
+        if any(said):
+            say(f"{what} {max(said)}")
 
 
 def _show_absence(found: Explanation) -> None:
@@ -183,10 +187,6 @@ def why(hit: Hit) -> str:
         lines.append(f"characters {hit.passage.start}–{hit.passage.end}")
     if hit.path:
         lines.append(" → ".join(hit.path))
-    if hit.mixture:
-        lines.append(f"walks from {hit.mixture}")
-    if hit.as_of:
-        lines.append(f"as of {hit.as_of}")
     return "\n".join(lines)
 
 
