@@ -79,12 +79,12 @@ def say(text: str) -> None:
 
 
 def one_line(memory: Memory) -> str:
-    """A memory on one line, its title told from its text.
+    r"""A memory on one line, its title told from its text.
 
     Examples
     --------
     >>> from hopgate.memory import Memory
-    >>> one_line(Memory("m1", "Led by Ada.\\nFrom Bremen.", title="Project Tern"))
+    >>> one_line(Memory("m1", "Led by Ada.\nFrom Bremen.", title="Project Tern"))
     'Project Tern: Led by Ada. From Bremen.'
     """
     return ": ".join(filter(None, (" ".join(part.split()) for part in (memory.title, memory.text))))

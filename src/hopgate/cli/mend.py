@@ -47,8 +47,8 @@ def log(
         say(f"{entry.id:5}  {entry.done_at:%Y-%m-%d %H:%M}  {described(entry)}{_state(entry)}")
     if not found:
         say(
-            "nothing was changed by hand in the explorer (hopgate serve) or by kb.upkeep.mend; what other commands did, "
-            "hopgate concepts split and hopgate curate --restore take back"
+            "nothing was changed by hand in the explorer (hopgate serve) or by kb.upkeep.mend; what other commands "
+            "did, hopgate concepts split and hopgate curate --restore take back"
         )
 
 

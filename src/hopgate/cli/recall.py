@@ -129,15 +129,31 @@ def _show(query: str, hits: list[Hit], explain: bool) -> None:
         row = [
             cell(str(hit.rank)),
             cell(hit.external_id),
-            cell(f"{hit.score:.4f}"),
+            cell(marked_score(hit)),
             cell(content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"),
         ]
         table.add_row(*row, *([cell(why(hit))] if explain else []))
     console().print(table)
+    if any(hit.lifted for hit in hits):
+        say("↑ lifted: a leg, or lexical and dense together, has it first")
     # A query has one mixture of walks and one date, whatever the hit.
     for what, said in (("walks from", [hit.mixture for hit in hits]), ("as of", [hit.as_of for hit in hits])):
         if any(said):
             say(f"{what} {max(said)}")
+
+
+def marked_score(hit: Hit) -> str:
+    """A hit's score, marked where the hit stands higher than it says: else the column would look out of order.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Memory
+    >>> from hopgate.recall.hit import Hit
+    >>> memory = Memory("m1", "The NAS moved to the cellar.")
+    >>> [marked_score(Hit(3, "m1", 0.91, memory, {}, lifted=lifted)) for lifted in (False, True)]
+    ['0.9100', '↑ 0.9100']
+    """
+    return f"{'↑ ' if hit.lifted else ''}{hit.score:.4f}"
 
 
 def _show_absence(found: Explanation) -> None:

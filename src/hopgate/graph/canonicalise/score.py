@@ -43,7 +43,7 @@ class Scoring:
     siblings (January 1842, March 1842): that leaves `siblings` of the overlap. Embeddings that are close add: alone
     where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
     Shared context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and
-    numbers or words like "new" that differ leave `other_number`. Nothing is left between those who say "I" in two scopes.
+    numbers or words like "new" that differ leave `other_number`. Those who say "I" in two scopes are two.
 
     The defaults sit on a plateau: each moved by half changes no figure on ReVerb Base and Ambiguous by more than 0.02.
 
