@@ -47,6 +47,12 @@ def test_the_list_of_commands(bare: Runner) -> None:
     assert bare("--version").out == f"hopgate {__version__}\n"
 
 
+def test_the_bare_command_lists_the_commands_too(bare: Runner) -> None:
+    ran = bare(status=None)
+    assert "Usage: hopgate" in ran.out + ran.err and "Traceback" not in ran.err
+    assert all(name in ran.out + ran.err for name in COMMANDS)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

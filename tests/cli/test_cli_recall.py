@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -76,6 +77,18 @@ def test_the_table_is_readable_and_takes_no_markup_from_memories(run: Runner, fi
     assert "[bold]docs[/bold]" in table
     assert "The cat sleeps in the cellar all day" in table
     assert "lexical #1" in table and "prior ×" in table
+
+
+def test_titles_are_told_from_texts_and_what_holds_for_the_query_is_said_once(run: Runner, dsn: str) -> None:
+    with hopgate.open(dsn) as kb:
+        kb.add(
+            Memory("m1", "mealie runs on onyx.", title="Kitchen", created_at=datetime(2024, 1, 1, tzinfo=UTC)),
+            Memory("m2", "Moved mealie from onyx to topaz.", created_at=datetime(2024, 5, 1, tzinfo=UTC)),
+        )
+        kb.build()
+    table = run("recall", "where did mealie run in March 2024", "--explain", "--dense", "0").out
+    assert "Kitchen: mealie runs on onyx." in table
+    assert table.count("walks from memories") == table.count("as of 2024-03-16, because") == 1
 
 
 def test_options_reach_the_recall(run: Runner, filled: None) -> None:

@@ -157,6 +157,15 @@ def test_an_endpoint_that_is_down_ends_soon_with_status_1(run: Runner) -> None:
     assert "embedded" not in run("watch", "--once").err
 
 
+def test_curation_says_which_of_two_memories_goes(run: Runner) -> None:
+    run("add", "mealie runs on onyx.", "--id", "old", "--at", "2024-01-01")
+    run("add", "Moved mealie from onyx to topaz.", "--id", "new", "--at", "2024-05-01")
+    run("build")
+    line = "DELETE new ↔ old: every fact of the older memory has ended; old {} way\n"
+    assert run("curate").out.startswith(line.format("would give"))
+    assert run("curate", "--apply").out.startswith(line.format("gave"))
+
+
 def test_a_second_opinion_needs_a_model(run: Runner) -> None:
     assert "only a model has a second opinion" in run("build", "--tie-break", status=2).refused()
     assert "needs --model" in run("curate", "--extractor", "llama", status=2).refused()

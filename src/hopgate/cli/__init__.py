@@ -145,7 +145,7 @@ def application(arguments: list[str]) -> None:
 
 def _with_values(words: list[str], alone: dict[str, str]) -> list[str]:
     """Give options that stand alone their value: typer knows options with a value and options without, none of both."""
-    following = [*words[1:], "-"]
+    following = [*words, "-"][1:]
     return [
         f"{word}={alone[word]}" if word in alone and after.startswith("-") else word
         for word, after in zip(words, following, strict=True)

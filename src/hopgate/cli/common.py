@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from hopgate.kb import KnowledgeBase
+    from hopgate.memory import Memory
 
 
 def _folder(path: str) -> Path:
@@ -75,6 +76,18 @@ def print_json(value: Any) -> None:
 def say(text: str) -> None:
     """Print a line for a person; what a terminal would obey is shown."""
     sys.stdout.write(printable(text) + "\n")
+
+
+def one_line(memory: Memory) -> str:
+    r"""A memory on one line, its title told from its text.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Memory
+    >>> one_line(Memory("m1", "Led by Ada.\nFrom Bremen.", title="Project Tern"))
+    'Project Tern: Led by Ada. From Bremen.'
+    """
+    return ": ".join(filter(None, (" ".join(part.split()) for part in (memory.title, memory.text))))
 
 
 def cell(text: str, style: str = "") -> Text:

@@ -52,7 +52,9 @@ def command(
         return
     for proposal in shown:
         older = f" ↔ {proposal.older}" if proposal.older else ""
-        say(f"{proposal.action.value:<6} {proposal.memory}{older}: {proposal.reason}")
+        # Of two ids it must be plain which one goes.
+        way = f"; {proposal.gives_way} {'gave' if apply else 'would give'} way" if proposal.gives_way else ""
+        say(f"{proposal.action.value:<6} {proposal.memory}{older}: {proposal.reason}{way}")
     gone = sum(proposal.gives_way is not None for proposal in shown)
     say(
         f"{gone:,} memories {'gave' if apply else 'would give'} way"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.common import cell, console, progress, say, stages
+from hopgate.cli.common import cell, console, one_line, progress, say, stages
 from hopgate.cli.serve import imported, run
 from hopgate.times import moment, utc
 
@@ -198,7 +198,7 @@ def gate(kb: KnowledgeBase, place: Path) -> Path:
 def _cell(hit: Hit, gold: set[str]) -> str:
     from rich.markup import escape
 
-    text = escape(" ".join(hit.memory.content.split()))
+    text = escape(one_line(hit.memory))
     short = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
     return f"[bold green]● {short}[/bold green]" if hit.external_id in gold else f"  {short}"
 

@@ -46,7 +46,10 @@ def log(
     for entry in found:
         say(f"{entry.id:5}  {entry.done_at:%Y-%m-%d %H:%M}  {described(entry)}{_state(entry)}")
     if not found:
-        say("nothing was changed by hand: hopgate serve has a page for it, and kb.upkeep.mend the same")
+        say(
+            "nothing was changed by hand in the explorer (hopgate serve) or by kb.upkeep.mend; what other commands "
+            "did, hopgate concepts split and hopgate curate --restore take back"
+        )
 
 
 @app.command()

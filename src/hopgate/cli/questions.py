@@ -45,7 +45,10 @@ def command(
         with opened(data, dsn) as kb:
             if out is not None:
                 written, left = write_judged(out, questions, list(kb.id_map().values()), dev=dev)
-                told = f"{out}: {written} judged questions, {left} without a tick; now hopgate gate {out} --store"
+                # Without questions to tune on a gate is told to use what the store has.
+                tune = "" if (out / "qrels" / "dev.tsv").exists() else " --tune none"
+                gate = f"hopgate gate {out} --store{tune}"
+                told = f"{out}: {written} judged questions, {left} without a tick; now {gate}"
             else:
                 file.write_text(questions_text(with_candidates(kb, questions, depth=depth), store_texts(kb)), "utf-8")
                 told = f"{file}: {len(questions)} questions, {judged} judged; tick what answers, then add --out DIR"

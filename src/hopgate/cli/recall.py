@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, cell, console, opened, print_json, say
+from hopgate.cli.common import AsJson, Data, Dsn, cell, console, one_line, opened, print_json, say
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -124,16 +124,36 @@ def _show(query: str, hits: list[Hit], explain: bool) -> None:
         table.add_column("why")
     for hit in hits:
         # Of a long memory the passage that speaks for it, from where it speaks of the query's words.
-        shown = hit.memory.content if hit.passage is None else fitting_part(hit.passage.text, query)
+        shown = one_line(hit.memory) if hit.passage is None else fitting_part(hit.passage.text, query)
         content = " ".join(shown.split())
         row = [
             cell(str(hit.rank)),
             cell(hit.external_id),
-            cell(f"{hit.score:.4f}"),
+            cell(marked_score(hit)),
             cell(content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"),
         ]
         table.add_row(*row, *([cell(why(hit))] if explain else []))
     console().print(table)
+    if any(hit.lifted for hit in hits):
+        say("↑ lifted: a leg, or lexical and dense together, has it first")
+    # A query has one mixture of walks and one date, whatever the hit.
+    for what, said in (("walks from", [hit.mixture for hit in hits]), ("as of", [hit.as_of for hit in hits])):
+        if any(said):
+            say(f"{what} {max(said)}")
+
+
+def marked_score(hit: Hit) -> str:
+    """A hit's score, marked where the hit stands higher than it says: else the column would look out of order.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Memory
+    >>> from hopgate.recall.hit import Hit
+    >>> memory = Memory("m1", "The NAS moved to the cellar.")
+    >>> [marked_score(Hit(3, "m1", 0.91, memory, {}, lifted=lifted)) for lifted in (False, True)]
+    ['0.9100', '↑ 0.9100']
+    """
+    return f"{'↑ ' if hit.lifted else ''}{hit.score:.4f}"
 
 
 def _show_absence(found: Explanation) -> None:
@@ -183,10 +203,6 @@ def why(hit: Hit) -> str:
         lines.append(f"characters {hit.passage.start}–{hit.passage.end}")
     if hit.path:
         lines.append(" → ".join(hit.path))
-    if hit.mixture:
-        lines.append(f"walks from {hit.mixture}")
-    if hit.as_of:
-        lines.append(f"as of {hit.as_of}")
     return "\n".join(lines)
 
 

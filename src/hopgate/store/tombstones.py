@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 # An older memory is contradicted when each of its facts is ended by one of the newer memory's: same source, same
-# single-valued relation, another target, a later start.
+# single-valued relation, another target, a later start. What the newer one's words merely allow (a weight of 0 or less)
+# ends a fact only where the graph let it: where no edge that is believed still holds the old one.
 _CONTRADICTED = (
     "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id AND weight > 0) AND NOT EXISTS (SELECT 1 FROM facts f "
     "JOIN relations r ON r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
@@ -23,7 +24,9 @@ _CONTRADICTED = (
     "SELECT 1 FROM facts g JOIN relations q ON q.raw = g.relation JOIN concept_names u ON u.id = g.subject_id "
     "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = %(id)s AND u.concept_id = s.concept_id "
     "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "
-    "AND coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at))))"
+    "AND coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at) AND (g.weight > 0 "
+    "OR NOT EXISTS (SELECT 1 FROM concept_edges e WHERE e.src_id = s.concept_id AND e.relation = r.canonical "
+    "AND e.dst_id = t.concept_id AND e.retired_at IS NULL AND e.valid_to IS NULL)))))"
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hopgate.errors import HopgateError
 from hopgate.eval.data.dataset import read_dataset
 from hopgate.eval.data.own_questions import store_texts, with_candidates, write_judged
-from hopgate.eval.data.questions_file import questions_text, read_questions
+from hopgate.eval.data.questions_file import OwnQuestion, questions_text, read_questions
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 
@@ -38,6 +38,16 @@ def test_a_file_is_filled_in_ticked_and_becomes_queries(kb: KnowledgeBase, tmp_p
     (query,) = read.queries.values()
     assert query.text == "Where is Gitea?"
     assert read.split("test")[query.id] == {"m1": 1}
+
+
+def test_ids_may_hold_spaces_as_the_paths_of_notes_do(tmp_path: Path) -> None:
+    boxes = {"Haus/Keller neu.md": True, "m1": False, "2024-11-05 Zahnarzt.md": True}
+    path = tmp_path / "questions.md"
+    path.write_text(questions_text([OwnQuestion("Who?", boxes)], {"m1": "Bea · and Ann", "Haus/Keller neu.md": "· a"}))
+    path.write_text(path.read_text() + "\n## And where?\n- [x] People/Frau Novak.md\n- [x] m2 ·\n")
+    first, second = read_questions(path)
+    assert dict(first.candidates) == boxes
+    assert list(second.gold) == ["People/Frau Novak.md", "m2"]
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,33 @@ def test_a_move_supersedes_whether_notes_come_together_or_one_by_one(kb: hopgate
     assert {hit.external_id for hit in hits} == {"m1", "m2"}
 
 
+def test_what_words_merely_allow_curates_only_what_it_ended(kb: hopgate.KnowledgeBase) -> None:
+    kb.add(
+        Memory("boss", "Ottoline reports to Mr Haverkamp.", created_at=day(1)),
+        Memory("lead", "Project Sandpiper is now led by Ruben, Ottoline went to the Lisbon office.", created_at=day(2)),
+        Memory("old", "mealie runs on onyx.", created_at=day(3)),
+        Memory("host", "topaz runs jellyfin.", created_at=day(4)),
+        Memory("new", "mealie feels so much snappier on topaz now!", created_at=day(5)),
+    )
+    kb.build()
+    assert targets(kb, "Ottoline", day(6))[:1] == ["Mr Haverkamp"]
+    given_way = {one.memory: one.gives_way for one in kb.graph.curate() if one.gives_way}
+    assert given_way == {"new": "old"}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_i_of_one_scope_is_nobody_of_another(kb: hopgate.KnowledgeBase, at_once: bool) -> None:
+    notes = [
+        Memory("a", "My dentist is Dr Fuchs.", scope="ann", created_at=day(1)),
+        Memory("b", "My dentist is Dr Igel.", created_at=day(3)),
+    ]
+    for batch in [notes] if at_once else [notes[:1], notes[1:]]:
+        kb.add(*batch)
+        kb.build()
+    assert targets(kb, "I (ann)", day(6)) == ["Dr Fuchs"]
+    assert targets(kb, "I", day(6)) == ["Dr Igel"]
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 def test_what_no_pattern_states_is_a_move_where_the_graph_knows_better(
     kb: hopgate.KnowledgeBase, at_once: bool

@@ -21,6 +21,21 @@ def together(result: Canonicalisation, first: str, second: str) -> bool:
     return result.why(first, second).merged
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("I", "I (home)"),
+        ("I (alice smith)", "I (alice smyth)"),
+        ("I (team-a)", "I (team-b)"),
+        ("I (lab)", "I (lab notes)"),
+    ],
+    ids=" and ".join,
+)
+def test_whoever_says_i_in_two_scopes_is_two(names: tuple[str, str]) -> None:
+    assert not together(fit(*names, *names, "Berlin"), *names)
+    assert together(fit(*names, f"{names[0]} "), names[0], f"{names[0]} ")
+
+
 def test_names_of_one_thing_become_one_concept() -> None:
     result = fit(*["Bill Gates"] * 5, "Gates", "bill gates", "Gates, Bill", "BILL GATES", "Berlin")
     assert result.labels_.tolist() == [0] * 9 + [1]

@@ -27,7 +27,8 @@ or part of it, and add a line of your own for what is missing.
 """
 BLANK = "\n## \n" * 10
 _QUESTION = re.compile(r"##\s*(.*)")
-_CANDIDATE = re.compile(r"-\s*\[([ xX])\]\s+(\S+)(?:\s+·.*)?")
+# An id may hold spaces, as the path of a note does; the first point between spaces ends it.
+_CANDIDATE = re.compile(r"-\s*\[([ xX])\]\s+(\S.*?)(?:\s+·(?:\s.*)?)?")
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def named_in(own: ScopeGraph, name: str) -> int:
     for known in own.names:
         if known.normal == normal:
             return known.concept_id
-    raise HopgateError(f"there is no concept {name!r} in this scope: hopgate concepts list --scope shows them")
+    raise HopgateError(f"there is no concept {name!r} in this scope: hopgate concepts list --scope NAME shows them")
 
 
 def edge_value(own: ScopeGraph, edge: OwnEdge, external_ids: Mapping[int, str]) -> Edge:
