@@ -89,7 +89,7 @@ class Canonicaliser:
             return Scored(nothing, nothing, np.zeros(0, np.float32), np.zeros((0, len(KINDS)), np.float32))
         names = found.names
         longer, spelt = blocking.expansions(names), blocking.acronyms(names)
-        blocks: list[Iterable[tuple[int, int]]] = [
+        blocks: list[Iterable[tuple[int, int]] | IntArray] = [
             blocking.same_name(names),
             blocking.shared_item(map(tokens, names)),
             ((short, long) for group in (longer, spelt) for short, longs in group.items() for long in longs),
