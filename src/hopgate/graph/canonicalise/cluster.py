@@ -21,6 +21,8 @@ from hopgate.graph.canonicalise.units import IntArray
 Linkage = Literal["average", "complete"]
 # Scores below this count as 0: they are most of the pairs, and too low to bring an average near a threshold.
 NEGLIGIBLE = 0.1
+FLOOR = 0.2
+"""Groups less alike than this are never joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def agglomerate(
     scored: Scored,
     weights: NDArray[np.float64],
     linkage: Linkage = "average",
-    floor: float = 0.2,
+    floor: float = FLOOR,
     max_size: int = 256,
 ) -> list[Join]:
     """Join the most alike groups first, down to `floor`; never more than `max_size` units in one.

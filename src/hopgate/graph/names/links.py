@@ -81,7 +81,7 @@ def inside_links(index: NameIndex, names: Iterable[tuple[str, int]]) -> list[tup
 
 
 def link_all(connection: Connection[Any]) -> None:
-    """Link every memory to the concept that its title names, and every concept to those in its names: for a backfill."""
+    """Link every memory to the concept that its title names, and concepts to those in their names: for a backfill."""
     names = [(row.name, row.concept_id) for row in name_rows.all_names(connection)]
     index = name_index(names)
     links = title_links(index, memory_words.first_lines(connection))

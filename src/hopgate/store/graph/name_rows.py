@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store.clearance import StoreGuard
@@ -90,8 +91,7 @@ def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]
 
 def all_names(connection: Connection[Any]) -> list[NameRow]:
     """Every name, in the order of arrival."""
-    rows = connection.execute(_NAME + " ORDER BY id")
-    return [NameRow(*row) for row in rows]
+    return list(starmap(NameRow, connection.execute(_NAME + " ORDER BY id").fetchall()))
 
 
 def spelt(connection: Connection[Any], names: Sequence[str]) -> bool:
