@@ -83,7 +83,7 @@ def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
     return name if is_given(first) or known.get(first) == "person" or end > 1 else ""
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=16384)  # asked of every name, several times
 def person_kind(name: str) -> str:
     """Say "person" where a name has a given name or a title in front.
 
