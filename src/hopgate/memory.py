@@ -154,6 +154,8 @@ def _reasons_to_refuse(memory: Memory) -> Iterator[str]:
 
 def _not_json(source: dict[str, Any] | None) -> str:
     """Why a record cannot be stored as JSON, in a few words: NaN, a date, a list inside itself; else nothing."""
+    if source is None:
+        return ""
     try:
         json.dumps(source, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, TypeError, RecursionError) as error:

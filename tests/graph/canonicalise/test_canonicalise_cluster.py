@@ -77,3 +77,12 @@ def test_no_cluster_is_larger_than_the_cap() -> None:
 
 def test_labels_are_numbered_by_first_unit() -> None:
     assert cut([], 3, 0.5).tolist() == [0, 1, 2]
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(), st.sampled_from(["average", "complete"]), st.floats(0.2, 0.95))
+def test_what_is_joined_above_a_floor_does_not_depend_on_it(matrix: np.ndarray, method: str, floor: float) -> None:
+    sparse = matrix * (matrix > 0.4)
+    all_of_it = agglomerate(scored(sparse), np.ones(len(matrix)), method)  # type: ignore[arg-type]
+    high = agglomerate(scored(sparse), np.ones(len(matrix)), method, floor)  # type: ignore[arg-type]
+    assert high == [merge for merge in all_of_it if merge.score >= floor]

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from hopgate.graph.canonicalise.spelling import spelling
 from hopgate.graph.canonicalise.spelt_alike import ngram_rows
 
 NAMES = st.lists(st.text("ab é日2 ", min_size=1, max_size=9).filter(str.strip), min_size=1, max_size=12)
@@ -28,3 +29,13 @@ def test_rows_are_those_of_scikit_learn(names: list[str], most: int) -> None:
 
 def test_names_without_a_word_have_no_rows() -> None:
     assert ngram_rows([" ", ""], 5) is None
+
+
+TOKENS = st.lists(st.text("abé2", min_size=1, max_size=6), min_size=1, max_size=3, unique=True).map(tuple)
+
+
+@settings(max_examples=200, deadline=None)
+@given(TOKENS, TOKENS)
+def test_names_of_other_first_letters_are_spelt_otherwise(first: tuple[str, ...], second: tuple[str, ...]) -> None:
+    if sorted(token[0] for token in first) != sorted(token[0] for token in second):
+        assert spelling(first, second) == 0

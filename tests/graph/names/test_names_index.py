@@ -53,3 +53,10 @@ def test_names_that_name_nothing_are_left_out() -> None:
 def test_an_empty_index_and_an_empty_text_find_nothing() -> None:
     assert name_index([]).find("mill street") == []
     assert name_index([("mill", 0)]).find("") == []
+
+
+@given(st.lists(st.sampled_from(["the", "Bank", "of", "an", "’s", "U.S.", "–", "it's", "x"]), max_size=14))
+def test_a_whole_text_is_found_however_it_is_written(said: list[str]) -> None:
+    text = " ".join(said)
+    index = name_index([(text, 7)])
+    assert index.exact(text) == (7 if index.names else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hopgate.graph.names.normal import clash, initials, normalise, tokens
+from hopgate.graph.names.normal import _folded, clash, initials, normalise, tokens
 
 
 @settings(max_examples=400, deadline=None)
@@ -16,6 +16,15 @@ from hopgate.graph.names.normal import clash, initials, normalise, tokens
 def test_normalising_is_done_once(name: str) -> None:
     once = normalise(name)
     assert normalise(once) == once
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(" aTHEnx0'._-", min_size=1, max_size=12))
+def test_a_plain_name_is_normalised_as_any_other(name: str) -> None:
+    before, after = name, _folded(name)
+    while before != after:
+        before, after = after, _folded(after)
+    assert normalise(name) == after
 
 
 @given(st.text(min_size=1).filter(str.strip))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
 from hopgate.extract.rules.plain_wording import plainly
@@ -148,31 +149,34 @@ class Clause:
 
     def stance(self, start: int, end: int) -> str:
         """Say how a match is meant: "said", "ended", or "not" for negations, plans, rumours and questions."""
-        if self.question:
-            return "not"
-        language = LANGUAGES[self.reading.code]
-        begin = max((match.end() for match in _CLAUSE.finditer(self.text, 0, start)), default=0)
-        if self.text[start] in ",;:":
-            begin = start  # "…, now lives in B": what was denied before the comma is another thing
-        near = self.text[begin : end + 1]
-        if _PAST.search(near):
-            return "ended"
-        if (
-            _AHEAD.search(near)
-            or _INFINITIVE.search(near)
-            or _PASSING.match(self.text[end:])
-            or " temporarily " in near
-            or self.is_taken_back(end)
-        ):
-            return "not"
-        found = set(near.split())
-        if (
-            found & language.negated
-            or any(word.endswith("n't") for word in found)
-            or _doubtful(self.text[:end], found, language)
-        ):
-            return "not"
-        return "said"
+        return "not" if self.question else _stance(self.text, self.reading.code, start, end)
+
+
+@lru_cache(maxsize=4096)  # as `FactTable.found_in`
+def _stance(text: str, code: str, start: int, end: int) -> str:
+    language = LANGUAGES[code]
+    begin = max((match.end() for match in _CLAUSE.finditer(text, 0, start)), default=0)
+    if text[start] in ",;:":
+        begin = start  # "…, now lives in B": what was denied before the comma is another thing
+    near = text[begin : end + 1]
+    if _PAST.search(near):
+        return "ended"
+    if (
+        _AHEAD.search(near)
+        or _INFINITIVE.search(near)
+        or _PASSING.match(text[end:])
+        or " temporarily " in near
+        or _TAKEN_BACK.search(text, end)
+    ):
+        return "not"
+    found = set(near.split())
+    if (
+        found & language.negated
+        or any(word.endswith("n't") for word in found)
+        or _doubtful(text[:end], found, language)
+    ):
+        return "not"
+    return "said"
 
 
 def _doubtful(before: str, near: set[str], language: Language) -> bool:

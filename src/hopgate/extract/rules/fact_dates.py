@@ -31,7 +31,7 @@ def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[
         Valid from and valid to.
     """
     text, spans = clause.text, clause.reading.spans
-    found = [(one.start(), one.end(), spans[int(one[1])].name) for one in _DATE.finditer(text)]
+    found = "⟦" in text and [(one.start(), one.end(), spans[int(one[1])].name) for one in _DATE.finditer(text)]
     if not found:
         return None, None
     if (

@@ -142,7 +142,13 @@ class FactTable:
         """The patterns that some words make worth trying, in the order of the table."""
         return tuple(sorted(set[int]().union(*(self._of_word[word] for word in words))))
 
-    def worth_trying(self, text: str) -> Iterator[FactPattern]:
+    @lru_cache(maxsize=4096)  # noqa: B019  short sentences differ in their names alone, which are numbers here
+    def found_in(self, text: str) -> tuple[tuple[FactPattern, tuple[re.Match[str], ...]], ...]:
+        """Give what matches an encoded sentence, pattern by pattern; moves first."""
+        found = ((pattern, tuple(pattern.regex.finditer(text))) for pattern in self._worth_trying(text))
+        return tuple((pattern, matches) for pattern, matches in found if matches)
+
+    def _worth_trying(self, text: str) -> Iterator[FactPattern]:
         """Yield the patterns one of whose words is in an encoded sentence, and whose brackets are; moves first."""
         said = set(text.split())
         for number in self._numbers(frozenset(self._of_word.keys() & said)):

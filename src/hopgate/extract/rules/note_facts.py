@@ -78,8 +78,8 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
 
 def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
     seen: list[tuple[int, int]] = []
-    for pattern in FACTS.worth_trying(clause.text):
-        for match in pattern.regex.finditer(clause.text):
+    for pattern, matches in FACTS.found_in(clause.text):
+        for match in matches:
             start, end = match.span()
             if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
                 continue

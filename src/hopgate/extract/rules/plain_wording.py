@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.needed_texts import may_match, needed_texts
@@ -40,6 +41,7 @@ _BRACKETS = re.compile(r" \( (?:[^\s()]+ )*\)")
 _ASIDE = re.compile(r" , (?:formerly|previously|once|ex|my|our|his|her|the|an?) (?:[^\s,()]+ ){1,6},")
 
 
+@lru_cache(maxsize=4096)
 def plainly(text: str) -> str:
     """Say an encoded sentence in plainer words; its names, dates and amounts stay.
 

@@ -196,7 +196,7 @@ def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
     said = set(clause.text.split())
     language = LANGUAGES[clause.reading.code]
-    doubt = (said & (_NO_CHANGE | language.hypothetical | language.negated)) - but
+    doubt = ((said & _NO_CHANGE) | (said & language.hypothetical) | (said & language.negated)) - but
     if doubt and _STILL_SAID.search(clause.text):
         doubt -= {"no", "not", "nicht", "niet", "non", "any"}
     if doubt or clause.question or clause.is_taken_back():

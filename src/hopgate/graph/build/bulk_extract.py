@@ -98,7 +98,6 @@ def write_range(read: RangeResult, identity: ExtractorIdentity, connection: Conn
     if before := extracted_rows.extracted_before(connection):
         revoke(connection, before)
     extracted_rows.add_names(connection)
-    extracted_rows.add_mentions(connection)
-    extracted_rows.add_facts(connection)
+    extracted_rows.add_mentions_and_facts(connection)
     extracted_rows.add_endings(connection, identity)
     version.bump(connection)

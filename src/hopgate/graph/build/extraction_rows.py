@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import lru_cache
 
 from hopgate.extract.extraction import Extraction
 from hopgate.graph.names.normal import initials, normalise
-from hopgate.store.graph.extracted_rows import ExtractedRows, copy_lines
+from hopgate.store.graph.extracted_rows import NULL, ExtractedRows, field
 from hopgate.times import moment
 
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
 MAX_NAME = 200
+Interval = tuple[datetime | None, datetime | None]
 
 
 def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> ExtractedRows:
     r"""Turn extractions, each with its memory's id and the digest of what was read of it, into rows.
+
+    Mentions are numbered, and a fact's ends are such numbers: a name is written once a memory, and looked up once.
 
     Examples
     --------
@@ -24,29 +28,49 @@ def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> E
     >>> print(rows.mentions.decode().replace("\t", "|"), rows.facts.decode().replace("\t", "|"), sep="")
     7|0|nas|The NAS|\N|\N
     7|1|cedar|cedar|\N|\N
-    7|0|nas|runs on|cedar|1.0|\N|\N
+    7|0|0|runs on|1|1.0|\N|\N
     <BLANKLINE>
     """
-    memories: list[tuple[int, str, str | None, str]] = []
-    mentions: list[tuple[int, int, str, str, str | None, str | None]] = []
-    facts: list[tuple[int, int, str, str, str, float, datetime | None, datetime | None]] = []
+    memories: list[str] = []
+    mentions: list[str] = []
+    facts: list[str] = []
     for memory_id, extraction, digest in extractions:
-        memories.append((memory_id, extraction.state.value, extraction.reason or None, digest))
+        reason = field(extraction.reason or None)
+        memories.append(f"{memory_id}\t{extraction.state.value}\t{reason}\t{digest}\n")
         names: dict[str, tuple[str, str | None]] = {}
         for name, kind in names_used(extraction):
             normal = normalise(name)
             if is_name(name, normal):
                 spelling, first = names.get(normal, (name, None))
                 names[normal] = (spelling, first or kind)
-        for place, (normal, (spelling, kind)) in enumerate(names.items()):
-            mentions.append((memory_id, place, normal, spelling, kind, initials(normal) or None))
-        for place, fact in enumerate((*extraction.facts, *extraction.tentative)):
-            subject, object_ = normalise(fact.subject), normalise(fact.object)
-            start, end = moment(fact.valid_from), moment(fact.valid_to)
-            if subject in names and object_ in names and fact.relation.strip() and not backwards(start, end):
-                relation = fact.relation[:MAX_NAME]
-                facts.append((memory_id, place, subject, relation, object_, fact.confidence, start, end))
-    return ExtractedRows(copy_lines(memories), copy_lines(mentions), copy_lines(facts))
+        places = {normal: place for place, normal in enumerate(names, start=len(mentions))}
+        for normal, (spelling, kind) in names.items():
+            line = f"{field(normal)}\t{field(spelling)}\t{field(kind)}\t{field(initials(normal) or None)}"
+            mentions.append(f"{memory_id}\t{places[normal]}\t{line}\n")
+        facts += _facts(memory_id, extraction, places)
+    return ExtractedRows(*("".join(lines).encode("utf-8", "surrogatepass") for lines in (memories, mentions, facts)))
+
+
+def _facts(memory_id: int, extraction: Extraction, places: Mapping[str, int]) -> Iterator[str]:
+    """A memory's facts as lines; each once, by what `facts` is unique by."""
+    known: set[tuple[int, str, int, Interval]] = set()
+    for place, fact in enumerate((*extraction.facts, *extraction.tentative)):
+        subject, object_ = places.get(normalise(fact.subject)), places.get(normalise(fact.object))
+        interval, times = _interval(fact.valid_from, fact.valid_to)
+        if subject is None or object_ is None or not times or not fact.relation.strip():
+            continue
+        relation = fact.relation[:MAX_NAME]
+        key = (subject, relation, object_, interval)
+        if key not in known:
+            known.add(key)
+            yield f"{memory_id}\t{place}\t{subject}\t{field(relation)}\t{object_}\t{fact.confidence}\t{times}\n"
+
+
+@lru_cache(maxsize=4096)  # of the facts of one memory most begin on the same day
+def _interval(valid_from: str | None, valid_to: str | None) -> tuple[Interval, str]:
+    """An interval and its two fields; no fields where it ends before it begins."""
+    start, end = moment(valid_from), moment(valid_to)
+    return (start, end), "" if backwards(start, end) else f"{start or NULL}\t{end or NULL}"
 
 
 def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.derive import derive
-from hopgate.graph.names.links import link_all_titles, link_memories, link_names, relink, whole_index
+from hopgate.graph.names.links import link_all, link_memories, relink
 from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, link_rows, name_rows, plain_edges, version
 
 if TYPE_CHECKING:
@@ -61,14 +61,10 @@ def follow_all(connection: Connection[Any]) -> None:
     name_rows.lock(connection)
     # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
     fact_rows.analyse(connection)
-    known = name_rows.all_names(connection)
-    concept_ids = sorted({row.concept_id for row in known})
-    name_rows.refresh(connection, [row.id for row in known])
-    _rename(connection, concept_ids)
-    index = whole_index(connection)
+    name_rows.refresh(connection)
+    _rename(connection)
     link_rows.link_all_mentions(connection)
-    link_all_titles(connection, index)
-    link_names(connection, concept_ids, index)
+    link_all(connection)
     groups = plain_edges.derive_plain(connection)
     for start in range(0, len(groups), GROUPS):
         derive(connection, groups[start : start + GROUPS])
@@ -78,6 +74,6 @@ def follow_all(connection: Connection[Any]) -> None:
     version.bump(connection)
 
 
-def _rename(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
+def _rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None) -> None:
     """Call concepts by their most used names; one that is called otherwise loses the vectors of its old name."""
     graph_vectors.forget(connection, name_rows.rename(connection, concept_ids))

@@ -101,8 +101,8 @@ def acronyms(names: Sequence[str]) -> dict[int, list[int]]:
     return {unit: spelt[name] for unit, name in enumerate(names) if name in spelt}
 
 
-def ngram_neighbours(names: Sequence[str], tasks: ParallelTasks | None = None) -> Iterable[tuple[int, int]]:
-    """Names that are spelt alike: nearest by TF-IDF of character 3-grams.
+def ngram_neighbours(names: Sequence[str], tasks: ParallelTasks | None = None) -> IntArray:
+    """Names that are spelt alike, as codes of pairs: nearest by TF-IDF of character 3-grams.
 
     Parameters
     ----------
@@ -112,23 +112,23 @@ def ngram_neighbours(names: Sequence[str], tasks: ParallelTasks | None = None) -
     limit = MAX_NGRAM_NAMES if len(names) > MAX_NGRAM_NAMES else len(names)
     rows: Any = ngram_rows(names, limit)
     if rows is None:  # no n-gram is left: nothing is spelt alike
-        return
+        return np.zeros(0, np.int64)
     ranges = range(0, rows.shape[0], ROWS_AT_ONCE)
     given = (rows, rows.T.tocsr())
-    for near in tasks.each(_ngram_range, given, ranges) if tasks else (_ngram_range(given, at) for at in ranges):
-        yield from near
+    near = tasks.each(_ngram_range, given, ranges) if tasks else [_ngram_range(given, at) for at in ranges]
+    return np.concatenate(near)
 
 
-def _ngram_range(given: tuple[Any, Any], start: int) -> list[tuple[int, int]]:
+def _ngram_range(given: tuple[Any, Any], start: int) -> IntArray:
     """The nearest of a range of names, which starts at one."""
     rows, turned = given
     near = (rows[start : start + ROWS_AT_ONCE] @ turned).tocsr()
     unit = start + np.repeat(np.arange(near.shape[0]), np.diff(near.indptr))
-    return list(_nearest_of_each(unit, near.indices.astype(np.int64), near.data))
+    return _nearest_of_each(unit, near.indices.astype(np.int64), near.data)
 
 
-def _nearest_of_each(unit: IntArray, others: IntArray, scores: FloatArray) -> Iterable[tuple[int, int]]:
-    """What `_nearest` gives for each unit, for all at once; the units come in order."""
+def _nearest_of_each(unit: IntArray, others: IntArray, scores: FloatArray) -> IntArray:
+    """What `_nearest` gives for each unit, for all at once, as codes; the units come in order."""
     kept = np.flatnonzero((scores >= MIN_NGRAM_COSINE) & (others != unit))
     unit, others = unit[kept], others[kept]
     order = np.lexsort((others, -scores[kept], unit))
@@ -136,7 +136,8 @@ def _nearest_of_each(unit: IntArray, others: IntArray, scores: FloatArray) -> It
     # How many of the same unit stand before each.
     before = np.arange(len(unit)) - np.searchsorted(unit, unit)
     best = before < NEIGHBOURS
-    return zip(np.minimum(unit, others)[best].tolist(), np.maximum(unit, others)[best].tolist(), strict=True)
+    codes: IntArray = np.minimum(unit, others)[best] << 32 | np.maximum(unit, others)[best]
+    return codes
 
 
 def vector_neighbours(
@@ -157,10 +158,14 @@ def _nearest(unit: int, others: IntArray, scores: FloatArray, least: float) -> I
     return ((min(unit, int(other)), max(unit, int(other))) for other in others[best])
 
 
-def pairs(blocks: Iterable[Iterable[tuple[int, int]]]) -> tuple[IntArray, IntArray]:
-    """Make the union of the blocks: each pair once, the smaller unit first, in order."""
+def pairs(blocks: Iterable[Iterable[tuple[int, int]] | IntArray]) -> tuple[IntArray, IntArray]:
+    """Make the union of the blocks, of pairs or of their codes: each pair once, the smaller unit first, in order."""
     # As numbers: a set of tuples would take twenty times the memory.
-    codes = np.unique(np.fromiter((pair_code(*pair) for block in blocks for pair in block), dtype=np.int64))
+    coded = [
+        block if isinstance(block, np.ndarray) else np.fromiter((pair_code(*pair) for pair in block), dtype=np.int64)
+        for block in blocks
+    ]
+    codes = np.unique(np.concatenate(coded))
     return codes >> 32, codes & 0xFFFFFFFF
 
 

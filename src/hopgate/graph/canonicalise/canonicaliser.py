@@ -10,7 +10,7 @@ import numpy as np
 from hopgate.errors import HopgateError
 from hopgate.graph.canonicalise import blocking
 from hopgate.graph.canonicalise.closeness import closeness
-from hopgate.graph.canonicalise.cluster import Linkage, agglomerate
+from hopgate.graph.canonicalise.cluster import FLOOR, Linkage, agglomerate
 from hopgate.graph.canonicalise.features import KINDS, evidence
 from hopgate.graph.canonicalise.parallel import ParallelTasks
 from hopgate.graph.canonicalise.partitions import agglomerate_apart
@@ -70,15 +70,18 @@ class Canonicaliser:
         return self.fit_units(units(mentions), embed, tasks)
 
     def fit_units(
-        self, found: Units, embed: Embed | None = None, tasks: ParallelTasks | None = None
+        self, found: Units, embed: Embed | None = None, tasks: ParallelTasks | None = None, floor: float = FLOOR
     ) -> Canonicalisation:
-        """Cluster names whose mentions were gathered already, as a store has them."""
+        """Cluster names whose mentions were gathered already, as a store has them.
+
+        Groups less alike than `floor` are not joined: at the threshold that saves what only `rethreshold` would ask.
+        """
         scored = self.score(found, embed, tasks)
         weights = np.sqrt(found.counts)
         merges = (
-            agglomerate(scored, weights, self.linkage, max_size=self.max_size)
+            agglomerate(scored, weights, self.linkage, floor, self.max_size)
             if tasks is None
-            else agglomerate_apart(scored, weights, tasks, self.linkage, max_size=self.max_size)
+            else agglomerate_apart(scored, weights, tasks, self.linkage, floor, self.max_size)
         )
         return Canonicalisation(found, scored, tuple(merges), self.threshold)
 
@@ -89,7 +92,7 @@ class Canonicaliser:
             return Scored(nothing, nothing, np.zeros(0, np.float32), np.zeros((0, len(KINDS)), np.float32))
         names = found.names
         longer, spelt = blocking.expansions(names), blocking.acronyms(names)
-        blocks: list[Iterable[tuple[int, int]]] = [
+        blocks: list[Iterable[tuple[int, int]] | IntArray] = [
             blocking.same_name(names),
             blocking.shared_item(map(tokens, names)),
             ((short, long) for group in (longer, spelt) for short, longs in group.items() for long in longs),

@@ -21,6 +21,8 @@ from hopgate.graph.canonicalise.units import IntArray
 Linkage = Literal["average", "complete"]
 # Scores below this count as 0: they are most of the pairs, and too low to bring an average near a threshold.
 NEGLIGIBLE = 0.1
+FLOOR = 0.2
+"""Groups less alike than this are never joined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def agglomerate(
     scored: Scored,
     weights: NDArray[np.float64],
     linkage: Linkage = "average",
-    floor: float = 0.2,
+    floor: float = FLOOR,
     max_size: int = 256,
 ) -> list[Join]:
     """Join the most alike groups first, down to `floor`; never more than `max_size` units in one.
@@ -56,11 +58,10 @@ def agglomerate(
     near: dict[int, dict[int, tuple[float, float]]] = {}
     weight: dict[int, float] = dict(enumerate(weights.tolist() if linkage == "average" else [1.0] * len(weights)))
     size = dict.fromkeys(weight, 1)
-    for a, b, score in zip(scored.i.tolist(), scored.j.tolist(), scored.score.tolist(), strict=True):
-        if score >= NEGLIGIBLE:
-            # Average: the weighted sum of scores. Complete: the least score and how many pairs have one.
-            link = (weight[a] * weight[b] * score, 0.0) if linkage == "average" else (score, 1.0)
-            near.setdefault(a, {})[b] = near.setdefault(b, {})[a] = link
+    for a, b, score in _that_matter(scored, floor, len(weights)):
+        # Average: the weighted sum of scores. Complete: the least score and how many pairs have one.
+        link = (weight[a] * weight[b] * score, 0.0) if linkage == "average" else (score, 1.0)
+        near.setdefault(a, {})[b] = near.setdefault(b, {})[a] = link
 
     def likeness(a: int, b: int, link: tuple[float, float]) -> float:
         if linkage == "average":
@@ -91,6 +92,20 @@ def agglomerate(
             if alike >= floor:
                 heapq.heappush(heap, (-alike, other, new))
     return merges
+
+
+def _that_matter(scored: Scored, floor: float, count: int) -> Iterator[tuple[int, int, float]]:
+    """The pairs that may decide a merge: groups are as alike as the most alike of their pairs, at most.
+
+    So a unit with no pair at the floor stays alone, and how alike it is to others is of no matter. Most are such.
+    """
+    score = scored.score.astype(np.float64)
+    merging = np.zeros(count, dtype=bool)
+    # A little lower than the floor: to weigh a score and divide by the weights again may round it up.
+    high = score >= floor * (1 - 1e-9)
+    merging[scored.i[high]] = merging[scored.j[high]] = True
+    kept = np.flatnonzero((score >= NEGLIGIBLE) & merging[scored.i] & merging[scored.j])
+    return zip(scored.i[kept].tolist(), scored.j[kept].tolist(), score[kept].tolist(), strict=True)
 
 
 def _joined(

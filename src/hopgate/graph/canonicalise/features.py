@@ -66,8 +66,9 @@ def evidence(
     expansion, strongest = expansion_shares(longer, sets, units.counts, suits)
     for (short, long), share in expansion.items():
         columns[row(short, long), 2] = share * short_forms[short, long]
-    sizes = np.array([len(one) for one in held])
-    alike = np.flatnonzero((sizes[i] == sizes[j]) & (columns[:, 1] < 1))
+    # Tokens that begin with other letters are other words: few pairs are left to be compared letter by letter.
+    letters = np.unique(["".join(sorted(token[0] for token in one)) for one in held], return_inverse=True)[1]
+    alike = np.flatnonzero((letters[i] == letters[j]) & (columns[:, 1] < 1))
     columns[alike, 3] = _spellings(held, i[alike], j[alike], tasks)
     for (short, long), share in expansion_shares(spelt, sets, units.counts, lambda a, b: fits[row(a, b)])[0].items():
         columns[row(short, long), 4] = share * _credible(units.spellings[short])

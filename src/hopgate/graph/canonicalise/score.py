@@ -102,16 +102,24 @@ def _clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
 
 def with_same_expansion(scored: Scored, strongest: Mapping[int, int]) -> Scored:
     """Add the pairs of short names of one long name (Bill, Gates): as alike as both are to it, multiplied."""
-    known = {pair: row for row, pair in enumerate(zip(scored.i.tolist(), scored.j.tolist(), strict=True))}
+    codes = scored.i << 32 | scored.j
+
+    def row_of(a: int, b: int) -> int | None:
+        # The pairs are in order.
+        row = int(np.searchsorted(codes, a << 32 | b))
+        return row if row < len(codes) and codes[row] == a << 32 | b else None
+
     shorts: dict[int, list[tuple[int, float]]] = {}
     for short, long in strongest.items():
-        score = float(scored.score[known[min(short, long), max(short, long)]])
+        row = row_of(min(short, long), max(short, long))
+        assert row is not None
+        score = float(scored.score[row])
         shorts.setdefault(long, []).append((short, score))
     scores, columns = scored.score.copy(), scored.evidence.copy()
     added: list[tuple[int, int, float]] = []
     for group in shorts.values():
         for (a, first), (b, second) in combinations(sorted(group), 2):
-            row = known.get((a, b))
+            row = row_of(a, b)
             if row is None:
                 added.append((a, b, first * second))
             elif first * second > scores[row] and np.isnan(columns[row, 2]):

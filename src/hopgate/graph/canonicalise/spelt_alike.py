@@ -30,11 +30,16 @@ def ngram_rows(names: Sequence[str], most: int) -> csr_array[np.float32] | None:
     column: dict[str, int] = {}
     columns: list[int] = []
     ends = [0]
+    of_word: dict[str, list[int]] = {}
     for name in names:
         for word in name.split():
-            held = f" {word} "
-            for at in range(max(1, len(held) - SIZE + 1)):
-                columns.append(column.setdefault(held[at : at + SIZE], len(column)))
+            known = of_word.get(word)
+            if known is None:
+                held = f" {word} "
+                starts = range(max(1, len(held) - SIZE + 1))
+                known = [column.setdefault(held[at : at + SIZE], len(column)) for at in starts]
+                of_word[word] = known
+            columns += known
         ends.append(len(columns))
     # In the order of the alphabet: sums do not depend on which name came first.
     order = np.argsort(np.array(list(column), dtype=object)) if column else np.zeros(0, np.int64)

@@ -49,7 +49,9 @@ class NameIndex:
 
     def exact(self, text: str) -> int | None:
         """Give the concept whose name the whole text is."""
-        return self.names.get(tuple(words(text)))
+        # Each plain word is one of a name, unless it is an article: a sentence need not be normalised to be none.
+        plain = sum(word.isascii() and word.isalpha() and len(word) > 3 for word in text.split())
+        return self.names.get(tuple(words(text))) if plain <= LONGEST else None
 
     def find(self, text: str, *, within: bool = False) -> list[NameMatch]:
         """Find names from left to right, the longest first, never two over the same word.

@@ -80,11 +80,14 @@ def inside_links(index: NameIndex, names: Iterable[tuple[str, int]]) -> list[tup
     return sorted(links)
 
 
-def link_all_titles(connection: Connection[Any], index: NameIndex) -> None:
-    """Link every memory to the concept that its title names, given every concept's names: for a backfill."""
+def link_all(connection: Connection[Any]) -> None:
+    """Link every memory to the concept that its title names, and concepts to those in their names: for a backfill."""
+    names = [(row.name, row.concept_id) for row in name_rows.all_names(connection)]
+    index = name_index(names)
     links = title_links(index, memory_words.first_lines(connection))
     for start in range(0, len(links), BATCH):
         link_rows.link_titles(connection, links[start : start + BATCH], TITLE_WEIGHT)
+    edge_rows.replace_name_links(connection, None, inside_links(index, names), INSIDE_WEIGHT)
 
 
 def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
@@ -103,10 +106,10 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
             link_rows.link_titles(connection, links, TITLE_WEIGHT)
 
 
-def link_names(connection: Connection[Any], concept_ids: Sequence[int], index: NameIndex | None = None) -> None:
+def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     """Join concepts to those whose names are inside their own: "Mill Street, Norwich" to "Norwich"."""
     names = [(row.name, row.concept_id) for row in name_rows.of_concepts(connection, concept_ids)]
-    links = inside_links(index or _index_of(connection, [name for name, _ in names]), names)
+    links = inside_links(_index_of(connection, [name for name, _ in names]), names)
     edge_rows.replace_name_links(connection, concept_ids, links, INSIDE_WEIGHT)
 
 
@@ -153,11 +156,6 @@ def name_runs(texts: Iterable[str]) -> list[str]:
         for at in range(len(tokens)):
             runs |= {" ".join(tokens[at : at + length]) for length in range(1, LONGEST + 1)}
     return sorted(runs)
-
-
-def whole_index(connection: Connection[Any]) -> NameIndex:
-    """Index every name of the store."""
-    return name_index((row.name, row.concept_id) for row in name_rows.all_names(connection))
 
 
 def _index_of(connection: Connection[Any], texts: Sequence[str]) -> NameIndex:

@@ -51,6 +51,9 @@ def normalise(name: str) -> str:
     >>> normalise("The  U.S. Navy's"), normalise("Pérez-Reverte"), normalise("C++"), normalise("Python 3.11")
     ('us navy', 'perez reverte', 'c++', 'python 3.11')
     """
+    if name.isascii() and name.replace(" ", "").isalnum():
+        # Nothing but letters, digits and spaces, as most names: one pass does all, and there are no marks to look for.
+        return _without_articles(name.lower().split())
     # One pass may leave something for the next, such as a ligature: repeat until all is done.
     before, folded = name, _folded(name)
     while folded != before:
@@ -70,12 +73,15 @@ def _folded(name: str) -> str:
         plain = _POSSESSIVE.sub("", plain)
     if "." in plain:
         plain = _DOTTED.sub(lambda found: found[0].replace(".", "") if not found[0][0].isdigit() else found[0], plain)
-    words = _SEPARATOR.sub(" ", plain).split()
+    return _without_articles(_SEPARATOR.sub(" ", plain).split()) or " ".join(folded.split())
+
+
+def _without_articles(words: list[str]) -> str:
     # All articles before a name at once: a pass for each would take as many passes as somebody wrote articles.
     first = 0
     while first < len(words) - 1 and words[first] in _ARTICLES:
         first += 1
-    return " ".join(words[first:]) or " ".join(folded.split())
+    return " ".join(words[first:])
 
 
 @lru_cache(maxsize=1 << 16)

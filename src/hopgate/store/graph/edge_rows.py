@@ -69,14 +69,16 @@ def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iter
 
 
 def replace_name_links(
-    connection: Connection[Any], concept_ids: Sequence[int], links: Sequence[tuple[int, int]], weight: float
+    connection: Connection[Any], concept_ids: Sequence[int] | None, links: Sequence[tuple[int, int]], weight: float
 ) -> None:
-    """Put links (concept, other concept) by names alone in the place of all that leave `concept_ids`.
+    """Put links (concept, other concept) by names alone in the place of all that leave `concept_ids`, or of all.
 
     They are always known, true at all times, and have no evidence.
     """
     connection.execute(
-        "DELETE FROM concept_edges WHERE src_id = ANY(%s) AND relation = %s", (list(concept_ids), NAME_INSIDE)
+        "DELETE FROM concept_edges WHERE relation = %(inside)s"
+        + ("" if concept_ids is None else " AND src_id = ANY(%(ids)s)"),
+        {"inside": NAME_INSIDE, "ids": None if concept_ids is None else list(concept_ids)},
     )
     if not links:
         return

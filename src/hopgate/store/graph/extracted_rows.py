@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.store.graph import change_rows
+from hopgate.store.graph.known_keys import keys_known
 from hopgate.store.memory_ranges import DIGEST
 
 if TYPE_CHECKING:
@@ -19,10 +21,12 @@ _TABLES = """
 CREATE TEMP TABLE extracted_memories (memory_id bigint, state text, reason text, digest text) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_mentions (memory_id bigint, place integer, normal text, spelling text, kind text,
   initials text) ON COMMIT DROP;
-CREATE TEMP TABLE extracted_facts (memory_id bigint, place integer, subject text, relation text, object text,
+CREATE TEMP TABLE extracted_facts (memory_id bigint, place integer, subject integer, relation text, object integer,
   weight real, valid_from timestamptz, valid_to timestamptz) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_turns (memory_id bigint, scope text, thread text, digest text) ON COMMIT DROP;
 """
+NULL = r"\N"
+"""How COPY reads that there is no value."""
 _NAMES = ("extracted_memories", "extracted_mentions", "extracted_facts", "extracted_turns")
 
 
@@ -46,12 +50,13 @@ def copy_lines(rows: Iterable[Sequence[str | int | float | datetime | None]]) ->
     >>> copy_lines([(7, "a\tb", None), (8, "back\\slash", 0.5)])
     b'7\ta\\tb\t\\N\n8\tback\\\\slash\t0.5\n'
     """
-    return "".join("\t".join(map(_field, row)) + "\n" for row in rows).encode("utf-8", "surrogatepass")
+    return "".join("\t".join(map(field, row)) + "\n" for row in rows).encode("utf-8", "surrogatepass")
 
 
-def _field(value: str | int | float | datetime | None) -> str:
+def field(value: str | int | float | datetime | None) -> str:
+    """Write one value as COPY reads it."""
     if value is None:
-        return r"\N"
+        return NULL
     if not isinstance(value, str):
         return str(value)
     if "\\" in value:
@@ -65,7 +70,8 @@ def stage(connection: Connection[Any], rows: ExtractedRows) -> None:
     for table, lines in zip(_NAMES, rows, strict=True):
         with connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN") as copy:
             copy.write(lines)
-    connection.execute(f"ANALYZE {', '.join(_NAMES)}")
+    # Of one column each: that tells how many rows there are, and to sort every text would take as long as to copy it.
+    connection.execute("ANALYZE " + ", ".join(f"{table} (memory_id)" for table in _NAMES))
 
 
 def keep_readable(connection: Connection[Any]) -> None:
@@ -106,51 +112,65 @@ def _drop(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
 
 
 def extracted_before(connection: Connection[Any]) -> list[int]:
-    """The memories that were extracted from before."""
-    rows = connection.execute("SELECT memory_id FROM extracted_memories JOIN extractions USING (memory_id) ORDER BY 1")
+    """The memories that were extracted from before, or of which something is left of one that was."""
+    # By the range: the planner, which knows nothing yet of tables that are being filled, then reads no more than that.
+    within = "SELECT memory_id FROM {} WHERE memory_id BETWEEN (SELECT first FROM ends) AND (SELECT last FROM ends)"
+    tables = " UNION ALL ".join(within.format(table) for table in ("extractions", "mentions", "facts"))
+    rows = connection.execute(
+        "WITH ends AS (SELECT min(memory_id) AS first, max(memory_id) AS last FROM extracted_memories) "
+        f"SELECT DISTINCT memory_id FROM extracted_memories JOIN ({tables}) AS known USING (memory_id) ORDER BY 1"
+    )
     return [row[0] for row in rows]
 
 
 def add_names(connection: Connection[Any]) -> None:
-    """Give every name that is new a concept of its own, in the order in which they were found."""
+    """Count the mentions at their names, and give every name that is new a concept of its own, in the order found."""
     connection.execute(
-        "WITH new AS (SELECT nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id, * FROM ("
-        "SELECT normal, (array_agg(spelling ORDER BY memory_id, place))[1] AS name, min(initials) AS initials, "
+        "UPDATE concept_names n SET uses = uses + s.n FROM (SELECT normal, count(*) AS n FROM extracted_mentions "
+        "GROUP BY normal) AS s WHERE n.normal_name = s.normal"
+    )
+    connection.execute(
+        "WITH new AS (SELECT nextval((SELECT pg_get_serial_sequence('concepts', 'id'))::regclass) AS concept_id, * "
+        "FROM (SELECT normal, (array_agg(spelling ORDER BY memory_id, place))[1] AS name, min(initials) AS initials, "
         "(array_agg(kind ORDER BY memory_id, place) FILTER (WHERE kind IS NOT NULL))[1] AS kind, "
-        "min(memory_id) AS first_memory, (array_agg(place ORDER BY memory_id, place))[1] AS place "
+        "min(memory_id) AS first_memory, (array_agg(place ORDER BY memory_id, place))[1] AS place, count(*) AS uses "
         "FROM extracted_mentions s WHERE NOT EXISTS (SELECT 1 FROM concept_names n WHERE n.normal_name = s.normal) "
         "GROUP BY normal ORDER BY first_memory, place) AS ordered), "
         "made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) "
         "SELECT concept_id, name, ARRAY[name], kind FROM new) "
-        "INSERT INTO concept_names (name, normal_name, kind, concept_id, initials) "
-        "SELECT name, normal, kind, concept_id, initials FROM new ORDER BY concept_id"
+        "INSERT INTO concept_names (name, normal_name, kind, concept_id, initials, uses) "
+        "SELECT name, normal, kind, concept_id, initials, uses FROM new ORDER BY concept_id"
     )
-
-
-def add_mentions(connection: Connection[Any]) -> None:
-    """Record the mentions, and count them at their names."""
     connection.execute(
-        "WITH made AS (INSERT INTO mentions (memory_id, name_id, spelling, kind) "
-        "SELECT s.memory_id, n.id, s.spelling, s.kind FROM extracted_mentions s "
-        "JOIN concept_names n ON n.normal_name = s.normal ON CONFLICT DO NOTHING RETURNING name_id), "
-        "counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
-        "UPDATE concept_names SET uses = uses + n FROM counted WHERE id = name_id"
+        "CREATE TEMP TABLE extracted_names ON COMMIT DROP AS SELECT s.memory_id, s.place, n.id AS name_id, s.spelling, "
+        "s.kind FROM extracted_mentions s JOIN concept_names n ON n.normal_name = s.normal"
     )
+    connection.execute("ANALYZE extracted_names (place)")
 
 
-def add_facts(connection: Connection[Any]) -> None:
-    """Record the facts, and make their relations known."""
+def add_mentions_and_facts(connection: Connection[Any]) -> None:
+    """Record the mentions and the facts, and make their relations known.
+
+    None of them is there: `extracted_before` says of which memories something was, and the rows name each thing once.
+    """
     connection.execute(
         "INSERT INTO relations (raw, canonical) SELECT DISTINCT relation, relation FROM extracted_facts "
         "ON CONFLICT DO NOTHING"
     )
-    connection.execute(
-        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at) "
-        "SELECT f.memory_id, s.id, f.relation, o.id, f.weight, f.valid_from, f.valid_to, coalesce(m.created_at, now()) "
-        "FROM extracted_facts f JOIN concept_names s ON s.normal_name = f.subject "
-        "JOIN concept_names o ON o.normal_name = f.object JOIN memories m ON m.id = f.memory_id "
-        "ORDER BY f.memory_id, f.place ON CONFLICT DO NOTHING"
-    )
+    with keys_known(connection) as unrecorded:
+        connection.execute(
+            "INSERT INTO mentions (memory_id, name_id, spelling, kind) "
+            "SELECT memory_id, name_id, spelling, kind FROM extracted_names"
+        )
+        connection.execute(
+            "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at) "
+            "SELECT f.memory_id, s.name_id, f.relation, o.name_id, f.weight, f.valid_from, f.valid_to, "
+            "coalesce(m.created_at, now()) FROM extracted_facts f JOIN extracted_names s ON s.place = f.subject "
+            "JOIN extracted_names o ON o.place = f.object JOIN memories m ON m.id = f.memory_id "
+            "ORDER BY f.memory_id, f.place"
+        )
+    if unrecorded:
+        change_rows.record_memories(connection, "SELECT memory_id FROM extracted_memories")
 
 
 def add_endings(connection: Connection[Any], identity: ExtractorIdentity) -> None:

@@ -178,7 +178,7 @@ def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int
         "SELECT f.subject_id, f.relation, o.normal_name, count(*) FROM facts f "
         "JOIN concept_names o ON o.id = f.object_id WHERE f.weight > 0 GROUP BY 1, 2, 3 "
         "ORDER BY 1, min(f.memory_id), min(f.id)"
-    )
+    ).fetchall()
     found: dict[int, dict[tuple[str, str], int]] = {}
     for name_id, relation, name, count in rows:
         found.setdefault(name_id, {})[sys.intern(relation), name] = count

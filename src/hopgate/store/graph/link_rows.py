@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store.graph import change_rows
+from hopgate.store.graph.known_keys import keys_known
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -31,11 +34,16 @@ def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
 def link_all_mentions(connection: Connection[Any]) -> None:
     """Derive anew which concepts all memories talk about, from their mentions, and count them."""
     connection.execute("DELETE FROM memory_concepts")
-    connection.execute(
-        "INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
-        "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id",
-        (MENTIONS,),
-    )
+    # As the check of a key would: nobody deletes a memory that is about to be linked.
+    connection.execute("SELECT FROM memories WHERE id IN (SELECT memory_id FROM mentions) ORDER BY id FOR KEY SHARE")
+    with keys_known(connection) as unrecorded:
+        connection.execute(
+            "INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
+            "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id",
+            (MENTIONS,),
+        )
+    if unrecorded:
+        change_rows.record_all(connection)
     connection.execute(
         "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
         "count(*) AS n FROM memory_concepts GROUP BY concept_id) AS k ON k.concept_id = o.id "

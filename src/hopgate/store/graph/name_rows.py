@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store.clearance import StoreGuard
@@ -91,8 +92,7 @@ def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]
 
 def all_names(connection: Connection[Any]) -> list[NameRow]:
     """Every name, in the order of arrival."""
-    rows = connection.execute(_NAME + " ORDER BY id")
-    return [NameRow(*row) for row in rows]
+    return list(starmap(NameRow, connection.execute(_NAME + " ORDER BY id").fetchall()))
 
 
 def spelt(connection: Connection[Any], names: Sequence[str]) -> bool:
@@ -130,31 +130,36 @@ def move(connection: Connection[Any], name_ids: Sequence[int], concept_id: int) 
     connection.execute("UPDATE concept_names SET concept_id = %s WHERE id = ANY(%s)", (concept_id, list(name_ids)))
 
 
-def refresh(connection: Connection[Any], name_ids: Sequence[int]) -> None:
-    """Set names' spelling and kind from their mentions: as the first memory spells it, and the first kind given."""
+def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) -> None:
+    """Set names' spelling and kind from their mentions: as the first memory spells it, and the first kind given.
+
+    Of all names by default.
+    """
+    which = "(SELECT id FROM concept_names)" if name_ids is None else "unnest(%s::bigint[])"
     connection.execute(
-        "UPDATE concept_names n SET name = first.spelling, kind = given.kind FROM unnest(%s::bigint[]) AS t (id) "
+        f"UPDATE concept_names n SET name = first.spelling, kind = given.kind FROM {which} AS t (id) "
         "CROSS JOIN LATERAL (SELECT spelling FROM mentions WHERE name_id = t.id ORDER BY memory_id LIMIT 1) AS first "
         "LEFT JOIN LATERAL (SELECT kind FROM mentions WHERE name_id = t.id AND kind IS NOT NULL "
         "ORDER BY memory_id LIMIT 1) AS given ON true "
         "WHERE n.id = t.id AND (n.name, n.kind) IS DISTINCT FROM (first.spelling, given.kind)",
-        (list(name_ids),),
+        None if name_ids is None else (list(name_ids),),
     )
 
 
-def rename(connection: Connection[Any], concept_ids: Sequence[int]) -> list[int]:
-    """Set concepts' canonical name, aliases and kind from their names, the most used first.
+def rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None) -> list[int]:
+    """Set concepts' canonical name, aliases and kind from their names, the most used first; of all by default.
 
     Gives the concepts whose canonical name changed: their vectors are those of the old name.
     """
+    which = "" if concept_ids is None else "WHERE concept_id = ANY(%s)"
     rows = connection.execute(
         "UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind "
         "FROM (SELECT concept_id, array_agg(name ORDER BY uses DESC, name) AS names, "
         "(array_agg(kind ORDER BY uses DESC, name) FILTER (WHERE kind IS NOT NULL))[1] AS kind FROM concept_names "
-        "WHERE concept_id = ANY(%s) GROUP BY concept_id) AS n JOIN concepts old ON old.id = n.concept_id "
+        f"{which} GROUP BY concept_id) AS n JOIN concepts old ON old.id = n.concept_id "
         "WHERE c.id = n.concept_id AND (c.canonical_name, c.aliases, c.kind) IS DISTINCT FROM "
         "(n.names[1], n.names, n.kind) RETURNING c.id, old.canonical_name <> c.canonical_name",
-        (list(concept_ids),),
+        None if concept_ids is None else (list(concept_ids),),
     )
     return [row[0] for row in rows if row[1]]
 

@@ -9,19 +9,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import vectors
+from hopgate.store.graph import change_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.fact_rows import FactGroup
+from hopgate.store.graph.known_keys import keys_known
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-# A fact that one memory states several times weighs what its most certain statement does.
-_STATED = """
-CREATE TEMP TABLE stated ON COMMIT DROP AS
+_FACTS = """
 SELECT s.concept_id AS src, r.canonical AS relation, o.concept_id AS dst, r.single_valued AS single, f.valid_from,
-  f.valid_to, f.memory_id, max(f.weight) AS weight, min(f.recorded_at) AS recorded_at
+  f.valid_to, f.memory_id, f.weight, f.recorded_at
 FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id
-JOIN relations r ON r.raw = f.relation GROUP BY 1, 2, 3, 4, 5, 6, 7
+JOIN relations r ON r.raw = f.relation
+"""
+# A fact that one memory states several times weighs what its most certain statement does. Where nothing is certain of
+# a source, what may be said of it, of which there is much more, makes no edge.
+_STATED = f"""
+CREATE TEMP TABLE stated ON COMMIT DROP AS
+WITH told AS MATERIALIZED ({_FACTS} WHERE f.weight > 0)
+SELECT src, relation, dst, single, valid_from, valid_to, memory_id, max(weight) AS weight,
+  min(recorded_at) AS recorded_at
+FROM (SELECT * FROM told UNION ALL {_FACTS} WHERE f.weight <= 0
+  AND (s.concept_id, r.canonical) IN (SELECT src, relation FROM told)) AS counted
+GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
 _GROUPS = """
 CREATE TEMP TABLE stated_groups ON COMMIT DROP AS
@@ -49,11 +60,14 @@ def derive_plain(connection: Connection[Any]) -> list[FactGroup]:
     connection.execute("DELETE FROM concept_edges WHERE relation <> %s", (NAME_INSIDE,))
     connection.execute(_STATED)
     connection.execute(_GROUPS)
-    connection.execute(
-        "INSERT INTO concept_edges (src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, "
-        "evidence_memory_ids) SELECT src, target, relation, weight, valid_from, valid_to, recorded_at, evidence "
-        "FROM stated_groups WHERE plain ORDER BY src, relation, target"
-    )
+    with keys_known(connection) as unrecorded:
+        connection.execute(
+            "INSERT INTO concept_edges (src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, "
+            "evidence_memory_ids) SELECT src, target, relation, weight, valid_from, valid_to, recorded_at, evidence "
+            "FROM stated_groups WHERE plain ORDER BY src, relation, target"
+        )
+    if unrecorded:
+        change_rows.record_all(connection)
     rows = connection.execute("SELECT src, relation, dst FROM stated_groups WHERE NOT plain ORDER BY 1, 2, 3")
     return [FactGroup(*row) for row in rows]
 
