@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Collection
 from functools import lru_cache
 
-from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, zipf
+from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, table, zipf
 from hopgate.extract.rules.words import words
 
 # Sentences of a short text drop their articles ("Rack would be nicer"), so that a capital at their start says little;
@@ -23,6 +23,12 @@ _TO_PLACES = frozenset(("in", "nach", "aus", "bei", "von", "an", "mit", "für"))
 # A rarer word than this may be a name where it does what names do: zipf.
 _SUBJECT = 4.4
 _ADVERBS = frozenset(["now", "still", "also", "currently", "again", "already", "jetzt", "noch"])
+# What somebody did to a thing opens a note: "Rebuilt Nextcloud on basalt".
+_DOING = frozenset(
+    form.split("_")[0]
+    for name in ("moved", "installed", "replaced", "dropped", "handed")
+    for form in table("verbs")[name].split()
+)
 _NAME_VERBS = words(
     """
     replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said
@@ -45,7 +51,7 @@ _TO_TOWNS, _NO_TOWN = (
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
 _REMARKS = words(
     "todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka vm vms vps lxc pc pcs ram ssd "
-    "hdd cpu"
+    "hdd cpu api vpn ui db tv mot"
 )
 _REPLACING = words("ersetzt abgelöst umgestiegen gewechselt statt anstatt")
 _THROUGH = frozenset(("durch", "statt", "anstatt"))
@@ -152,7 +158,7 @@ def _elsewhere(  # noqa: PLR0911
     word = lower[at].replace("’", "'").removesuffix("'s")
     if not starts:
         return word not in language.function or marks[at + 1 : at + 2] in ("U", "P")
-    if word in language.openers or word in language.function:
+    if word in language.openers or word in language.function or word in _DOING:
         return False
     follows = marks[at + 1 : at + 2]
     if is_given(word) or word in KIN:

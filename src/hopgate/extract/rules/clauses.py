@@ -41,8 +41,16 @@ _PASSING = re.compile(
     r"nights?|months?)\b|"
     r" (?:just |only )?for (?:an? |the |some )?(?:test|tests|testing|trial|try|bit|while|demo|moment|sec)\b|"
     r" (?:just |only )?to (?:test|try|check|compare|see|debug|play)\b|"
+    r" (?:, )?(?:while|whilst|solange|pendant que|mientras|terwijl|mentre) |"
     r" (?:, )?(?:and|but|then)(?: then)?(?: [^\W\d_]+){0,2} back (?:to|on|onto|in) (?:the )?⟨|"
     r" für (?:ein|eine|zwei|drei|paar) )"
+)
+# Who is not named is nobody of ours: "someone on the forum moved gitea to oak".
+_SOMEBODY = words("someone somebody anyone people folks jemand quelqu'un alguien iemand qualcuno")
+# "a second pi-hole runs on aspen", "copies of the passports are in the desk".
+_ANOTHER = re.compile(
+    r"\b(?:second|third|another|additional|extra|spare|other|backup|test|staging|dev|zweite[rs]?|weitere[rs]?|deuxième|autre|"
+    r"segund[oa]|otr[oa]|tweede|andere|second[oa]|altr[oa]|of|von|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $"
 )
 # "…, but she laughed and said no".
 _TAKEN_BACK = re.compile(
@@ -121,7 +129,9 @@ class Clause:
 
     def is_beside(self, start: int, end: int) -> bool:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
-        return bool(_BESIDE.search(self.text, start, end) or _TOO.match(self.text, end))
+        return bool(
+            _BESIDE.search(self.text, start, end) or _TOO.match(self.text, end) or _ANOTHER.search(self.text[:start])
+        )
 
     def is_taken_back(self, end: int = 0) -> bool:
         """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""
@@ -167,7 +177,8 @@ class Clause:
             return "not"
         found = set(near.split())
         if (
-            found & language.negated
+            not _SOMEBODY.isdisjoint(self.text[begin:start].split())
+            or found & language.negated
             or any(word.endswith("n't") for word in found)
             or _doubtful(self.text[:end], found, language)
         ):
@@ -237,18 +248,15 @@ def clauses(reading: Reading) -> Iterator[Clause]:
         at += 1
 
 
+_PRONOUNS = words("i we they you he she it")
+
+
 def _words(word: str) -> tuple[str, ...]:
-    """A token's words: "she's" is two."""
-    if word.endswith(("'s", "’s", "'m", "’m")) and word[:-2] in ("he", "she", "it", "that", "i", "there"):
-        return word[:-2], "'" + word[-1]
-    if word.endswith(("'ve", "’ve", "'ll", "’ll", "'re", "’re")) and word[:-3] in (
-        "i",
-        "we",
-        "they",
-        "you",
-        "he",
-        "she",
-        "it",
-    ):
+    """A token's words: "she's" and "club's" are two."""
+    if word.endswith(("'s", "’s")) and len(word) > 2:
+        return word[:-2], "'s"
+    if word.endswith(("'m", "’m")) and word[:-2] == "i":
+        return "i", "'m"
+    if word.endswith(("'ve", "’ve", "'ll", "’ll", "'re", "’re")) and word[:-3] in _PRONOUNS:
         return word[:-3], "'" + word[-2:]
     return (word,)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from hopgate.extract.rules.capitals import is_given
-from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, zipf
-from hopgate.extract.rules.lower_slots import closed, compounds, placed
+from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, table, zipf
+from hopgate.extract.rules.lower_slots import MACHINES, closed, compounds, placed
 from hopgate.extract.rules.needed_texts import may_match, needed_texts
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
@@ -58,11 +58,24 @@ _SLOT_WORDS = words(
     "replaced replaces supersedes superseded ersetzt vervangt on onto off auf op sur to from von nach "
     "naar @ it's served host server node machine vm box home"
 )
-_OF_PEOPLE = words("lives works wohnt arbeitet habite travaille vive trabaja woont werkt abita lavora reports")
+_OF_PEOPLE = words(
+    "lives live living works work working teaches wohnt wohnen lebt arbeitet arbeiten habite habitent travaille vive viven "
+    "trabaja woont wonen werkt abita abitano lavora reports resides"
+)
+_OF_SEVERAL = words("live living work working wohnen arbeiten habitent viven wonen abitano")
 _SORTS = {
-    **dict.fromkeys(words("works arbeitet travaille trabaja werkt lavora"), "organisation"),
-    **dict.fromkeys(words("lives wohnt habite woont abita"), "place"),
+    **dict.fromkeys(words("works work working teaches arbeitet travaille trabaja werkt lavora"), "organisation"),
+    **dict.fromkeys(words("lives live living resides wohnt lebt habite woont abita"), "place"),
 }
+# "led by Ute", "reports to Wolfgang", "my boss is Helen": who that is, is a person, also where another note says less.
+_BY_PERSON = words("led headed managed run chaired directed coordinated maintained geleitet dirigé dirigée dirigido guidato")
+_TO_PERSON = words("reports report reporting answers")
+_HELD = words("owner assignee lead leader maintainer boss manager head chair contact treasurer president coach leitung")
+_IS = words("is : ist est es è called named now jetzt heißt =")
+_ROLES_OF_PEOPLE = words(
+    " ".join(table("verbs")[name].replace("_", " ") for name in ("boss", "leader"))
+    + " babysitter nanny therapist landlord landlady cleaner tutor trainer hairdresser accountant lawyer vet maintainer"
+) - words("line team project head")
 _IN_CAPITALS = frozenset(("person", "organisation", "place"))
 _WHERE = words("in at for to bei à chez en a da bij with near")
 _TEMPLATES = tuple(
@@ -92,6 +105,7 @@ _TEMPLATES = tuple(
         )
     )
 )
+_OPENS_WITH_X = rf"(?:(?<=^)|(?<=[ \n])){_X}"
 _TEMPLATE_WORDS = words(
     """
     moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert
@@ -192,7 +206,7 @@ def is_rare(word: str, code: str, limit: float) -> bool:
         return False
     if word.endswith("ier") and zipf(word[:-3] + "y", "en") > 2:
         return False  # "snappier"
-    if "-" in word and all(zipf(part, code) > 3 or zipf(part, "en") > 3 or len(part) < 3 for part in word.split("-")):
+    if "-" in word and not word[-2] == "-" and all(zipf(part, code) > 3 or zipf(part, "en") > 3 or len(part) < 3 for part in word.split("-")):
         return False
     stem = word.removesuffix("s") if word.endswith("s") else word
     return all(max(zipf(word, one), zipf(stem, one)) < limit for one in {code, "en"})
@@ -245,15 +259,28 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
                 if at > 2 and tokens[at - 2] == ":" and (service := rare_at(tokens, at - 3, 4.2)):
                     found[service] = "service"
         elif word in _NAMING:
-            if (name := _name_at(tokens, at + 1)) and is_rare(name, "en", 3):
-                found.setdefault(name, "")
+            machine = at and lower[at - 1] in MACHINES
+            if (name := _name_at(tokens, at + 1)) and is_rare(name, "en", 4.5 if machine else 3):
+                found.setdefault(name, "host" if machine else "")
         elif word == "=" and (name := _name_at(tokens, at - 1)) and (at < 2 or tokens[at - 2][0] == "\n"):
             found.setdefault(name, "")
+        elif (word in _BY_PERSON and lower[at + 1 : at + 2] in (["by"], ["von"], ["par"], ["por"], ["da"])) or (
+            word in _TO_PERSON and lower[at + 1 : at + 2] == ["to"]
+        ):
+            _found_person(tokens, at + 2, found)
+        elif word == ":" and not _HELD.isdisjoint(lower[max(0, at - 6) : at]) and at + 1 < len(tokens):
+            if at + 2 == len(tokens) or letter(tokens[at + 2]) in ".¶(,;":
+                _found_person(tokens, at + 1, found)
+        elif word in _ROLES_OF_PEOPLE and lower[at + 1 : at + 2] and lower[at + 1] in _IS:
+            _found_person(tokens, at + 2 + (lower[at + 2 : at + 3] == ["now"]), found)
         elif word in _OF_PEOPLE and at and lower[at - 1] not in _SMALL and _WHERE.issuperset(lower[at + 1 : at + 2]):
             # "Colm works at Ferro": who does that is a person, also where another note says less.
             who = tokens[at - 1]
-            found |= {who.lower(): "person"} if who[0].isupper() and _WORD.fullmatch(who) else {}
             where = tokens[at + 2] if at + 2 < len(tokens) else ""
+            person = who[0].isupper() and _WORD.fullmatch(who) and letter(where or ".") != "H"  # it lives at git.oak.net
+            if word in _OF_SEVERAL and not (is_given(who) or (at > 1 and lower[at - 2] == "the")):
+                person = None  # "Docs live in Confluence"
+            found |= {who.lower(): "person"} if person else {}
             if where[:1].isupper() and _WORD.fullmatch(where) and (kind := _SORTS.get(word)):
                 found.setdefault(where.lower(), kind)
     words = set(lower)
@@ -266,6 +293,8 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
     worth = not _TEMPLATE_WORDS.isdisjoint(words) or " is on " in text or " now on " in text
     for pattern, needs in _TEMPLATES if worth else ():
         for match in pattern.finditer(text) if may_match(needs, text) else ():
+            if match.re.pattern.startswith(_OPENS_WITH_X) and _is_second(text, match.start()):
+                continue  # "redis cache sits on kappa"
             names = {key: name for key, name in match.groupdict().items() if name and _can_name(name, tokens, key)}
             if len(names) == sum(value is not None for value in match.groupdict().values()):
                 for key, name in names.items():
@@ -275,6 +304,19 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
         if token in tokens and is_rare(token, "en", 3.2):
             found.setdefault(token, "")
     return found
+
+
+def _is_second(text: str, at: int) -> bool:
+    """Whether a noun stands before a place: then what follows is not named by itself."""
+    before = text[:at].rsplit(" ", 2)[-2:-1]
+    word = before[0] if before else ""
+    return word.isalpha() and word not in _SMALL and word not in _CALENDAR and not word.endswith(("ly", "ed"))
+
+
+def _found_person(tokens: list[str], at: int, found: dict[str, str]) -> None:
+    name = tokens[at] if at < len(tokens) else ""
+    if name[:1].isupper() and not name.isupper() and _WORD.fullmatch(name) and name.lower() not in _SMALL:
+        found.setdefault(name.lower(), "person")
 
 
 def _can_name(word: str, tokens: list[str], key: str) -> bool:

@@ -16,7 +16,15 @@ _RUNNING = words(
 _MOVING = _VERBS["moved"] | words(
     "move migrate moves shift went goes gone took take taken migration umzug changed home migriert rebuilt"
 )
-_PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays live liegt liegen ligt lebt")
+_PLACING = (
+    _VERBS["installed"]
+    | _MOVING
+    | _RUNNING
+    | words(
+        "lives sits stays live liegt liegen ligt lebt living sitting putting settled landed ended resides served "
+        "rehosted moving migrating setting bringing"
+    )
+)
 _ON = words("on onto off auf op sur @")
 _TO = words("to from von nach naar van onto off over into")
 _BE = words("is are now been jetzt ist sind nu est back up live")
@@ -33,7 +41,11 @@ _LINKS = words(
 )
 _AND = words("and und en et y e &")
 _CLOSING = _PLACING | _LINKS | words("next last this instead these soon mit und statt seit sinds depuis")
-_HEADS = words("home host server node machine vm box")
+_HEADS = words("home host server node machine vm box hostname nas pi vps")
+# "host name pelican", "new host: viper", "server = titan".
+_HEAD_IS = words(": is = -> →")
+MACHINES = _HEADS | words("nuc laptop computer pc rechner server raspberry desktop container")
+"""Words for what has a host name."""
 _SIZES = words("new old little small big neuen alten kleinen")
 _BEFORE_HEADS = words("on onto auf op sur su the de le dem")
 # What a name in lower case with a hyphen ends in when it is software: billing-api, search-index.
@@ -97,7 +109,8 @@ def _sentence(  # noqa: PLR0912 - one place after another
         named = at > start and word in _HEADS and lower[at - 1 - (lower[at - 1] in _SIZES)] in _BEFORE_HEADS
         if named and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             yield name, "host"  # "on host jade"
-        if word in _HEADS and lower[at + 1] in (":", "is") and (name := name_at(tokens, at + 2, 4.2)):
+        if word in _HEADS and (name := _after_head(tokens, lower, at, end, name_at)):
+            hosts = hosts or lower[at + 1] == "="
             yield name, "host"
         if not (word in _ON or (moving and word in _TO) or (word in _BY and lower[at - 1] == "served")) or (
             word == "on" and at and lower[at - 1] in _LEAVES
@@ -131,6 +144,15 @@ def _sentence(  # noqa: PLR0912 - one place after another
         while at < end and (name := name_at(tokens, at, 4.2)) and lower[at] not in _ON | _TO:
             yield name, "service"
             at += 2 if at + 1 < end and lower[at + 1] in _AND | {","} else end
+
+
+def _after_head(tokens: list[str], lower: list[str], at: int, end: int, name_at: Word) -> str:
+    """The host that a word for one is followed by: "server is jade", "new host jade", "host name jade"."""
+    if lower[at + 1] in _HEAD_IS:
+        return name_at(tokens, at + 2, 4.2)
+    if at + 2 < end and lower[at + 1] in ("name", "called", "named", "namens") and closed(tokens, at + 3, end):
+        return name_at(tokens, at + 2, 4.5)
+    return name_at(tokens, at + 1, 4.2) if at and lower[at - 1] == "new" and closed(tokens, at + 2, end) else ""
 
 
 def _replaced(tokens: list[str], at: int, name_at: Word) -> Iterator[tuple[str, str]]:

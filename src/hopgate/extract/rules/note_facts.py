@@ -8,17 +8,19 @@ from dataclasses import replace
 from itertools import product
 
 from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
 from hopgate.extract.rules.fitting import fitting, of_hands, of_move
 from hopgate.extract.rules.markers import meet
+from hopgate.extract.rules.named_beside import named_beside
 from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_facts import may_tell_role, role_facts
-from hopgate.extract.rules.tentative import ALONE, may_tell_change, named_beside, tentative_facts
+from hopgate.extract.rules.tentative import ALONE, may_tell_change, changes_somewhere, other_forms, tentative_facts
 from hopgate.extract.rules.timetable import may_tell_time, timetable
 from hopgate.extract.rules.uncovered_prose import uncovered
 
@@ -31,6 +33,7 @@ _PUT_OFF = re.compile(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
 )
 _FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
+_SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _ARTICLE = re.compile(
@@ -61,15 +64,21 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     who = Referents(reading, source)
     sentences, changing = list(clauses(reading)), may_tell_change(reading)
     roles, timed = may_tell_role(reading), may_tell_time(reading)
+    told = changing and changes_somewhere(sentences, reading)
+    priced = timed or "$" in reading.marks
     for clause in sentences:
         made = list(_of_clause(clause, who))
         if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
             made = list(_of_clause(replace(clause, text=shorter), who))
-        yield from made or (tentative_facts(clause, who) if changing else ())
+        yield from made
+        if changing:
+            yield from other_forms(made, clause, who) if made else tentative_facts(clause, who, told=told)
         if roles:
             yield from role_facts(clause, who)
-        if timed:
-            yield from timetable(clause, who)
+        timed_facts = list(timetable(clause, who)) if timed else []
+        yield from timed_facts
+        if priced and not made and not timed_facts:
+            yield from changed_values(clause, who)
         who.leave(clause)
     if changing:
         yield from named_beside(sentences, who)
@@ -171,12 +180,22 @@ def _subjects(  # noqa: PLR0911
     subjects, common = _ends(groups.get("s"), clause, who, at)
     if relation == "costs" and subjects in (("price",), ("prices",)):
         return (), True
+    if relation == "owned by":
+        return tuple(one.removesuffix(" ownership") for one in subjects), common
     if relation == "due":
         return tuple(one.removesuffix(" deadline") for one in subjects if one not in ("deadline", "due date")), common
     if relation == "runs on":  # "the unifi controller" is unifi
-        firsts = [(one.split(" ")[0], one) for one in subjects]
-        return tuple(first if first.islower() and who.is_named(first) else one for first, one in firsts), common
+        return tuple(_software(one, who) for one in subjects), common
     return subjects, common
+
+
+def _software(subject: str, who: Referents) -> str:
+    """What runs, by its name: "the unifi controller" is unifi, "the Postgres database" Postgres."""
+    first, _, rest = subject.partition(" ")
+    if first.islower() and who.is_named(first):
+        return first
+    name, _, noun = subject.rpartition(" ")
+    return name if rest and noun in _SOFTWARE and who.is_named(name) else subject
 
 
 def _gone(
