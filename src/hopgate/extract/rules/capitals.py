@@ -34,7 +34,7 @@ _NAME_VERBS = words(
     replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said
     told asked tourne habite travaille vive trabaja läuft draait woont werkt lavora abita gira wohnt arbeitet
     wants called came went loves hates sent brought knows thinks lived worked handed took left quit switched relocated
-    started passed gave stepped retired replaced took tourne zog wechselte
+    started passed gave stepped retired replaced took tourne zog wechselte sits stands stays listens serves resides
     """
 )
 _NAME_PARTICIPLES = words(

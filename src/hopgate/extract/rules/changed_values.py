@@ -26,6 +26,7 @@ _OLD = re.compile(
     r"(?: (?:the|den|dem|le|el|on|at|am|um))?$"
 )
 MOST_SUBJECTS = 4
+_PUT_OFF = (DENIED - {"not", "no"}) | {"postponed"}
 _NO_EVENT = words("it that this they them us me you he she i we time date price new now today")
 
 
@@ -46,7 +47,7 @@ def changed_values(clause: Clause, who: Referents) -> Iterator[Fact]:
     standup | takes place | 10:00
     """
     text = clause.text
-    if not who.written or _CHANGE.isdisjoint(text.split()) or is_doubtful(clause, but=DENIED - {"not", "no"}):
+    if not who.written or _CHANGE.isdisjoint(text.split()) or is_doubtful(clause, but=_PUT_OFF):
         return
     if clause.stance(0, len(text)) == "not":
         return

@@ -59,7 +59,7 @@ _NOT_AFTER = _not_after(_PREPOSITIONS)
 _START = r"(?<!\S)"
 _MACROS = {
     "{SC}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= |$)|{_COMMON})",
-    "{OC}": rf"{_START}(?P<o>{_NAMES}|(?:room|raum|zimmer|salle|sala|lab|bay|shelf|building) [^\W_]*\d[^\W_]*|\d+(?:st|nd|rd|th) floor|(?: ?\b{_WORD}){{1,2}})",
+    "{OC}": rf"{_START}(?P<o>{_NAMES}|(?:room|raum|zimmer|salle|sala|lab|bay|shelf|building) [\w.]*\d\w*|\d+(?:st|nd|rd|th) floor|(?: ?\b{_WORD}){{1,2}})",
     "{S}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
     "{O}": rf"{_START}(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
     "{A}": rf"{_START}(?P<a>{_ONE}|⟪\d+⟫)",

@@ -11,7 +11,11 @@ from hopgate.extract.rules.subjects import KINSHIP
 
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
 _LED = re.compile(
-    r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I
+    r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream|Abteilung|Department|Gruppe|Verein)\b|"
+    r".*\b(?:team|teams|project|group|choir|club|department|dept|office|committee|council|paper|magazine|newsletter|"
+    r"society|association|branch|division|unit|section|squad|crew|band|orchestra|board|programme|program|initiative|"
+    r"workshop|course|class|chapter|guild|abteilung|gruppe|verein|chor|büro|équipe|équipo|equipo|projet|proyecto|under-\d+s)$",
+    re.I,
 )
 
 
@@ -37,6 +41,17 @@ _BOSS = re.compile(
 _INSTEAD = re.compile(r"\b(?:instead of|rather than|statt|anstatt)\b|->|→")
 
 
+def is_team(name: str) -> bool:
+    """Whether a name is that of people who own something together.
+
+    Examples
+    --------
+    >>> is_team("Team Heron"), is_team("Digital Team"), is_team("IT Services"), is_team("Heron")
+    (True, True, True, False)
+    """
+    return name.startswith(TEAMS) or bool(_TEAM.search(name))
+
+
 def is_kin(subject: str, text: str) -> bool:
     """Whether a common noun is somebody of ours: "my sister lives in Norwich".
 
@@ -46,6 +61,9 @@ def is_kin(subject: str, text: str) -> bool:
     (True, False)
     """
     return subject in KINSHIP and bool(re.search(rf"\b(?:my|our|meine?|unsere?|ma|mon|notre|mi|mijn|mia|mio) {subject}\b", text))
+
+
+_TEAM = re.compile(r"\w (?:Team|Services|Department|Squad|Group|Ops|Engineering|Support|Crew|Guild|Board)$")
 
 
 def of_hands(subject: str, target: str, who: Referents, *, person: bool) -> str:
@@ -110,6 +128,8 @@ def fitting(  # noqa: PLR0911, PLR0912
         if person or other or who.is_host(target):
             return ""
         return relation if is_room(target) or not (plain and subject.islower() and not who.is_named(subject)) else ""
+    if relation == "owned by" and common and is_team(target):
+        return relation
     if relation == "owned by" and not other and not target.startswith("Team ") and not who.is_owner(target):
         return (
             "part of"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, table, zipf
-from hopgate.extract.rules.lower_slots import MACHINES, closed, compounds, placed
+from hopgate.extract.rules.lower_slots import MACHINES, beside_known, closed, compounds, placed
 from hopgate.extract.rules.needed_texts import may_match, needed_texts
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
@@ -40,7 +40,9 @@ _DETERMINERS = words(
     een le la les un une el los las il lo gli
     """
 )  # fmt: skip
-_NO_NAMES = _SMALL | _DETERMINERS | KIN | words("container instance stack pod deployment cutover")
+_NO_NAMES = _SMALL | _DETERMINERS | KIN | words(
+    "container instance stack pod deployment cutover server host node machine box vm vps"
+)
 _NAMING = words(
     """
     called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata
@@ -76,6 +78,9 @@ _ROLES_OF_PEOPLE = words(
     " ".join(table("verbs")[name].replace("_", " ") for name in ("boss", "leader"))
     + " babysitter nanny therapist landlord landlady cleaner tutor trainer hairdresser accountant lawyer vet maintainer"
 ) - words("line team project head")
+# "Kanboard: host lotus" is no turn of a talk.
+_SAID_OF_THINGS = words("host server node machine runs running hosted on owner lead due moved now new price costs is")
+_MACHINERY = frozenset(("service", "host"))
 _IN_CAPITALS = frozenset(("person", "organisation", "place"))
 _WHERE = words("in at for to bei à chez en a da bij with near")
 _TEMPLATES = tuple(
@@ -150,7 +155,8 @@ class Survey:
         for at, token in enumerate(lower):
             if token in _PREPOSITIONS and at + 1 < len(lower) and tokens[at + 1].islower():
                 self.bare[lower[at + 1]] += 1
-        if len(tokens) > 2 and tokens[1] == ":" and tokens[0][0].isupper() and lower[0] not in _SMALL:
+        speaks = len(tokens) > 2 and tokens[1] == ":" and tokens[0][0].isupper() and lower[0] not in _SMALL
+        if speaks and lower[2] not in _SAID_OF_THINGS:
             self.speakers[lower[0]] += 1
         self.starts.update(word for word, token in zip(lower, tokens, strict=True) if token[0].isupper())
         if code != "de":
@@ -191,6 +197,10 @@ class Survey:
                 is_rare(word, code, RARE) or (bare(word, 0) > 1 and is_rare(word, code, BARE))
             ):
                 found[word] = ""
+        if not _MACHINERY.isdisjoint(found.values()):
+            given = list(tokens)
+            for word in beside_known(given, [token.lower() for token in given], rare_at):
+                found.setdefault(word, "host")
         return found
 
 

@@ -22,7 +22,7 @@ _PLACING = (
     | _RUNNING
     | words(
         "lives sits stays live liegt liegen ligt lebt living sitting putting settled landed ended resides served "
-        "rehosted moving migrating setting bringing"
+        "rehosted moving migrating setting bringing reachable available found accessible listening serving getting"
     )
 )
 _ON = words("on onto off auf op sur @")
@@ -152,7 +152,11 @@ def _after_head(tokens: list[str], lower: list[str], at: int, end: int, name_at:
         return name_at(tokens, at + 2, 4.2)
     if at + 2 < end and lower[at + 1] in ("name", "called", "named", "namens") and closed(tokens, at + 3, end):
         return name_at(tokens, at + 2, 4.5)
-    return name_at(tokens, at + 1, 4.2) if at and lower[at - 1] == "new" and closed(tokens, at + 2, end) else ""
+    if at + 2 < end and lower[at - 1] == "new" and lower[at + 1] == ",":
+        return name_at(tokens, at + 2, 4.2)
+    if not at or lower[at - 1] not in ("new", ":") or not closed(tokens, at + 2, end):
+        return ""
+    return name_at(tokens, at + 1, 4.2)
 
 
 def _replaced(tokens: list[str], at: int, name_at: Word) -> Iterator[tuple[str, str]]:
@@ -172,6 +176,41 @@ def closed(tokens: list[str], at: int, end: int) -> bool:
     (False, True)
     """
     return at >= end or letter(tokens[at]) not in _OPEN or tokens[at] in _CLOSING
+
+
+_PLACE_BEFORE = words("on onto to into over for from off @ auf op sur su naar nach -> → => ➜ , node host server box")
+_LEFT = words("left swapped traded exchanged quit leaves")
+_HOLDS = words("is has hosts took takes runs serves does it got gets now")
+
+
+def beside_known(tokens: list[str], lower: list[str], name_at: Word) -> Iterator[str]:
+    """Yield words that stand where a host may be named, in a memory that names a service or a host already.
+
+    Examples
+    --------
+    >>> from hopgate.extract.rules.lower_names import rare_at
+    >>> tokens = "otter is where forgejo lives , beaver handed it to taiga .".split()
+    >>> list(beside_known(tokens, tokens, rare_at))
+    ['otter', 'taiga']
+    """
+    start = True
+    for at, token in enumerate(tokens):
+        opens, start = start, token in _SENTENCE_ENDS
+        before = lower[at - 1] if at else ""
+        follows = lower[at + 1] if at + 1 < len(lower) else "."
+        if opens and follows in _HOLDS:
+            limit = 3.8
+        elif before in _PLACE_BEFORE and (before != "," or follows in _HOLDS) and closed(tokens, at + 1, len(tokens)):
+            if before == "for" and lower[max(0, at - 3)] not in _LEFT and lower[max(0, at - 4)] not in _LEFT:
+                continue  # "linkding for bookmarks"; "left lynx for caracal"
+            limit = 3.8 if before == "," else 4.2
+        else:
+            continue
+        if name := name_at(tokens, at, limit):
+            yield name
+
+
+_SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", ":", "–", "-", "("))
 
 
 def compounds(tokens: list[str]) -> Iterator[str]:

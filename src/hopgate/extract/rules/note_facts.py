@@ -21,7 +21,7 @@ from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_facts import may_tell_role, role_facts
 from hopgate.extract.rules.tentative import ALONE, may_tell_change, changes_somewhere, other_forms, tentative_facts
-from hopgate.extract.rules.timetable import may_tell_time, timetable
+from hopgate.extract.rules.timetable import TAKES_PLACE, may_tell_time, timetable
 from hopgate.extract.rules.uncovered_prose import uncovered
 
 # How far a pattern may be trusted: the share right on the tuning half of benchmarks/notes, rounded down.
@@ -33,6 +33,7 @@ _PUT_OFF = re.compile(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
 )
 _FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
+_KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
 _SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
@@ -151,7 +152,9 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         # Two common nouns say little, but for where a thing is in the house.
         if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
             continue
-        if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
+        if common and kind == "located in" and not (
+            _ARTICLE.match(groups.get("s") or "") or is_room(target) or _KEPT.search(match[0])
+        ):
             continue  # "Mail is at Gmail"
         if not meet(groups, subject, target, who):
             continue
@@ -159,6 +162,8 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
             begin = over  # a town in a country stays there; what stands in a room, or is there now, has been put there
         trust = COMMON if common or plain else STATED
         made = True
+        if kind == "due" and over and _PUT_OFF.search(match[0]):
+            yield Fact(subject, TAKES_PLACE, target, over, None, ALONE)  # what was put off may be no deadline
         if not ended:
             yield Fact(subject, kind, target, begin, until, trust)
         elif end := until or begin or who.written:  # "No longer since May": the date is its end.
@@ -256,6 +261,8 @@ def _moved(  # noqa: PLR0912
             relation = of_hands(subject, new, who, person="whom" in groups)
             if common and not _FOR_GOOD.search(clause.text):
                 continue  # "handed the salt to Ann"
+        if relation == "runs on":
+            subject = _software(subject, who)  # noqa: PLW2901
         if relation == "works at" and who.is_host(new):
             relation = "runs on"  # "gitea left birch for alder"
         if "free" in groups and (relation != "runs on" or not all(map(who.is_host, (new, *old)))):

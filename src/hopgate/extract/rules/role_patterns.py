@@ -73,6 +73,7 @@ VERBS = tuple(
         ("car", "drive drives fahre fährt", rf"{_WHO} {_NOW}(?:drives?|fahre|fährt) {_NOW}(?:an?|einen?) {_V}"),
         ("car", "traded", rf"(?P<me>)traded (?:in )?{_ARTICLES}{_A} (?:in )?for {_ARTICLES}{_V}"),
         ("car insurance", "insured", rf"(?P<me>my|our|the) car (?:is|are) {_NOW}insured (?:with|by|at) {_V}"),
+        ("insurance", "insured", rf"{_WHO} (?:is|are|'re|'m|am) {_NOW}insured (?:with|by|at) {_V}"),
         ("school", "goes geht attends", rf"{_WHO} {_NOW}(?:(?:goes|geht) {_NOW}to|attends) {_ARTICLES}{_V}"),
         ("class", "class grade klasse", rf"{_WHO} (?:is|'s|'m|ist|est) {_NOW}in (?:der )?(?:class|grade|klasse) {_V}"),
         ("port", "port", rf"{_WHO} (?:[^\s,⟨]+ ){{0,2}}(?:on|at|uses|auf|via) port {_V}"),

@@ -44,6 +44,7 @@ _BEFORE_OTHERS = words(
     mit zu zum zur aus à au dans chez sur en a al da di su naar op bij van
     """
 )
+_PHRASAL = words("took takes taken taking hands handed passed passes gave looks looking charge responsible picked")
 # "the host of gitea", "gitea's address": what is told of the host is told of gitea.
 _PROPERTY = words(
     """
@@ -91,8 +92,9 @@ def subjects_of(part: str, who: Referents) -> Iterator[tuple[str, ...]]:
     while at < len(said):
         before = said[at - 1] if at else ""
         article = said[at] in _ARTICLES
-        if before in _BEFORE_OTHERS or not (
-            article or not at or said[at][0] == "⟨" or before in _MOVED or before in (":", "(", "of", "for", "and", "'s")
+        phrasal = at > 1 and said[at - 2] in _PHRASAL
+        if (before in _BEFORE_OTHERS and not phrasal) or not (
+            article or not at or said[at][0] == "⟨" or before in _MOVED or before in (":", "(", "of", "for", "and", "'s") or phrasal
         ):
             at += 1
             continue

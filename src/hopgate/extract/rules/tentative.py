@@ -36,7 +36,7 @@ _NAME = re.compile(r"⟨(?:team )?(\d+)⟩")
 _ROOM = re.compile(
     r"\b(?:in|into|to|onto|on|at|inside|under|behind|auf|im|ins|in den|in die|in der|dans|en|nel|nella|naar|op|:) "
     r"(?:(?:the|my|our|a|an|dem|den|der|die|das|la|le|el|il|de|het|new|old) )*"
-    r"(?P<room>(?:room|raum|zimmer|lab|bay|shelf|building) \w*\d\w*|\d+(?:st|nd|rd|th) floor|[^\W\d_]+(?: [^\W\d_]+)?)(?=$| (?:now|[,;.()]|instead|since|from|jetzt|for))"
+    r"(?P<room>(?:room|raum|zimmer|lab|bay|shelf|building) [\w.]*\d\w*|\d+(?:st|nd|rd|th) floor|[^\W\d_]+(?: [^\W\d_]+)?)(?=$| (?:now|[,;.()]|instead|since|from|jetzt|for))"
 )
 # Each part of a sentence says what it says.
 _PART = re.compile(r" (?:[,;()–-]|because|weil|omdat|porque|parce que|perché|so|while|after|but|aber|maar|mais|pero) ")
