@@ -27,6 +27,10 @@ _OLD = re.compile(
 )
 MOST_SUBJECTS = 4
 _PUT_OFF = (DENIED - {"not", "no"}) | {"postponed"}
+# An amount of something else: "5 EUR bank fee".
+_CLOSED = re.compile(r"$| (?:[,;.()/:–-]|a|an|per|each|pro|im|par|al|now|from|since|instead|as|for|ab|seit|monthly|yearly|starting|and)")
+_FOR = re.compile(r" (?:for|für|pour|para|voor|per) (?P<what>.*)")
+_PLAIN = _CHANGE | words("needed decided agreed called based")
 _NO_EVENT = words("it that this they them us me you he she i we time date price new now today")
 
 
@@ -52,21 +56,28 @@ def changed_values(clause: Clause, who: Referents) -> Iterator[Fact]:
     if clause.stance(0, len(text)) == "not":
         return
     amounts = [match for match in _AMOUNT.finditer(text) if not _OLD.search(text[: match.start()].rstrip())]
-    if len(amounts) == 1:
+    if len(amounts) == 1 and _CLOSED.match(text, amounts[0].end()):
         value = clause.reading.spans[int(amounts[0][1])].name
-        yield from _told(clause, who, ("costs",), value)
+        yield from _told(clause, amounts[0], who, ("costs",), value)
     times = [match for match in _WHEN.finditer(text) if not _OLD.search(text[: match.start()].rstrip())]
     if len(times) == 1 and not amounts:
         match = times[0]
         if match["date"]:
-            yield from _told(clause, who, ("due", TAKES_PLACE), clause.reading.spans[clause.spans(match["date"])[0]].name)
+            date = clause.reading.spans[clause.spans(match["date"])[0]].name
+            yield from _told(clause, match, who, ("due", TAKES_PLACE), date)
         else:
             day, time = DAYS.get(match["day"] or "", ""), match["at"] or match["time"] or ""
-            yield from _told(clause, who, (TAKES_PLACE,), f"{day} {time}".strip())
+            yield from _told(clause, match, who, (TAKES_PLACE,), f"{day} {time}".strip())
 
 
-def _told(clause: Clause, who: Referents, relations: tuple[str, ...], value: str) -> Iterator[Fact]:
-    named = dict.fromkeys(name for forms in subjects_of(clause.text, who) for name in forms)
+def _told(
+    clause: Clause, place: re.Match[str], who: Referents, relations: tuple[str, ...], value: str
+) -> Iterator[Fact]:
+    before, after = clause.text[: place.start()].rpartition(" , ")[2], _FOR.match(clause.text, place.end())
+    about = f"{after['what']} , {before}" if after else before
+    if not _PLAIN.issuperset(word for word in about.split() if word.endswith(("ed", "ived", "ends"))):
+        return  # something else happened then
+    named = dict.fromkeys(name for forms in subjects_of(about, who) for name in forms)
     subjects = [name for name in named if not who.is_person(name) and name not in _NO_EVENT][:MOST_SUBJECTS]
     if not subjects and who.topic and not who.is_person(who.topic):
         subjects = [who.topic]

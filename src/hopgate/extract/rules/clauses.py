@@ -50,7 +50,12 @@ _SOMEBODY = words("someone somebody anyone people folks jemand quelqu'un alguien
 # "a second pi-hole runs on aspen", "copies of the passports are in the desk".
 _ANOTHER = re.compile(
     r"\b(?:second|third|another|additional|extra|spare|other|backup|test|staging|dev|zweite[rs]?|weitere[rs]?|deuxième|autre|"
-    r"segund[oa]|otr[oa]|tweede|andere|second[oa]|altr[oa]|of|von|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $"
+    r"segund[oa]|otr[oa]|tweede|andere|second[oa]|altr[oa])(?: (?:the|my|our|his|her|their|le|la|el|het))? $|"
+    r"\ban? (?:[^\W\d_]+ )?$"
+)
+_COPIES_OF = re.compile(r"\b(?:of|von|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
+_OF_IT = re.compile(
+    r"(?<!deadline )(?<!date )(?<!price )(?<!cost )(?<!rent )(?<!fee )\bof (?:(?:the|my|our|his|her|their) )?$"
 )
 # "…, but she laughed and said no".
 _TAKEN_BACK = re.compile(
@@ -127,11 +132,18 @@ class Clause:
         said = self.text[start:end]
         return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
 
-    def is_beside(self, start: int, end: int) -> bool:
+    def is_beside(self, start: int, end: int, subject: int) -> bool:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
         return bool(
-            _BESIDE.search(self.text, start, end) or _TOO.match(self.text, end) or _ANOTHER.search(self.text[:start])
+            _BESIDE.search(self.text, start, end)
+            or _TOO.match(self.text, end)
+            or _ANOTHER.search(self.text[:subject])
+            or _COPIES_OF.search(self.text[:start])
         )
+
+    def is_of_another(self, start: int) -> bool:
+        """Whether a match is about something of its subject: "the presentation of the report was moved"."""
+        return bool(_OF_IT.search(self.text[:start]))
 
     def is_taken_back(self, end: int = 0) -> bool:
         """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""

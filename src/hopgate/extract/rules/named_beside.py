@@ -38,6 +38,11 @@ _PERSONS, _PROVIDERS = (
     tuple(dict.fromkeys(role.relation for role in ROLES.values() if role.sort == sort)) for sort in ("person", "provider")
 )
 
+# For good: "left A for B", "A is gone, it's B now"; not "left A at nine and went to B".
+_SETTLED = re.compile(
+    r"\b(?:now|from now on|these days|instead|since|jetzt|nun|maintenant|désormais|ahora|nu|voortaan|ora|adesso)\b|"
+    r"(?:left|dropped|ditched|quit|swapped|traded|replaced|exchanged) (?:the |my |our )?⟨\d+⟩ (?:for|with|by|in favou?r of) "
+)
 _DOCTORS = ("has doctor", "has dentist", "has therapist", "has physio", "has vet")
 
 
@@ -81,6 +86,8 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
 def _in_the_place_of(told: list[Clause], found: list[str], who: Referents) -> Iterator[Fact]:
     """What the only other name of a note may be to me, where one is said to be over: what the first was, I know."""
     if len(found) != 2 or any(map(who.is_host, found)):
+        return
+    if not any(map(_SETTLED.search, (clause.text for clause in told))):
         return
     over = {
         who.names_of(match[1])

@@ -33,6 +33,7 @@ _PUT_OFF = re.compile(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
 )
 _FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
+_HANDS = ("owned by", "led by")
 _KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
 _SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 # "the Hartmann proposal" is one thing.
@@ -96,7 +97,10 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
             free = "free" in pattern.regex.groupindex
             if free and (not clause.is_plain() or clause.is_of_its_own(start, end)):
                 continue
-            if pattern.relation in _PLACES and clause.is_beside(start, end):
+            about = match.start("s") if match.groupdict().get("s") else 0
+            if pattern.relation in _PLACES and clause.is_beside(start, end, about):
+                continue
+            if pattern.relation in ("due", "costs") and clause.is_of_another(about):
                 continue
             stance = clause.stance(start, end)
             if free and (stance != "said" or clause.is_past(start, end)):
@@ -278,6 +282,9 @@ def _moved(  # noqa: PLR0912
         if relation == "located in" and over and not is_room(new):
             # "switched CI from Jenkins to GitLab", "moved my savings to Triodos": where it was tells what moved.
             yield from (Fact(subject, where, new, over, None, ALONE) for where in ("runs on", "located in"))
+        if groups.get("hand") and relation in _HANDS and over:
+            # Whether it was owned or led, what held before tells.
+            yield from (Fact(subject, other, new, over, None, ALONE) for other in _HANDS if other != relation)
         if "maybe" in groups and common:
             continue
         if not relation or subject == new or (common and not who.is_host(new) and not told):

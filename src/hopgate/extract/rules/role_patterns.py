@@ -39,6 +39,9 @@ CHANGE = re.compile(
     rf"(?:(?:from|von|de|van) {_ARTICLES}{_A} )?(?:over )?{_TO} {_ARTICLES}{_V}{_CLOSED}"
 )
 ARROWED = re.compile(rf" (?:: )?{_ARTICLES}{_A} {_ARROW} {_ARTICLES}{_V}{_CLOSED}")
+NO_LONGER = re.compile(
+    rf" {_OF}(?:is|are|ist|est|es) no longer {_ARTICLES}{_A} (?:, )?(?:but|sondern|mais|sino|,)(?: it 's| it is)? {_NOW}{_ARTICLES}{_V}"
+)
 THEN = re.compile(rf" (?:has )?{_CHANGED} , (?:it|he|she) (?:'s|is) {_NOW}{_ARTICLES}{_V}{_CLOSED}")
 # "changed our bank to …", but not "changed the battery of my phone to …".
 CHANGING = re.compile(rf" {_CHANGED}(?: (?:the|my|our|his|her|their|its|new|'s|{NAME}))* $")

@@ -44,6 +44,7 @@ _BEFORE_OTHERS = words(
     mit zu zum zur aus à au dans chez sur en a al da di su naar op bij van
     """
 )
+_OF = words("de du del di von van")
 _PHRASAL = words("took takes taken taking hands handed passed passes gave looks looking charge responsible picked")
 # "the host of gitea", "gitea's address": what is told of the host is told of gitea.
 _PROPERTY = words(
@@ -72,8 +73,31 @@ _KIN = KINSHIP | words(
 )
 
 
+LINKING = (
+    _STOP
+    | _ADJECTIVES
+    | _ARTICLES
+    | words(" ".join(table("changes")[name].replace("_", " ") for name in ("change", "new", "holding", "hands", "work", "home")))
+    | words(" ".join(table("changes")[name].replace("_", " ") for name in ("elsewhere", "in_hands", "articles", "towards")))
+    | words(
+        """
+        found find finds sit sitting living residing deployed running reachable happily happy happier better best fine well
+        good up down back there here again already only just even currently permanently recently officially over across
+        away along upstairs downstairs bags ship notice charge reins baton place spot berth permanent for : = -> → => ➜
+        'm 're 've 's to be been being
+        """
+    )
+)
+"""Words that may stand between what has moved and where it is now."""
+
+
 def subjects_of(part: str, who: Referents) -> Iterator[tuple[str, ...]]:
-    """Yield what a part of an encoded sentence may be about, each with other forms of its name.
+    """Yield what a part of an encoded sentence may be about, each with other forms of its name: see `named_parts`."""
+    return (forms for _, forms in named_parts(part, who))
+
+
+def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield what a part of an encoded sentence may be about, each with other forms of its name and where it ends.
 
     Who or what a preposition stands before is not it, and of "Nadia's sister" it is neither.
 
@@ -84,14 +108,20 @@ def subjects_of(part: str, who: Referents) -> Iterator[tuple[str, ...]]:
     >>> from hopgate.memory import Cleared
     >>> source = Source("m1", Cleared("The Postgres database went to Kiruna, Nadia's sister moved."))
     >>> who = Referents(read(source), source)
-    >>> list(subjects_of("the ⟨0⟩ database went to ⟨1⟩", who)), list(subjects_of("⟨2⟩ 's sister moved", who))
-    ([('Postgres database', 'Postgres')], [])
+    >>> list(named_parts("the ⟨0⟩ database went to ⟨1⟩", who)), list(named_parts("⟨2⟩ 's sister moved", who))
+    ([(3, ('Postgres database', 'Postgres'))], [])
     """
     said = part.replace("⟨team ", "⟨").split()
     at = 0
     while at < len(said):
         before = said[at - 1] if at else ""
+        if at and said[at] in _OF and said[at + 1 : at + 2] and said[at + 1][0] == "⟨":
+            at += 2
+            continue  # "la sœur de Camille"
         article = said[at] in _ARTICLES
+        if before == "of" and said[at - 2 : at - 1] and _is_noun(said[at - 2]) and said[at - 2] not in _PROPERTY:
+            at += 1 + (said[at] in _ARTICLES)
+            continue  # "the presentation of the report"
         phrasal = at > 1 and said[at - 2] in _PHRASAL
         if (before in _BEFORE_OTHERS and not phrasal) or not (
             article or not at or said[at][0] == "⟨" or before in _MOVED or before in (":", "(", "of", "for", "and", "'s") or phrasal
@@ -106,11 +136,12 @@ def subjects_of(part: str, who: Referents) -> Iterator[tuple[str, ...]]:
             owner = who.names_of(said[end - 1]) if end > start else ()
             noun = said[end + 1] if end + 1 < len(said) else ""
             if owner and noun in _PROPERTY:
-                yield owner
+                yield end + 2, owner
             at = end + 2 if noun in _KIN else end + 1
             continue
         if end > start and not (before == "'s" and said[start] in _PROPERTY):
-            yield from _forms(said[start:end], mine=article and said[at] in _MINE, who=who)
+            forms = _forms(said[start:end], mine=article and said[at] in _MINE, who=who)
+            yield from ((end, one) for one in forms)
         at = max(end, at + 1)
 
 

@@ -19,7 +19,8 @@ from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
-from hopgate.extract.rules.subjects import subjects_of
+from hopgate.extract.rules.role_table import ROLE_WORDS
+from hopgate.extract.rules.subjects import KINSHIP, LINKING, named_parts, subjects_of
 from hopgate.extract.rules.towns import is_firm, is_town
 from hopgate.extract.rules.words import words
 
@@ -42,6 +43,12 @@ _ROOM = re.compile(
 _PART = re.compile(r" (?:[,;()–-]|because|weil|omdat|porque|parce que|perché|so|while|after|but|aber|maar|mais|pero) ")
 DENIED = words(table("changes")["denied"])
 """Words of doubt that are said of their own part of a sentence alone."""
+_A_HOME = re.compile(
+    r"\b(?:flat|apartment|house|home|place|keys|boxes|address|rent|neighbou?rs|neighbou?rhood|village|town|wohnung|haus|"
+    r"appartement|piso|casa|huis)\b"
+)
+# "took the bike to the workshop" is no move of its place, unless it stays there.
+_TAKEN = re.compile(r"\b(?:took|taken|taking|brought|bring)\b(?!.*\b(?:now|from now on|for good|permanent|instead|since)\b)")
 _SOMEBODY = re.compile(r"⟩ 's |\b(?:who|whose)\b")
 _I_MOVED = re.compile(r"(?:just |finally |officially |have |has |we |i )*(?:moved|relocated|settled|emigrated)\b")
 
@@ -54,7 +61,12 @@ def alternatives(name: str) -> str:
 
 _TABLE: dict[str, str] = table("changes")
 _ARTICLES = rf"(?:(?:{alternatives('articles')}) ){{0,3}}"
-_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR = (words(_TABLE[name]) for name in ("change", "no_change", "no_change_near"))
+_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR, _NEW = (
+    words(_TABLE[name]) for name in ("change", "no_change", "no_change_near", "new")
+)
+_NEW_WHAT = re.compile(
+    rf"\b(?:{alternatives('new')}) (?:[^\W\d_]+ )?(?:{alternatives('new_what')}|{'|'.join(sorted(ROLE_WORDS, key=len, reverse=True))})\b"
+)
 _TOWARDS, _AWAY = (re.compile(rf"(?:^|\s)(?:{alternatives(name)}) {_ARTICLES}$") for name in ("towards", "away"))
 _HOLDS = re.compile(
     rf"^ (?:(?:is|has|'s|now|finally|then|just|already|officially|and) ){{0,3}}(?:{alternatives('holding')})\b"
@@ -67,7 +79,7 @@ _CHANGING = re.compile(
     r"sits? (?:on|at|in)|found (?:a|its|his|her|their) (?:new )?(?:home|place|spot))\b|->|→"
 )
 # Without one of these words there is nothing to look for.
-_HINTS = _CHANGE | words("days any anymore longer from as over of live lives sit sits found -> →")
+_HINTS = _CHANGE | _NEW | words("days any anymore longer from as over of live lives sit sits found -> →")
 # "Thea moved the offsite from Lindgren to Villa Rosa": not she herself.
 MOVES_SOMETHING = re.compile(
     r"(?:⟩|\bs?he|\bi|\bwe)(?: has| have| 've)? (?:moved|shifted|switched|transferred|took|sent|brought) "
@@ -115,7 +127,7 @@ def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> It
     for part in told:
         for place, target, holds in _targets(part, who):
             begin = validity(part, place, None)[0] or who.written
-            for subject in _subjects(part, parts, place, target, who):
+            for subject in _held(part, place, target, who) if holds else _moved(part, parts, place, target, who):
                 for relation in _relations(subject, target, said, holds, who):
                     yield Fact(subject, relation, target, begin, None, ALONE)
 
@@ -152,36 +164,50 @@ def _targets(part: Clause, who: Referents) -> Iterator[tuple[re.Match[str], str,
         if holds or is_towards(text, match):
             yield match, name[0], holds
     for match in _ROOM.finditer(text):
-        if is_room(match["room"]):
+        if is_room(match["room"]) and not _TAKEN.search(text):
             yield match, match["room"], False
 
 
-def _subjects(part: Clause, parts: list[Clause], place: re.Match[str], target: str, who: Referents) -> list[str]:
-    """Whom or what a part of a sentence is about: its names and nouns, what its pronoun means, or another part's."""
-    for one in (part, *(other for other in parts if other is not part)):
-        found = [name for forms in subjects_of(_without(one, part, place), who) for name in forms]
-        left = {
-            name
-            for match in _NAME.finditer(one.text)
-            if _AWAY.search(one.text[: match.start()])
-            for name in who.names_of(match[0])
-        }
-        found = [name for name in dict.fromkeys(found) if name != target and name not in left]
-        found += _meant(one, who)
-        if not found and one is part:
-            others = (match for match in _NAME.finditer(one.text) if match.start() != place.start())
-            found = [name for match in others if not is_left(one.text, match) for name in who.names_of(match[0])]
-        if found:
-            return found[:MOST_SUBJECTS]
-        if _SOMEBODY.search(one.text):
-            return []
+def _held(part: Clause, place: re.Match[str], target: str, who: Referents) -> list[str]:
+    """What somebody or something is said to have: all that its part of the sentence names after it."""
+    after = part.text[place.end() :]
+    found = [name for forms in subjects_of(after, who) for name in forms]
+    found += [name for match in _NAME.finditer(after) if not is_left(after, match) for name in who.names_of(match[0])]
+    return [name for name in dict.fromkeys([*found, *_meant(part.text, who)]) if name != target][:MOST_SUBJECTS]
+
+
+def _moved(part: Clause, parts: list[Clause], place: re.Match[str], target: str, who: Referents) -> list[str]:
+    """Whom or what a part of a sentence is about that something is said to be in now.
+
+    That is what is named last before it, with nothing else happening between the two; else what a pronoun means, or what
+    another part of the sentence is about.
+    """
+    before = part.text[: place.start()]
+    named = [(end, forms) for end, forms in named_parts(before, who) if not _is_left_name(forms, before, who)]
+    said = before.replace("⟨team ", "⟨").split()
+    if named:
+        end, forms = named[-1]
+        between = [word for word in said[end:] if word[0] not in "⟨⟦⟪" and not word.endswith(("ly", "er"))]
+        found = forms if LINKING.issuperset(between) else ()
+        return [name for name in dict.fromkeys((*found, *_meant(" ".join(said[end:]), who))) if name != target]
+    if not KINSHIP.isdisjoint(said) or _SOMEBODY.search(part.text):
+        return []
+    if not LINKING.issuperset(word for word in said if word[0] not in "⟨⟦⟪" and not word.endswith(("ly", "er"))):
+        return []
+    if meant := _meant(before, who):
+        return [name for name in meant if name != target]
+    for other in (one for one in parts if one is not part):
+        found = tuple(name for forms in subjects_of(other.text, who) for name in forms)
+        if found := (*found, *_meant(other.text, who)):
+            return [name for name in dict.fromkeys(found) if name != target][:MOST_SUBJECTS]
     first = who.topic or (who.first_person if _I_MOVED.match(part.text) and is_town(target) else "")
-    return [first] if first else []
+    return [first] if first and first != target else []
 
 
-def _without(one: Clause, part: Clause, place: re.Match[str]) -> str:
-    """A part of a sentence without the name that something went to."""
-    return one.text[: place.start()] + "·" + one.text[place.end() :] if one is part else one.text
+def _is_left_name(forms: tuple[str, ...], text: str, who: Referents) -> bool:
+    return any(
+        _AWAY.search(text[: match.start()]) and set(who.names_of(match[0])) & set(forms) for match in _NAME.finditer(text)
+    )
 
 
 def is_left(text: str, name: re.Match[str]) -> bool:
@@ -197,7 +223,12 @@ def is_towards(text: str, name: re.Match[str]) -> bool:
 
 def has_change(clause: Clause) -> bool:
     """Whether a sentence has a word of change."""
-    return not _CHANGE.isdisjoint(clause.text.split()) or bool(_CHANGING.search(clause.text))
+    said = clause.text.split()
+    return (
+        not _CHANGE.isdisjoint(said)
+        or bool(_CHANGING.search(clause.text))
+        or (not _NEW.isdisjoint(said) and bool(_NEW_WHAT.search(clause.text)))
+    )
 
 
 def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
@@ -214,9 +245,9 @@ def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     return any("⟨" in part and not _NO_CHANGE_NEAR.isdisjoint(part.split()) for part in clause.text.split(" , "))
 
 
-def _meant(clause: Clause, who: Referents) -> tuple[str, ...]:
+def _meant(text: str, who: Referents) -> tuple[str, ...]:
     """What the first pronoun of a part of a sentence means."""
-    for word in clause.text.split():
+    for word in text.split():
         if word in _FIRST:
             return (who.first_person,)
         if word in _PRONOUNS:
@@ -239,7 +270,7 @@ def _relations(subject: str, target: str, text: str, holds: bool, who: Referents
         yield from ("reports to",) if person else ("owned by", "led by")
     if person:
         if not who.is_host(target) and not holds:
-            yield from _of_person(target, text)
+            yield from _of_person(target, text, mine=who.is_owner(subject))
         return
     if is_room(target) or is_address(target) or is_town(target):
         if not holds:
@@ -250,12 +281,14 @@ def _relations(subject: str, target: str, text: str, holds: bool, who: Referents
         yield from ("located in", "runs on")
 
 
-def _of_person(target: str, text: str) -> Iterator[str]:
+def _of_person(target: str, text: str, *, mine: bool) -> Iterator[str]:
     """Where somebody lives or works who is said to be there now: what the words and the name itself tell."""
     work, home = bool(_OF_WORK.search(text)), bool(_OF_HOME.search(text))
     if is_town(target) or is_room(target):
-        if not work and is_town(target):
+        if home and not work and is_town(target):
             yield "lives in"
+    elif mine and home and not work and not _A_HOME.search(text):
+        return  # "we moved to Zulip"
     elif work != home:
         yield "works at" if work else "lives in"
     elif is_firm(target):

@@ -119,7 +119,7 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
         if not match or clause.stance(match.start("s"), match.end()) != "said" or clause.is_past(*match.span()):
             continue
         subject = _called(match["s"], clause, who)
-        if not subject:
+        if not subject or clause.is_of_another(match.start("s")):
             continue
         told = moved or has_change(clause)
         if match["date"]:
