@@ -129,7 +129,8 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
                 changed[at] = "w"
     if code == "de" and ("zu" in lower or "von" in lower):
         for at, word in enumerate(lower):
-            if word == "zu" or (word == "von" and at > 1 and lower[at - 2] in _HEADS):
+            named = at + 1 < len(lower) and lower[at + 1].rstrip(".") in language.kin  # "Nordlicht von Frau Albers"
+            if word == "zu" or (word == "von" and ((at > 1 and lower[at - 2] in _HEADS) or named)):
                 changed[at] = "s"
     if _JOINING & set(lower):
         for at in range(1, len(changed) - 1):

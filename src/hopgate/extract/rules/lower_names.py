@@ -237,7 +237,7 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
             word in _ON
             and (verb := next((back for back in range(at - 1, max(-1, at - 5), -1) if lower[back] in _VERBS), -1)) >= 0
         ):
-            host = _name_at(tokens, at + 1)
+            host = _name_at(tokens, at + 1, given=True)
             between = lower[verb + 1 : at]
             if (
                 host
@@ -342,8 +342,11 @@ def _is_head(tokens: list[str], at: int) -> bool:
     return min(zipf(before, "en"), zipf(tokens[at], "en")) > 3.5
 
 
-def _name_at(tokens: list[str], at: int) -> str:
-    """The word in lower case at a place where a name stands, if it can be one; else an empty text."""
+def _name_at(tokens: list[str], at: int, *, given: bool = False) -> str:
+    """The word in lower case at a place where a name stands, if it can be one; else an empty text.
+
+    Where `given`, only a host can stand there: "runs on iris" is about no Iris.
+    """
     if not 0 <= at < len(tokens):
         return ""
     token = tokens[at]
@@ -354,7 +357,7 @@ def _name_at(tokens: list[str], at: int) -> str:
             return ""  # "the backup job"
         if not tokens[back].isalpha() or tokens[back] in _PREPOSITIONS:
             break
-    return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
+    return token if len(token) > 2 and letter(token) not in "scdN" and (given or not is_given(token)) else ""
 
 
 def rare_at(tokens: list[str], at: int, limit: float) -> str:

@@ -12,7 +12,7 @@ from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
-from hopgate.extract.rules.fitting import fitting, of_hands, of_move
+from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.named_beside import named_beside
 from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change
@@ -98,7 +98,7 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
             if free and (not clause.is_plain() or clause.is_of_its_own(start, end)):
                 continue
             about = match.start("s") if match.groupdict().get("s") else 0
-            if pattern.relation in _PLACES and clause.is_beside(start, end, about):
+            if pattern.relation in _PLACES and clause.is_beside(start, end, 0 if pattern.relation == "located in" else about):
                 continue
             if pattern.relation in ("due", "costs") and clause.is_of_another(about):
                 continue
@@ -275,7 +275,7 @@ def _moved(  # noqa: PLR0912
             continue
         if relation == "works at" and not (who.is_person(subject) or subject[:1].isupper()):
             continue
-        told = relation in ("owned by", "led by") or (
+        told = relation in ("owned by", "led by") or (relation == "lives in" and is_kin(subject, clause.text)) or (
             relation == "located in" and (bool(old) or is_room(new) or is_address(new))
         )
         over = begin or who.written

@@ -154,6 +154,8 @@ def _forms(said: list[str], *, mine: bool, who: Referents) -> Iterator[tuple[str
         said = said[1:]
     if said[0] in _ADJECTIVES or (said[-1] in _KIN and not (mine and len(said) == 1 and said[0] in KINSHIP)):
         return
+    if len(said) == 1 and said[0] in _PROPERTY and not mine:
+        return
     names = [who.names_of(word) if word[0] == "⟨" else (word,) for word in said]
     if not all(names):
         return

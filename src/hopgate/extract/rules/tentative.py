@@ -49,6 +49,11 @@ _A_HOME = re.compile(
 )
 # "took the bike to the workshop" is no move of its place, unless it stays there.
 _TAKEN = re.compile(r"\b(?:took|taken|taking|brought|bring)\b(?!.*\b(?:now|from now on|for good|permanent|instead|since)\b)")
+_OF_IT = re.compile(r"\b(?:of|von|de|van|di) (?:(?:the|my|our|der|dem|la|le|het) )?$")
+# Between who moves and where to, anything may be said.
+_MOVING = re.compile(
+    r"\b(?:moved|relocated|migrated|resettled|emigrated|gezogen|umgezogen|verhuisd|déménagée?|mudado|mudó|trasferit[oa])\b"
+)
 _SOMEBODY = re.compile(r"⟩ 's |\b(?:who|whose)\b")
 _I_MOVED = re.compile(r"(?:just |finally |officially |have |has |we |i )*(?:moved|relocated|settled|emigrated)\b")
 
@@ -83,7 +88,7 @@ _HINTS = _CHANGE | _NEW | words("days any anymore longer from as over of live li
 # "Thea moved the offsite from Lindgren to Villa Rosa": not she herself.
 MOVES_SOMETHING = re.compile(
     r"(?:⟩|\bs?he|\bi|\bwe)(?: has| have| 've)? (?:moved|shifted|switched|transferred|took|sent|brought) "
-    r"(?:the|an?|all|some) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
+    r"(?:the|an?|all|some|her|his|their|its) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
 )
 _CLOSED = re.compile(r"$| (?:now|[,;])")  # "goes to St. Brendan's now"
 _STILL_SAID = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|non più)\b")
@@ -188,7 +193,7 @@ def _moved(part: Clause, parts: list[Clause], place: re.Match[str], target: str,
     if named:
         end, forms = named[-1]
         between = [word for word in said[end:] if word[0] not in "⟨⟦⟪" and not word.endswith(("ly", "er"))]
-        found = forms if LINKING.issuperset(between) else ()
+        found = forms if LINKING.issuperset(between) or _MOVING.search(part.text) else ()
         return [name for name in dict.fromkeys((*found, *_meant(" ".join(said[end:]), who))) if name != target]
     if not KINSHIP.isdisjoint(said) or _SOMEBODY.search(part.text):
         return []
@@ -206,7 +211,8 @@ def _moved(part: Clause, parts: list[Clause], place: re.Match[str], target: str,
 
 def _is_left_name(forms: tuple[str, ...], text: str, who: Referents) -> bool:
     return any(
-        _AWAY.search(text[: match.start()]) and set(who.names_of(match[0])) & set(forms) for match in _NAME.finditer(text)
+        _AWAY.search(before := text[: match.start()]) and not _OF_IT.search(before) and set(who.names_of(match[0])) & set(forms)
+        for match in _NAME.finditer(text)
     )
 
 
