@@ -15,7 +15,7 @@ from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import subjects_of
 from hopgate.extract.rules.tentative import ALONE, DENIED, is_doubtful
-from hopgate.extract.rules.timetable import DAYS, TAKES_PLACE, WHEN
+from hopgate.extract.rules.timetable import DAYS, HINT, TAKES_PLACE, WHEN
 from hopgate.extract.rules.words import words
 
 _CHANGE = words(table("changes")["values"])
@@ -28,7 +28,9 @@ _OLD = re.compile(
 MOST_SUBJECTS = 4
 _PUT_OFF = (DENIED - {"not", "no"}) | {"postponed"}
 # An amount of something else: "5 EUR bank fee".
-_CLOSED = re.compile(r"$| (?:[,;.()/:–-]|a|an|per|each|pro|im|par|al|now|from|since|instead|as|for|ab|seit|monthly|yearly|starting|and)")
+_CLOSED = re.compile(
+    r"$| (?:[,;.()/:–-]|a|an|per|each|pro|im|par|al|now|from|since|instead|as|for|ab|seit|monthly|yearly|starting|and)"
+)
 _FOR = re.compile(r" (?:for|für|pour|para|voor|per) (?P<what>.*)")
 _PLAIN = _CHANGE | words("needed decided agreed called based")
 _NO_EVENT = words("it that this they them us me you he she i we time date price new now today")
@@ -51,7 +53,12 @@ def changed_values(clause: Clause, who: Referents) -> Iterator[Fact]:
     standup | takes place | 10:00
     """
     text = clause.text
-    if not who.written or _CHANGE.isdisjoint(text.split()) or is_doubtful(clause, but=_PUT_OFF):
+    if (
+        not who.written
+        or not ("⟪" in text or HINT.search(text))
+        or _CHANGE.isdisjoint(text.split())
+        or is_doubtful(clause, but=_PUT_OFF)
+    ):
         return
     if clause.stance(0, len(text)) == "not":
         return

@@ -256,7 +256,11 @@ def clauses(reading: Reading) -> Iterator[Clause]:
                 yield Clause(plainly(" ".join(parts)), reading, not over and "?" in tokens[at], first)
             parts, first = [], number
         else:
-            parts.extend(_words(reading.lower[at]))
+            word = reading.lower[at]
+            if "'" in word or "’" in word:
+                parts.extend(_words(word))
+            else:
+                parts.append(word)
         at += 1
 
 

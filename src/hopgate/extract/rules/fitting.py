@@ -25,7 +25,9 @@ _SETTLES = re.compile(
     r"déménagée?|mudado|mudó|trasferit[oa]|trasladado|trasladó)\b"
 )
 # "works at Zara": a shop may have a person's name.
-_WORKS_AT = re.compile(r"\b(?:works?|working|arbeitet|trabaja|werkt|employer is) (?:now |jetzt |ahora |nu )?(?:at|bei|en|bij|⟨)")
+_WORKS_AT = re.compile(
+    r"\b(?:works?|working|arbeitet|trabaja|werkt|employer is) (?:now |jetzt |ahora |nu )?(?:at|bei|en|bij|⟨)"
+)
 _TAKES_JOB = re.compile(r"\b(?:moved on to|works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")
 _CHANGES_JOB = re.compile(r"\b(?:transferred|switched|changed|gewechselt|wechselte?|overgestapt)\b")
 # Who moves to a name in capitals may be moving to a tool: "the team moved to Zulip".
@@ -60,7 +62,9 @@ def is_kin(subject: str, text: str) -> bool:
     >>> is_kin("sister", "my sister lives in ⟨0⟩"), is_kin("sister", "⟨0⟩ 's sister lives in ⟨1⟩")
     (True, False)
     """
-    return subject in KINSHIP and bool(re.search(rf"\b(?:my|our|meine?|unsere?|ma|mon|notre|mi|mijn|mia|mio) {subject}\b", text))
+    return subject in KINSHIP and bool(
+        re.search(rf"\b(?:my|our|meine?|unsere?|ma|mon|notre|mi|mijn|mia|mio) {subject}\b", text)
+    )
 
 
 _TEAM = re.compile(r"\w (?:Team|Services|Department|Squad|Group|Ops|Engineering|Support|Crew|Guild|Board)$")

@@ -40,8 +40,11 @@ _DETERMINERS = words(
     een le la les un une el los las il lo gli
     """
 )  # fmt: skip
-_NO_NAMES = _SMALL | _DETERMINERS | KIN | words(
-    "container instance stack pod deployment cutover server host node machine box vm vps"
+_NO_NAMES = (
+    _SMALL
+    | _DETERMINERS
+    | KIN
+    | words("container instance stack pod deployment cutover server host node machine box vm vps")
 )
 _NAMING = words(
     """
@@ -70,7 +73,9 @@ _SORTS = {
     **dict.fromkeys(words("lives live living resides wohnt lebt habite woont abita"), "place"),
 }
 # "led by Ute", "reports to Wolfgang", "my boss is Helen": who that is, is a person, also where another note says less.
-_BY_PERSON = words("led headed managed run chaired directed coordinated maintained geleitet dirigé dirigée dirigido guidato")
+_BY_PERSON = words(
+    "led headed managed run chaired directed coordinated maintained geleitet dirigé dirigée dirigido guidato"
+)
 _TO_PERSON = words("reports report reporting answers")
 _HELD = words("owner assignee lead leader maintainer boss manager head chair contact treasurer president coach leitung")
 _IS = words("is : ist est es è called named now jetzt heißt =")
@@ -80,6 +85,7 @@ _ROLES_OF_PEOPLE = words(
 ) - words("line team project head")
 # "Kanboard: host lotus" is no turn of a talk.
 _SAID_OF_THINGS = words("host server node machine runs running hosted on owner lead due moved now new price costs is")
+_CHANGED = words(table("changes")["change"]) | words("-> → => ➜")
 _MACHINERY = frozenset(("service", "host"))
 _IN_CAPITALS = frozenset(("person", "organisation", "place"))
 _WHERE = words("in at for to bei à chez en a da bij with near")
@@ -199,8 +205,10 @@ class Survey:
                 found[word] = ""
         if not _MACHINERY.isdisjoint(found.values()):
             given = list(tokens)
-            for word in beside_known(given, [token.lower() for token in given], rare_at):
-                found.setdefault(word, "host")
+            lowered = [token.lower() for token in given]
+            if not _CHANGED.isdisjoint(lowered):
+                for word in beside_known(given, lowered, rare_at):
+                    found.setdefault(word, "host")
         return found
 
 
@@ -216,7 +224,11 @@ def is_rare(word: str, code: str, limit: float) -> bool:
         return False
     if word.endswith("ier") and zipf(word[:-3] + "y", "en") > 2:
         return False  # "snappier"
-    if "-" in word and not word[-2] == "-" and all(zipf(part, code) > 3 or zipf(part, "en") > 3 or len(part) < 3 for part in word.split("-")):
+    if (
+        "-" in word
+        and not word[-2] == "-"
+        and all(zipf(part, code) > 3 or zipf(part, "en") > 3 or len(part) < 3 for part in word.split("-"))
+    ):
         return False
     stem = word.removesuffix("s") if word.endswith("s") else word
     return all(max(zipf(word, one), zipf(stem, one)) < limit for one in {code, "en"})
@@ -287,7 +299,9 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
             # "Colm works at Ferro": who does that is a person, also where another note says less.
             who = tokens[at - 1]
             where = tokens[at + 2] if at + 2 < len(tokens) else ""
-            person = who[0].isupper() and _WORD.fullmatch(who) and letter(where or ".") != "H"  # it lives at git.oak.net
+            person = (
+                who[0].isupper() and _WORD.fullmatch(who) and letter(where or ".") != "H"
+            )  # it lives at git.oak.net
             if word in _OF_SEVERAL and not (is_given(who) or (at > 1 and lower[at - 2] == "the")):
                 person = None  # "Docs live in Confluence"
             found |= {who.lower(): "person"} if person else {}

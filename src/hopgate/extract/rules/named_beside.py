@@ -35,7 +35,8 @@ _NEEDED = {
 _OVER = re.compile(rf"(⟨\d+⟩) (?:(?:has|have|is|are|was|'s|just|now|finally|officially) )*(?:{alternatives('over')})\b")
 _OVER_BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:(?:the|my|our|with|to|old) )*(⟨\d+⟩)")
 _PERSONS, _PROVIDERS = (
-    tuple(dict.fromkeys(role.relation for role in ROLES.values() if role.sort == sort)) for sort in ("person", "provider")
+    tuple(dict.fromkeys(role.relation for role in ROLES.values() if role.sort == sort))
+    for sort in ("person", "provider")
 )
 
 # For good: "left A for B", "A is gone, it's B now"; not "left A at nine and went to B".

@@ -66,7 +66,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     who = Referents(reading, source)
     sentences, changing = list(clauses(reading)), may_tell_change(reading)
     roles, timed = may_tell_role(reading), may_tell_time(reading)
-    told = changing and changes_somewhere(sentences, reading)
+    told: bool | None = None
     priced = timed or "$" in reading.marks
     for clause in sentences:
         made = list(_of_clause(clause, who))
@@ -74,7 +74,11 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
             made = list(_of_clause(replace(clause, text=shorter), who))
         yield from made
         if changing:
-            yield from other_forms(made, clause, who) if made else tentative_facts(clause, who, told=told)
+            if made:
+                yield from other_forms(made, clause, who)
+            else:
+                told = changes_somewhere(sentences, reading) if told is None else told
+                yield from tentative_facts(clause, who, told=told)
         if roles:
             yield from role_facts(clause, who)
         timed_facts = list(timetable(clause, who)) if timed else []
@@ -98,7 +102,9 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
             if free and (not clause.is_plain() or clause.is_of_its_own(start, end)):
                 continue
             about = match.start("s") if match.groupdict().get("s") else 0
-            if pattern.relation in _PLACES and clause.is_beside(start, end, 0 if pattern.relation == "located in" else about):
+            if pattern.relation in _PLACES and clause.is_beside(
+                start, end, 0 if pattern.relation == "located in" else about
+            ):
                 continue
             if pattern.relation in ("due", "costs") and clause.is_of_another(about):
                 continue
@@ -156,8 +162,10 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         # Two common nouns say little, but for where a thing is in the house.
         if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
             continue
-        if common and kind == "located in" and not (
-            _ARTICLE.match(groups.get("s") or "") or is_room(target) or _KEPT.search(match[0])
+        if (
+            common
+            and kind == "located in"
+            and not (_ARTICLE.match(groups.get("s") or "") or is_room(target) or _KEPT.search(match[0]))
         ):
             continue  # "Mail is at Gmail"
         if not meet(groups, subject, target, who):
@@ -275,8 +283,10 @@ def _moved(  # noqa: PLR0912
             continue
         if relation == "works at" and not (who.is_person(subject) or subject[:1].isupper()):
             continue
-        told = relation in ("owned by", "led by") or (relation == "lives in" and is_kin(subject, clause.text)) or (
-            relation == "located in" and (bool(old) or is_room(new) or is_address(new))
+        told = (
+            relation in ("owned by", "led by")
+            or (relation == "lives in" and is_kin(subject, clause.text))
+            or (relation == "located in" and (bool(old) or is_room(new) or is_address(new)))
         )
         over = begin or who.written
         if relation == "located in" and over and not is_room(new):

@@ -71,8 +71,16 @@ VERBS = tuple(
     (ROLES[role], re.compile(rf"(?:^|\s){pattern}{_CLOSED}"), frozenset(hints.split()))
     for role, hints, pattern in (
         ("bank", "bank banks", rf"{_WHO} {_NOW}banks? (?:with|at) {_V}"),
-        ("electricity", "electricity power", rf"(?P<me>we|i) {_NOW}(?:get|buy|have) (?:our|my) (?:electricity|power) (?:from|with|through) {_V}"),
-        ("internet", "internet broadband", rf"(?P<me>we|i) {_NOW}(?:get|have) (?:our|my) (?:internet|broadband) (?:from|with|through) {_V}"),
+        (
+            "electricity",
+            "electricity power",
+            rf"(?P<me>we|i) {_NOW}(?:get|buy|have) (?:our|my) (?:electricity|power) (?:from|with|through) {_V}",
+        ),
+        (
+            "internet",
+            "internet broadband",
+            rf"(?P<me>we|i) {_NOW}(?:get|have) (?:our|my) (?:internet|broadband) (?:from|with|through) {_V}",
+        ),
         ("car", "drive drives fahre fährt", rf"{_WHO} {_NOW}(?:drives?|fahre|fährt) {_NOW}(?:an?|einen?) {_V}"),
         ("car", "traded", rf"(?P<me>)traded (?:in )?{_ARTICLES}{_A} (?:in )?for {_ARTICLES}{_V}"),
         ("car insurance", "insured", rf"(?P<me>my|our|the) car (?:is|are) {_NOW}insured (?:with|by|at) {_V}"),

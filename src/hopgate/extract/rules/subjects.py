@@ -77,8 +77,14 @@ LINKING = (
     _STOP
     | _ADJECTIVES
     | _ARTICLES
-    | words(" ".join(table("changes")[name].replace("_", " ") for name in ("change", "new", "holding", "hands", "work", "home")))
-    | words(" ".join(table("changes")[name].replace("_", " ") for name in ("elsewhere", "in_hands", "articles", "towards")))
+    | words(
+        " ".join(
+            table("changes")[name].replace("_", " ") for name in ("change", "new", "holding", "hands", "work", "home")
+        )
+    )
+    | words(
+        " ".join(table("changes")[name].replace("_", " ") for name in ("elsewhere", "in_hands", "articles", "towards"))
+    )
     | words(
         """
         found find finds sit sitting living residing deployed running reachable happily happy happier better best fine well
@@ -124,7 +130,12 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
             continue  # "the presentation of the report"
         phrasal = at > 1 and said[at - 2] in _PHRASAL
         if (before in _BEFORE_OTHERS and not phrasal) or not (
-            article or not at or said[at][0] == "⟨" or before in _MOVED or before in (":", "(", "of", "for", "and", "'s") or phrasal
+            article
+            or not at
+            or said[at][0] == "⟨"
+            or before in _MOVED
+            or before in (":", "(", "of", "for", "and", "'s")
+            or phrasal
         ):
             at += 1
             continue

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache, lru_cache
 
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.clauses import STATES, TEAMS, Clause
@@ -48,7 +49,12 @@ _A_HOME = re.compile(
     r"appartement|piso|casa|huis)\b"
 )
 # "took the bike to the workshop" is no move of its place, unless it stays there.
-_TAKEN = re.compile(r"\b(?:took|taken|taking|brought|bring)\b(?!.*\b(?:now|from now on|for good|permanent|instead|since)\b)")
+_TAKEN = re.compile(
+    r"\b(?:took|taken|taking|brought|bring)\b(?!.*\b(?:now|from now on|for good|permanent|instead|since)\b)"
+)
+_NAME_NOUN = re.compile(
+    r"⟩ (?!is |are |was |has |have |had |now |on |to |in |at |and |from |moved |runs |lives )[^\W\d_]{3,} "
+)
 _OF_IT = re.compile(r"\b(?:of|von|de|van|di) (?:(?:the|my|our|der|dem|la|le|het) )?$")
 # Between who moves and where to, anything may be said.
 _MOVING = re.compile(
@@ -119,21 +125,24 @@ def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> It
     ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.confidence)
     gitea | runs on | birch | 0.0
     """
-    if not who.written or not (told or has_change(clause)) or is_doubtful(clause, but=DENIED):
+    if not who.written or not (told or has_change(clause)):
         return
-    if MOVES_SOMETHING.search(clause.text):
+    if (
+        len(_NAME.findall(clause.text)) > MOST_NAMES
+        or is_doubtful(clause, but=DENIED)
+        or MOVES_SOMETHING.search(clause.text)
+    ):
         return
-    names = list(_NAME.finditer(clause.text))
-    if len(names) > MOST_NAMES:
-        return
-    said = clause.text if len(who.reading.lower) > SHORT else f"{clause.text} | {' '.join(who.reading.lower)}"
-    parts = [replace(clause, text=part) for part in _PART.split(clause.text)]
-    told = [part for part in parts if part.stance(0, len(part.text)) != "not"]
-    for part in told:
-        for place, target, holds in _targets(part, who):
+    texts = _PART.split(clause.text)
+    parts = [replace(clause, text=text) for text in texts] if len(texts) > 1 else [clause]
+    for part in parts:
+        targets = list(_targets(part, who))
+        if not targets or part.stance(0, len(part.text)) == "not":
+            continue
+        for place, target, holds in targets:
             begin = validity(part, place, None)[0] or who.written
             for subject in _held(part, place, target, who) if holds else _moved(part, parts, place, target, who):
-                for relation in _relations(subject, target, said, holds, who):
+                for relation in _relations(subject, target, _around(clause, who), holds, who):
                     yield Fact(subject, relation, target, begin, None, ALONE)
 
 
@@ -144,17 +153,26 @@ def changes_somewhere(sentences: list[Clause], reading: Reading) -> bool:
     return any(map(has_change, sentences)) and not any(is_doubtful(one, but=DENIED) for one in sentences)
 
 
+def _around(clause: Clause, who: Referents) -> str:
+    """A sentence with what stands beside it in a short note."""
+    lower = who.reading.lower
+    return clause.text if len(lower) > SHORT else f"{clause.text} | {' '.join(lower)}"
+
+
 def other_forms(made: list[Fact], clause: Clause, who: Referents) -> Iterator[Fact]:
     """Yield what is stated of something by one of its names, tentatively by the others: "the Zigbee gateway"."""
     told = [fact for fact in made if fact.valid_to is None and fact.relation in STATES]
     if not told or not who.written or not has_change(clause):
+        return
+    if not (_NAME_NOUN.search(clause.text) or any(" " in fact.subject for fact in told)):
         return
     for forms in subjects_of(clause.text, who):
         for fact in told:
             if fact.subject in forms:
                 others = (form for form in forms if form not in (fact.subject, fact.object))
                 yield from (
-                    Fact(form, fact.relation, fact.object, fact.valid_from or who.written, None, ALONE) for form in others
+                    Fact(form, fact.relation, fact.object, fact.valid_from or who.written, None, ALONE)
+                    for form in others
                 )
 
 
@@ -211,7 +229,9 @@ def _moved(part: Clause, parts: list[Clause], place: re.Match[str], target: str,
 
 def _is_left_name(forms: tuple[str, ...], text: str, who: Referents) -> bool:
     return any(
-        _AWAY.search(before := text[: match.start()]) and not _OF_IT.search(before) and set(who.names_of(match[0])) & set(forms)
+        _AWAY.search(before := text[: match.start()])
+        and not _OF_IT.search(before)
+        and set(who.names_of(match[0])) & set(forms)
         for match in _NAME.finditer(text)
     )
 
@@ -229,19 +249,29 @@ def is_towards(text: str, name: re.Match[str]) -> bool:
 
 def has_change(clause: Clause) -> bool:
     """Whether a sentence has a word of change."""
-    said = clause.text.split()
+    return _has_change(clause.text)
+
+
+@lru_cache(maxsize=1024)  # asked of a sentence by several that look for different things
+def _has_change(text: str) -> bool:
+    said = text.split()
     return (
         not _CHANGE.isdisjoint(said)
-        or bool(_CHANGING.search(clause.text))
-        or (not _NEW.isdisjoint(said) and bool(_NEW_WHAT.search(clause.text)))
+        or bool(_CHANGING.search(text))
+        or (not _NEW.isdisjoint(said) and bool(_NEW_WHAT.search(text)))
     )
+
+
+@cache
+def _doubtful_words(code: str) -> frozenset[str]:
+    """The words of a language beside which nothing is noted."""
+    return _NO_CHANGE | LANGUAGES[code].hypothetical | LANGUAGES[code].negated
 
 
 def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
     said = set(clause.text.split())
-    language = LANGUAGES[clause.reading.code]
-    doubt = (said & (_NO_CHANGE | language.hypothetical | language.negated)) - but
+    doubt = (said & _doubtful_words(clause.reading.code)) - but
     if doubt and _STILL_SAID.search(clause.text):
         doubt -= {"no", "not", "nicht", "niet", "non", "any"}
     if doubt or clause.question or clause.is_taken_back():

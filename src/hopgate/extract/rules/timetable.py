@@ -85,7 +85,7 @@ _ONCE = words(
     woche auch zusätzlich semaine demain aussi semana mañana también exceptionally ausnahmsweise temporarily
     """
 )
-_HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
+HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
 def may_tell_time(reading: Reading) -> bool:
@@ -112,7 +112,7 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
     ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from)
     weekly sync | takes place | thursday 14:00 | 2024-05-04
     """
-    if clause.question or not _HINT.search(clause.text):
+    if clause.question or not HINT.search(clause.text):
         return
     for moved, pattern in _WAYS:
         match = pattern.search(clause.text)
