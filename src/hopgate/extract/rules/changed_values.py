@@ -1,7 +1,7 @@
 """A price, a date or a time that a sentence says to have changed: "they gave us until 24 May for the grant report".
 
-Patterns know how prices and dates are stated. That one has changed is told in any words: so where a sentence has a word of
-change, what it is about and one value are noted as tentative, and count where another value was stated before.
+Patterns know how prices and dates are stated. That one has changed is told in any words: so where a sentence has a word
+of change, what it is about and one value are noted as tentative, and count where another value was stated before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _CHANGE = words(table("changes")["values"])
 _AMOUNT = re.compile(r"⟪(\d+)⟫")
 _WHEN = re.compile(rf"(?<!\S){WHEN}")
 _OLD = re.compile(
-    r"\b(?:from|was|were|instead of|rather than|not|than|before|of|by|statt|von|vom|vorher|de|du|del|van|au lieu de|en vez de)"
+    r"\b(?:from|was|were|instead of|rather than|not|than|before|of|by|statt|von|vom|vorher|de|du|del|van|au lieu de|"
+    r"en vez de)"
     r"(?: (?:the|den|dem|le|el|on|at|am|um))?$"
 )
 MOST_SUBJECTS = 4

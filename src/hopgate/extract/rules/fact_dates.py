@@ -22,7 +22,7 @@ _UNTIL = re.compile(
 _RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
 
 
-def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[str | None, str | None]:  # noqa: PLR0911
+def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[str | None, str | None]:  # noqa: PLR0911, PLR0912
     """Read the dates of a match: inside it, right after it, or at the start of its sentence.
 
     Returns

@@ -57,9 +57,11 @@ def _not_after(phrases: str) -> str:
 _NOT_AFTER = _not_after(_PREPOSITIONS)
 # Encoded sentences are words with one space between: patterns begin where a word does.
 _START = r"(?<!\S)"
+# Rooms that have a number.
+_NUMBERED = r"(?:room|raum|zimmer|salle|sala|lab|bay|shelf|building) [\w.]*\d\w*|\d+(?:st|nd|rd|th) floor"
 _MACROS = {
     "{SC}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= |$)|{_COMMON})",
-    "{OC}": rf"{_START}(?P<o>{_NAMES}|(?:room|raum|zimmer|salle|sala|lab|bay|shelf|building) [\w.]*\d\w*|\d+(?:st|nd|rd|th) floor|(?: ?\b{_WORD}){{1,2}})",
+    "{OC}": rf"{_START}(?P<o>{_NAMES}|{_NUMBERED}|(?: ?\b{_WORD}){{1,2}})",
     "{S}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
     "{O}": rf"{_START}(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
     "{A}": rf"{_START}(?P<a>{_ONE}|⟪\d+⟫)",

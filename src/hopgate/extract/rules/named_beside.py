@@ -42,7 +42,8 @@ _PERSONS, _PROVIDERS = (
 # For good: "left A for B", "A is gone, it's B now"; not "left A at nine and went to B".
 _SETTLED = re.compile(
     r"\b(?:now|from now on|these days|instead|since|jetzt|nun|maintenant|désormais|ahora|nu|voortaan|ora|adesso)\b|"
-    r"(?:left|dropped|ditched|quit|swapped|traded|replaced|exchanged) (?:the |my |our )?⟨\d+⟩ (?:for|with|by|in favou?r of) "
+    r"(?:left|dropped|ditched|quit|swapped|traded|replaced|exchanged) (?:the |my |our )?⟨\d+⟩ "
+    r"(?:for|with|by|in favou?r of) "
 )
 _DOCTORS = ("has doctor", "has dentist", "has therapist", "has physio", "has vet")
 

@@ -13,6 +13,7 @@ from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
 from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move
+from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.named_beside import named_beside
 from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change
@@ -20,12 +21,10 @@ from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_facts import may_tell_role, role_facts
-from hopgate.extract.rules.tentative import ALONE, may_tell_change, changes_somewhere, other_forms, tentative_facts
+from hopgate.extract.rules.tentative import ALONE, changes_somewhere, may_tell_change, other_forms, tentative_facts
 from hopgate.extract.rules.timetable import TAKES_PLACE, may_tell_time, timetable
 from hopgate.extract.rules.uncovered_prose import uncovered
 
-# How far a pattern may be trusted: the share right on the tuning half of benchmarks/notes, rounded down.
-STATED, COMMON = 0.9, 0.7
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
@@ -91,7 +90,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     yield from uncovered(reading)
 
 
-def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
+def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR0912
     seen: list[tuple[int, int]] = []
     for pattern in FACTS.worth_trying(clause.text):
         for match in pattern.regex.finditer(clause.text):
@@ -146,7 +145,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
     if relation == "before":
-        yield from _before(groups, who, over, clause.text[match.end() :])
+        yield from before(groups, who, over, clause.text[match.end() :])
         return
     subjects, common = _subjects(relation, groups, clause, who, match.start())
     if relation == "move":
@@ -181,7 +180,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         elif end := until or begin or who.written:  # "No longer since May": the date is its end.
             yield Fact(subject, kind, target, begin if until else None, end, trust)
     if over and made and not ended:
-        yield from _gone(relation, subjects[0], groups, clause, match.end(), over, who)
+        yield from gone(relation, subjects[0], groups, clause, match.end(), over, who)
 
 
 def _subjects(  # noqa: PLR0911
@@ -213,36 +212,6 @@ def _software(subject: str, who: Referents) -> str:
         return first
     name, _, noun = subject.rpartition(" ")
     return name if rest and noun in _SOFTWARE and who.is_named(name) else subject
-
-
-def _gone(
-    relation: str, subject: str, groups: dict[str, str | None], clause: Clause, end: int, over: str, who: Referents
-) -> Iterator[Fact]:
-    """What a sentence says to have been before: "went up from £24 to …", "took over Atlas from Bea"."""
-    old = _gone_amount(groups, clause, end) if relation in ("costs", "due") else groups.get("ac")
-    if old and ("room" not in groups or is_room(old)):
-        yield Fact(subject, relation, old, None, over, COMMON)
-    if not groups.get("a"):
-        return
-    old = clause.reading.spans[clause.spans(groups["a"] or "")[0]].name
-    if relation in ("owned by", "reports to", "located in"):
-        yield Fact(subject, relation, old, None, over, STATED)
-    elif relation in ("led by", "sold to") and not who.is_host(old):
-        led = relation == "led by" and not old.startswith("Team ")
-        yield Fact(subject, relation if led else "owned by", old, None, over, STATED)
-
-
-def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str | None:
-    """What something cost before: "… instead of £24", "(was £24)", "went up from £24 to …"."""
-    part = groups.get("x")
-    if not part:
-        after = re.match(
-            r"(?: [\w/]+){0,4} (?:instead of|statt|, was|\( was|, before|"
-            r", not|rather than|anstatt|au lieu de|en vez de) (⟪\d+⟫)",
-            clause.text[end:],
-        )
-        part = after[1] if after else None
-    return clause.reading.spans[clause.spans(part)[0]].name if part else None
 
 
 def _moved(  # noqa: PLR0912
@@ -311,30 +280,6 @@ def _moved(  # noqa: PLR0912
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)
-
-
-def _before(groups: dict[str, str | None], who: Referents, over: str | None, rest: str) -> Iterator[Fact]:
-    name = who.names_of(groups.get("a") or "")
-    last = who.last_fact
-    # "the Aberdeen port authority" is not Aberdeen.
-    if (
-        not name
-        or not over
-        or re.match(r" (?!and|und|in|on|at|by|but|for|to|then|as|or|until|till|before)[^\W\d_]{3,} [^\W\d_]{3,}", rest)
-    ):
-        return
-    if "work" in groups:
-        if who.topic and who.is_person(who.topic):
-            yield Fact(
-                who.topic, "works at", name[0], None, last.valid_from if last and last.valid_from else over, STATED
-            )
-        return
-    subjects = who.people_of(groups["s"]) if groups.get("s") else ()
-    if last and "s" not in groups and last.relation in FACTS.single_valued and last.object != name[0]:
-        yield Fact(last.subject, last.relation, name[0], None, last.valid_from or over, STATED)
-    elif subjects:
-        end = last.valid_from if last and last.relation == "works at" and last.subject in subjects else None
-        yield Fact(subjects[0], "works at", name[0], None, end or over, STATED)
 
 
 def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tuple[str, ...], bool]:

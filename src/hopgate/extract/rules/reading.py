@@ -20,8 +20,8 @@ _NO_SPEAKERS = words("project projekt projet team squad room milestone sprint ph
 
 # Who is called by what they are: "Grandma is in Bath now".
 _FAMILY = words(
-    "grandma grandpa granny grandad nana mum mom mummy mommy dad daddy papa mama oma opa mamie papy abuela abuelo nonna "
-    "nonno"
+    "grandma grandpa granny grandad nana mum mom mummy mommy dad daddy papa mama oma opa mamie papy abuela abuelo "
+    "nonna nonno"
 )
 
 

@@ -40,7 +40,8 @@ CHANGE = re.compile(
 )
 ARROWED = re.compile(rf" (?:: )?{_ARTICLES}{_A} {_ARROW} {_ARTICLES}{_V}{_CLOSED}")
 NO_LONGER = re.compile(
-    rf" {_OF}(?:is|are|ist|est|es) no longer {_ARTICLES}{_A} (?:, )?(?:but|sondern|mais|sino|,)(?: it 's| it is)? {_NOW}{_ARTICLES}{_V}"
+    rf" {_OF}(?:is|are|ist|est|es) no longer {_ARTICLES}{_A} (?:, )?(?:but|sondern|mais|sino|,)"
+    rf"(?: it 's| it is)? {_NOW}{_ARTICLES}{_V}"
 )
 THEN = re.compile(rf" (?:has )?{_CHANGED} , (?:it|he|she) (?:'s|is) {_NOW}{_ARTICLES}{_V}{_CLOSED}")
 # "changed our bank to …", but not "changed the battery of my phone to …".
@@ -54,10 +55,14 @@ _HAS_NEW = (
     r" (?:(?:has|have|got|gets|found|now|finally|hat|a|tiene|heeft|ha|registered|signed|up|with) )+"
     r"(?:an?|einen?|une?|una?|een)?(?= (?:new|neue[nrs]?|nouvel(?:le)?|nouveau|nuev[oa]|nieuwe|nuov[oa]) )"
 )
-_FIRST = "the (?:kids|children|boys|girls|twins|dog|cat|family)(?: ?'| ?’| 's)|my|our|mein|meine|unser|unsere|mon|ma|notre|mi|nuestr[oa]|mijn|onze|mio|mia"
+_FIRST = (
+    "the (?:kids|children|boys|girls|twins|dog|cat|family)(?: ?'| ?’| 's)|my|our|mein|meine|unser|unsere|mon|ma|notre|"
+    "mi|nuestr[oa]|mijn|onze|mio|mia"
+)
 # Before a role, in a text with a space on either side.
 OWNER = re.compile(
-    rf"(?: (?P<name>{NAME})(?: 's| (?:has |have )?{_CHANGED}|{_HAS_NEW})?| (?P<me>{_FIRST}|(?:i|we){_HAS_NEW})| (?P<other>his|her|their|its)|"
+    rf"(?: (?P<name>{NAME})(?: 's| (?:has |have )?{_CHANGED}|{_HAS_NEW})?| "
+    rf"(?P<me>{_FIRST}|(?:i|we){_HAS_NEW})| (?P<other>his|her|their|its)|"
     rf"(?P<bare>^| [,;:.(]| (?:{_CHANGED}|(?P<the>the|die|der|das|la|le|el))))(?: {_ADJECTIVE})? $"
 )
 # "V is our new R".

@@ -13,8 +13,8 @@ MOST_WORDS = 4
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d+[^\W\d_][\w-]*")
 _ARTICLES = words(
     """
-    the a an my our your his her its their this that der die das den dem des ein eine einen mein meine unser unsere le la
-    les un une mon ma notre el los las una mi nuestro nuestra il lo mio mia de het een mijn onze
+    the a an my our your his her its their this that der die das den dem des ein eine einen mein meine unser unsere le
+    la les un une mon ma notre el los las una mi nuestro nuestra il lo mio mia de het een mijn onze
     """
 )
 _MINE = words("my our mein meine unser unsere mon ma notre mi nuestro nuestra mio mia mijn onze")
@@ -58,8 +58,8 @@ KINSHIP = words(
     """
     sister brother mother father mum mom dad wife husband son daughter cousin boyfriend girlfriend parents aunt uncle
     niece nephew grandson granddaughter grandmother grandfather grandma grandpa schwester bruder mutter vater frau mann
-    sohn tochter tante onkel sœur frère mère père fils fille hermana hermano madre padre hijo hija zus broer moeder vader
-    sorella fratello
+    sohn tochter tante onkel sœur frère mère père fils fille hermana hermano madre padre hijo hija zus broer moeder
+    vader sorella fratello
     """
 )
 """Who somebody is called by what they are to us."""
@@ -87,9 +87,10 @@ LINKING = (
     )
     | words(
         """
-        found find finds sit sitting living residing deployed running reachable happily happy happier better best fine well
-        good up down back there here again already only just even currently permanently recently officially over across
-        away along upstairs downstairs bags ship notice charge reins baton place spot berth permanent for : = -> → => ➜
+        found find finds sit sitting living residing deployed running reachable happily happy happier better best fine
+        well good up down back there here again already only just even currently permanently recently officially over
+        across away along upstairs downstairs bags ship notice charge reins baton place spot berth permanent for : = ->
+        → => ➜
         'm 're 've 's to be been being
         """
     )

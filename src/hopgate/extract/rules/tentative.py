@@ -38,7 +38,8 @@ _NAME = re.compile(r"⟨(?:team )?(\d+)⟩")
 _ROOM = re.compile(
     r"\b(?:in|into|to|onto|on|at|inside|under|behind|auf|im|ins|in den|in die|in der|dans|en|nel|nella|naar|op|:) "
     r"(?:(?:the|my|our|a|an|dem|den|der|die|das|la|le|el|il|de|het|new|old) )*"
-    r"(?P<room>(?:room|raum|zimmer|lab|bay|shelf|building) [\w.]*\d\w*|\d+(?:st|nd|rd|th) floor|[^\W\d_]+(?: [^\W\d_]+)?)(?=$| (?:now|[,;.()]|instead|since|from|jetzt|for))"
+    r"(?P<room>(?:room|raum|zimmer|lab|bay|shelf|building) [\w.]*\d\w*|\d+(?:st|nd|rd|th) floor|"
+    r"[^\W\d_]+(?: [^\W\d_]+)?)(?=$| (?:now|[,;.()]|instead|since|from|jetzt|for))"
 )
 # Each part of a sentence says what it says.
 _PART = re.compile(r" (?:[,;()–-]|because|weil|omdat|porque|parce que|perché|so|while|after|but|aber|maar|mais|pero) ")
@@ -76,7 +77,8 @@ _CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR, _NEW = (
     words(_TABLE[name]) for name in ("change", "no_change", "no_change_near", "new")
 )
 _NEW_WHAT = re.compile(
-    rf"\b(?:{alternatives('new')}) (?:[^\W\d_]+ )?(?:{alternatives('new_what')}|{'|'.join(sorted(ROLE_WORDS, key=len, reverse=True))})\b"
+    rf"\b(?:{alternatives('new')}) (?:[^\W\d_]+ )?(?:{alternatives('new_what')}|"
+    rf"{'|'.join(sorted(ROLE_WORDS, key=len, reverse=True))})\b"
 )
 _TOWARDS, _AWAY = (re.compile(rf"(?:^|\s)(?:{alternatives(name)}) {_ARTICLES}$") for name in ("towards", "away"))
 _HOLDS = re.compile(
@@ -202,8 +204,8 @@ def _held(part: Clause, place: re.Match[str], target: str, who: Referents) -> li
 def _moved(part: Clause, parts: list[Clause], place: re.Match[str], target: str, who: Referents) -> list[str]:
     """Whom or what a part of a sentence is about that something is said to be in now.
 
-    That is what is named last before it, with nothing else happening between the two; else what a pronoun means, or what
-    another part of the sentence is about.
+    That is what is named last before it, with nothing else happening between the two; else what a pronoun means, or
+    what another part of the sentence is about.
     """
     before = part.text[: place.start()]
     named = [(end, forms) for end, forms in named_parts(before, who) if not _is_left_name(forms, before, who)]
