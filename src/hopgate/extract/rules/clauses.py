@@ -198,27 +198,12 @@ class Clause:
         return "said"
 
 
+# "if", "whether" and "thinking about" colour all that follows, other words their own clause.
+_EVERYWHERE = words("if whether wenn falls ob si se als thinking question maybe heard rumour todo plan wishlist")
+
+
 def _doubtful(before: str, near: set[str], language: Language) -> bool:
-    # "if", "whether" and "thinking about" colour all that follows, other words their own clause.
-    everywhere = {
-        "if",
-        "whether",
-        "wenn",
-        "falls",
-        "ob",
-        "si",
-        "se",
-        "als",
-        "thinking",
-        "question",
-        "maybe",
-        "heard",
-        "rumour",
-        "todo",
-        "plan",
-        "wishlist",
-    }
-    return bool(near & language.hypothetical) or bool(set(before.split()) & everywhere & language.hypothetical)
+    return bool(near & language.hypothetical) or bool(set(before.split()) & _EVERYWHERE & language.hypothetical)
 
 
 def clauses(reading: Reading) -> Iterator[Clause]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, table, zipf
@@ -124,6 +125,7 @@ LONGEST_TEXT = 2000
 RARE, BARE = 2.5, 4.1
 
 
+@lru_cache(maxsize=32768)  # asked of the same words by survey, slots and templates
 def is_rare(word: str, code: str, limit: float) -> bool:
     """Whether a word in lower case is rare enough, in its note's language and in English, to be a name.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.candidates import Span, candidates, title
@@ -88,6 +89,7 @@ def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
     return name if is_given(first) or known.get(first) == "person" or end > 1 else ""
 
 
+@lru_cache(maxsize=16384)  # asked of every name, several times
 def person_kind(name: str) -> str:
     """Say "person" where a name has a given name or a title in front.
 
