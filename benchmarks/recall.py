@@ -1,13 +1,14 @@
 """What a recall takes, as a user makes it: `kb.recall` by words, by words and meaning, and with the graph.
 
-python benchmarks/recall.py [--sizes 2000,20000,200000] [--queries 100] [--json]
+python benchmarks/recall.py [--sizes 2000,20000,200000] [--queries 100] [--folder DIR] [--json]
 python benchmarks/recall.py --store DIRECTORY --dataset FOLDER [--json]      a store of one's own, a data set's queries
 
 A synthetic store has five facts a memory, and vectors around random centres, so that everything has neighbours; the
 query is embedded by the bundled model, which takes what it takes, and a vector of the store's space is used instead.
-The arms take turns query by query, after some that warm up. `three_to_two` is p50 with all three legs over p50 of words
-and meaning; `after_to_next` a recall right after the graph changed over the next one. The parts are timed in a second
-pass, in which every function is wrapped; parts that run beside others are counted in full.
+`--folder` keeps the filled stores for the next run. The arms take turns query by query, after some that warm up.
+`three_to_two` is p50 with all three legs over p50 of words and meaning; `after_to_next` a recall right after the graph
+changed over the next one. The parts are timed in a second pass, in which every function is wrapped; parts that run
+beside others are counted in full.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from synthetic_store import Rows, fill
 
 import hopgate
@@ -148,14 +150,14 @@ def figures(kb: KnowledgeBase, queries: Sequence[str]) -> dict[str, Any]:
 
 def after_a_change(kb: KnowledgeBase, queries: Sequence[str]) -> float:
     """How long a recall takes right after the graph changed, over the next one: the median of the ratios."""
-    ratios = []
+    ratios, there = [], len(kb)
     for number, text in enumerate(queries):
         with kb.store.transaction() as connection:
             connection.execute(
                 "WITH made AS (INSERT INTO memories (external_id, content) VALUES (%(name)s, %(name)s) RETURNING id) "
                 "INSERT INTO memory_concepts (memory_id, concept_id) SELECT made.id, c.id FROM made, "
                 "(SELECT id FROM concepts ORDER BY id LIMIT 5 OFFSET %(number)s) AS c",
-                {"name": f"new {number}", "number": number},
+                {"name": f"new {there + number}", "number": number},
             )
             version.bump(connection)
         taken = []
@@ -167,12 +169,17 @@ def after_a_change(kb: KnowledgeBase, queries: Sequence[str]) -> float:
     return round(statistics.median(ratios[1:]), 3)
 
 
-def synthetic(size: int, count: int, dimension: int) -> dict[str, Any]:
-    """Fill a store of so many memories, and ask it."""
-    with tempfile.TemporaryDirectory() as folder, hopgate.open(Path(folder) / "store") as kb:
+def synthetic(size: int, count: int, dimension: int, folder: Path) -> dict[str, Any]:
+    """Fill a store of so many memories where there is none yet, and ask it."""
+    store, asked = folder / f"{size}-{dimension}", folder / f"{size}-{dimension}.npz"
+    with hopgate.open(store) as kb:
         start = time.perf_counter()
-        queries = fill(kb, size, dimension=dimension, queries=count)
+        if not asked.exists():
+            made = fill(kb, size, dimension=dimension, queries=count)
+            np.savez(asked, texts=np.array(list(made)), vectors=np.array(list(made.values())))
         filled = time.perf_counter() - start
+        with np.load(asked) as kept:
+            queries = dict(zip(kept["texts"].tolist()[:count], kept["vectors"], strict=False))
         kb._pipeline = run_legs.RecallPipeline(kb.store, GivenVectors(queries), kb.graph_leg, kb._workers)
         found = figures(kb, list(queries))
         after = after_a_change(kb, list(queries)[:20])
@@ -193,6 +200,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="2000,20000")
     parser.add_argument("--dimension", type=int, default=384)
     parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("--store", type=Path)
     parser.add_argument("--dataset", type=Path)
     parser.add_argument("--json", action="store_true")
@@ -201,7 +209,9 @@ def main() -> None:
         results = [of_store(options.store, options.dataset, options.queries)]
     else:
         sizes = [int(size) for size in options.sizes.split(",")]
-        results = [synthetic(size, options.queries, options.dimension) for size in sizes]
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = options.folder or Path(temporary)
+            results = [synthetic(size, options.queries, options.dimension, folder) for size in sizes]
     if options.json:
         ratios = {str(found["memories"]): found["three_to_two"] for found in results}
         print(json.dumps({"queries": options.queries, "sizes": results, "three_to_two": ratios}))

@@ -1,13 +1,14 @@
 """What a memory costs, part by part, measured at several sizes; and what that says about sizes nobody has here.
 
-python benchmarks/scale.py [--sizes 10000,100000] [--queries 30] [--json]
+python benchmarks/scale.py [--sizes 10000,100000] [--queries 30] [--no-vectors] [--json]
 python benchmarks/scale.py --parts 16 [--sizes 100000] [--scopes 16] [--dimension 384] [--queries 200] [--json]
 
 Stores are those of `grown_store`: notes of four names and three facts, a real build, vectors drawn at random. For each
 size: bytes a memory by part, as PostgreSQL counts them; seconds of load, build and vectors; bytes of the walk's matrix
-and seconds until it is loaded; p50 and p95 of a recall with all three legs. Then for 1 M, 100 M and 10 B: what is
-linear is taken from the slope between the two largest sizes. docs/scale.md says what else is assumed. With `--parts` it
-is asked instead what a recall within one scope takes on one table and in parts (`scoped_recall`).
+and seconds until it is loaded; p50 and p95 of a recall with all three legs, or without vectors by words and the graph.
+Then for 1 M, 100 M and 10 B: what is linear is taken from the slope between the two largest sizes. docs/scale.md says
+what else is assumed. With `--parts` it is asked instead what a recall within one scope takes on one table and in parts
+(`scoped_recall`).
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ def main() -> None:
     parser.add_argument("--parts", type=int)
     parser.add_argument("--scopes", type=int, default=16)
     parser.add_argument("--dimension", type=int, default=384)
+    parser.add_argument("--no-vectors", action="store_true")
     parser.add_argument("--folder", type=Path, help="where the stores are made, and removed")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -83,7 +85,7 @@ def main() -> None:
     measured = {}
     for size in sizes:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder, hopgate.open(Path(folder) / "store") as kb:
-            measured[size] = measure(kb, size, options.queries)
+            measured[size] = measure(kb, size, options.queries, embedded=not options.no_vectors)
     result = {"measured": measured, "extrapolated": {target: extrapolated(measured, target) for target in TARGETS}}
     if options.json:
         print(json.dumps(result))
@@ -105,11 +107,11 @@ def show(found: dict[str, Any]) -> None:
             print(f"  {name:38} {value:>16,}")
 
 
-def measure(kb: KnowledgeBase, size: int, queries: int) -> dict[str, Any]:
+def measure(kb: KnowledgeBase, size: int, queries: int, *, embedded: bool) -> dict[str, Any]:
     """Fill a store and look at it."""
     load = os.getloadavg()[0]
     world = World()
-    seconds = fill(kb, world, size)
+    seconds = fill(kb, world, size, embedded=embedded)
     with kb.store.transaction() as connection:
         parts = {}
         for part, statement in PARTS.items():
@@ -123,10 +125,11 @@ def measure(kb: KnowledgeBase, size: int, queries: int) -> dict[str, Any]:
     held = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
     times = []
     pick = random.Random(1)
+    legs = ("lexical", "dense", "graph") if embedded else ("lexical", "graph")
     for number in range(queries + 5):
         memory = world.memory(pick.randrange(size))
         began = time.perf_counter()
-        kb.recall(f"where does {' '.join(memory.text.split()[:3])} live?")
+        kb.recall(f"where does {' '.join(memory.text.split()[:3])} live?", legs=legs)
         if number >= 5:
             times.append(1000 * (time.perf_counter() - began))
     ranked = sorted(times)

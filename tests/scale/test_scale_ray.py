@@ -31,8 +31,11 @@ from hopgate.eval.gate.run import gate_store
 from hopgate.eval.gate.saved import saved_fingerprint
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.rules.phrases import Phrases
 from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
 from hopgate.scale.engine import Engine
+from hopgate.scale.ray_pool import RayPool
 from hopgate.scale.ray_session import cluster_workers, ray_session, spans_machines
 from hopgate.scale.tasks import tasks
 from hopgate.store.server.pid_file import pid_of
@@ -166,6 +169,21 @@ def test_a_database_that_is_killed_in_the_middle_is_waited_for(
         with kb.store.transaction() as connection:
             assert broken(connection) == {}
             assert digest(connection) == _digest(other)
+
+
+def test_a_database_that_workers_wait_for_is_started_though_nobody_else_needs_it(
+    cluster: Any, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    with hopgate.open(tmp_path / "store") as kb:
+        pool = RayPool(ray, Engine("ray", workers=1), 1, kb.store, endpoint.spec, Phrases())
+        try:
+            postmaster = pid_of(tmp_path / "store" / "pg")
+            os.kill(postmaster, signal.SIGKILL)
+            (made,) = pool.each("embedded", [(Memory("m1", "The key is in the shed."),)])
+        finally:
+            pool.close()
+        assert set(made.vectors) == {"m1"}
+        assert pid_of(tmp_path / "store" / "pg") not in (0, postmaster)
 
 
 def test_a_gate_on_a_cluster_gives_the_verdict_of_one_process_bit_for_bit(

@@ -7,12 +7,13 @@ to disks. What is left of a pipeline then is a window of questions to a pool of 
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, LostServerError
 from hopgate.redact import redacted
 from hopgate.scale.embedded_texts import EmbeddedTexts
 from hopgate.scale.lost_items import halves, in_place_of
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 RETRIES = 2
 # Seconds that workers may take to start: on a busy machine a minute.
 START_S = 300
+# Seconds after which is looked whether the database is up that workers may be waiting for.
+LOOK_S = 3.0
 # So many memories in a row that workers die over are not at fault.
 PATIENCE = 10
 
@@ -135,6 +138,7 @@ class RayPool:
         """Wait for an answer; where workers die over an item, its halves are asked, and the one at fault given up."""
         errors = self._ray.exceptions
         try:
+            self._wait(asked)
             answer = self._ray.get(asked)
             self._given_up = 0
             yield answer
@@ -162,6 +166,15 @@ class RayPool:
             yield sum(answers[1:], answers[0])
         else:
             yield from answers
+
+    def _wait(self, asked: Any) -> None:
+        """Wait for an answer, and meanwhile start a server of the store's own again that died.
+
+        Workers wait for the database, but only the process that opened the store can start it.
+        """
+        while not self._ray.wait([asked], timeout=LOOK_S)[0]:
+            with contextlib.suppress(LostServerError):
+                self._store.run(lambda connection: connection.execute("SELECT 1"))
 
     def close(self) -> None:
         """Let the actors go."""

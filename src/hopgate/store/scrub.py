@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, LiteralString
 
 from psycopg import errors
 
-from hopgate.store import connect
+from hopgate.store import connect, index_memory
 from hopgate.store.partition import layout
 from hopgate.store.schema import place
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # The tables that hopgate reads and writes; an owner's others are left alone. One in parts has samples of its own, and
 # its rows are in the parts.
 _TABLES = (
-    f"SELECT c.oid::regclass::text, c.relkind = 'p' FROM pg_class c WHERE c.relkind IN ('r', 'p') "
+    f"SELECT c.oid::regclass::text, c.relkind = 'p', EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid "
+    f"AND attname = 'embedding' AND NOT attisdropped) FROM pg_class c WHERE c.relkind IN ('r', 'p') "
     f"AND ({place.IS_OWN}) AND pg_has_role(c.relowner, 'USAGE') ORDER BY 2, 1"
 )
 BEYOND = (
@@ -58,8 +59,13 @@ def scrub(store: Store) -> Scrubbed:
             if layout.run_state(connection) is not None:
                 left.append("a copy that hopgate db partition did not finish: go on with it, or give it up with --undo")
         connection.autocommit = True
-        for table, in_parts in tables:
-            connection.execute(f"ANALYZE {table}" if in_parts else f"VACUUM (FULL, ANALYZE) {table}")
+        for table, in_parts, embedded in tables:
+            statement = f"ANALYZE {table}" if in_parts else f"VACUUM (FULL, ANALYZE) {table}"
+            if embedded and not in_parts:
+                # Its indexes are built anew.
+                index_memory.build(connection, table, statement)
+            else:
+                connection.execute(statement)
         done.append(f"{len(tables)} tables were written anew, with their statistics")
         for what, statements in (
             ("the planner's statistics were written anew", ("VACUUM FULL pg_statistic",)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store import index_memory
 from hopgate.store.partition import layout
 from hopgate.store.vectors import INDEX, PASSAGE_INDEX
 
@@ -26,8 +27,6 @@ def build_index(connection: Connection[Any], path: str = "") -> None:
     row = connection.execute("SELECT pg_try_advisory_lock(hashtext('hopgate hnsw'))").fetchone()
     if not (row and row[0]):
         return
-    # The build is several times slower once the graph no longer fits; 200,000 vectors of 384 halves take about 300 MB.
-    connection.execute("SET maintenance_work_mem = '1GB'")
     if path:
         connection.execute(f"SET search_path = {path}")
     # The passages' first: whether there is an index is asked of the memories'.
@@ -42,10 +41,14 @@ def build_index(connection: Connection[Any], path: str = "") -> None:
             connection.execute(f"ALTER INDEX {INDEX} ATTACH PARTITION {of_part}")
     else:
         _build_concurrently(connection, INDEX, "memories")
-    connection.execute("RESET maintenance_work_mem; RESET search_path")
+    connection.execute("RESET search_path")
     connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")
 
 
 def _build_concurrently(connection: Connection[Any], index: str, table: str) -> None:
-    connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index}")
-    connection.execute(f"CREATE INDEX CONCURRENTLY {index} ON {table} USING {_HNSW}")
+    index_memory.build(
+        connection,
+        table,
+        f"DROP INDEX CONCURRENTLY IF EXISTS {index}",
+        f"CREATE INDEX CONCURRENTLY {index} ON {table} USING {_HNSW}",
+    )

@@ -41,35 +41,44 @@ def scope_neighbourhood(
     """Draw a concept with what the scopes' edges reach from it, some concepts, or the largest ones."""
     ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
     own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
-    concepts = {one.id: one for one in listed_concepts(own, scope_rows.memory_counts(connection, ids))}
+    concepts = listed_concepts(own, scope_rows.memory_counts(connection, ids))
+    # A concept goes here by its place among those that the scopes' memories mention: by its id, a number of the whole
+    # store, other scopes would decide what of equal weight there is room for.
+    place = {one.id: at for at, one in enumerate(concepts)}
     weights: dict[tuple[int, int, str], float] = defaultdict(float)
     for edge in own.edges:
-        weights[edge.row.src_id, edge.row.dst_id, edge.relation] += edge.row.weight
+        if edge.row.src_id in place and edge.row.dst_id in place:
+            weights[place[edge.row.src_id], place[edge.row.dst_id], edge.relation] += edge.row.weight
+    now = as_of is None and known_at is None
     if concept_id is not None:
-        if concept_id not in concepts:
+        if concept_id not in place:
             raise HopgateError(f"there is no concept {concept_id}")
-        chosen, left_out = rings(weights, concept_id, depth=depth, limit=limit)
-        if as_of is None and known_at is None:
-            together = scope_rows.company(connection, concept_id, ids)
+        chosen, left_out = rings(weights, place[concept_id], depth=depth, limit=limit)
+        if now:
+            company = scope_rows.company(connection, concept_id, ids)
+            together = {place[key]: count for key, count in company.items() if key in place}
             # Rare company first, as in `view_rows.beside`, by these scopes' own counts.
             others = sorted(
-                (key for key in together if key in concepts and key not in chosen),
-                key=lambda key: (-together[key] / max(1, concepts[key].memory_count) ** 0.5, key),
+                together.keys() - chosen,
+                key=lambda at: (-together[at] / max(1, concepts[at].memory_count) ** 0.5, at),
             )
             chosen += others[: min(COMPANY, limit - len(chosen))]
     else:
-        order = sorted(concepts, key=lambda key: -concepts[key].memory_count) if among is None else among
-        there = [key for key in order if key in concepts]
+        by_size = sorted(range(len(concepts)), key=lambda at: (-concepts[at].memory_count, at))
+        there = by_size if among is None else [place[key] for key in among if key in place]
         chosen, left_out = there[:limit], max(0, len(there) - limit)
     drawn = [(*pair, weight) for pair, weight in weights.items() if {*pair[:2]} <= {*chosen}]
     drawn.sort(key=lambda row: (-row[3], row[:3]))
     small = len(chosen) <= TOGETHER_UP_TO
-    edges = [DrawnEdge(*row) for row in (drawn if small else drawn[: EDGES_EACH * len(chosen)])]
+    edges = [DrawnEdge(concepts[one].id, concepts[two].id, relation, weight) for one, two, relation, weight in drawn]
+    edges = edges if small else edges[: EDGES_EACH * len(chosen)]
     left = len(drawn) - len(edges)
-    if small and as_of is None and known_at is None:
-        edges = with_company(edges, view_rows.together(connection, chosen, limit=3 * len(chosen), memory_ids=ids))
+    if small and now:
+        pairs = view_rows.together(connection, [concepts[at].id for at in chosen], memory_ids=ids)
+        pairs.sort(key=lambda row: (-row[2], sorted((place[row[0]], place[row[1]]))))
+        edges = with_company(edges, pairs[: 3 * len(chosen)])
     last = scope_rows.last_memories(connection, ids)
-    nodes = (concepts[key] for key in chosen)
+    nodes = (concepts[at] for at in chosen)
     return Neighbourhood(
         tuple(DrawnConcept(one.id, one.name, one.kind, one.memory_count, last.get(one.id)) for one in nodes),
         tuple(edges),

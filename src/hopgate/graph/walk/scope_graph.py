@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -144,11 +144,20 @@ def scope_graph(
     ]
     own = ScopeGraph(names, ())
     number = {concept: place for place, concept in enumerate(own.concept_ids)}
+    # As the memories mention their ends: facts come in an order in which the ids of others have a part.
+    edges.sort(key=lambda edge: _own_order(edge, number))
     for source, target in inside_links(own.index, [(name.name, number[name.concept_id]) for name in names]):
         ends = own.concept_ids[source], own.concept_ids[target]
         row = EdgeRow(*ends, NAME_INSIDE, INSIDE_WEIGHT, None, None, ALWAYS, None, ())
         edges.append(OwnEdge(row, NAME_INSIDE, next(below)))
     return ScopeGraph(names, tuple(edges))
+
+
+def _own_order(edge: OwnEdge, number: Mapping[int, int]) -> tuple[Any, ...]:
+    row = edge.row
+    begins = row.valid_from.timestamp() if row.valid_from else float("-inf")
+    ends = number.get(row.src_id, len(number)), number.get(row.dst_id, len(number))
+    return *ends, edge.relation, begins, row.recorded_at, row.weight, row.evidence
 
 
 def _visible(row: EdgeRow, as_of: datetime | None, known_at: datetime | None) -> bool:

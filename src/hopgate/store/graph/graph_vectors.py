@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from hopgate.store import vectors
+from hopgate.store import index_memory, vectors
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
@@ -124,11 +124,12 @@ def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(
         return
     # Building one lets nobody write: not in the middle of somebody's change of several tables.
     name_rows.lock(connection)
-    connection.execute("SET LOCAL maintenance_work_mem = '1GB'")
     for table in due:
-        connection.execute(
+        index_memory.build(
+            connection,
+            table,
             f"CREATE INDEX IF NOT EXISTS {_INDEXES[table]} ON {table} USING hnsw (embedding halfvec_cosine_ops) "
-            "WITH (m = 16, ef_construction = 64)"
+            "WITH (m = 16, ef_construction = 64)",
         )
     # So that rows without a vector are found without reading all that have one.
     for table in _INDEXES:

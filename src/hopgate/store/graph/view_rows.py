@@ -86,7 +86,11 @@ def edges(
 
 
 def together(
-    connection: Connection[Any], concept_ids: Sequence[int], *, limit: int, memory_ids: Sequence[int] | None = None
+    connection: Connection[Any],
+    concept_ids: Sequence[int],
+    *,
+    limit: int | None = None,
+    memory_ids: Sequence[int] | None = None,
 ) -> list[tuple[int, int, float]]:
     """Pairs of these concepts that the same memories, all or these, talk about, with how many, the most first."""
     among = "" if memory_ids is None else "AND a.memory_id = ANY(%(memories)s) "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from hopgate.errors import HopgateError
-from hopgate.store import connect
+from hopgate.store import connect, index_memory
 from hopgate.store.partition import copy_rows, layout, next_table, swap
 from hopgate.store.partition.layout import KEYS
 from hopgate.store.schema import place
@@ -98,7 +98,7 @@ def merge_at_once(connection: Connection[Any]) -> None:
     next_table.make(connection, 1)
     copy_rows.copy(connection, None)
     for statement in next_table.missing_indexes(connection, 1):
-        connection.execute(statement)
+        _index(connection, statement)
     swap.swap(connection, 1)
     swap.validate(connection)
 
@@ -127,11 +127,19 @@ def _fill(connection: Connection[Any], parts: int, progress: Progress | None) ->
         missing = next_table.missing_indexes(connection, parts)
     for statement in missing:
         with _committed(connection):
-            connection.execute(statement)
+            _index(connection, statement)
     # What came while the indexes were built, so that little is left for the swap.
     with _committed(connection):
         copy_rows.hold(connection)
         return copied + copy_rows.copy(connection, copy_rows.BATCH)
+
+
+def _index(connection: Connection[Any], statement: str) -> None:
+    """Make an index of the copy."""
+    if "USING hnsw" in statement:
+        index_memory.build(connection, layout.NEXT, statement)
+    else:
+        connection.execute(statement)
 
 
 @contextlib.contextmanager
@@ -149,8 +157,6 @@ def _alone(store: Store) -> Iterator[Connection[Any]]:
                 ) from None
             if path := place.search_path(connection):
                 connection.execute(f"SET search_path = {path}")
-            # An index over vectors is several times slower to build once it no longer fits.
-            connection.execute("SET maintenance_work_mem = '1GB'")
         try:
             yield connection
         finally:

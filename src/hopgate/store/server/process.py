@@ -36,6 +36,10 @@ SOCKET_NAME = ".s.PGSQL.5432"
 # How long the children of a killed server may take to notice; they poll every few seconds at worst.
 ORPHANS_GONE_S = 15
 
+# An index is built by workers in shared memory, up to a gigabyte and more; Docker gives 64 MB.
+SHARED_MEMORY = Path("/dev/shm")
+LEAST_SHARED = 1 << 30
+
 # What a server says that has no connection left.
 FULL = ("too many clients already", "remaining connection slots are reserved")
 
@@ -219,7 +223,7 @@ def _start(directory: Path) -> None:
         _make_private_folder(sockets)
     log = cluster / SERVER_LOG
     # In its own folder by a relative name: as root the server's user may not pass through the folders above.
-    options = {**SETTINGS, "unix_socket_directories": "." if sockets == cluster else str(sockets)}
+    options = {**SETTINGS, **_shared_memory(), "unix_socket_directories": "." if sockets == cluster else str(sockets)}
     quoted = " ".join(f"-c {name}={shlex.quote(value)}" for name, value in options.items())
     arguments = ("-D", binaries.HERE, "-l", SERVER_LOG, "-w", "-t", "60", "-o", quoted, "start")
     deadline = time.monotonic() + ORPHANS_GONE_S
@@ -235,6 +239,16 @@ def _start(directory: Path) -> None:
         if not shutting_down or time.monotonic() > deadline:
             raise failure(directory, output or done.stderr)
         time.sleep(0.2)
+
+
+def _shared_memory() -> dict[str, str]:
+    """Let the server's workers share memory by files where the system has little to share, as a container has."""
+    try:
+        room = os.statvfs(SHARED_MEMORY)
+    except OSError:
+        return {}
+    enough = room.f_blocks * room.f_frsize >= LEAST_SHARED
+    return {} if enough else {"dynamic_shared_memory_type": "mmap"}
 
 
 def _make_private_folder(folder: Path) -> None:
