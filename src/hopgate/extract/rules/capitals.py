@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Collection
 from functools import lru_cache
 
-from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, zipf
+from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, table, zipf
 from hopgate.extract.rules.words import words
 
 # Sentences of a short text drop their articles ("Rack would be nicer"), so that a capital at their start says little;
@@ -23,12 +23,18 @@ _TO_PLACES = frozenset(("in", "nach", "aus", "bei", "von", "an", "mit", "für"))
 # A rarer word than this may be a name where it does what names do: zipf.
 _SUBJECT = 4.4
 _ADVERBS = frozenset(["now", "still", "also", "currently", "again", "already", "jetzt", "noch"])
+# What somebody did to a thing opens a note: "Rebuilt Nextcloud on basalt".
+_DOING = frozenset(
+    form.split("_")[0]
+    for name in ("moved", "installed", "replaced", "dropped", "handed")
+    for form in table("verbs")[name].split()
+)
 _NAME_VERBS = words(
     """
     replaces reports hosts runs moved migrated lives works joined joins leads heads manages married owns says said
     told asked tourne habite travaille vive trabaja läuft draait woont werkt lavora abita gira wohnt arbeitet
     wants called came went loves hates sent brought knows thinks lived worked handed took left quit switched relocated
-    started passed gave stepped retired replaced took tourne zog wechselte
+    started passed gave stepped retired replaced took tourne zog wechselte sits stands stays listens serves resides
     """
 )
 _NAME_PARTICIPLES = words(
@@ -45,7 +51,7 @@ _TO_TOWNS, _NO_TOWN = (
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
 _REMARKS = words(
     "todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka vm vms vps lxc pc pcs ram ssd "
-    "hdd cpu"
+    "hdd cpu api vpn ui db tv mot"
 )
 _REPLACING = words("ersetzt abgelöst umgestiegen gewechselt statt anstatt")
 _THROUGH = frozenset(("durch", "statt", "anstatt"))
@@ -123,7 +129,8 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
                 changed[at] = "w"
     if code == "de" and ("zu" in lower or "von" in lower):
         for at, word in enumerate(lower):
-            if word == "zu" or (word == "von" and at > 1 and lower[at - 2] in _HEADS):
+            named = at + 1 < len(lower) and lower[at + 1].rstrip(".") in language.kin  # "Nordlicht von Frau Albers"
+            if word == "zu" or (word == "von" and ((at > 1 and lower[at - 2] in _HEADS) or named)):
                 changed[at] = "s"
     if _JOINING & set(lower):
         for at in range(1, len(changed) - 1):
@@ -152,7 +159,7 @@ def _elsewhere(  # noqa: PLR0911
     word = lower[at].replace("’", "'").removesuffix("'s")
     if not starts:
         return word not in language.function or marks[at + 1 : at + 2] in ("U", "P")
-    if word in language.openers or word in language.function:
+    if word in language.openers or word in language.function or word in _DOING:
         return False
     follows = marks[at + 1 : at + 2]
     if is_given(word) or word in KIN:

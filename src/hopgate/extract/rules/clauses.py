@@ -42,8 +42,21 @@ _PASSING = re.compile(
     r"nights?|months?)\b|"
     r" (?:just |only )?for (?:an? |the |some )?(?:test|tests|testing|trial|try|bit|while|demo|moment|sec)\b|"
     r" (?:just |only )?to (?:test|try|check|compare|see|debug|play)\b|"
+    r" (?:, )?(?:while|whilst|solange|pendant que|mientras|terwijl|mentre) |"
     r" (?:, )?(?:and|but|then)(?: then)?(?: [^\W\d_]+){0,2} back (?:to|on|onto|in) (?:the )?⟨|"
     r" für (?:ein|eine|zwei|drei|paar) )"
+)
+# Who is not named is nobody of ours: "someone on the forum moved gitea to oak".
+_SOMEBODY = words("someone somebody anyone people folks jemand quelqu'un alguien iemand qualcuno")
+# "a second pi-hole runs on aspen", "copies of the passports are in the desk".
+_ANOTHER = re.compile(
+    r"\b(?:second|third|another|additional|extra|spare|other|backup|test|staging|dev|zweite[rs]?|weitere[rs]?|deuxième|autre|"
+    r"segund[oa]|otr[oa]|tweede|andere|second[oa]|altr[oa])(?: (?:the|my|our|his|her|their|le|la|el|het))? $|"
+    r"\ban? (?:[^\W\d_]+ )?$"
+)
+_COPIES_OF = re.compile(r"\b(?:of|von|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
+_OF_IT = re.compile(
+    r"(?<!deadline )(?<!date )(?<!price )(?<!cost )(?<!rent )(?<!fee )\bof (?:(?:the|my|our|his|her|their) )?$"
 )
 # "…, but she laughed and said no".
 _TAKEN_BACK = re.compile(
@@ -120,9 +133,18 @@ class Clause:
         said = self.text[start:end]
         return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
 
-    def is_beside(self, start: int, end: int) -> bool:
+    def is_beside(self, start: int, end: int, subject: int) -> bool:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
-        return bool(_BESIDE.search(self.text, start, end) or _TOO.match(self.text, end))
+        return bool(
+            _BESIDE.search(self.text, start, end)
+            or _TOO.match(self.text, end)
+            or _ANOTHER.search(self.text[:subject])
+            or _COPIES_OF.search(self.text[:start])
+        )
+
+    def is_of_another(self, start: int) -> bool:
+        """Whether a match is about something of its subject: "the presentation of the report was moved"."""
+        return bool(_OF_IT.search(self.text[:start]))
 
     def is_taken_back(self, end: int = 0) -> bool:
         """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""
@@ -171,7 +193,8 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
         return "not"
     found = set(near.split())
     if (
-        found & language.negated
+        not _SOMEBODY.isdisjoint(text[begin:start].split())
+        or found & language.negated
         or any(word.endswith("n't") for word in found)
         or _doubtful(text[:end], found, language)
     ):
@@ -179,27 +202,12 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
     return "said"
 
 
+# "if", "whether" and "thinking about" colour all that follows, other words their own clause.
+_EVERYWHERE = words("if whether wenn falls ob si se als thinking question maybe heard rumour todo plan wishlist")
+
+
 def _doubtful(before: str, near: set[str], language: Language) -> bool:
-    # "if", "whether" and "thinking about" colour all that follows, other words their own clause.
-    everywhere = {
-        "if",
-        "whether",
-        "wenn",
-        "falls",
-        "ob",
-        "si",
-        "se",
-        "als",
-        "thinking",
-        "question",
-        "maybe",
-        "heard",
-        "rumour",
-        "todo",
-        "plan",
-        "wishlist",
-    }
-    return bool(near & language.hypothetical) or bool(set(before.split()) & everywhere & language.hypothetical)
+    return bool(near & language.hypothetical) or bool(set(before.split()) & _EVERYWHERE & language.hypothetical)
 
 
 def clauses(reading: Reading) -> Iterator[Clause]:
@@ -237,22 +245,23 @@ def clauses(reading: Reading) -> Iterator[Clause]:
                 yield Clause(plainly(" ".join(parts)), reading, not over and "?" in tokens[at], first)
             parts, first = [], number
         else:
-            parts.extend(_words(reading.lower[at]))
+            word = reading.lower[at]
+            if "'" in word or "’" in word:
+                parts.extend(_words(word))
+            else:
+                parts.append(word)
         at += 1
 
 
+_PRONOUNS = words("i we they you he she it")
+
+
 def _words(word: str) -> tuple[str, ...]:
-    """A token's words: "she's" is two."""
-    if word.endswith(("'s", "’s", "'m", "’m")) and word[:-2] in ("he", "she", "it", "that", "i", "there"):
-        return word[:-2], "'" + word[-1]
-    if word.endswith(("'ve", "’ve", "'ll", "’ll", "'re", "’re")) and word[:-3] in (
-        "i",
-        "we",
-        "they",
-        "you",
-        "he",
-        "she",
-        "it",
-    ):
+    """A token's words: "she's" and "club's" are two."""
+    if word.endswith(("'s", "’s")) and len(word) > 2:
+        return word[:-2], "'s"
+    if word.endswith(("'m", "’m")) and word[:-2] == "i":
+        return "i", "'m"
+    if word.endswith(("'ve", "’ve", "'ll", "’ll", "'re", "’re")) and word[:-3] in _PRONOUNS:
         return word[:-3], "'" + word[-2:]
     return (word,)

@@ -22,7 +22,7 @@ _UNTIL = re.compile(
 _RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
 
 
-def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[str | None, str | None]:  # noqa: PLR0911
+def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[str | None, str | None]:  # noqa: PLR0911, PLR0912
     """Read the dates of a match: inside it, right after it, or at the start of its sentence.
 
     Returns
@@ -50,6 +50,9 @@ def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[
         if len(between.split()) <= _NEAR and not _BREAK.search(" " + open_ended + " "):
             if len(after) > 1 and text[date_end : after[1][0]].strip() in _RANGE:
                 return iso, after[1][2]
+            own = between[:1] != "," or not _UNTIL.search(open_ended) or _UNTIL.match(open_ended)
+            if not own:
+                return None, None  # "…, change freeze until January"
             if _UNTIL.search(open_ended) or (not open_ended and _UNTIL.search(text[start:end].strip())):
                 return None, iso
             if between[:1] in ("", "(") or _is_at(clause, open_ended) or _SINCE.search(open_ended):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.needed_texts import Needs, may_match, needed_texts
@@ -22,7 +23,7 @@ _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
     "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
-    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|up|down|over|out|off|went|goes|gone|got|get|gets|fue|had|new|wurde|wurden|hat|haben|wird|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes"
+    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|up|down|over|out|off|went|goes|gone|got|get|gets|fue|had|new|wurde|wurden|hat|haben|wird|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes|ahora|maintenant|désormais|adesso|nun|inzwischen|mittlerweile|inmiddels|voortaan|seit|sinds|depuis|desde|finally|changed|switched|swapped|moved"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
@@ -56,9 +57,11 @@ def _not_after(phrases: str) -> str:
 _NOT_AFTER = _not_after(_PREPOSITIONS)
 # Encoded sentences are words with one space between: patterns begin where a word does.
 _START = r"(?<!\S)"
+# Rooms that have a number.
+_NUMBERED = r"(?:room|raum|zimmer|salle|sala|lab|bay|shelf|building) [\w.]*\d\w*|\d+(?:st|nd|rd|th) floor"
 _MACROS = {
     "{SC}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|(?:{_PRONOUNS})(?= |$)|{_COMMON})",
-    "{OC}": rf"{_START}(?P<o>{_NAMES}|(?: ?\b{_WORD}){{1,2}})",
+    "{OC}": rf"{_START}(?P<o>{_NAMES}|{_NUMBERED}|(?: ?\b{_WORD}){{1,2}})",
     "{S}": rf"{_START}(?P<s>{_NOT_AFTER}{_NAMES}|\b(?:{_PRONOUNS})(?= ))",
     "{O}": rf"{_START}(?P<o>{_NAMES}|\b(?:her|him|he|she|ihr|ihm|elle|ella|lei|zij|hij)\b)",
     "{A}": rf"{_START}(?P<a>{_ONE}|⟪\d+⟫)",
@@ -74,6 +77,7 @@ _MACROS = {
     r"sont|es|è|sono|was|werd) )?",
     "{is}": r"(?:is|are|ist|sind|est|es|è|heißt|heet|:|is called|is named|used to be|was|"
     r"se llama|s'appelle|became|wird)",
+    "{new}": r"(?:(?:new|neue[nrs]?|nouvel|nouvelle|nouveau|nuevo|nueva|nieuwe|nuovo|nuova|current) )?",
     "{of}": r"(?:of|for|von|vom|de|del|du|di|van|in)",
     "{off}": r"(?:away |over |across )?(?:from|off of|off|out of)",
     "{onto}": r"(?:over |across |back |up |down |out )?(?:to|onto|on to|into|on)",
@@ -102,9 +106,13 @@ _VERBS = {
 _CLASS = re.compile(r"\{(" + "|".join(_VERBS) + r")\}")
 
 
+# "is now", wherever a pattern has "is".
+_IS = re.compile(r"(?<= )(is|are|\(\?:is\|:\)|\(\?:is\|are\)) (?!\{adv\}|\(\?:now|no longer|out)")
+
+
 def _with_verbs(raw: str) -> str:
-    """Write out the classes of verbs that a pattern names."""
-    return _CLASS.sub(lambda name: _VERBS[name[1]], raw)
+    """Write out the classes of verbs that a pattern names, and let "now" follow what is."""
+    return _CLASS.sub(lambda name: _VERBS[name[1]], _IS.sub(r"\1 {adv}", raw))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +128,14 @@ class FactTable:
     """The table of patterns by the words that make them worth trying; each is compiled when it first is."""
 
     def __init__(self) -> None:
-        rows = table("facts")
+        rows, frames = table("facts"), table("frames")
         self.single_valued = tuple(name for name, row in rows.items() if row.get("single"))
         self.relations = frozenset(rows) - {"move", "before"}
         # A move says more than the relation it ends in, so it is read first.
         order = ("move", *(name for name in rows if name not in ("move", *_LAST)), *_LAST)
-        self._raw = [(name, _with_verbs(raw)) for name in order for raw in rows[name]["patterns"]]
+        self._raw = [
+            (name, _with_verbs(raw)) for name in order for raw in (*rows[name]["patterns"], *_framed(frames, name))
+        ]
         self._holds = [_holds(raw) for _, raw in self._raw]
         self._checks: list[tuple[frozenset[str], ...]] = []
         self._compiled: dict[int, FactPattern] = {}
@@ -161,6 +171,15 @@ class FactTable:
             pattern = self._compiled[number]
             if may_match(pattern.needs, text):
                 yield pattern
+
+
+def _framed(frames: dict[str, Any], relation: str) -> Iterator[str]:
+    """The frames of `tables/frames.toml` with a relation's nouns."""
+    row = frames.get(relation)
+    if row:
+        nouns = "|".join(form.replace("_", " ") for form in sorted(row["nouns"].split(), key=len, reverse=True))
+        marks = "".join(f"(?P<{mark}>)" for mark in row.get("markers", "").split())
+        yield from (marks + frame.replace("{N}", f"(?:{nouns})") for frame in frames["frames"])
 
 
 def _holds(raw: str) -> str:

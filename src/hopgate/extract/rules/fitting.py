@@ -7,10 +7,15 @@ import re
 from hopgate.extract.rules.clauses import TEAMS, Clause
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.referents import Referents
+from hopgate.extract.rules.subjects import KINSHIP
 
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
 _LED = re.compile(
-    r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream)\b|.*\b(?:team|project|group|choir|club)$", re.I
+    r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream|Abteilung|Department|Gruppe|Verein)\b|"
+    r".*\b(?:team|teams|project|group|choir|club|department|dept|office|committee|council|paper|magazine|newsletter|"
+    r"society|association|branch|division|unit|section|squad|crew|band|orchestra|board|programme|program|initiative|"
+    r"workshop|course|class|chapter|guild|abteilung|gruppe|verein|chor|büro|équipe|équipo|equipo|projet|proyecto|under-\d+s)$",
+    re.I,
 )
 
 
@@ -19,7 +24,11 @@ _SETTLES = re.compile(
     r"\b(?:lived|lives|mov(?:ed|es)|relocat(?:ed|es)|resettled|rehomed|emigrated|umgezogen|gezogen|zog|verhuisd|verhuisde|"
     r"déménagée?|mudado|mudó|trasferit[oa]|trasladado|trasladó)\b"
 )
-_TAKES_JOB = re.compile(r"\b(?:works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")
+# "works at Zara": a shop may have a person's name.
+_WORKS_AT = re.compile(
+    r"\b(?:works?|working|arbeitet|trabaja|werkt|employer is) (?:now |jetzt |ahora |nu )?(?:at|bei|en|bij|⟨)"
+)
+_TAKES_JOB = re.compile(r"\b(?:moved on to|works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")
 _CHANGES_JOB = re.compile(r"\b(?:transferred|switched|changed|gewechselt|wechselte?|overgestapt)\b")
 # Who moves to a name in capitals may be moving to a tool: "the team moved to Zulip".
 _GROUPS = re.compile(r"(?:team|group|company|crew|class|family|conversation|discussion|everyone|everybody|project)$")
@@ -32,6 +41,33 @@ _BOSS = re.compile(
 )
 # "Ann instead of Bea" says nothing of what changed between the two.
 _INSTEAD = re.compile(r"\b(?:instead of|rather than|statt|anstatt)\b|->|→")
+
+
+def is_team(name: str) -> bool:
+    """Whether a name is that of people who own something together.
+
+    Examples
+    --------
+    >>> is_team("Team Heron"), is_team("Digital Team"), is_team("IT Services"), is_team("Heron")
+    (True, True, True, False)
+    """
+    return name.startswith(TEAMS) or bool(_TEAM.search(name))
+
+
+def is_kin(subject: str, text: str) -> bool:
+    """Whether a common noun is somebody of ours: "my sister lives in Norwich".
+
+    Examples
+    --------
+    >>> is_kin("sister", "my sister lives in ⟨0⟩"), is_kin("sister", "⟨0⟩ 's sister lives in ⟨1⟩")
+    (True, False)
+    """
+    return subject in KINSHIP and bool(
+        re.search(rf"\b(?:my|our|meine?|unsere?|ma|mon|notre|mi|mijn|mia|mio) {subject}\b", text)
+    )
+
+
+_TEAM = re.compile(r"\w (?:Team|Services|Department|Squad|Group|Ops|Engineering|Support|Crew|Guild|Board)$")
 
 
 def of_hands(subject: str, target: str, who: Referents, *, person: bool) -> str:
@@ -50,7 +86,7 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
     """What a move changes: a person's home or work, a service's host, a thing's place."""
     if target.startswith(TEAMS):
         return "part of" if who.is_person(subject) or not who.is_named(subject) or subject.istitle() else "owned by"
-    if who.is_person(subject) or subject == who.first_person:
+    if who.is_person(subject) or subject == who.first_person or subject in KINSHIP:
         if who.is_host(target):
             return ""
         if (
@@ -78,9 +114,11 @@ def fitting(  # noqa: PLR0911, PLR0912
     person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
     if relation == "runs on":
         return "" if person or other or plain else relation
-    if relation == "works at" and (other or who.kind(subject) in ("host", "service")):
+    if relation == "works at" and other and not _WORKS_AT.search(clause.text):
         return ""
-    if relation == "lives in" and not person and subject.islower():
+    if relation == "works at" and who.kind(subject) in ("host", "service"):
+        return ""
+    if relation == "lives in" and not person and subject.islower() and not is_kin(subject, clause.text):
         return ""
     if (
         relation == "works at"
@@ -94,6 +132,8 @@ def fitting(  # noqa: PLR0911, PLR0912
         if person or other or who.is_host(target):
             return ""
         return relation if is_room(target) or not (plain and subject.islower() and not who.is_named(subject)) else ""
+    if relation == "owned by" and common and is_team(target):
+        return relation
     if relation == "owned by" and not other and not target.startswith("Team ") and not who.is_owner(target):
         return (
             "part of"

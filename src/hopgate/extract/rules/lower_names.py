@@ -1,27 +1,26 @@
-"""Names written in lower case: introduced by what a note says of them, or rare in the language and met again."""
+"""Names written in lower case: introduced by what a note says of them, or words that no language has."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from functools import lru_cache
 
 from hopgate.extract.rules.capitals import is_given
-from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, zipf
-from hopgate.extract.rules.lower_slots import closed, compounds, placed
+from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, table, zipf
+from hopgate.extract.rules.lower_slots import MACHINES, closed, compounds, placed
 from hopgate.extract.rules.needed_texts import may_match, needed_texts
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
 
 # Words of every language that are never a name by themselves.
-_SMALL = frozenset().union(
+SMALL = frozenset().union(
     *(language.function | language.openers | language.hypothetical for language in LANGUAGES.values())
 )
 _CALENDAR = frozenset(
     word for language in LANGUAGES.values() for word in (*language.months, *language.days, *language.shifts)
 )
-_WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
+WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
 _RUNS = frozenset(["runs", "run", "running", "läuft", "laufen", "draait", "loopt", "tourne", "corre", "gira"])
 _SERVES = frozenset(["runs", "hosts", "serves", "running", "hosting"])
 _ON = frozenset(["on", "auf", "op", "sur", "en", "su"])
@@ -33,14 +32,19 @@ _ADVERBS = words(
     désormais actuellement actualmente inzwischen mittlerweile inmiddels tegenwoordig seitdem endlich nun finally
     """
 )
-_PREPOSITIONS = frozenset(["on", "to", "from", "onto", "off", "auf", "von", "nach", "op", "naar", "van", "sur"])
+PREPOSITIONS = frozenset(["on", "to", "from", "onto", "off", "auf", "von", "nach", "op", "naar", "van", "sur"])
 _DETERMINERS = words(
     """
     the a an my our your his her its their this that some any every no der die das den dem ein eine einen de het
     een le la les un une el los las il lo gli
     """
 )  # fmt: skip
-_NO_NAMES = _SMALL | _DETERMINERS | KIN | words("container instance stack pod deployment cutover")
+_NO_NAMES = (
+    SMALL
+    | _DETERMINERS
+    | KIN
+    | words("container instance stack pod deployment cutover server host node machine box vm vps")
+)
 _NAMING = words(
     """
     called named genannt namens heißt heet llamado llamada appelé appelée chiamato chiamata
@@ -58,12 +62,26 @@ _SLOT_WORDS = words(
     "replaced replaces supersedes superseded ersetzt vervangt on onto off auf op sur to from von nach "
     "naar @ it's served host server node machine vm box home"
 )
-_OF_PEOPLE = words("lives works wohnt arbeitet habite travaille vive trabaja woont werkt abita lavora reports")
+_OF_PEOPLE = words(
+    "lives live living works work working teaches wohnt wohnen lebt arbeitet arbeiten habite habitent travaille vive "
+    "viven trabaja woont wonen werkt abita abitano lavora reports resides"
+)
+_OF_SEVERAL = words("live living work working wohnen arbeiten habitent viven wonen abitano")
 _SORTS = {
-    **dict.fromkeys(words("works arbeitet travaille trabaja werkt lavora"), "organisation"),
-    **dict.fromkeys(words("lives wohnt habite woont abita"), "place"),
+    **dict.fromkeys(words("works work working teaches arbeitet travaille trabaja werkt lavora"), "organisation"),
+    **dict.fromkeys(words("lives live living resides wohnt lebt habite woont abita"), "place"),
 }
-_IN_CAPITALS = frozenset(("person", "organisation", "place"))
+# "led by Ute", "reports to Wolfgang", "my boss is Helen": who that is, is a person, also where another note says less.
+_BY_PERSON = words(
+    "led headed managed run chaired directed coordinated maintained geleitet dirigé dirigée dirigido guidato"
+)
+_TO_PERSON = words("reports report reporting answers")
+_HELD = words("owner assignee lead leader maintainer boss manager head chair contact treasurer president coach leitung")
+_IS = words("is : ist est es è called named now jetzt heißt =")
+_ROLES_OF_PEOPLE = words(
+    " ".join(table("verbs")[name].replace("_", " ") for name in ("boss", "leader"))
+    + " babysitter nanny therapist landlord landlady cleaner tutor trainer hairdresser accountant lawyer vet maintainer"
+) - words("line team project head")
 _WHERE = words("in at for to bei à chez en a da bij with near")
 _TEMPLATES = tuple(
     (pattern, needed_texts(pattern))
@@ -92,6 +110,7 @@ _TEMPLATES = tuple(
         )
     )
 )
+_OPENS_WITH_X = rf"(?:(?<=^)|(?<=[ \n])){_X}"
 _TEMPLATE_WORDS = words(
     """
     moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert
@@ -106,80 +125,7 @@ LONGEST_TEXT = 2000
 RARE, BARE = 2.5, 4.1
 
 
-@dataclass(slots=True)
-class Survey:
-    """What memories show of their words: counted over all of them, asked for one.
-
-    Examples
-    --------
-    >>> survey = Survey()
-    >>> for text in ("immich runs on cedar .", "rebooted cedar", "a cedar table"):
-    ...     survey.add(text.split(), "en", "")
-    >>> survey.names("cedar is slow".split(), "en")
-    {'cedar': 'host'}
-    """
-
-    introduced: dict[str, str] = field(default_factory=dict)
-    capitals: Counter[str] = field(default_factory=Counter)
-    lower: Counter[str] = field(default_factory=Counter)
-    bare: Counter[str] = field(default_factory=Counter)
-    starts: set[str] = field(default_factory=set)
-    speakers: Counter[str] = field(default_factory=Counter)
-
-    def add(self, tokens: list[str], code: str, marks: str, tags: Iterable[str] = ()) -> None:
-        """Count one memory."""
-        lower = [token.lower() for token in tokens]
-        for name, kind in introduced(tokens, lower, tags).items():
-            if self.introduced.get(name) != "service":  # an arrow makes hosts of both its ends, also of a service
-                self.introduced[name] = kind
-        self.lower.update({token for token in tokens if token.islower() and _WORD.fullmatch(token)})
-        for at, token in enumerate(lower):
-            if token in _PREPOSITIONS and at + 1 < len(lower) and tokens[at + 1].islower():
-                self.bare[lower[at + 1]] += 1
-        if len(tokens) > 2 and tokens[1] == ":" and tokens[0][0].isupper() and lower[0] not in _SMALL:
-            self.speakers[lower[0]] += 1
-        self.starts.update(word for word, token in zip(lower, tokens, strict=True) if token[0].isupper())
-        if code != "de":
-            self.capitals.update(
-                {lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'}
-            )
-
-    def merge(self, later: Survey) -> None:
-        """Take in a survey of memories that come after those of this one."""
-        self.introduced |= later.introduced
-        for mine, theirs in (
-            (self.capitals, later.capitals), (self.lower, later.lower), (self.bare, later.bare),
-            (self.speakers, later.speakers),
-        ):  # fmt: skip
-            mine.update(theirs)
-        self.starts |= later.starts
-
-    def names(self, tokens: Iterable[str], code: str) -> dict[str, str]:
-        """Give those of a memory's words that all memories show to be names, in lower case, with their kinds."""
-        found: dict[str, str] = {}
-        # `get`: asking a Counter for what it has not is slow, and this is asked of every word of every memory.
-        capitals, lower, bare = self.capitals.get, self.lower.get, self.bare.get
-        for token in tokens:
-            word = token.lower()
-            if "'" in word or "’" in word:
-                word = word.replace("’", "'").removesuffix("'s")
-            if word in found:
-                continue
-            kind = self.introduced.get(word)
-            if kind is not None and not (kind in _IN_CAPITALS and token.islower()):
-                found[word] = kind
-            elif token[:1].isupper():
-                if self.speakers.get(word, 0) > 1:
-                    found[word] = "person"
-                elif capitals(word, 0) > lower(word, 0):
-                    found[word] = ""
-            elif lower(word, 0) > 1 and (
-                is_rare(word, code, RARE) or (bare(word, 0) > 1 and is_rare(word, code, BARE))
-            ):
-                found[word] = ""
-        return found
-
-
+@lru_cache(maxsize=32768)  # asked of the same words by survey, slots and templates
 def is_rare(word: str, code: str, limit: float) -> bool:
     """Whether a word in lower case is rare enough, in its note's language and in English, to be a name.
 
@@ -188,17 +134,21 @@ def is_rare(word: str, code: str, limit: float) -> bool:
     >>> is_rare("vaultwarden", "en", 1), is_rare("running", "en", 3), is_rare("follow-up", "en", 2.5)
     (True, False, False)
     """
-    if len(word) < 3 or word in _SMALL or word in _CALENDAR or not _WORD.fullmatch(word):
+    if len(word) < 3 or word in SMALL or word in _CALENDAR or not WORD.fullmatch(word):
         return False
     if word.endswith("ier") and zipf(word[:-3] + "y", "en") > 2:
         return False  # "snappier"
-    if "-" in word and all(zipf(part, code) > 3 or zipf(part, "en") > 3 or len(part) < 3 for part in word.split("-")):
+    if (
+        "-" in word
+        and word[-2] != "-"
+        and all(zipf(part, code) > 3 or zipf(part, "en") > 3 or len(part) < 3 for part in word.split("-"))
+    ):
         return False
     stem = word.removesuffix("s") if word.endswith("s") else word
     return all(max(zipf(word, one), zipf(stem, one)) < limit for one in {code, "en"})
 
 
-def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) -> dict[str, str]:  # noqa: PLR0912
+def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) -> dict[str, str]:  # noqa: PLR0912, PLR0915
     """Give the words in lower case that this text makes names: "X runs on Y", "X: A -> B", "called X", "X = Y".
 
     Examples
@@ -213,7 +163,7 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
             word in _ON
             and (verb := next((back for back in range(at - 1, max(-1, at - 5), -1) if lower[back] in _VERBS), -1)) >= 0
         ):
-            host = _name_at(tokens, at + 1)
+            host = _name_at(tokens, at + 1, given=True)
             between = lower[verb + 1 : at]
             if (
                 host
@@ -245,16 +195,29 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
                 if at > 2 and tokens[at - 2] == ":" and (service := rare_at(tokens, at - 3, 4.2)):
                     found[service] = "service"
         elif word in _NAMING:
-            if (name := _name_at(tokens, at + 1)) and is_rare(name, "en", 3):
-                found.setdefault(name, "")
+            machine = at and lower[at - 1] in MACHINES
+            if (name := _name_at(tokens, at + 1)) and is_rare(name, "en", 4.5 if machine else 3):
+                found.setdefault(name, "host" if machine else "")
         elif word == "=" and (name := _name_at(tokens, at - 1)) and (at < 2 or tokens[at - 2][0] == "\n"):
             found.setdefault(name, "")
-        elif word in _OF_PEOPLE and at and lower[at - 1] not in _SMALL and _WHERE.issuperset(lower[at + 1 : at + 2]):
+        elif (word in _BY_PERSON and lower[at + 1 : at + 2] in (["by"], ["von"], ["par"], ["por"], ["da"])) or (
+            word in _TO_PERSON and lower[at + 1 : at + 2] == ["to"]
+        ):
+            _found_person(tokens, at + 2, found)
+        elif word == ":" and not _HELD.isdisjoint(lower[max(0, at - 6) : at]) and at + 1 < len(tokens):
+            if at + 2 == len(tokens) or letter(tokens[at + 2]) in ".¶(,;":
+                _found_person(tokens, at + 1, found)
+        elif word in _ROLES_OF_PEOPLE and lower[at + 1 : at + 2] and lower[at + 1] in _IS:
+            _found_person(tokens, at + 2 + (lower[at + 2 : at + 3] == ["now"]), found)
+        elif word in _OF_PEOPLE and at and lower[at - 1] not in SMALL and _WHERE.issuperset(lower[at + 1 : at + 2]):
             # "Colm works at Ferro": who does that is a person, also where another note says less.
             who = tokens[at - 1]
-            found |= {who.lower(): "person"} if who[0].isupper() and _WORD.fullmatch(who) else {}
             where = tokens[at + 2] if at + 2 < len(tokens) else ""
-            if where[:1].isupper() and _WORD.fullmatch(where) and (kind := _SORTS.get(word)):
+            person = who[0].isupper() and WORD.fullmatch(who) and letter(where or ".") != "H"  # it lives at git.oak.net
+            if word in _OF_SEVERAL and not (is_given(who) or (at > 1 and lower[at - 2] == "the")):
+                person = None  # "Docs live in Confluence"
+            found |= {who.lower(): "person"} if person else {}
+            if where[:1].isupper() and WORD.fullmatch(where) and (kind := _SORTS.get(word)):
                 found.setdefault(where.lower(), kind)
     words = set(lower)
     if not words.isdisjoint(_SLOT_WORDS):
@@ -266,6 +229,8 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
     worth = not _TEMPLATE_WORDS.isdisjoint(words) or " is on " in text or " now on " in text
     for pattern, needs in _TEMPLATES if worth else ():
         for match in pattern.finditer(text) if may_match(needs, text) else ():
+            if match.re.pattern.startswith(_OPENS_WITH_X) and _is_second(text, match.start()):
+                continue  # "redis cache sits on kappa"
             names = {key: name for key, name in match.groupdict().items() if name and _can_name(name, tokens, key)}
             if len(names) == sum(value is not None for value in match.groupdict().values()):
                 for key, name in names.items():
@@ -277,6 +242,19 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
     return found
 
 
+def _is_second(text: str, at: int) -> bool:
+    """Whether a noun stands before a place: then what follows is not named by itself."""
+    before = text[:at].rsplit(" ", 2)[-2:-1]
+    word = before[0] if before else ""
+    return word.isalpha() and word not in SMALL and word not in _CALENDAR and not word.endswith(("ly", "ed"))
+
+
+def _found_person(tokens: list[str], at: int, found: dict[str, str]) -> None:
+    name = tokens[at] if at < len(tokens) else ""
+    if name[:1].isupper() and not name.isupper() and WORD.fullmatch(name) and name.lower() not in SMALL:
+        found.setdefault(name.lower(), "person")
+
+
 def _can_name(word: str, tokens: list[str], key: str) -> bool:
     """Whether a word that a template found is in lower case in the text and rare enough for its place."""
     return word in tokens and is_rare(word, "en", 4.2 if key in ("a", "b") else 4.0) and not is_given(word)
@@ -285,24 +263,27 @@ def _can_name(word: str, tokens: list[str], key: str) -> bool:
 def _is_head(tokens: list[str], at: int) -> bool:
     """Whether a word is an ordinary one after another such: "home assistant" and "backup job" are named by both."""
     before = tokens[at - 1] if at else ""
-    if not before.isalpha() or not before.islower() or before in _SMALL or before.endswith("ly"):
+    if not before.isalpha() or not before.islower() or before in SMALL or before.endswith("ly"):
         return False
     return min(zipf(before, "en"), zipf(tokens[at], "en")) > 3.5
 
 
-def _name_at(tokens: list[str], at: int) -> str:
-    """The word in lower case at a place where a name stands, if it can be one; else an empty text."""
+def _name_at(tokens: list[str], at: int, *, given: bool = False) -> str:
+    """The word in lower case at a place where a name stands, if it can be one; else an empty text.
+
+    Where `given`, only a host can stand there: "runs on iris" is about no Iris.
+    """
     if not 0 <= at < len(tokens):
         return ""
     token = tokens[at]
-    if not token.islower() or token in _NO_NAMES or not _WORD.fullmatch(token):
+    if not token.islower() or token in _NO_NAMES or not WORD.fullmatch(token):
         return ""
     for back in range(at - 1, max(-1, at - 4), -1):
         if tokens[back].lower() in _DETERMINERS:
             return ""  # "the backup job"
-        if not tokens[back].isalpha() or tokens[back] in _PREPOSITIONS:
+        if not tokens[back].isalpha() or tokens[back] in PREPOSITIONS:
             break
-    return token if len(token) > 2 and letter(token) not in "scdN" and not is_given(token) else ""
+    return token if len(token) > 2 and letter(token) not in "scdN" and (given or not is_given(token)) else ""
 
 
 def rare_at(tokens: list[str], at: int, limit: float) -> str:

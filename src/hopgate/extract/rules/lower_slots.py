@@ -16,7 +16,15 @@ _RUNNING = words(
 _MOVING = _VERBS["moved"] | words(
     "move migrate moves shift went goes gone took take taken migration umzug changed home migriert rebuilt"
 )
-_PLACING = _VERBS["installed"] | _MOVING | _RUNNING | words("lives sits stays live liegt liegen ligt lebt")
+_PLACING = (
+    _VERBS["installed"]
+    | _MOVING
+    | _RUNNING
+    | words(
+        "lives sits stays live liegt liegen ligt lebt living sitting putting settled landed ended resides served "
+        "rehosted moving migrating setting bringing reachable available found accessible listening serving getting"
+    )
+)
 _ON = words("on onto off auf op sur @")
 _TO = words("to from von nach naar van onto off over into")
 _BE = words("is are now been jetzt ist sind nu est back up live")
@@ -33,7 +41,11 @@ _LINKS = words(
 )
 _AND = words("and und en et y e &")
 _CLOSING = _PLACING | _LINKS | words("next last this instead these soon mit und statt seit sinds depuis")
-_HEADS = words("home host server node machine vm box")
+_HEADS = words("home host server node machine vm box hostname nas pi vps")
+# "host name pelican", "new host: viper", "server = titan".
+_HEAD_IS = words(": is = -> →")
+MACHINES = _HEADS | words("nuc laptop computer pc rechner server raspberry desktop container")
+"""Words for what has a host name."""
 _SIZES = words("new old little small big neuen alten kleinen")
 _BEFORE_HEADS = words("on onto auf op sur su the de le dem")
 # What a name in lower case with a hyphen ends in when it is software: billing-api, search-index.
@@ -97,7 +109,8 @@ def _sentence(  # noqa: PLR0912 - one place after another
         named = at > start and word in _HEADS and lower[at - 1 - (lower[at - 1] in _SIZES)] in _BEFORE_HEADS
         if named and closed(tokens, at + 2, end) and (name := name_at(tokens, at + 1, 4.2)):
             yield name, "host"  # "on host jade"
-        if word in _HEADS and lower[at + 1] in (":", "is") and (name := name_at(tokens, at + 2, 4.2)):
+        if word in _HEADS and (name := _after_head(tokens, lower, at, end, name_at)):
+            hosts = hosts or lower[at + 1] == "="
             yield name, "host"
         if not (word in _ON or (moving and word in _TO) or (word in _BY and lower[at - 1] == "served")) or (
             word == "on" and at and lower[at - 1] in _LEAVES
@@ -133,6 +146,19 @@ def _sentence(  # noqa: PLR0912 - one place after another
             at += 2 if at + 1 < end and lower[at + 1] in _AND | {","} else end
 
 
+def _after_head(tokens: list[str], lower: list[str], at: int, end: int, name_at: Word) -> str:
+    """The host that a word for one is followed by: "server is jade", "new host jade", "host name jade"."""
+    if lower[at + 1] in _HEAD_IS:
+        return name_at(tokens, at + 2, 4.2)
+    if at + 2 < end and lower[at + 1] in ("name", "called", "named", "namens") and closed(tokens, at + 3, end):
+        return name_at(tokens, at + 2, 4.5)
+    if at + 2 < end and lower[at - 1] == "new" and lower[at + 1] == ",":
+        return name_at(tokens, at + 2, 4.2)
+    if not at or lower[at - 1] not in ("new", ":") or not closed(tokens, at + 2, end):
+        return ""
+    return name_at(tokens, at + 1, 4.2)
+
+
 def _replaced(tokens: list[str], at: int, name_at: Word) -> Iterator[tuple[str, str]]:
     """The two sides of "caddy replaced nginx", where one of them is no ordinary word."""
     ends = (at - 1, at + 1)
@@ -150,6 +176,41 @@ def closed(tokens: list[str], at: int, end: int) -> bool:
     (False, True)
     """
     return at >= end or letter(tokens[at]) not in _OPEN or tokens[at] in _CLOSING
+
+
+_PLACE_BEFORE = words("on onto to into over for from off @ auf op sur su naar nach -> → => ➜ , node host server box")
+_LEFT = words("left swapped traded exchanged quit leaves")
+_HOLDS = words("is has hosts took takes runs serves does it got gets now")
+
+
+def beside_known(tokens: list[str], lower: list[str], name_at: Word) -> Iterator[str]:
+    """Yield words that stand where a host may be named, in a memory that names a service or a host already.
+
+    Examples
+    --------
+    >>> from hopgate.extract.rules.lower_names import rare_at
+    >>> tokens = "otter is where forgejo lives , beaver handed it to taiga .".split()
+    >>> list(beside_known(tokens, tokens, rare_at))
+    ['otter', 'taiga']
+    """
+    start = True
+    for at, token in enumerate(tokens):
+        opens, start = start, token in _SENTENCE_ENDS
+        before = lower[at - 1] if at else ""
+        follows = lower[at + 1] if at + 1 < len(lower) else "."
+        if opens and follows in _HOLDS:
+            limit = 3.8
+        elif before in _PLACE_BEFORE and (before != "," or follows in _HOLDS) and closed(tokens, at + 1, len(tokens)):
+            if before == "for" and lower[max(0, at - 3)] not in _LEFT and lower[max(0, at - 4)] not in _LEFT:
+                continue  # "linkding for bookmarks"; "left lynx for caracal"
+            limit = 3.8 if before == "," else 4.2
+        else:
+            continue
+        if name := name_at(tokens, at, limit):
+            yield name
+
+
+_SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", ":", "–", "-", "("))
 
 
 def compounds(tokens: list[str]) -> Iterator[str]:

@@ -8,22 +8,23 @@ from dataclasses import replace
 from itertools import product
 
 from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.fact_patterns import FACTS
-from hopgate.extract.rules.fitting import fitting, of_hands, of_move
+from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move
+from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
+from hopgate.extract.rules.named_beside import named_beside
 from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_facts import may_tell_role, role_facts
-from hopgate.extract.rules.tentative import ALONE, may_tell_change, named_beside, tentative_facts
-from hopgate.extract.rules.timetable import may_tell_time, timetable
+from hopgate.extract.rules.tentative import ALONE, changes_somewhere, may_tell_change, other_forms, tentative_facts
+from hopgate.extract.rules.timetable import TAKES_PLACE, may_tell_time, timetable
 from hopgate.extract.rules.uncovered_prose import uncovered
 
-# How far a pattern may be trusted: the share right on the tuning half of benchmarks/notes, rounded down.
-STATED, COMMON = 0.9, 0.7
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
@@ -31,6 +32,9 @@ _PUT_OFF = re.compile(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
 )
 _FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
+_HANDS = ("owned by", "led by")
+_KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
+_SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _ARTICLE = re.compile(
@@ -61,22 +65,32 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     who = Referents(reading, source)
     sentences, changing = list(clauses(reading)), may_tell_change(reading)
     roles, timed = may_tell_role(reading), may_tell_time(reading)
+    told: bool | None = None
+    priced = timed or "$" in reading.marks
     for clause in sentences:
         made = list(_of_clause(clause, who))
         if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
             made = list(_of_clause(replace(clause, text=shorter), who))
-        yield from made or (tentative_facts(clause, who) if changing else ())
+        yield from made
+        if changing:
+            if made:
+                yield from other_forms(made, clause, who)
+            else:
+                told = changes_somewhere(sentences, reading) if told is None else told
+                yield from tentative_facts(clause, who, told=told)
         if roles:
             yield from role_facts(clause, who)
-        if timed:
-            yield from timetable(clause, who)
+        timed_facts = list(timetable(clause, who)) if timed else []
+        yield from timed_facts
+        if priced and not made and not timed_facts:
+            yield from changed_values(clause, who)
         who.leave(clause)
     if changing:
         yield from named_beside(sentences, who)
     yield from uncovered(reading)
 
 
-def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
+def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR0912
     seen: list[tuple[int, int]] = []
     for pattern, matches in FACTS.found_in(clause.text):
         for match in matches:
@@ -86,7 +100,12 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:
             free = "free" in pattern.regex.groupindex
             if free and (not clause.is_plain() or clause.is_of_its_own(start, end)):
                 continue
-            if pattern.relation in _PLACES and clause.is_beside(start, end):
+            about = match.start("s") if match.groupdict().get("s") else 0
+            if pattern.relation in _PLACES and clause.is_beside(
+                start, end, 0 if pattern.relation == "located in" else about
+            ):
+                continue
+            if pattern.relation in ("due", "costs") and clause.is_of_another(about):
                 continue
             stance = clause.stance(start, end)
             if free and (stance != "said" or clause.is_past(start, end)):
@@ -126,7 +145,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
     if relation == "before":
-        yield from _before(groups, who, over, clause.text[match.end() :])
+        yield from before(groups, who, over, clause.text[match.end() :])
         return
     subjects, common = _subjects(relation, groups, clause, who, match.start())
     if relation == "move":
@@ -142,7 +161,11 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         # Two common nouns say little, but for where a thing is in the house.
         if not kind or subject == target or (common and plain and not (kind == "located in" and is_room(target))):
             continue
-        if common and kind == "located in" and not _ARTICLE.match(groups.get("s") or "") and not is_room(target):
+        if (
+            common
+            and kind == "located in"
+            and not (_ARTICLE.match(groups.get("s") or "") or is_room(target) or _KEPT.search(match[0]))
+        ):
             continue  # "Mail is at Gmail"
         if not meet(groups, subject, target, who):
             continue
@@ -150,12 +173,14 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
             begin = over  # a town in a country stays there; what stands in a room, or is there now, has been put there
         trust = COMMON if common or plain else STATED
         made = True
+        if kind == "due" and over and _PUT_OFF.search(match[0]):
+            yield Fact(subject, TAKES_PLACE, target, over, None, ALONE)  # what was put off may be no deadline
         if not ended:
             yield Fact(subject, kind, target, begin, until, trust)
         elif end := until or begin or who.written:  # "No longer since May": the date is its end.
             yield Fact(subject, kind, target, begin if until else None, end, trust)
     if over and made and not ended:
-        yield from _gone(relation, subjects[0], groups, clause, match.end(), over, who)
+        yield from gone(relation, subjects[0], groups, clause, match.end(), over, who)
 
 
 def _subjects(  # noqa: PLR0911
@@ -171,42 +196,22 @@ def _subjects(  # noqa: PLR0911
     subjects, common = _ends(groups.get("s"), clause, who, at)
     if relation == "costs" and subjects in (("price",), ("prices",)):
         return (), True
+    if relation == "owned by":
+        return tuple(one.removesuffix(" ownership") for one in subjects), common
     if relation == "due":
         return tuple(one.removesuffix(" deadline") for one in subjects if one not in ("deadline", "due date")), common
     if relation == "runs on":  # "the unifi controller" is unifi
-        firsts = [(one.split(" ")[0], one) for one in subjects]
-        return tuple(first if first.islower() and who.is_named(first) else one for first, one in firsts), common
+        return tuple(_software(one, who) for one in subjects), common
     return subjects, common
 
 
-def _gone(
-    relation: str, subject: str, groups: dict[str, str | None], clause: Clause, end: int, over: str, who: Referents
-) -> Iterator[Fact]:
-    """What a sentence says to have been before: "went up from £24 to …", "took over Atlas from Bea"."""
-    old = _gone_amount(groups, clause, end) if relation in ("costs", "due") else groups.get("ac")
-    if old and ("room" not in groups or is_room(old)):
-        yield Fact(subject, relation, old, None, over, COMMON)
-    if not groups.get("a"):
-        return
-    old = clause.reading.spans[clause.spans(groups["a"] or "")[0]].name
-    if relation in ("owned by", "reports to", "located in"):
-        yield Fact(subject, relation, old, None, over, STATED)
-    elif relation in ("led by", "sold to") and not who.is_host(old):
-        led = relation == "led by" and not old.startswith("Team ")
-        yield Fact(subject, relation if led else "owned by", old, None, over, STATED)
-
-
-def _gone_amount(groups: dict[str, str | None], clause: Clause, end: int) -> str | None:
-    """What something cost before: "… instead of £24", "(was £24)", "went up from £24 to …"."""
-    part = groups.get("x")
-    if not part:
-        after = re.match(
-            r"(?: [\w/]+){0,4} (?:instead of|statt|, was|\( was|, before|"
-            r", not|rather than|anstatt|au lieu de|en vez de) (⟪\d+⟫)",
-            clause.text[end:],
-        )
-        part = after[1] if after else None
-    return clause.reading.spans[clause.spans(part)[0]].name if part else None
+def _software(subject: str, who: Referents) -> str:
+    """What runs, by its name: "the unifi controller" is unifi, "the Postgres database" Postgres."""
+    first, _, rest = subject.partition(" ")
+    if first.islower() and who.is_named(first):
+        return first
+    name, _, noun = subject.rpartition(" ")
+    return name if rest and noun in _SOFTWARE and who.is_named(name) else subject
 
 
 def _moved(  # noqa: PLR0912
@@ -237,6 +242,8 @@ def _moved(  # noqa: PLR0912
             relation = of_hands(subject, new, who, person="whom" in groups)
             if common and not _FOR_GOOD.search(clause.text):
                 continue  # "handed the salt to Ann"
+        if relation == "runs on":
+            subject = _software(subject, who)  # noqa: PLW2901
         if relation == "works at" and who.is_host(new):
             relation = "runs on"  # "gitea left birch for alder"
         if "free" in groups and (relation != "runs on" or not all(map(who.is_host, (new, *old)))):
@@ -245,13 +252,18 @@ def _moved(  # noqa: PLR0912
             continue
         if relation == "works at" and not (who.is_person(subject) or subject[:1].isupper()):
             continue
-        told = relation in ("owned by", "led by") or (
-            relation == "located in" and (bool(old) or is_room(new) or is_address(new))
+        told = (
+            relation in ("owned by", "led by")
+            or (relation == "lives in" and is_kin(subject, clause.text))
+            or (relation == "located in" and (bool(old) or is_room(new) or is_address(new)))
         )
         over = begin or who.written
         if relation == "located in" and over and not is_room(new):
             # "switched CI from Jenkins to GitLab", "moved my savings to Triodos": where it was tells what moved.
             yield from (Fact(subject, where, new, over, None, ALONE) for where in ("runs on", "located in"))
+        if groups.get("hand") and relation in _HANDS and over:
+            # Whether it was owned or led, what held before tells.
+            yield from (Fact(subject, other, new, over, None, ALONE) for other in _HANDS if other != relation)
         if "maybe" in groups and common:
             continue
         if not relation or subject == new or (common and not who.is_host(new) and not told):
@@ -268,30 +280,6 @@ def _moved(  # noqa: PLR0912
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)
-
-
-def _before(groups: dict[str, str | None], who: Referents, over: str | None, rest: str) -> Iterator[Fact]:
-    name = who.names_of(groups.get("a") or "")
-    last = who.last_fact
-    # "the Aberdeen port authority" is not Aberdeen.
-    if (
-        not name
-        or not over
-        or re.match(r" (?!and|und|in|on|at|by|but|for|to|then|as|or|until|till|before)[^\W\d_]{3,} [^\W\d_]{3,}", rest)
-    ):
-        return
-    if "work" in groups:
-        if who.topic and who.is_person(who.topic):
-            yield Fact(
-                who.topic, "works at", name[0], None, last.valid_from if last and last.valid_from else over, STATED
-            )
-        return
-    subjects = who.people_of(groups["s"]) if groups.get("s") else ()
-    if last and "s" not in groups and last.relation in FACTS.single_valued and last.object != name[0]:
-        yield Fact(last.subject, last.relation, name[0], None, last.valid_from or over, STATED)
-    elif subjects:
-        end = last.valid_from if last and last.relation == "works at" and last.subject in subjects else None
-        yield Fact(subjects[0], "works at", name[0], None, end or over, STATED)
 
 
 def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tuple[str, ...], bool]:

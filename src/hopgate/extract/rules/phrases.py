@@ -16,7 +16,7 @@ from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "6"
+RULES = "7"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -79,7 +79,8 @@ class Phrases:
                     names.setdefault(name, kind_of(name))
         known = kinds_from(typed)
         mentions = [Mention(name, known.get(name) or kind) for name, kind in names.items() if name]
-        stated = {(fact.subject, fact.relation) for fact in typed}
+        # What is over leaves room for what is so now.
+        stated = {(fact.subject, fact.relation) for fact in typed if fact.valid_to is None}
         maybe = tuple(fact for fact in told if fact.confidence <= 0 and (fact.subject, fact.relation) not in stated)
         made = found(mentions, typed)
         return replace(made, tentative=maybe) if maybe else made

@@ -13,6 +13,7 @@ _ROOMS = words(
     shed garden greenhouse porch balcony terrace pantry larder cupboard wardrobe drawer shelf rack utility
     laundry workshop
     conservatory barn stable boathouse storage storeroom warehouse lab closet car van boot trunk yard landing staircase
+    floor lobby foyer canteen reception stairwell playroom sunroom
     safe chest box locker desk dresser cabinet bag basket
     flur küche bad badezimmer schlafzimmer kinderzimmer arbeitszimmer büro wohnzimmer zimmer dachboden keller
     garage schuppen
@@ -31,12 +32,12 @@ _STREETS = words(
     "center farm straße strasse weg platz allee gasse ring ufer straat laan plein kade"
 )
 _ROOM_ENDINGS = ("zimmer", "keller", "küche", "schrank", "regal", "schuppen", "kammer", "kamer")
-_NUMBERED = words("room raum zimmer salle sala zaal hall building")
+_NUMBERED = words("room raum zimmer salle sala zaal hall building lab bay shelf locker rack floor")
 # After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
 _BUT = re.compile(
     r"(?: any ?more| more)?(?: (?:since|seit|depuis) ⟦\d+⟧)? ?[,;–-]? ?"
-    r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s))?|(?:it|he|she|they|er|"
-    r"sie|es|elle|il|él|ella|hij|zij) (?:'s|is|are|ist|est|está)(?: now)?)"
+    r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s|'re))?|(?:it|he|she|they|er|"
+    r"sie|es|elle|il|él|ella|hij|zij) (?:'s|'re|is|are|ist|est|está)(?: now)?)"
     r"(?: (?:now|jetzt|nun|ahora|maintenant|nu|lives|works|runs))*"
     r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with|to|sur|su|dans)"
     r"(?: the| der| dem| meinem| unserem| de| het| la| le| el)? "

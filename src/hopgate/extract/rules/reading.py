@@ -19,6 +19,12 @@ from hopgate.extract.rules.words import words
 _SPEAKER_WORDS = 3
 _NO_SPEAKERS = words("project projekt projet team squad room milestone sprint phase task ticket service host server")
 
+# Who is called by what they are: "Grandma is in Bath now".
+_FAMILY = words(
+    "grandma grandpa granny grandad nana mum mom mummy mommy dad daddy papa mama oma opa mamie papy abuela abuelo "
+    "nonna nonno"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -96,4 +102,4 @@ def person_kind(name: str) -> str:
     word = plain(first).rstrip(".")
     if rest:
         return "person" if (word in KIN and rest[0].isupper()) or word in GIVEN_NAMES else ""
-    return "person" if is_given(first) and first[0].isupper() else ""
+    return "person" if first[0].isupper() and (is_given(first) or word in _FAMILY) else ""

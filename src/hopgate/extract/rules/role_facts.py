@@ -20,6 +20,7 @@ from hopgate.extract.rules.role_patterns import (
     CHANGING_HERE,
     HINTS,
     NAME,
+    NO_LONGER,
     OWNER,
     REPLACED,
     STATE,
@@ -118,6 +119,9 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
         return
     owner = OWNER.search(f" {before} " if before else " ")
     if not owner or (owner["the"] and not (told or found.role.sort == "code")):
+        return
+    if over := NO_LONGER.match(after):
+        yield from _facts(found.role, _subject(found.role, owner, None, who), over, clause, who, told=True)
         return
     match = ARROWED.match(after) or STATE.match(after) or THEN.match(after)
     if match is None and (change := CHANGE.match(after)):

@@ -39,6 +39,10 @@ CHANGE = re.compile(
     rf"(?:(?:from|von|de|van) {_ARTICLES}{_A} )?(?:over )?{_TO} {_ARTICLES}{_V}{_CLOSED}"
 )
 ARROWED = re.compile(rf" (?:: )?{_ARTICLES}{_A} {_ARROW} {_ARTICLES}{_V}{_CLOSED}")
+NO_LONGER = re.compile(
+    rf" {_OF}(?:is|are|ist|est|es) no longer {_ARTICLES}{_A} (?:, )?(?:but|sondern|mais|sino|,)"
+    rf"(?: it 's| it is)? {_NOW}{_ARTICLES}{_V}"
+)
 THEN = re.compile(rf" (?:has )?{_CHANGED} , (?:it|he|she) (?:'s|is) {_NOW}{_ARTICLES}{_V}{_CLOSED}")
 # "changed our bank to …", but not "changed the battery of my phone to …".
 CHANGING = re.compile(rf" {_CHANGED}(?: (?:the|my|our|his|her|their|its|new|'s|{NAME}))* $")
@@ -47,10 +51,18 @@ REPLACED = re.compile(rf"(?:instead of|rather than|statt|anstatt|au lieu de|en v
 _ADJECTIVE = (
     r"(?:(?P<new>new|neuer?|neues|nouveau|nouvelle|nuev[oa]|nieuwe|nuov[oa])|current|main|own|usual|regular|aktueller?)"
 )
-_FIRST = "my|our|mein|meine|unser|unsere|mon|ma|notre|mi|nuestr[oa]|mijn|onze|mio|mia"
+_HAS_NEW = (
+    r" (?:(?:has|have|got|gets|found|now|finally|hat|a|tiene|heeft|ha|registered|signed|up|with) )+"
+    r"(?:an?|einen?|une?|una?|een)?(?= (?:new|neue[nrs]?|nouvel(?:le)?|nouveau|nuev[oa]|nieuwe|nuov[oa]) )"
+)
+_FIRST = (
+    "the (?:kids|children|boys|girls|twins|dog|cat|family)(?: ?'| ?’| 's)|my|our|mein|meine|unser|unsere|mon|ma|notre|"
+    "mi|nuestr[oa]|mijn|onze|mio|mia"
+)
 # Before a role, in a text with a space on either side.
 OWNER = re.compile(
-    rf"(?: (?P<name>{NAME})(?: 's| (?:has |have )?{_CHANGED})?| (?P<me>{_FIRST})| (?P<other>his|her|their|its)|"
+    rf"(?: (?P<name>{NAME})(?: 's| (?:has |have )?{_CHANGED}|{_HAS_NEW})?| "
+    rf"(?P<me>{_FIRST}|(?:i|we){_HAS_NEW})| (?P<other>his|her|their|its)|"
     rf"(?P<bare>^| [,;:.(]| (?:{_CHANGED}|(?P<the>the|die|der|das|la|le|el))))(?: {_ADJECTIVE})? $"
 )
 # "V is our new R".
@@ -64,9 +76,20 @@ VERBS = tuple(
     (ROLES[role], re.compile(rf"(?:^|\s){pattern}{_CLOSED}"), frozenset(hints.split()))
     for role, hints, pattern in (
         ("bank", "bank banks", rf"{_WHO} {_NOW}banks? (?:with|at) {_V}"),
+        (
+            "electricity",
+            "electricity power",
+            rf"(?P<me>we|i) {_NOW}(?:get|buy|have) (?:our|my) (?:electricity|power) (?:from|with|through) {_V}",
+        ),
+        (
+            "internet",
+            "internet broadband",
+            rf"(?P<me>we|i) {_NOW}(?:get|have) (?:our|my) (?:internet|broadband) (?:from|with|through) {_V}",
+        ),
         ("car", "drive drives fahre fährt", rf"{_WHO} {_NOW}(?:drives?|fahre|fährt) {_NOW}(?:an?|einen?) {_V}"),
         ("car", "traded", rf"(?P<me>)traded (?:in )?{_ARTICLES}{_A} (?:in )?for {_ARTICLES}{_V}"),
         ("car insurance", "insured", rf"(?P<me>my|our|the) car (?:is|are) {_NOW}insured (?:with|by|at) {_V}"),
+        ("insurance", "insured", rf"{_WHO} (?:is|are|'re|'m|am) {_NOW}insured (?:with|by|at) {_V}"),
         ("school", "goes geht attends", rf"{_WHO} {_NOW}(?:(?:goes|geht) {_NOW}to|attends) {_ARTICLES}{_V}"),
         ("class", "class grade klasse", rf"{_WHO} (?:is|'s|'m|ist|est) {_NOW}in (?:der )?(?:class|grade|klasse) {_V}"),
         ("port", "port", rf"{_WHO} (?:[^\s,⟨]+ ){{0,2}}(?:on|at|uses|auf|via) port {_V}"),

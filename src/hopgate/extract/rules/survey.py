@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from hopgate.extract.extraction import Source
-from hopgate.extract.rules.lower_names import Survey
 from hopgate.extract.rules.tokenise import analysed
+from hopgate.extract.rules.word_survey import Survey
 
 
 @dataclass(slots=True)

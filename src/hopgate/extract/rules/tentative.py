@@ -10,59 +10,93 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache, lru_cache
 
 from hopgate.extract.extraction import Fact
-from hopgate.extract.rules.clauses import TEAMS, Clause
+from hopgate.extract.rules.clauses import STATES, TEAMS, Clause
 from hopgate.extract.rules.fact_dates import validity
 from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
+from hopgate.extract.rules.role_table import ROLE_WORDS
+from hopgate.extract.rules.subjects import KINSHIP, LINKING, named_parts, subjects_of
+from hopgate.extract.rules.towns import is_firm, is_town
 from hopgate.extract.rules.words import words
 
 ALONE, BESIDE = 0.0, -1.0
 """The confidence of what a sentence allows and does not state, and of what a note merely names beside other things."""
+_FIRST = words("i we ich wir je nous yo nosotros io noi ik wij")
+_PRONOUNS = words("it he she es er sie il elle ella él hij zij ze lei lui")
+MOST_SUBJECTS = 6
+# In a note of at most so many tokens a word of work or of homes is said of all of it.
+SHORT = 40
 # A sentence with more names is a list, and every pair of it would be noted.
 MOST_NAMES = 4
-_PRONOUNS = words("i it he she es er sie ich il elle je ella él yo hij zij ze ik lei lui io")
-MOST_TOKENS = 60
-_THE_ROOM = re.compile(
-    r"\b(?:the|my|our|dem|den|der|die|das|im|ins|la|le|el|il|de|het) ([^\W\d_]+(?: [^\W\d_]+)?)(?= |$)"
-)
 _NAME = re.compile(r"⟨(?:team )?(\d+)⟩")
+_ROOM = re.compile(
+    r"\b(?:in|into|to|onto|on|at|inside|under|behind|auf|im|ins|in den|in die|in der|dans|en|nel|nella|naar|op|:) "
+    r"(?:(?:the|my|our|a|an|dem|den|der|die|das|la|le|el|il|de|het|new|old) )*"
+    r"(?P<room>(?:room|raum|zimmer|lab|bay|shelf|building) [\w.]*\d\w*|\d+(?:st|nd|rd|th) floor|"
+    r"[^\W\d_]+(?: [^\W\d_]+)?)(?=$| (?:now|[,;.()]|instead|since|from|jetzt|for))"
+)
+# Each part of a sentence says what it says.
+_PART = re.compile(r" (?:[,;()–-]|because|weil|omdat|porque|parce que|perché|so|while|after|but|aber|maar|mais|pero) ")
+DENIED = words(table("changes")["denied"])
+"""Words of doubt that are said of their own part of a sentence alone."""
+_A_HOME = re.compile(
+    r"\b(?:flat|apartment|house|home|place|keys|boxes|address|rent|neighbou?rs|neighbou?rhood|village|town|wohnung|haus|"
+    r"appartement|piso|casa|huis)\b"
+)
+# "took the bike to the workshop" is no move of its place, unless it stays there.
+_TAKEN = re.compile(
+    r"\b(?:took|taken|taking|brought|bring)\b(?!.*\b(?:now|from now on|for good|permanent|instead|since)\b)"
+)
+_NAME_NOUN = re.compile(
+    r"⟩ (?!is |are |was |has |have |had |now |on |to |in |at |and |from |moved |runs |lives )[^\W\d_]{3,} "
+)
+_OF_IT = re.compile(r"\b(?:of|von|de|van|di) (?:(?:the|my|our|der|dem|la|le|het) )?$")
+# Between who moves and where to, anything may be said.
+_MOVING = re.compile(
+    r"\b(?:moved|relocated|migrated|resettled|emigrated|gezogen|umgezogen|verhuisd|déménagée?|mudado|mudó|trasferit[oa])\b"
+)
+_SOMEBODY = re.compile(r"⟩ 's |\b(?:who|whose)\b")
+_I_MOVED = re.compile(r"(?:just |finally |officially |have |has |we |i )*(?:moved|relocated|settled|emigrated)\b")
 
 
-def _forms(name: str) -> str:
+def alternatives(name: str) -> str:
     """A class of words as alternatives, the longest first."""
     forms = sorted(_TABLE[name].split(), key=len, reverse=True)
     return "|".join(re.escape(form.replace("_", " ")) for form in forms)
 
 
 _TABLE: dict[str, str] = table("changes")
-_ARTICLES = rf"(?:(?:{_forms('articles')}) ){{0,3}}"
-_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR = (words(_TABLE[name]) for name in ("change", "no_change", "no_change_near"))
-_TOWARDS, _AWAY = (re.compile(rf"(?:^|\s)(?:{_forms(name)}) {_ARTICLES}$") for name in ("towards", "away"))
-_HOLDS = re.compile(
-    rf"^ (?:(?:is|has|'s|now|finally|then|just|already|officially|and) ){{0,3}}(?:{_forms('holding')})\b"
+_ARTICLES = rf"(?:(?:{alternatives('articles')}) ){{0,3}}"
+_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR, _NEW = (
+    words(_TABLE[name]) for name in ("change", "no_change", "no_change_near", "new")
 )
-_OF_HANDS, _OF_WORK, _OF_HOME = (re.compile(rf"\b(?:{_forms(name)})\b") for name in ("hands", "work", "home"))
-# Who is named beside another has taken over where a word of hands says so, and moved where one of moving does.
-_HANDS_WORDS = words(_TABLE["hands"]) | words(_TABLE["in_hands"])
-_MOVING_WORDS = words(_TABLE["work"]) | words(_TABLE["home"]) | words(_TABLE["elsewhere"])
-_NEEDED = {
-    **dict.fromkeys(("owned by", "led by", "reports to"), _HANDS_WORDS),
-    **dict.fromkeys(("lives in", "works at"), _MOVING_WORDS),
-}
+_NEW_WHAT = re.compile(
+    rf"\b(?:{alternatives('new')}) (?:[^\W\d_]+ )?(?:{alternatives('new_what')}|"
+    rf"{'|'.join(sorted(ROLE_WORDS, key=len, reverse=True))})\b"
+)
+_TOWARDS, _AWAY = (re.compile(rf"(?:^|\s)(?:{alternatives(name)}) {_ARTICLES}$") for name in ("towards", "away"))
+_HOLDS = re.compile(
+    rf"^ (?:(?:is|has|'s|now|finally|then|just|already|officially|and) ){{0,3}}(?:{alternatives('holding')})\b"
+)
+_OF_HANDS, _OF_WORK, _OF_HOME, _OF_BOSS = (
+    re.compile(rf"\b(?:{alternatives(name)})\b") for name in ("hands", "work", "home", "boss")
+)
 _CHANGING = re.compile(
     r"\b(?:these days|any ?more|no longer|from now on|as of|of today|over to|lives? (?:on|at|in|with)|"
     r"sits? (?:on|at|in)|found (?:a|its|his|her|their) (?:new )?(?:home|place|spot))\b|->|→"
 )
 # Without one of these words there is nothing to look for.
-_HINTS = _CHANGE | words("days any anymore longer from as over of live lives sit sits found -> →")
+_HINTS = _CHANGE | _NEW | words("days any anymore longer from as over of live lives sit sits found -> →")
 # "Thea moved the offsite from Lindgren to Villa Rosa": not she herself.
-_MOVES_SOMETHING = re.compile(
+MOVES_SOMETHING = re.compile(
     r"(?:⟩|\bs?he|\bi|\bwe)(?: has| have| 've)? (?:moved|shifted|switched|transferred|took|sent|brought) "
-    r"(?:the|an?|all|some) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
+    r"(?:the|an?|all|some|her|his|their|its) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
 )
 _CLOSED = re.compile(r"$| (?:now|[,;])")  # "goes to St. Brendan's now"
 _STILL_SAID = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|non più)\b")
@@ -73,8 +107,10 @@ def may_tell_change(reading: Reading) -> bool:
     return not _HINTS.isdisjoint(reading.lower)
 
 
-def tentative_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
+def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> Iterator[Fact]:
     """Yield what a sentence would tell of its names if they were known to have been elsewhere.
+
+    Where `told`, another sentence of the same short note has the word of change.
 
     Examples
     --------
@@ -91,85 +127,115 @@ def tentative_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
     ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.confidence)
     gitea | runs on | birch | 0.0
     """
-    text = clause.text
-    if not who.written or "⟨" not in text or not _tells_change(clause):
+    if not who.written or not (told or has_change(clause)):
         return
-    names = list(_NAME.finditer(text))
-    if len(names) > MOST_NAMES or _MOVES_SOMETHING.search(text):
+    if (
+        len(_NAME.findall(clause.text)) > MOST_NAMES
+        or is_doubtful(clause, but=DENIED)
+        or MOVES_SOMETHING.search(clause.text)
+    ):
         return
-    named = [(match, name) for match in names if (name := who.names_of(match[0])) and name[0] != who.reading.speaker]
-    for match, (target,) in named:
-        after = text[match.end() :]
-        if is_left(text, match):
+    texts = _PART.split(clause.text)
+    parts = [replace(clause, text=text) for text in texts] if len(texts) > 1 else [clause]
+    for part in parts:
+        targets = list(_targets(part, who))
+        if not targets or part.stance(0, len(part.text)) == "not":
             continue
-        holds = bool(_HOLDS.match(after))
-        if not holds and not is_towards(text, match):
-            continue
-        subjects = [name for other, (name,) in named if other is not match and not is_left(text, other)]
-        begin = validity(clause, match, None)[0] or who.written
-        for subject in subjects or _meant(clause, who):
-            if subject != target:
+        for place, target, holds in targets:
+            begin = validity(part, place, None)[0] or who.written
+            for subject in _held(part, place, target, who) if holds else _moved(part, parts, place, target, who):
+                for relation in _relations(subject, target, _around(clause, who), holds, who):
+                    yield Fact(subject, relation, target, begin, None, ALONE)
+
+
+def changes_somewhere(sentences: list[Clause], reading: Reading) -> bool:
+    """Whether a short note tells of a change somewhere, and nothing of it is in doubt."""
+    if len(reading.lower) > SHORT or len(sentences) == 1:
+        return False
+    return any(map(has_change, sentences)) and not any(is_doubtful(one, but=DENIED) for one in sentences)
+
+
+def _around(clause: Clause, who: Referents) -> str:
+    """A sentence with what stands beside it in a short note."""
+    lower = who.reading.lower
+    return clause.text if len(lower) > SHORT else f"{clause.text} | {' '.join(lower)}"
+
+
+def other_forms(made: list[Fact], clause: Clause, who: Referents) -> Iterator[Fact]:
+    """Yield what is stated of something by one of its names, tentatively by the others: "the Zigbee gateway"."""
+    told = [fact for fact in made if fact.valid_to is None and fact.relation in STATES]
+    if not told or not who.written or not has_change(clause):
+        return
+    if not (_NAME_NOUN.search(clause.text) or any(" " in fact.subject for fact in told)):
+        return
+    for forms in subjects_of(clause.text, who):
+        for fact in told:
+            if fact.subject in forms:
+                others = (form for form in forms if form not in (fact.subject, fact.object))
                 yield from (
-                    Fact(subject, relation, target, begin, None, ALONE)
-                    for relation in _relations(subject, target, text, holds, who)
+                    Fact(form, fact.relation, fact.object, fact.valid_from or who.written, None, ALONE)
+                    for form in others
                 )
 
 
-def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
-    """Yield every pair of a short note that tells of a change: who knows what held before finds the new one.
+def _targets(part: Clause, who: Referents) -> Iterator[tuple[re.Match[str], str, bool]]:
+    """Where something may be now, or whose it may be: names and rooms, and whether that one holds it."""
+    text = part.text
+    for match in _NAME.finditer(text):
+        name = who.names_of(match[0])
+        if not name or name[0] == who.reading.speaker or is_left(text, match):
+            continue
+        holds = bool(_HOLDS.match(text[match.end() :]))
+        if holds or is_towards(text, match):
+            yield match, name[0], holds
+    for match in _ROOM.finditer(text):
+        if is_room(match["room"]) and not _TAKEN.search(text):
+            yield match, match["room"], False
 
-    "otter is where forgejo lives now, beaver ran out of disk": which of the two is the old host, the graph knows.
 
-    Examples
-    --------
-    >>> from datetime import datetime
-    >>> from hopgate.extract.extraction import Source
-    >>> from hopgate.extract.rules.clauses import clauses
-    >>> from hopgate.extract.rules.reading import read
-    >>> from hopgate.memory import Cleared
-    >>> source = Source("m1", Cleared("Leila has swapped Tabriz for Izmir."), created_at=datetime(2024, 5, 4))
-    >>> reading = read(source)
-    >>> made = named_beside(list(clauses(reading)), Referents(reading, source))
-    >>> sorted({fact.object for fact in made if fact.subject == "Leila" and fact.relation == "lives in"})
-    ['Izmir', 'Tabriz']
+def _held(part: Clause, place: re.Match[str], target: str, who: Referents) -> list[str]:
+    """What somebody or something is said to have: all that its part of the sentence names after it."""
+    after = part.text[place.end() :]
+    found = [name for forms in subjects_of(after, who) for name in forms]
+    found += [name for match in _NAME.finditer(after) if not is_left(after, match) for name in who.names_of(match[0])]
+    return [name for name in dict.fromkeys([*found, *_meant(part.text, who)]) if name != target][:MOST_SUBJECTS]
+
+
+def _moved(part: Clause, parts: list[Clause], place: re.Match[str], target: str, who: Referents) -> list[str]:
+    """Whom or what a part of a sentence is about that something is said to be in now.
+
+    That is what is named last before it, with nothing else happening between the two; else what a pronoun means, or
+    what another part of the sentence is about.
     """
-    if not who.written or len(who.reading.tokens) > MOST_TOKENS or not any(map(has_change, sentences)):
-        return
-    told = [clause for clause in sentences if "⟨" in clause.text or _room_of(clause.text)]
-    if any(is_doubtful(one) or _MOVES_SOMETHING.search(one.text) for one in told):
-        return
-    found = dict.fromkeys(name for clause in told for name in who.names_of(clause.text) if name != who.reading.speaker)
-    rooms = dict.fromkeys(room for clause in told for room in _room_of(clause.text))
-    said = set(who.reading.lower)
-    subjects = [*found, *([who.first_person] if who.says_i() else [])]
-    if len(found) > MOST_NAMES or len(found) + len(rooms) < 2:
-        return
-    for subject in subjects:
-        for target in (*found, *rooms):
-            if target != subject:
-                for relation in _either(subject, target, target in rooms, who):
-                    if (need := _NEEDED.get(relation)) and need.isdisjoint(said):
-                        continue
-                    yield Fact(subject, relation, target, who.written, None, BESIDE)
+    before = part.text[: place.start()]
+    named = [(end, forms) for end, forms in named_parts(before, who) if not _is_left_name(forms, before, who)]
+    said = before.replace("⟨team ", "⟨").split()
+    if named:
+        end, forms = named[-1]
+        between = [word for word in said[end:] if word[0] not in "⟨⟦⟪" and not word.endswith(("ly", "er"))]
+        found = forms if LINKING.issuperset(between) or _MOVING.search(part.text) else ()
+        return [name for name in dict.fromkeys((*found, *_meant(" ".join(said[end:]), who))) if name != target]
+    if not KINSHIP.isdisjoint(said) or _SOMEBODY.search(part.text):
+        return []
+    if not LINKING.issuperset(word for word in said if word[0] not in "⟨⟦⟪" and not word.endswith(("ly", "er"))):
+        return []
+    if meant := _meant(before, who):
+        return [name for name in meant if name != target]
+    for other in (one for one in parts if one is not part):
+        found = tuple(name for forms in subjects_of(other.text, who) for name in forms)
+        if found := (*found, *_meant(other.text, who)):
+            return [name for name in dict.fromkeys(found) if name != target][:MOST_SUBJECTS]
+    first = who.topic or (who.first_person if _I_MOVED.match(part.text) and is_town(target) else "")
+    return [first] if first and first != target else []
 
 
-def _either(subject: str, target: str, room: bool, who: Referents) -> tuple[str, ...]:
-    """The relations that these two may have, whatever the words."""
-    person = who.is_person(subject) or who.is_owner(subject)
-    of_people = ("reports to",) if person else ("owned by", "led by")
-    if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
-        return of_people
-    if person:
-        # Nothing tells what "Wanjiru" is: what held before does.
-        unknown = of_people if who.may_be_person(target) else ()
-        return () if room or who.is_host(target) else ("lives in", "works at", *unknown)
-    if room or (target[:1].isupper() and not (subject.islower() or who.is_service(subject) or who.is_host(target))):
-        return ("located in",)
-    return () if who.kind(subject) == "host" else ("runs on",)
-
-
-def _room_of(text: str) -> list[str]:
-    return [found[1] for found in _THE_ROOM.finditer(text) if is_room(found[1])]
+def _is_left_name(forms: tuple[str, ...], text: str, who: Referents) -> bool:
+    return any(
+        _AWAY.search(before := text[: match.start()])
+        and not _OF_IT.search(before)
+        and set(who.names_of(match[0])) & set(forms)
+        for match in _NAME.finditer(text)
+    )
 
 
 def is_left(text: str, name: re.Match[str]) -> bool:
@@ -183,20 +249,31 @@ def is_towards(text: str, name: re.Match[str]) -> bool:
     return bool(_TOWARDS.search(text[: name.start()]))
 
 
-def _tells_change(clause: Clause) -> bool:
-    return has_change(clause) and not is_doubtful(clause) and clause.stance(0, len(clause.text)) != "not"
-
-
 def has_change(clause: Clause) -> bool:
     """Whether a sentence has a word of change."""
-    return not _CHANGE.isdisjoint(clause.text.split()) or bool(_CHANGING.search(clause.text))
+    return _has_change(clause.text)
+
+
+@lru_cache(maxsize=1024)  # asked of a sentence by several that look for different things
+def _has_change(text: str) -> bool:
+    said = text.split()
+    return (
+        not _CHANGE.isdisjoint(said)
+        or bool(_CHANGING.search(text))
+        or (not _NEW.isdisjoint(said) and bool(_NEW_WHAT.search(text)))
+    )
+
+
+@cache
+def _doubtful_words(code: str) -> frozenset[str]:
+    """The words of a language beside which nothing is noted."""
+    return _NO_CHANGE | LANGUAGES[code].hypothetical | LANGUAGES[code].negated
 
 
 def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
     said = set(clause.text.split())
-    language = LANGUAGES[clause.reading.code]
-    doubt = ((said & _NO_CHANGE) | (said & language.hypothetical) | (said & language.negated)) - but
+    doubt = (said & _doubtful_words(clause.reading.code)) - but
     if doubt and _STILL_SAID.search(clause.text):
         doubt -= {"no", "not", "nicht", "niet", "non", "any"}
     if doubt or clause.question or clause.is_taken_back():
@@ -206,30 +283,14 @@ def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     return any("⟨" in part and not _NO_CHANGE_NEAR.isdisjoint(part.split()) for part in clause.text.split(" , "))
 
 
-def _meant(clause: Clause, who: Referents) -> tuple[str, ...]:
-    """Whom or what a sentence with one name is about: what its pronoun means, or what the note is about."""
-    said = clause.text.split()
-    for word in said:
-        if word in (
-            "it",
-            "he",
-            "she",
-            "es",
-            "er",
-            "sie",
-            "il",
-            "elle",
-            "ella",
-            "él",
-            "hij",
-            "zij",
-            "ze",
-            "lei",
-            "lui",
-            "i",
-        ):
+def _meant(text: str, who: Referents) -> tuple[str, ...]:
+    """What the first pronoun of a part of a sentence means."""
+    for word in text.split():
+        if word in _FIRST:
+            return (who.first_person,)
+        if word in _PRONOUNS:
             return who.people_of(word)
-    return (who.topic,) if who.topic else ()
+    return ()
 
 
 def _relations(subject: str, target: str, text: str, holds: bool, who: Referents) -> Iterator[str]:
@@ -242,15 +303,31 @@ def _relations(subject: str, target: str, text: str, holds: bool, who: Referents
         if _OF_HANDS.search(text):
             yield from ("reports to",) if who.is_person(subject) else ("owned by", "led by")
         return
-    if who.is_person(subject) or who.is_owner(subject):
-        if who.is_host(target) or holds:
-            return
-        work, home = bool(_OF_WORK.search(text)), bool(_OF_HOME.search(text))
-        if work != home:
-            yield "works at" if work else "lives in"
+    person = who.is_person(subject) or who.is_owner(subject)
+    if who.may_be_person(target) and not is_town(target) and (_OF_BOSS if person else _OF_HANDS).search(text):
+        yield from ("reports to",) if person else ("owned by", "led by")
+    if person:
+        if not who.is_host(target) and not holds:
+            yield from _of_person(target, text, mine=who.is_owner(subject))
         return
-    if subject.islower() or who.is_service(subject):
-        if target.islower() or who.is_host(target):
-            yield "runs on"
-    elif not holds and (is_room(target) or is_address(target) or target[:1].isupper()):
-        yield "located in"
+    if is_room(target) or is_address(target) or is_town(target):
+        if not holds:
+            yield "located in"
+    elif target.islower() or who.is_host(target):
+        yield "runs on"
+    elif not holds and target[:1].isupper():
+        yield from ("located in", "runs on")
+
+
+def _of_person(target: str, text: str, *, mine: bool) -> Iterator[str]:
+    """Where somebody lives or works who is said to be there now: what the words and the name itself tell."""
+    work, home = bool(_OF_WORK.search(text)), bool(_OF_HOME.search(text))
+    if is_town(target) or is_room(target):
+        if home and not work and is_town(target):
+            yield "lives in"
+    elif mine and home and not work and not _A_HOME.search(text):
+        return  # "we moved to Zulip"
+    elif work != home:
+        yield "works at" if work else "lives in"
+    elif is_firm(target):
+        yield "works at"

@@ -16,12 +16,12 @@ from hopgate.extract.rules.words import words
 TAKES_PLACE = "takes place"
 """The relation of what happens again and again, or is to happen, to its day, date or time."""
 STATED = 0.7
-_DAYS = {
+DAYS = {
     form: day for language in LANGUAGES.values() for day in language.days for form in (day, f"{day}s") if len(day) > 4
 }
-_DAY = "|".join(sorted(map(re.escape, _DAYS), key=len, reverse=True))
+_DAY = "|".join(sorted(map(re.escape, DAYS), key=len, reverse=True))
 _TIME = r"\d{1,2}:\d\d(?: ?[ap]m)?|\d{1,2}(?:\.\d\d)? ?(?:am|pm|uhr|o'clock)|\d{1,2}h(?:\d\d)?"
-_WHEN = (
+WHEN = (
     rf"(?:(?P<day>{_DAY})(?: (?:(?:at|um|à|a las|,|from|ab|morning|evening|afternoon|alle) )*(?P<at>{_TIME}))?|"
     rf"(?P<date>⟦\d+⟧)|(?P<time>{_TIME}))(?=$| [,;.()–-]| (?!⟦)[^\W\d_])"
 )
@@ -54,25 +54,26 @@ _WAYS = (
         False,
         re.compile(
             rf"{_CALLED} (?:is|are|'s|starts|begins|takes place|happens|meets?|goe?s? out|ist|findet|beginnt|"
-            rf"startet|est|a lieu|commence|es|empieza|è|begint) {_ON}{_WHEN}"
+            rf"startet|est|a lieu|commence|es|empieza|è|begint) {_ON}{WHEN}"
         ),
     ),
     (
         True,
         re.compile(
             rf"{_CALLED}(?: :)?(?: (?:deadline|date|due date|termin))? {_BE}(?:now |just |finally )?{_MOVED} "
-            rf"(?:back |out |forward |up )?(?:(?:from|von|vom|de|du|del|van) {_OLD} )?{_TO} {_WHEN}"
+            rf"(?:back |out |forward |up )?(?:(?:from|von|vom|de|du|del|van) {_OLD} )?{_TO} {WHEN}"
         ),
     ),
     (
         True,
         re.compile(
-            rf"(?:^|[,;] |⟨\d+⟩ |we |i |they |has |have ){_MOVED} (?:back )?{_CALLED} (?:from {_OLD} )?{_TO} {_WHEN}"
+            rf"(?:^|[,;] |⟨\d+⟩ |we |i |they |has |have ){_MOVED} (?:back )?{_CALLED} (?:from {_OLD} )?{_TO} {WHEN}"
         ),
     ),
-    (True, re.compile(rf"{_CALLED} (?:ist|sind|wurde|is) (?:von|vom|van) {_OLD} auf {_WHEN} (?:verlegt|verschoben)")),
-    (True, re.compile(rf"{_CALLED}(?: :)? (?:now|jetzt|nun|ahora|maintenant) {_ON}{_WHEN}")),
-    (True, re.compile(rf"{_CALLED}(?: :)? {_OLD} (?:->|→|=>|-->) {_WHEN}")),
+    (True, re.compile(rf"{_CALLED} (?:ist|sind|wurde|is) (?:von|vom|van) {_OLD} auf {WHEN} (?:verlegt|verschoben)")),
+    (True, re.compile(rf"{_CALLED}(?: :)? (?:now|jetzt|nun|ahora|maintenant) {_ON}{WHEN}")),
+    (False, re.compile(rf"^{_CALLED} : {_ON}{WHEN}")),
+    (True, re.compile(rf"{_CALLED}(?: :)? {_OLD} (?:->|→|=>|-->) {WHEN}")),
 )
 # "the meeting" may be another one each time.
 _ANY_EVENT = words(
@@ -84,13 +85,13 @@ _ONCE = words(
     woche auch zusätzlich semaine demain aussi semana mañana también exceptionally ausnahmsweise temporarily
     """
 )
-_HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
+HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
 def may_tell_time(reading: Reading) -> bool:
     """Whether a memory has a weekday, a date or a time, and speaks neither of this week alone nor of one more time."""
     lower = reading.lower
-    if not (not _DAYS.keys().isdisjoint(lower) or "N" in reading.marks or any(s.form == "date" for s in reading.spans)):
+    if not (not DAYS.keys().isdisjoint(lower) or "N" in reading.marks or any(s.form == "date" for s in reading.spans)):
         return False
     return _ONCE.isdisjoint(lower)
 
@@ -111,14 +112,14 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
     ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from)
     weekly sync | takes place | thursday 14:00 | 2024-05-04
     """
-    if clause.question or not _HINT.search(clause.text):
+    if clause.question or not HINT.search(clause.text):
         return
     for moved, pattern in _WAYS:
         match = pattern.search(clause.text)
         if not match or clause.stance(match.start("s"), match.end()) != "said" or clause.is_past(*match.span()):
             continue
         subject = _called(match["s"], clause, who)
-        if not subject:
+        if not subject or clause.is_of_another(match.start("s")):
             continue
         told = moved or has_change(clause)
         if match["date"]:
@@ -129,7 +130,7 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
                 yield Fact(subject, TAKES_PLACE, date, who.written, None, ALONE)
                 yield Fact(subject, "due", date, who.written, None, ALONE)
             return
-        day, time = _DAYS.get(match["day"] or "", ""), match["at"] or match["time"] or ""
+        day, time = DAYS.get(match["day"] or "", ""), match["at"] or match["time"] or ""
         yield Fact(subject, TAKES_PLACE, f"{day} {time}".strip(), who.written if told else None, None, STATED)
         return
 

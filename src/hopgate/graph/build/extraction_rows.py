@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from hopgate.extract.extraction import Extraction
+from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.graph.names.normal import initials, normalise
 from hopgate.store.graph.extracted_rows import NULL, ExtractedRows, field
 from hopgate.times import moment
@@ -83,6 +84,9 @@ def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
     for fact in (*extraction.facts, *(one for one in extraction.tentative if one.confidence >= 0)):
         yield fact.subject, None
         yield fact.object, None
+    for fact in extraction.tentative:
+        if fact.confidence < 0 and fact.relation in ROLE_RELATIONS:
+            yield fact.subject, None  # what somebody is to me: a note of mine need not name me
 
 
 def is_name(name: str, normal: str) -> bool:

@@ -133,7 +133,9 @@ def _believed(stated: list[EdgeVersion]) -> Iterator[EdgeVersion]:
         facts = list(together)
         sure = [fact for fact in facts if not fact.tentative]
         again = {fact.dst for fact in stated if not fact.tentative and fact.valid_to is None and _start(fact) > start}
-        maybe = [fact for fact in facts if fact.tentative and held and not (sure or held & again)]
+        # What is stated to be over leaves room for what may be so since.
+        stated_anew = any(fact.valid_to is None for fact in sure)
+        maybe = [fact for fact in facts if fact.tentative and held and not (stated_anew or held & again)]
         told = [*sure, *(fact for fact in maybe if fact.dst not in held and _tells_change(fact, maybe, held))]
         yield from told
         held = {fact.dst for fact in told if fact.valid_to is None} or held

@@ -1,0 +1,130 @@
+"""What a short note that tells of a change names beside each other: who knows what held before finds the new one.
+
+"otter is where forgejo lives now, beaver ran out of disk": which of the two is the old host, the graph knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hopgate.extract.extraction import Fact
+from hopgate.extract.rules.clauses import TEAMS, Clause
+from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.referents import Referents
+from hopgate.extract.rules.role_table import ROLES
+from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES, MOVES_SOMETHING, alternatives, has_change, is_doubtful
+from hopgate.extract.rules.towns import is_town
+from hopgate.extract.rules.words import words
+
+MOST_TOKENS = 60
+_THE_ROOM = re.compile(
+    r"\b(?:the|my|our|dem|den|der|die|das|im|ins|la|le|el|il|de|het) ([^\W\d_]+(?: [^\W\d_]+)?)(?= |$)"
+)
+_TABLE: dict[str, str] = table("changes")
+# Who is named beside another has taken over where a word of hands says so, and moved where one of moving does.
+_HANDS_WORDS = words(_TABLE["hands"]) | words(_TABLE["in_hands"])
+_WORK, _HOME = words(_TABLE["work"]), words(_TABLE["home"])
+_MOVING_WORDS = _WORK | _HOME | words(_TABLE["elsewhere"])
+_NEEDED = {
+    **dict.fromkeys(("owned by", "led by", "reports to"), _HANDS_WORDS),
+    **dict.fromkeys(("lives in", "works at"), _MOVING_WORDS),
+}
+# "Dr A has retired, so now it's Dr B", "Jira is out, it's Linear from now on": what they are to me is not said.
+_OVER = re.compile(rf"(⟨\d+⟩) (?:(?:has|have|is|are|was|'s|just|now|finally|officially) )*(?:{alternatives('over')})\b")
+_OVER_BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:(?:the|my|our|with|to|old) )*(⟨\d+⟩)")
+_PERSONS, _PROVIDERS = (
+    tuple(dict.fromkeys(role.relation for role in ROLES.values() if role.sort == sort))
+    for sort in ("person", "provider")
+)
+
+# For good: "left A for B", "A is gone, it's B now"; not "left A at nine and went to B".
+_SETTLED = re.compile(
+    r"\b(?:now|from now on|these days|instead|since|jetzt|nun|maintenant|désormais|ahora|nu|voortaan|ora|adesso)\b|"
+    r"(?:left|dropped|ditched|quit|swapped|traded|replaced|exchanged) (?:the |my |our )?⟨\d+⟩ "
+    r"(?:for|with|by|in favou?r of) "
+)
+_DOCTORS = ("has doctor", "has dentist", "has therapist", "has physio", "has vet")
+
+
+def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
+    """Yield every pair of a short note that tells of a change.
+
+    Examples
+    --------
+    >>> from datetime import datetime
+    >>> from hopgate.extract.extraction import Source
+    >>> from hopgate.extract.rules.clauses import clauses
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> source = Source("m1", Cleared("Leila has swapped Tabriz for Izmir."), created_at=datetime(2024, 5, 4))
+    >>> reading = read(source)
+    >>> made = named_beside(list(clauses(reading)), Referents(reading, source))
+    >>> sorted({fact.object for fact in made if fact.subject == "Leila" and fact.relation == "lives in"})
+    ['Izmir', 'Tabriz']
+    """
+    if not who.written or len(who.reading.tokens) > MOST_TOKENS or not any(map(has_change, sentences)):
+        return
+    told = [clause for clause in sentences if "⟨" in clause.text or _room_of(clause.text)]
+    if any(is_doubtful(one) or MOVES_SOMETHING.search(one.text) for one in told):
+        return
+    found = dict.fromkeys(name for clause in told for name in who.names_of(clause.text) if name != who.reading.speaker)
+    rooms = dict.fromkeys(room for clause in told for room in _room_of(clause.text))
+    said = set(who.reading.lower)
+    subjects = [*found, *([who.first_person] if who.says_i() else [])]
+    if len(found) > MOST_NAMES or len(found) + len(rooms) < 2:
+        return
+    for subject in subjects:
+        for target in (*found, *rooms):
+            if target != subject:
+                for relation in _either(subject, target, target in rooms, who):
+                    if (need := _NEEDED.get(relation)) and need.isdisjoint(said):
+                        continue
+                    yield Fact(subject, relation, target, who.written, None, BESIDE)
+    yield from _in_the_place_of(told, list(found), who)
+
+
+def _in_the_place_of(told: list[Clause], found: list[str], who: Referents) -> Iterator[Fact]:
+    """What the only other name of a note may be to me, where one is said to be over: what the first was, I know."""
+    if len(found) != 2 or any(map(who.is_host, found)):
+        return
+    if not any(map(_SETTLED.search, (clause.text for clause in told))):
+        return
+    over = {
+        who.names_of(match[1])
+        for clause in told
+        for pattern in (_OVER, _OVER_BEFORE)
+        for match in pattern.finditer(clause.text)
+    }
+    if len(over - {()}) != 1:
+        return
+    people = [who.is_person(name) for name in found]
+    doctors = any(name.startswith("Dr") for name in found)
+    relations = () if any(people) != all(people) else _DOCTORS if doctors else _PERSONS if people[0] else _PROVIDERS
+    for relation in relations:
+        for name in found:
+            yield Fact(who.first_person, relation, name, who.written, None, BESIDE)
+
+
+def _either(subject: str, target: str, room: bool, who: Referents) -> tuple[str, ...]:
+    """The relations that these two may have, whatever the words."""
+    person = who.is_person(subject) or who.is_owner(subject)
+    of_people = ("reports to",) if person else ("owned by", "led by")
+    if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
+        return of_people
+    if person:
+        if is_town(target):
+            return ("lives in",)
+        # Nothing tells what "Wanjiru" is: what held before does.
+        unknown = of_people if who.may_be_person(target) else ()
+        return () if room or who.is_host(target) else ("lives in", "works at", *unknown)
+    if room or (target[:1].isupper() and not (subject.islower() or who.is_service(subject) or who.is_host(target))):
+        return ("located in",)
+    if target.isupper():
+        return ()  # "the NFS share" is no host
+    return () if who.kind(subject) == "host" else ("runs on",)
+
+
+def _room_of(text: str) -> list[str]:
+    return [found[1] for found in _THE_ROOM.finditer(text) if is_room(found[1])]
