@@ -190,6 +190,20 @@ def test_names_are_not_embedded_after_their_memory_turned(kb: KnowledgeBase, mod
     nothing_left(kb, cache)
 
 
+def test_names_of_a_first_build_are_not_embedded_after_their_memory_turned(
+    kb: KnowledgeBase, models: ModelServer, cache: Path
+) -> None:
+    """All names are brought together at once, which a hosted embedder takes minutes over."""
+    kb.add(*OPEN, SECRET)
+    kb.embed(models.embedder)
+    asked = len(models.bodies)
+    models.meanwhile = once(turn(kb, "mark"), status=503)
+    kb.build()
+    sent = [body for body in models.bodies[asked:] if CANARY in body.lower()]
+    assert len(sent) == 1  # the one that was on its way
+    nothing_left(kb, cache)
+
+
 class Elsewhere:
     """Workers as a cluster has them: what they get is sent to them, and nothing of this process is known there."""
 

@@ -16,9 +16,9 @@ from hopgate.extract.progress import Progress
 from hopgate.extract.runner import Run
 from hopgate.extract.spec import as_extractor
 from hopgate.extract.statements import Statement, WithStatements, read_statements
-from hopgate.graph.build import backfill
+from hopgate.graph.build.bring_together import bring_together
 from hopgate.graph.build.bulk_extract import extract_in_bulk
-from hopgate.graph.build.follow import follow_all, follow_change
+from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext, surveyed_store
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 BATCH = 512
-# So often a graph may change while all its names are compared before they are compared under its lock.
-ATTEMPTS = 3
 Show = Callable[[Progress], object]
 
 
@@ -144,33 +142,10 @@ class GraphBuilder:
             else:
                 progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
             if whole:
-                self._cluster(canonicaliser, self._embed if self._embeds() else None, show)
+                embed = self._embed if self._embeds() else None
+                bring_together(self._store, canonicaliser, embed, self._tasks, show)
         self.embed(concepts=embed_concepts, show=show)
         return Built(progress, not whole, resolution.tally)
-
-    def _cluster(self, canonicaliser: Canonicaliser | None, embed: backfill.Embed | None, show: Show) -> None:
-        """Cluster all names and relations, and derive everything from them.
-
-        The graph's lock is for the write alone; where the graph changed while its names were compared, once more.
-        """
-
-        def write(clusters: backfill.Clusters, connection: Connection[Any]) -> bool:
-            if not backfill.canonicalise(connection, clusters):
-                return False
-            show(Progress(stage="deriving edges"))
-            follow_all(connection)
-            return True
-
-        def at_once(connection: Connection[Any]) -> None:
-            name_rows.lock(connection)
-            write(backfill.clustered(backfill.material(connection), canonicaliser, embed, self._tasks), connection)
-
-        show(Progress(stage="bringing names together"))
-        for _ in range(ATTEMPTS):
-            clusters = backfill.clustered(self._store.run(backfill.material), canonicaliser, embed, self._tasks)
-            if self._store.run(partial(write, clusters)):
-                return
-        self._store.run(at_once)
 
     def _state(self, path: str | Path) -> list[Statement]:
         """Store a file's statements, all or none; those about sensitive memories end here, and the others are given."""

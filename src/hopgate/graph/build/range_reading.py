@@ -114,5 +114,5 @@ def one_by_one(extractor: Extractor, read: Sequence[Source]) -> list[Extraction]
         raise
     except Exception as error:
         if len(read) == 1:
-            return [failed(f"{type(error).__name__}: {redacted(str(error)[:200])}")]
+            return [failed(f"{type(error).__name__}: {redacted(str(error))[:200]}")]
         return [one for source in read for one in one_by_one(extractor, [source])]

@@ -10,6 +10,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store.clearance import StoreGuard
+from hopgate.store.graph import version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -114,6 +115,17 @@ def _all_spelt(names: Sequence[str], connection: Connection[Any], locked: bool) 
     if locked:
         lock(connection)
     return spelt(connection, names)
+
+
+def graph_guard(store: Store, known: int) -> StoreGuard:
+    """Guard all names of a graph on their way to a model, by its version: what turns sensitive changes the graph."""
+    return StoreGuard(store, partial(_same_version, known))
+
+
+def _same_version(known: int, connection: Connection[Any], locked: bool) -> bool:
+    if locked:
+        lock(connection)
+    return version.current(connection) == known
 
 
 def of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[NameRow]:
