@@ -146,6 +146,12 @@ def test_a_change_told_in_any_words_ends_what_was_known(before: str, after: str,
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
+        ("Our dentist is Dr Lindgren.", "The neighbours have a new dentist, Dr Popov.", "i|has dentist|dr lindgren"),
+        (
+            "The printer is in room 210.",
+            "The printer was moved to room 305 for the open day.",
+            "printer|located in|room 210",
+        ),
         ("Gitea runs on birch.", "Gitea is slow since the new cron job on alder.", "gitea|runs on|birch"),
         ("Gitea runs on birch.", "New monitoring: rowan now pings Gitea every minute.", "gitea|runs on|birch"),
         ("Gitea runs on birch.", "Someone on the forum moved Gitea to oak.", "gitea|runs on|birch"),

@@ -168,10 +168,10 @@ def test_a_large_change_and_a_long_absence_are_read_whole(
 
 def test_what_many_rows_change_at_once_is_one_record(started: KnowledgeBase) -> None:
     with started.store.transaction() as connection:
-        before = connection.execute("SELECT count(*) FROM graph_changes").fetchone()
+        connection.execute("DELETE FROM graph_changes")
         connection.execute("INSERT INTO concepts (canonical_name) SELECT 'c' || n FROM generate_series(1, 1001) n")
         rows = connection.execute("SELECT kind, count(*) FROM graph_changes GROUP BY 1").fetchall()
-        assert before is not None and ("all", 1) in rows
+        assert rows == [("all", 1)]
         assert change_rows.since(connection, change_rows.Position("1:1:", "another start"), limit=10) is None
 
 

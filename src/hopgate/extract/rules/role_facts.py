@@ -179,10 +179,22 @@ def _value(role: Role, part: str, clause: Clause, who: Referents) -> str:
     return name if name[:1].isupper() or who.is_named(name) else ""
 
 
+# "The neighbours have a new dentist, Dr Popov": theirs, and not ours.
+_OTHERS = words(
+    """
+    they neighbour neighbours neighbor neighbors colleague colleagues coworker coworkers friend friends landlord
+    landlady roommate flatmate boss ex parents cousin cousins nachbar nachbarn nachbarin kollege kollegin
+    kollegen freunde freundin voisin voisine voisins collègue collègues amis buren buurman buurvrouw collega vecino
+    vecina vecinos vicini colleghi
+    """
+)
+
+
 def _is_mine(owner: re.Match[str] | None, said: list[str], at: int) -> bool:
     """Whether a role is somebody's that a sentence names: not "my brother's bank", nor a "new dentist in town"."""
     if owner is None:
-        return not any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
+        whose = any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
+        return not whose and _OTHERS.isdisjoint(said[:at])
     whose = owner["me"] or owner["name"] or owner["other"]
     return bool(whose) or not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
 

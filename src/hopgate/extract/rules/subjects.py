@@ -34,7 +34,8 @@ _STOP = (
         made makes comes came rose rises raised increased increases costs cost due happens slipped pushed extended
         postponed rescheduled delayed brought cut died broke failed deadlines meets met leads heads sold bought
         these those here there today yesterday last week month ab vom zum ist sind wird wurde steht läuft kostet
-        works work put putting ended hers ours mine wedding's
+        works work put putting ended hers ours mine wedding's feel feels felt feeling behaves much so far happier better
+        snappier faster quicker smoother quieter cooler nicer
         """
     )
 )

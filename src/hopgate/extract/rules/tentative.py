@@ -270,13 +270,20 @@ def _doubtful_words(code: str) -> frozenset[str]:
     return _NO_CHANGE | LANGUAGES[code].hypothetical | LANGUAGES[code].negated
 
 
+# "moved to room 305 for the open day": it will be back.
+_FOR_A_WHILE = re.compile(
+    r" for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
+    r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit)\b"
+)
+
+
 def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
     said = set(clause.text.split())
     doubt = (said & _doubtful_words(clause.reading.code)) - but
     if doubt and _STILL_SAID.search(clause.text):
         doubt -= {"no", "not", "nicht", "niet", "non", "any"}
-    if doubt or clause.question or clause.is_taken_back():
+    if doubt or clause.question or clause.is_taken_back() or _FOR_A_WHILE.search(clause.text):
         return True
     if said.isdisjoint(_NO_CHANGE_NEAR):
         return False
