@@ -193,8 +193,8 @@ _OTHERS = words(
 def _is_mine(owner: re.Match[str] | None, said: list[str], at: int) -> bool:
     """Whether a role is somebody's that a sentence names: not "my brother's bank", nor a "new dentist in town"."""
     if owner is None:
-        whose = any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
-        return not whose and _OTHERS.isdisjoint(said[:at])
+        owned = any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
+        return not owned and _OTHERS.isdisjoint(said[:at])
     whose = owner["me"] or owner["name"] or owner["other"]
     return bool(whose) or not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
 
