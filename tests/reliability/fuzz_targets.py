@@ -298,12 +298,16 @@ COMMANDS_SHARE = 100
 def fuzz_all(inputs: int, seed: int, dsn: str) -> dict[str, Fuzzed]:
     """Ask every target its share of the inputs; the store at this address is made for it."""
     logging.disable()
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        (folder / "sources").mkdir()
-        migrate.upgrade(dsn)
-        read = [*readers(folder), *sources(folder / "sources")]
-        return {
-            **counted(read, inputs - inputs // COMMANDS_SHARE, seed),
-            **counted([command_line(folder, dsn)], -(-inputs // COMMANDS_SHARE), seed),
-        }
+    try:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            (folder / "sources").mkdir()
+            migrate.upgrade(dsn)
+            read = [*readers(folder), *sources(folder / "sources")]
+            return {
+                **counted(read, inputs - inputs // COMMANDS_SHARE, seed),
+                **counted([command_line(folder, dsn)], -(-inputs // COMMANDS_SHARE), seed),
+            }
+    finally:
+        # Tests of what is logged come after this one in the same process.
+        logging.disable(logging.NOTSET)
