@@ -55,8 +55,8 @@ COMMANDS = {
     "db": ("db", "Upgrade, inspect, start or stop the database."),
 }
 
-# Commands that are called so often that their words are read here where they are plain.
-QUICK = frozenset(("recall",))
+# Commands that are called so often that plain words are read without typer, and what answers them.
+QUICK = {"recall": ("recall_answer", "answer")}
 
 # command -> options that may stand alone, and what they then mean
 ALONE = {"gate": {"--statements": "own"}}
@@ -134,10 +134,11 @@ def application(arguments: list[str]) -> None:
         with _collecting_nothing():
             from hopgate.cli.plain_options import plain_values
 
-            command = importlib.import_module(f"hopgate.cli.{COMMANDS[called][0]}").command
-            values = plain_values(command, arguments[1:])
+            module, name = QUICK[called]
+            function = getattr(importlib.import_module(f"hopgate.cli.{module}"), name)
+            values = plain_values(function, arguments[1:])
             if values is not None:
-                command(**values)
+                function(**values)
                 return
     app = typer_app([called] if called in COMMANDS else list(COMMANDS))
     app(args=_with_values(arguments, ALONE.get(called or "", {})), prog_name="hopgate", standalone_mode=True)

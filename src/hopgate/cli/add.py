@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 from hopgate.cli.linking import ExtractorName, Later, link, say_kept
+from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 
 def command(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, progress, say
+from hopgate.cli.output import opened, print_json, progress, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 if TYPE_CHECKING:
     from hopgate.recall.reach import ListReach

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from hopgate.cli import extractor_options
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 from hopgate.cli.embed import Embedder
 from hopgate.cli.engine_options import Address, EngineName, Workers
 from hopgate.cli.ingest import As, FromSql, KeepUnknown, Map, Scope
+from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 # So many rows that were set aside are shown.
 SHOWN = 20

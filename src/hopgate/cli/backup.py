@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 
 def command(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.cli import extractor_options as options
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor

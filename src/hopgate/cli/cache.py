@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from hopgate.cli.common import AsJson, print_json, say
 from hopgate.cli.confirm import Yes, asked
+from hopgate.cli.output import print_json, say
+from hopgate.cli.shared_options import AsJson
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, Scope, opened, print_json, say
+from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn, Scope
 
 app = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_markup_mode=None)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, print_json, progress, say
+from hopgate.cli.output import print_json, progress, say
+from hopgate.cli.shared_options import AsJson
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, place, print_json, say
 from hopgate.cli.confirm import Backup, Yes, confirmed, say_backup, write_first
+from hopgate.cli.output import place, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def language(
 
     Example: hopgate db language german
     """
-    from hopgate.cli.common import opened
+    from hopgate.cli.output import opened
 
     with opened(data, dsn) as kb:
         say(kb.language(name))
@@ -152,7 +153,7 @@ def partition(
 
     Example: hopgate db partition --parts 16
     """
-    from hopgate.cli.common import opened
+    from hopgate.cli.output import opened
 
     if undo == (parts is not None):
         raise HopgateError("say --parts N for how many parts, or --undo to give up a run that was stopped")
@@ -185,7 +186,7 @@ def scrub(
 
     Example: hopgate db scrub --yes
     """
-    from hopgate.cli.common import opened
+    from hopgate.cli.output import opened
 
     confirmed("write every table of hopgate's anew, each locked meanwhile", place(data, dsn), yes=yes)
     with opened(data, dsn) as kb:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.common import cell, console, one_line, progress, say, stages
+from hopgate.cli.output import cell, console, one_line, progress, say, stages
 from hopgate.cli.serve import imported, run
 from hopgate.times import moment, utc
 

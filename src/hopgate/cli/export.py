@@ -11,8 +11,9 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.common import Data, Dsn, opened, say
+from hopgate.cli.output import opened, say
 from hopgate.cli.printable import printable_json
+from hopgate.cli.shared_options import Data, Dsn
 from hopgate.errors import HopgateError
 from hopgate.private_files import private_opener
 

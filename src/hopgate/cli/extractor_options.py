@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.common import say
+from hopgate.cli.output import say
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, cell, opened, print_json, say, stages
 from hopgate.cli.engine_options import Address, EngineName, Workers
+from hopgate.cli.output import cell, opened, print_json, say, stages
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def show(judgement: Judgement, k: int) -> None:
     from rich import box
     from rich.table import Table
 
-    from hopgate.cli.common import console
+    from hopgate.cli.output import console
     from hopgate.eval.gate.next_step import looks_in_words, next_step
 
     out = console()

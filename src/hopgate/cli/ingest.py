@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, progress, say
 from hopgate.cli.linking import ExtractorName, Later, link, say_kept
+from hopgate.cli.output import opened, print_json, progress, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 from hopgate.redact import redacted
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.common import progress, say
+from hopgate.cli.output import progress, say
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase

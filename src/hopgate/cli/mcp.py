@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.common import Data, Dsn, opened, say
+from hopgate.cli.output import opened, say
 from hopgate.cli.serve import Port, imported
+from hopgate.cli.shared_options import Data, Dsn
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 from hopgate.cli.confirm import Yes, asked
+from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 if TYPE_CHECKING:
     from hopgate.store.mend_rows import MendEntry

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, place, print_json, progress, say
 from hopgate.cli.confirm import Backup, Yes, confirmed, say_backup, write_first
+from hopgate.cli.output import opened, place, print_json, progress, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 
 def command(

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, print_json, say
+from hopgate.cli.output import print_json, say
+from hopgate.cli.shared_options import AsJson
 from hopgate.errors import HopgateError
 
 

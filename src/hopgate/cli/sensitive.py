@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
 from hopgate.cli.confirm import Yes, asked
 from hopgate.cli.delete import Ids
+from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 Undo = Annotated[bool, typer.Option("--undo", help="Take the mark away, after saying what follows.")]
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, cell, console, opened, print_json, say
+from hopgate.cli.output import cell, console, opened, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 app = typer.Typer(no_args_is_help=False)
 

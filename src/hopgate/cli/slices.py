@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, progress
+from hopgate.cli.output import opened, progress
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 from hopgate.errors import HopgateError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)

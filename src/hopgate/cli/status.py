@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hopgate.cli.common import AsJson, Data, Dsn, opened, print_json, say
+from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 
 def command(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None:

@@ -1,4 +1,7 @@
-"""What every command shares: where the store is, how errors and progress are shown."""
+"""What commands print, and how the store that their options name is opened; nothing of typer's.
+
+`hopgate recall` reads plain words without it (plain_options.py).
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from hopgate.cli.printable import printable, printable_json
 from hopgate.errors import HopgateError
@@ -20,30 +21,6 @@ if TYPE_CHECKING:
 
     from hopgate.kb import KnowledgeBase
     from hopgate.memory import Memory
-
-
-def _folder(path: str) -> Path:
-    """Read --data; typer would make the current folder of an empty one."""
-    from hopgate.store.address import check_folder
-
-    return check_folder(path)
-
-
-Data = Annotated[
-    Path | None,
-    typer.Option(
-        "--data",
-        help="Directory of the embedded store.",
-        show_default="the user's data directory",
-        parser=_folder,
-        metavar="PATH",
-    ),
-]
-Dsn = Annotated[str | None, typer.Option("--dsn", help="Address of a server, postgresql://…, instead of --data.")]
-Scope = Annotated[
-    list[str] | None, typer.Option(help="Only what memories of this scope say; again for more.", show_default="all")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program to read.")]
 
 Advance = Callable[[int], None]
 
