@@ -8,15 +8,15 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.extract.cache import CacheEntry, CacheKey
-from hopgate.extract.extraction import Extraction, Source
-from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.store import clearance, thread_rows
 from hopgate.store.memories import KEY, NAMED, named
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.extract.cache import CacheEntry, CacheKey
+    from hopgate.extract.extraction import Extraction, Source
+    from hopgate.extract.extractor import ExtractorIdentity
     from hopgate.memory import Memory
     from hopgate.store.store import Store
 
@@ -32,6 +32,10 @@ class StoreCache:
 
     def get_many(self, keys: Iterable[CacheKey]) -> dict[CacheKey, Extraction]:
         """Return the extractions that are there."""
+        # Recall counts here what waits for the graph, and reads no extraction: it spares these imports.
+        from hopgate.extract.cache import CacheKey
+        from hopgate.extract.extraction import Extraction
+
         wanted = list(keys)
         with self._store.transaction() as connection:
             rows = connection.execute(
