@@ -225,9 +225,9 @@ class GraphSink:
 
 
 def _fact_keys(batch: Iterable[Extracted]) -> set[tuple[str, str, str]]:
-    """The facts of some extractions by their ends' normal forms."""
+    """The facts that some extractions state, by their ends' normal forms: of what is tentative few become edges."""
     return {
         (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
         for one in batch
-        for fact in (*one.extraction.facts, *one.extraction.tentative)
+        for fact in one.extraction.facts
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
+from hopgate.graph.temporal.may_count import may_count
 from hopgate.graph.temporal.precedence import EdgeVersion, current_edges, group_of
 
 
@@ -74,7 +75,7 @@ def edge_history(facts: Iterable[EdgeVersion], single_valued: Collection[str] = 
     """Build the whole table: record all facts in the order of their recording, those of one moment together."""
     table: list[EdgeVersion] = []
     earlier: list[EdgeVersion] = []
-    ordered = sorted(facts, key=_recorded_at)
+    ordered = sorted(may_count(facts, single_valued), key=_recorded_at)
     for _, batch in groupby(ordered, key=_recorded_at):
         recorded = list(batch)
         table = apply_changes(table, supersede(table, earlier, recorded, single_valued))

@@ -154,7 +154,10 @@ def groups_of_relations(connection: Connection[Any], raw: Sequence[str]) -> list
 
 
 def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[CanonicalFact]:
-    """The facts of groups, in the order in which they became known."""
+    """The facts of groups, in the order in which they became known.
+
+    Where nothing is stated of a source, what is tentative makes no edge: a hub has thousands of such facts.
+    """
     # A UNION of two joins: with an OR the planner would read all facts of a hub to find one.
     rows = connection.execute(
         "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id)), "
@@ -164,9 +167,10 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) ->
         "JOIN relations r ON r.raw = f.relation AND r.canonical = g.relation "
         "UNION ALL SELECT g.src_id, g.relation, o.concept_id, f FROM g JOIN concept_names s ON s.concept_id = g.src_id "
         "JOIN facts f ON f.subject_id = s.id JOIN relations r ON r.raw = f.relation AND r.canonical = g.relation "
-        "JOIN concept_names o ON o.id = f.object_id WHERE g.dst_id IS NULL) "
+        "JOIN concept_names o ON o.id = f.object_id WHERE g.dst_id IS NULL), "
+        "sure AS (SELECT DISTINCT src_id, relation FROM stated WHERE (f).weight > 0) "
         "SELECT src_id, relation, dst_id, (f).weight, (f).valid_from, (f).valid_to, (f).recorded_at, (f).memory_id "
-        "FROM stated ORDER BY (f).recorded_at, (f).id",
+        "FROM stated JOIN sure USING (src_id, relation) ORDER BY (f).recorded_at, (f).id",
         ([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
     )
     return [CanonicalFact(*row) for row in rows]
