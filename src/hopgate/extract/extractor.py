@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 from hopgate.extract.extraction import Extraction, Source
@@ -45,7 +46,7 @@ class ExtractorIdentity:
     parameters: dict[str, Parameter] = field(default_factory=dict)
     by_id: bool = False
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """A stable fingerprint: the same on every machine and in every run."""
         canonical = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)

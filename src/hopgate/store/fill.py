@@ -95,11 +95,12 @@ class Embedding:
         """Embed what has no vector yet."""
         with self._store.transaction() as connection:
             space = vectors.space(connection)
-            if space is None and memory_words.count_kept(connection) == 0:
+            kept = 0 if space and space.indexed else memory_words.count_kept(connection)
+            if space is None and kept == 0:
                 return 0
         embedder = self.embedder(spec, space)
         made = self._run(embedder, "embedding", progress)
-        if space is None or not space.indexed:
+        if kept >= vectors.EXACT_BELOW:
             self.index()
         return made
 

@@ -16,7 +16,7 @@ from psycopg.errors import SerializationFailure, UniqueViolation
 
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.store import memory_merge, store_language
+from hopgate.store import memory_merge, setting_rows, store_language
 from hopgate.store.memory_merge import INCOMING
 from hopgate.store.memory_scopes import in_scopes
 
@@ -177,6 +177,16 @@ def fetch_by_id(
         {"ids": list(ids), "scopes": scopes},
     )
     return {row[-1]: _memory(row) for row in rows}
+
+
+def fetch_with_rules(connection: Connection[Any], ids: Sequence[int]) -> tuple[dict[int, Memory], dict[str, Any] | None]:
+    """Read memories by the store's own id, and in the same look the rules by which memories are sensitive."""
+    rows = connection.execute(
+        f"SELECT {_columns(connection)}, id, (SELECT value FROM store_settings WHERE name = %(rules)s) "
+        "FROM memories WHERE id = ANY(%(ids)s)",
+        {"ids": list(ids), "rules": setting_rows.SENSITIVITY},
+    ).fetchall()
+    return {row[-2]: _memory(row) for row in rows}, rows[0][-1] if rows else None
 
 
 def stream(connection: Connection[Any], *, batch: int = 2000) -> Iterator[Memory]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.passages import LONG_BYTES
 from hopgate.store.memory_locks import lock, lock_for_columns
-from hopgate.store.sent_vectors import run_with
+from hopgate.store.sent_vectors import as_text, run_with
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,10 +123,18 @@ def pending_names(connection: Connection[Any], among: Sequence[str] | None = Non
     return [row[0] for row in rows]
 
 
-def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None) -> int:
-    """How many memories, of any scope or of some, still need a vector."""
+def count_pending(
+    connection: Connection[Any], *, scopes: Sequence[str] | None = None, embedded: bool = False
+) -> int:
+    """How many memories, of any scope or of some, still need a vector.
+
+    Parameters
+    ----------
+    embedded : bool
+        Whether it is known that the store has vectors: it is not asked then.
+    """
     row = connection.execute(
-        f"SELECT count(*) FROM {_waiting(connection, 'embedding')} "
+        f"SELECT count(*) FROM {_waiting(connection, 'embedding', embedded)} "
         "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s))",
         {"scopes": None if scopes is None else list(scopes)},
     ).fetchone()
@@ -134,14 +142,14 @@ def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None =
     return int(row[0])
 
 
-def _waiting(connection: Connection[Any], column: str) -> str:
+def _waiting(connection: Connection[Any], column: str, embedded: bool = False) -> str:
     """The memories that lack a vector, or whose passages do, as a FROM clause with its condition.
 
     Who lacks the store's own vector is on a list; who lacks the next embedder's nearly all do. Before the first vector
-    there is no column. `octet_length` does not read a text that lies outside its row.
+    there is no column; who knows that there is one says so. `octet_length` does not read a text outside its row.
     """
     listed = "waiting_vectors JOIN memories ON memories.id = memory_id" if column == "embedding" else "memories"
-    if not has_space(connection):
+    if not (embedded or has_space(connection)):
         return f"{listed} WHERE NOT is_sensitive"
     return (
         f"{listed} WHERE NOT is_sensitive AND (memories.{column} IS NULL OR octet_length(content) > {LONG_BYTES} "
@@ -208,9 +216,7 @@ def to_sql(vector: NDArray[np.float32]) -> str:
     >>> to_sql(np.array([0.5, -0.75], dtype=np.float32))
     '[0.5,-0.75]'
     """
-    from pgvector import HalfVector
-
-    return HalfVector(vector).to_text()
+    return as_text(vector)
 
 
 def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -187,13 +187,12 @@ class GraphBuilder:
             with self._store.transaction() as connection:
                 only = extractions.unfinished(connection, extractor.identity)
         if only is not None:
-            pages, total = self._pages_of(only), len(only)
+            stream, total = self._sources_of(only, extractor, context), len(only)
         else:
             with self._store.transaction() as connection:
                 total = memory_words.count_kept(connection)
-            pages = self._pages(limit)
+            stream = self._sources(limit, extractor, context)
             total = min(total, limit) if limit is not None else total
-        stream = (source for page in pages for source in self._read(page, extractor, context))
         sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
         return (run or Run()).over(
             stream,
@@ -272,23 +271,27 @@ class GraphBuilder:
             return None
         return StoreContext() if deriving else surveyed_store(self._store, self._pages(None))
 
-    def _read(self, page: Sequence[Memory], extractor: Extractor, context: StoreContext | None) -> Iterable[Source]:
-        if context is None:
-            return sources(page)
-        with self._store.transaction() as connection:
-            done = set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
-            # What is done is not read again; it passes as it is, so that it is counted.
-            read = context.filled(connection, [one for one in page if one.external_id not in done])
-        fresh = {source.memory_id: source for source in read}
-        return [fresh.get(source.memory_id, source) for source in sources(page)]
+    def _sources(self, limit: int | None, extractor: Extractor, context: StoreContext | None) -> Iterator[Source]:
+        """All memories as an extractor reads them."""
+        for page in self._pages(limit):
+            if context is None:
+                yield from sources(page)
+                continue
+            with self._store.transaction() as connection:
+                read = _read(connection, page, extractor, context)
+            yield from read
 
-    def _pages_of(self, external_ids: Sequence[str]) -> Iterator[list[Memory]]:
-        """These memories a batch at a time."""
+    def _sources_of(
+        self, external_ids: Sequence[str], extractor: Extractor, context: StoreContext | None
+    ) -> Iterator[Source]:
+        """These memories as an extractor reads them, a batch at a time."""
         for start in range(0, len(external_ids), BATCH):
             part = external_ids[start : start + BATCH]
             with self._store.transaction() as connection:
-                page = memories.fetch(connection, part)
-            yield [page[key] for key in part if key in page]
+                found = memories.fetch(connection, part)
+                page = [found[key] for key in part if key in found]
+                read = _read(connection, page, extractor, context) if context else list(sources(page))
+            yield from read
 
     def _pages(self, limit: int | None) -> Iterator[list[Memory]]:
         """Memories a batch at a time, so that no cursor stays open for a long run."""
@@ -317,6 +320,17 @@ def _declare(connection: Connection[Any], single: Collection[str], several: Coll
         version.set_derived(connection, False)
     elif declared:
         follow_change(connection, groups=fact_rows.groups_of_relations(connection, declared))
+
+
+def _read(
+    connection: Connection[Any], page: Sequence[Memory], extractor: Extractor, context: StoreContext
+) -> list[Source]:
+    """Memories with what other memories tell of them."""
+    done = set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
+    # What is done is not read again; it passes as it is, so that it is counted.
+    read = context.filled(connection, [one for one in page if one.external_id not in done])
+    fresh = {source.memory_id: source for source in read}
+    return [fresh.get(source.memory_id, source) for source in sources(page)]
 
 
 def _reader(extractor: Extractor) -> Extractor:

@@ -14,16 +14,20 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+Weights = NDArray[np.float64]
+# Up to so many numbers, pairs times items, the items of pairs are compared as they are: a name that is resolved alone
+# spares making sparse matrices, which takes 2 ms, and importing what makes them.
+FEW = 1 << 17
+
+
 def weighted_jaccard(
     bags: Sequence[Iterable[Hashable]], i: IntArray, j: IntArray, smooth: float = 0.0, smaller: bool = False
-) -> NDArray[np.float64]:
+) -> Weights:
     """Overlap of two bags over their union, each item weighing 1 / ln(1 + number of bags that hold it).
 
     The IDF token overlap of Galárraga et al. (CIKM 2014), as CESI uses it. With `smaller` the overlap is divided by the
     smaller bag instead of the union; `smooth` is added below, so that one shared item of few is not certainty.
     """
-    from scipy.sparse import csr_array
-
     column: dict[Hashable, int] = {}
     rows: list[int] = []
     columns: list[int] = []
@@ -34,7 +38,28 @@ def weighted_jaccard(
     if not column:
         return np.zeros(len(i))
     weights = 1 / np.log1p(np.bincount(columns, minlength=len(column)))
-    matrix: csr_array = csr_array((weights[columns], (rows, columns)), shape=(len(bags), len(column)))
+    few = max(len(i), len(bags)) * len(column) <= FEW
+    total, both = (_dense if few else _sparse)((len(bags), len(column)), rows, columns, weights, i, j)
+    below = np.minimum(total[i], total[j]) if smaller else total[i] + total[j] - both
+    return both / np.maximum(below + smooth, 1e-12)
+
+
+def _dense(
+    shape: tuple[int, int], rows: list[int], columns: list[int], weights: Weights, i: IntArray, j: IntArray
+) -> tuple[Weights, Weights]:
+    """The weight of each bag, and of what the two of each pair have in common."""
+    matrix, present = np.zeros(shape), np.zeros(shape)
+    matrix[rows, columns], present[rows, columns] = weights[columns], 1
+    return matrix.sum(axis=1), (matrix[i] * present[j]).sum(axis=1)
+
+
+def _sparse(
+    shape: tuple[int, int], rows: list[int], columns: list[int], weights: Weights, i: IntArray, j: IntArray
+) -> tuple[Weights, Weights]:
+    """The same for many pairs."""
+    from scipy.sparse import csr_array
+
+    matrix: csr_array = csr_array((weights[columns], (rows, columns)), shape=shape)
     present: csr_array = matrix.copy()
     present.data = np.ones_like(present.data)
     total = np.asarray(matrix.sum(axis=1)).ravel()
@@ -42,5 +67,4 @@ def weighted_jaccard(
     for start in range(0, len(i), 1 << 16):
         part = slice(start, start + (1 << 16))
         both[part] = np.asarray(matrix[i[part]].multiply(present[j[part]]).sum(axis=1)).ravel()
-    below = np.minimum(total[i], total[j]) if smaller else total[i] + total[j] - both
-    return both / np.maximum(below + smooth, 1e-12)
+    return total, both

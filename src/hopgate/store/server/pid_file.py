@@ -49,7 +49,13 @@ def alive(pid: int) -> bool:
     except PermissionError:
         return True
     try:
+        handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return True
+    try:
         # Who died and was not collected yet has a number still.
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+        return os.read(handle, 512).rpartition(b")")[2].split()[0] != b"Z"
     except (OSError, IndexError):
         return True
+    finally:
+        os.close(handle)
