@@ -88,7 +88,8 @@ class Upkeep:
         with self._store.transaction() as connection:
             wanted = extractions.pending(connection, external_ids)
             made_by, derived = extractions.made_by(connection), version.is_derived(connection)
-            few = len(wanted) <= FEW and vectors.has_space(connection) and vectors.count_pending(connection, embedded=True) <= FEW
+            few = len(wanted) <= FEW and vectors.has_space(connection)
+            few = few and vectors.count_pending(connection, embedded=True) <= FEW
         left = made_by if wanted and extractor is None and made_by not in ("", DEFAULT) else ""
         if not wanted or left:
             return CaughtUp(self._embedding.fill(None, progress), 0, left)

@@ -114,8 +114,8 @@ class Bundled:
         # level and flushed denormals all measured the same 15 documents a CPU second; only more than one thread inside
         # a run cost anything (7 where threads spin, 13 where they sleep, with other work on the cores).
         options.enable_mem_pattern = False
-        # To plan which buffer takes over which takes 60 of the 155 ms of CPU of a session; without a plan the arena hands
-        # out what is free again, and numbers, time and memory of a run measured the same (8 to 512 tokens).
+        # To plan which buffer takes over which takes 60 of the 155 ms of CPU of a session; without a plan the arena
+        # hands out what is free again, and numbers, time and memory of a run measured the same (8 to 512 tokens).
         options.enable_mem_reuse = False
         options.log_severity_level = 3
 

@@ -179,7 +179,9 @@ def fetch_by_id(
     return {row[-1]: _memory(row) for row in rows}
 
 
-def fetch_with_rules(connection: Connection[Any], ids: Sequence[int]) -> tuple[dict[int, Memory], dict[str, Any] | None]:
+def fetch_with_rules(
+    connection: Connection[Any], ids: Sequence[int]
+) -> tuple[dict[int, Memory], dict[str, Any] | None]:
     """Read memories by the store's own id, and in the same look the rules by which memories are sensitive."""
     rows = connection.execute(
         f"SELECT {_columns(connection)}, id, (SELECT value FROM store_settings WHERE name = %(rules)s) "

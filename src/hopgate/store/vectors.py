@@ -123,9 +123,7 @@ def pending_names(connection: Connection[Any], among: Sequence[str] | None = Non
     return [row[0] for row in rows]
 
 
-def count_pending(
-    connection: Connection[Any], *, scopes: Sequence[str] | None = None, embedded: bool = False
-) -> int:
+def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None, embedded: bool = False) -> int:
     """How many memories, of any scope or of some, still need a vector.
 
     Parameters

@@ -48,7 +48,7 @@ def _dense(
     shape: tuple[int, int], rows: list[int], columns: list[int], weights: Weights, i: IntArray, j: IntArray
 ) -> tuple[Weights, Weights]:
     """The weight of each bag, and of what the two of each pair have in common."""
-    matrix, present = np.zeros(shape), np.zeros(shape)
+    matrix, present = np.zeros(shape), np.zeros(shape, dtype=bool)
     matrix[rows, columns], present[rows, columns] = weights[columns], 1
     return matrix.sum(axis=1), (matrix[i] * present[j]).sum(axis=1)
 
@@ -62,7 +62,7 @@ def _sparse(
     matrix: csr_array = csr_array((weights[columns], (rows, columns)), shape=shape)
     present: csr_array = matrix.copy()
     present.data = np.ones_like(present.data)
-    total = np.asarray(matrix.sum(axis=1)).ravel()
+    total: Weights = np.asarray(matrix.sum(axis=1), np.float64).ravel()
     both = np.zeros(len(i))
     for start in range(0, len(i), 1 << 16):
         part = slice(start, start + (1 << 16))
