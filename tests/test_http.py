@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -195,6 +196,16 @@ def test_nobody_there_is_a_reply_with_a_reason() -> None:
 
 def test_half_a_surrogate_pair_can_be_sent(server: Server) -> None:
     assert client(server).post("x", {"text": "\ud800"}).ok
+
+
+def test_where_nothing_is_encrypted_no_certificates_are_loaded(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(*_: Any, **__: Any) -> None:
+        raise AssertionError("it takes 50 ms")
+
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", load)
+    assert JsonClient(server.url, retry=QUICK).post("/embeddings", {}).ok
 
 
 def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,6 +128,18 @@ def test_build_says_what_it_made(built, triples, capsys):
     assert again["graph"]["concepts"] > 100 and again["graph"]["invalidation_rate"] > 0
 
 
+def test_a_build_with_nothing_to_do_says_so_in_one_sentence(built, triples, capsys):
+    lines = run(capsys, "build", "--dsn", built, "--extractor", "replay", "--model", str(triples)).splitlines()
+    assert lines[0] == "no memory waits to be linked: the graph is up to date" and len(lines) == 2
+
+
+@pytest.mark.parametrize("command", [["recall", "x"], ["edges", "Immich"], ["concepts", "show", "Immich"]])
+def test_what_is_no_date_is_refused_with_one_that_would_do(command, capsys):
+    with pytest.raises(SystemExit):
+        main([*command, "--as-of", "gestern"])
+    assert "'gestern' is no date: write one like 2024-05-01" in " ".join(capsys.readouterr().err.split())
+
+
 def test_concepts_are_listed_shown_merged_and_split(built, capsys):
     listed = told(capsys, "concepts", "list", "--dsn", built, "--limit", "5")
     assert len(listed) == 5 and listed[0]["memory_count"] >= listed[4]["memory_count"]

@@ -30,6 +30,7 @@ READ = [
     ["where", "--fuser", "MinMax(graph=4)", "--stages=fuse > rerank"],
     ["where", "--dsn", "postgresql://here", "--min-score", "0.25"],
     ["where", "--data", "a folder"],
+    ["where", "--as-of", "2024-05-01", "--known-at", "2024-05-01T12:30+02:00"],
     ["", "--scope", ""],
 ]
 LEFT = [
@@ -44,7 +45,7 @@ LEFT = [
     ["where", "--explain", "--explain"],
     ["where", "--rerank", "--no-rerank"],
     ["where", "--lexical", "1e3"],
-    ["where", "--as-of", "2024-05-01"],
+    ["where", "--as-of", "gestern"],
     ["where", "--sqlite", "file"],
     ["where", "--data", ""],
     ["where", "--no-such"],
@@ -106,6 +107,7 @@ VALUES = [
     "1e3",
     "nan",
     "yes",
+    "2024-05",
     "",
     " ",
     "a=b",

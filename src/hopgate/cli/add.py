@@ -9,7 +9,7 @@ import typer
 
 from hopgate.cli.linking import ExtractorName, Later, link, say_kept
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn
+from hopgate.cli.shared_options import AsJson, Data, Dsn, read_date
 
 
 def command(
@@ -22,7 +22,10 @@ def command(
     tags: Annotated[list[str] | None, typer.Option(help="A tag, or several parted by commas; again for more.")] = None,
     category: Annotated[str | None, typer.Option(help="Its category.")] = None,
     importance: Annotated[float, typer.Option(help="A prior between 0 and 1.")] = 0.5,
-    at: Annotated[datetime | None, typer.Option(help="When it became known.", show_default="now")] = None,
+    at: Annotated[
+        datetime | None,
+        typer.Option(help="When it became known.", parser=read_date, metavar="DATE", show_default="now"),
+    ] = None,
     thread: Annotated[str | None, typer.Option(help="The conversation it is part of.")] = None,
     reply_to: Annotated[str | None, typer.Option(help="The id of the memory that it answers.")] = None,
     sensitive: Annotated[bool, typer.Option("--sensitive", help="Never embed, extract or send it.")] = False,

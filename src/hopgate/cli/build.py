@@ -79,8 +79,12 @@ def command(
         print_json({"extraction": options.run_counts(built.extraction), **values})
         options.end_if_nothing(built.extraction)
         return
-    options.show_run(built.extraction)
-    if built.incremental:
+    read = built.extraction
+    if built.incremental and statements is None and not (read.memories or read.skipped or read.stopped):
+        say("no memory waits to be linked: the graph is up to date")
+    else:
+        options.show_run(read)
+    if built.incremental and read.memories:
         done = built.resolution
         say(f"new names: {done.merged:,} joined concepts, {done.ambiguous:,} are undecided, {done.new:,} are new")
     if opinion:

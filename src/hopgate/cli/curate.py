@@ -9,12 +9,15 @@ from typing import Annotated
 import typer
 
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn
+from hopgate.cli.shared_options import AsJson, Data, Dsn, read_date
 
 
 def command(
     apply: Annotated[bool, typer.Option("--apply", help="Carry the proposals out.")] = False,
-    since: Annotated[datetime | None, typer.Option(help="Only memories made since this date are new.")] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(help="Only memories made since this date are new.", parser=read_date, metavar="DATE"),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Also list memories that are simply kept.")] = False,
     extractor: Annotated[
         str | None, typer.Option(help="llama or openai: a model decides, and the rules where it does not.")

@@ -9,13 +9,17 @@ from typing import Annotated
 import typer
 
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn, Scope
+from hopgate.cli.shared_options import AsJson, Data, Dsn, Scope, read_date
 
 
 def command(
     concept: Annotated[str, typer.Argument(help="A name of the concept, any of them.", metavar="CONCEPT")],
-    as_of: Annotated[datetime | None, typer.Option(help="Only edges that were true on this date.")] = None,
-    known_at: Annotated[datetime | None, typer.Option(help="Only what was known by this date.")] = None,
+    as_of: Annotated[
+        datetime | None, typer.Option(help="Only edges that were true on this date.", parser=read_date, metavar="DATE")
+    ] = None,
+    known_at: Annotated[
+        datetime | None, typer.Option(help="Only what was known by this date.", parser=read_date, metavar="DATE")
+    ] = None,
     scope: Scope = None,
     limit: Annotated[int, typer.Option(help="How many.", min=1)] = 50,
     data: Data = None,

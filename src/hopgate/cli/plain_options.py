@@ -8,6 +8,7 @@ help among it. A test compares what both make of many lists of words.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -104,9 +105,18 @@ def _number(text: str) -> float:
     return float(text)
 
 
+def _date(text: str) -> datetime:
+    from hopgate.times import moment
+
+    if (read := moment(text)) is None:
+        raise ValueError(text)
+    return read
+
+
 _READ: dict[str, Callable[[str], Any]] = {
     "int | None": _whole,
     "float | None": _number,
     "str | None": str,
     "list[str] | None": str,
+    "datetime | None": _date,
 }

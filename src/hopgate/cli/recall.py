@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hopgate.cli.recall_answer import answer
-from hopgate.cli.shared_options import AsJson, Data, Dsn
+from hopgate.cli.shared_options import AsJson, Data, Dsn, read_date
 
 
 def command(
@@ -49,8 +49,13 @@ def command(
     stages: Annotated[
         str | None, typer.Option(help="What follows the legs with --rerank.", show_default="fuse > rerank > walk")
     ] = None,
-    as_of: Annotated[datetime | None, typer.Option(help="Walk the graph as it was true on this date.")] = None,
-    known_at: Annotated[datetime | None, typer.Option(help="Use only what was known by this date.")] = None,
+    as_of: Annotated[
+        datetime | None,
+        typer.Option(help="Walk the graph as it was true on this date.", parser=read_date, metavar="DATE"),
+    ] = None,
+    known_at: Annotated[
+        datetime | None, typer.Option(help="Use only what was known by this date.", parser=read_date, metavar="DATE")
+    ] = None,
     cluster: Annotated[
         int | None, typer.Option(help="Only memories linked to this cluster of concepts: see concepts clusters.")
     ] = None,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from hopgate.times import moment
 
 
 def _folder(path: str) -> Path:
@@ -13,6 +16,19 @@ def _folder(path: str) -> Path:
     from hopgate.store.address import check_folder
 
     return check_folder(path)
+
+
+def read_date(text: str) -> datetime:
+    """Read a date or a time; what is none is refused with one that would do.
+
+    Examples
+    --------
+    >>> read_date("2024-05-01").isoformat(), read_date("2024-05-01T12:30+02:00").isoformat()
+    ('2024-05-01T00:00:00+00:00', '2024-05-01T12:30:00+02:00')
+    """
+    if (read := moment(text)) is None:
+        raise typer.BadParameter(f"{text!r} is no date: write one like 2024-05-01, or a time like 2024-05-01T12:30")
+    return read
 
 
 Data = Annotated[
