@@ -4,7 +4,7 @@ python benchmarks/scale.py [--sizes 10000,100000] [--queries 30] [--no-vectors] 
 python benchmarks/scale.py --parts 16 [--sizes 100000] [--scopes 16] [--dimension 384] [--queries 200] [--json]
 
 Stores are those of `grown_store`: notes of four names and three facts, a real build, vectors drawn at random. For each
-size: bytes a memory by part, as PostgreSQL counts them; seconds of load, build and vectors; bytes of the walk's matrix
+size: bytes a memory by part, as PostgreSQL counts them; seconds of load, build and vectors, by the clock and of processors; bytes of the walk's matrix
 and seconds until it is loaded; p50 and p95 of a recall with all three legs, or without vectors by words and the graph.
 Then for 1 M, 100 M and 10 B: what is linear is taken from the slope between the two largest sizes. docs/scale.md says
 what else is assumed. With `--parts` it is asked instead what a recall within one scope takes on one table and in parts
@@ -149,7 +149,7 @@ def extrapolated(measured: dict[int, dict[str, Any]], target: int) -> dict[str, 
     """What is linear in memories, at a size that was not measured: by the slope of the two largest that were."""
     sizes = sorted(measured)[-2:]
     found: dict[str, Any] = {}
-    for name in ("load_s", "build_s", "vectors_s", "walk_matrix_load_s"):
+    for name in ("load_cpu_s", "build_cpu_s", "vectors_cpu_s", "walk_matrix_load_s"):
         found[name] = round(_line([(size, measured[size][name]) for size in sizes], target))
     matrix = "walk_matrix_bytes_a_memory"
     found["walk_matrix_gb"] = round(_line([(size, size * measured[size][matrix]) for size in sizes], target) / 1e9, 1)
