@@ -7,6 +7,7 @@ centres, so that neighbours exist; only what is written afterwards is embedded b
 
 from __future__ import annotations
 
+import contextlib
 import random
 import resource
 import time
@@ -63,7 +64,12 @@ class World:
 def server_seconds(directory: Path) -> float:
     """The CPU that a store's server has used: the postmaster, its children, and those that ended."""
     postmaster = psutil.Process(int((directory / "pg" / "postmaster.pid").read_text().splitlines()[0]))
-    mine, running = postmaster.cpu_times(), [child.cpu_times() for child in postmaster.children()]
+    running = []
+    for child in postmaster.children():
+        # One that ends meanwhile is among those that the postmaster has counted a moment later.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            running.append(child.cpu_times())
+    mine = postmaster.cpu_times()
     return float(mine.children_user + mine.children_system + sum(one.user + one.system for one in (mine, *running)))
 
 
