@@ -79,6 +79,7 @@ def main() -> None:
         "cpu_ms": {name: round(1000 * statistics.median(times)) for name, times in cpu.items()},
         "start_ms": round(1000 * start),
         **{f"{name}_to_imports": round(middle[name] / middle["imports"], 2) for name in todo if name != "imports"},
+        "recall_to_imports_cpu": round(statistics.median(cpu["recall"]) / statistics.median(cpu["imports"]), 2),
         "load_before": round(load, 2),
         "load_after": round(os.getloadavg()[0], 2),
     }

@@ -198,9 +198,7 @@ def test_half_a_surrogate_pair_can_be_sent(server: Server) -> None:
     assert client(server).post("x", {"text": "\ud800"}).ok
 
 
-def test_where_nothing_is_encrypted_no_certificates_are_loaded(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_nothing_is_encrypted_no_certificates_are_loaded(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     def load(*_: Any, **__: Any) -> None:
         raise AssertionError("it takes 50 ms")
 

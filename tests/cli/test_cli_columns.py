@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hopgate.cli.columns import Column, fitted, lines, shown_width, wrapped
+from hopgate.cli.columns import TextColumn, fitted, lines, shown_width, wrapped
 
 TEXT = st.text(st.sampled_from("ab é茶e\u0301\n -"), max_size=40)
 
 
 @given(st.lists(st.lists(TEXT, min_size=3, max_size=3), max_size=4), st.integers(20, 60))
 def test_no_line_is_wider_than_there_is_room(rows: list[list[str]], width: int) -> None:
-    columns = [Column("", right=True), Column("memory"), Column("content")]
+    columns = [TextColumn("", right=True), TextColumn("memory"), TextColumn("content")]
     assert all(shown_width(line) <= width for line in lines(columns, rows, width))
 
 
@@ -33,4 +33,4 @@ def test_columns_share_what_room_there_is(wanted: list[int], room: int) -> None:
 
 
 def test_what_a_terminal_would_obey_is_shown() -> None:
-    assert "\\x1b[31m" in "".join(lines([Column("memory")], [["\x1b[31m red"]], 40))
+    assert "\\x1b[31m" in "".join(lines([TextColumn("memory")], [["\x1b[31m red"]], 40))

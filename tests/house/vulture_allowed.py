@@ -4,6 +4,7 @@ _.showwarning  # set on the module `warnings`, which calls it
 _.inter_op_num_threads  # an option of onnxruntime's session
 _.intra_op_num_threads  # an option of onnxruntime's session
 _.enable_mem_pattern  # an option of onnxruntime's session
+_.enable_mem_reuse  # another
 _.log_severity_level  # an option of onnxruntime's session
 _.autocommit  # an attribute of psycopg's connection
 _.read_only  # an attribute of psycopg's connection

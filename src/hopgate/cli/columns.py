@@ -15,14 +15,14 @@ PIPE = 120
 _GAP = 3
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """A column's title, and whether it is set to the right."""
 
     title: str
     right: bool = False
 
 
-def lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None = None) -> Iterator[str]:
+def lines(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], width: int | None = None) -> Iterator[str]:
     r"""Set rows in columns below their titles, cells too long on several lines; what a terminal would obey is shown.
 
     Parameters
@@ -32,7 +32,8 @@ def lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int |
 
     Examples
     --------
-    >>> print(*lines([Column("", right=True), Column("memory")], [["1", "The NAS moved to the cellar."]], 20), sep="\n")
+    >>> columns = [TextColumn("", right=True), TextColumn("memory")]
+    >>> print(*lines(columns, [["1", "The NAS moved to the cellar."]], 20), sep="\n")
     <BLANKLINE>
          memory
      ──────────────────
@@ -125,7 +126,7 @@ def _folded(word: str, width: int) -> list[str]:
     return parts
 
 
-def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str]) -> Iterator[str]:
+def _row(columns: Sequence[TextColumn], widths: Sequence[int], cells: Sequence[str]) -> Iterator[str]:
     stacks = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
     for at in range(max(map(len, stacks))):
         parts = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hopgate.cli.columns import Column, lines
+from hopgate.cli.columns import TextColumn, lines
 from hopgate.cli.output import one_line, say
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ SNIPPET = 200
 
 def show_hits(query: str, hits: list[Hit], explain: bool) -> None:
     """Print hits as a table, and below it what holds for all of them."""
-    columns = [Column("", right=True), Column("memory"), Column("score", right=True), Column("content")]
+    columns = [TextColumn("", right=True), TextColumn("memory"), TextColumn("score", right=True), TextColumn("content")]
     rows = []
     for hit in hits:
         # Of a long memory the passage that speaks for it, from where it speaks of the query's words.
@@ -24,7 +24,7 @@ def show_hits(query: str, hits: list[Hit], explain: bool) -> None:
         content = " ".join(shown.split())
         snippet = content if len(content) <= SNIPPET else content[: SNIPPET - 1] + "…"
         rows.append([str(hit.rank), hit.external_id, marked_score(hit), snippet, *([why(hit)] if explain else [])])
-    for line in lines([*columns, *([Column("why")] if explain else [])], rows):
+    for line in lines([*columns, *([TextColumn("why")] if explain else [])], rows):
         say(line)
     if any(hit.lifted for hit in hits):
         say("↑ lifted: a leg, or lexical and dense together, has it first")
