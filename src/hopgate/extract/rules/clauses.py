@@ -124,23 +124,17 @@ class Clause:
     question: bool
     first: int
 
-    def spans(self, part: str) -> list[int]:
+    def spans(self, part: str) -> tuple[int, ...]:
         """The numbers of the spans that a part of the text refers to."""
-        return [int(number) for number in _REFERENCE.findall(part)]
+        return _references(part)
 
     def is_past(self, start: int, end: int) -> bool:
         """Whether a match speaks of a state in the past, and not of one that goes on."""
-        said = self.text[start:end]
-        return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
+        return _is_past(self.text[start:end])
 
     def is_beside(self, start: int, end: int, subject: int) -> bool:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
-        return bool(
-            _BESIDE.search(self.text, start, end)
-            or _TOO.match(self.text, end)
-            or _ANOTHER.search(self.text[:subject])
-            or _COPIES_OF.search(self.text[:start])
-        )
+        return _is_beside(self.text, start, end, subject)
 
     def is_of_another(self, start: int) -> bool:
         """Whether a match is about something of its subject: "the presentation of the report was moved"."""
@@ -148,7 +142,7 @@ class Clause:
 
     def is_taken_back(self, end: int = 0) -> bool:
         """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""
-        return bool(_TAKEN_BACK.search(self.text, end))
+        return _is_taken_back(self.text, end)
 
     def is_long_ago(self, end: int) -> bool:
         """Whether a time of its own follows what is over: "used to live in Oulu when she was a student"."""
@@ -174,7 +168,33 @@ class Clause:
         return "not" if self.question else _stance(self.text, self.reading.code, start, end)
 
 
-@lru_cache(maxsize=4096)  # as `FactTable.found_in`
+# As `FactTable.found_in`: short sentences differ in their names alone, which are numbers here.
+@lru_cache(maxsize=4096)
+def _references(part: str) -> tuple[int, ...]:
+    return tuple(map(int, _REFERENCE.findall(part)))
+
+
+@lru_cache(maxsize=4096)
+def _is_taken_back(text: str, end: int) -> bool:
+    return bool(_TAKEN_BACK.search(text, end))
+
+
+@lru_cache(maxsize=4096)
+def _is_past(said: str) -> bool:
+    return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
+
+
+@lru_cache(maxsize=4096)
+def _is_beside(text: str, start: int, end: int, subject: int) -> bool:
+    return bool(
+        _BESIDE.search(text, start, end)
+        or _TOO.match(text, end)
+        or _ANOTHER.search(text[:subject])
+        or _COPIES_OF.search(text[:start])
+    )
+
+
+@lru_cache(maxsize=4096)
 def _stance(text: str, code: str, start: int, end: int) -> str:
     language = LANGUAGES[code]
     begin = max((match.end() for match in _CLAUSE.finditer(text, 0, start)), default=0)
@@ -188,7 +208,7 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
         or _INFINITIVE.search(near)
         or _PASSING.match(text[end:])
         or " temporarily " in near
-        or _TAKEN_BACK.search(text, end)
+        or _is_taken_back(text, end)
     ):
         return "not"
     found = set(near.split())

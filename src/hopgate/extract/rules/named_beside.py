@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.clauses import TEAMS, Clause
@@ -14,7 +15,7 @@ from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_table import ROLES
-from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES, MOVES_SOMETHING, alternatives, has_change, is_doubtful
+from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES, alternatives, has_change, is_doubtful, moves_something
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 
@@ -67,21 +68,23 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
     if not who.written or len(who.reading.tokens) > MOST_TOKENS or not any(map(has_change, sentences)):
         return
     told = [clause for clause in sentences if "⟨" in clause.text or _room_of(clause.text)]
-    if any(is_doubtful(one) or MOVES_SOMETHING.search(one.text) for one in told):
+    if any(is_doubtful(one) or moves_something(one.text) for one in told):
         return
     found = dict.fromkeys(name for clause in told for name in who.names_of(clause.text) if name != who.reading.speaker)
     rooms = dict.fromkeys(room for clause in told for room in _room_of(clause.text))
-    said = set(who.reading.lower)
     subjects = [*found, *([who.first_person] if who.says_i() else [])]
     if len(found) > MOST_NAMES or len(found) + len(rooms) < 2:
         return
+    said, written = who.reading.lower, who.written
+    wordless = {relation for relation, need in _NEEDED.items() if need.isdisjoint(said)}
+    targets = {target: _of_person(target, target in rooms, who) for target in (*found, *rooms)}
     for subject in subjects:
-        for target in (*found, *rooms):
+        person = who.is_person(subject) or who.is_owner(subject)
+        for target, relations in targets.items():
             if target != subject:
-                for relation in _either(subject, target, target in rooms, who):
-                    if (need := _NEEDED.get(relation)) and need.isdisjoint(said):
-                        continue
-                    yield Fact(subject, relation, target, who.written, None, BESIDE)
+                for relation in relations if person else _of_thing(subject, target, target in rooms, who):
+                    if relation not in wordless:
+                        yield Fact(subject, relation, target, written, None, BESIDE)
     yield from _in_the_place_of(told, list(found), who)
 
 
@@ -107,18 +110,22 @@ def _in_the_place_of(told: list[Clause], found: list[str], who: Referents) -> It
             yield Fact(who.first_person, relation, name, who.written, None, BESIDE)
 
 
-def _either(subject: str, target: str, room: bool, who: Referents) -> tuple[str, ...]:
-    """The relations that these two may have, whatever the words."""
-    person = who.is_person(subject) or who.is_owner(subject)
-    of_people = ("reports to",) if person else ("owned by", "led by")
-    if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
-        return of_people
-    if person:
-        if is_town(target):
-            return ("lives in",)
-        # Nothing tells what "Wanjiru" is: what held before does.
-        unknown = of_people if who.may_be_person(target) else ()
-        return () if room or who.is_host(target) else ("lives in", "works at", *unknown)
+def _of_person(target: str, room: bool, who: Referents) -> tuple[str, ...]:
+    """The relations that somebody may have to a name or a room, whatever the words."""
+    if _is_somebody(target, who):
+        return ("reports to",)
+    if is_town(target):
+        return ("lives in",)
+    if room or who.is_host(target):
+        return ()
+    # Nothing tells what "Wanjiru" is: what held before does.
+    return ("lives in", "works at", "reports to") if who.may_be_person(target) else ("lives in", "works at")
+
+
+def _of_thing(subject: str, target: str, room: bool, who: Referents) -> tuple[str, ...]:
+    """The relations that what is no person may have to a name or a room, whatever the words."""
+    if _is_somebody(target, who):
+        return ("owned by", "led by")
     if room or (target[:1].isupper() and not (subject.islower() or who.is_service(subject) or who.is_host(target))):
         return ("located in",)
     if target.isupper():
@@ -126,5 +133,10 @@ def _either(subject: str, target: str, room: bool, who: Referents) -> tuple[str,
     return () if who.kind(subject) == "host" else ("runs on",)
 
 
-def _room_of(text: str) -> list[str]:
-    return [found[1] for found in _THE_ROOM.finditer(text) if is_room(found[1])]
+def _is_somebody(name: str, who: Referents) -> bool:
+    return who.is_person(name) or who.is_owner(name) or name.startswith(TEAMS)
+
+
+@lru_cache(maxsize=4096)  # asked twice of a sentence
+def _room_of(text: str) -> tuple[str, ...]:
+    return tuple(found for found in _THE_ROOM.findall(text) if is_room(found))

@@ -241,7 +241,8 @@ def tokenise(text: str) -> list[str]:
     """
     # Runs of spaces become one first: a pattern that skips them would start anew at each of a million.
     tokens: list[str] = _TOKEN.findall(_SPACES.sub(" ", text[:LONGEST]))
-    for at in [at for at, token in enumerate(tokens) if token == "."][::-1]:
+    # The last one is looked for by itself: after it nothing moves, and most notes have few.
+    for at in [at for at, token in enumerate(tokens) if token == "."][::-1] if "." in tokens else ():
         if at and tokens[at - 1].lower() in ABBREVIATIONS:
             tokens[at - 1 : at + 1] = [tokens[at - 1] + "."]
     return tokens

@@ -39,32 +39,52 @@ def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> E
         reason = field(extraction.reason or None)
         memories.append(f"{memory_id}\t{extraction.state.value}\t{reason}\t{digest}\n")
         names: dict[str, tuple[str, str | None]] = {}
-        for name, kind in names_used(extraction):
-            normal = normalise(name)
+        given: dict[str, str] = {}
+        # A name that came before without a kind brings nothing, and most of them come with every fact.
+        for name, kind in dict.fromkeys(names_used(extraction)):
+            given[name] = normal = normalise(name)
             if is_name(name, normal):
                 spelling, first = names.get(normal, (name, None))
                 names[normal] = (spelling, first or kind)
         places = {normal: place for place, normal in enumerate(names, start=len(mentions))}
         for normal, (spelling, kind) in names.items():
-            line = f"{field(normal)}\t{field(spelling)}\t{field(kind)}\t{field(initials(normal) or None)}"
-            mentions.append(f"{memory_id}\t{places[normal]}\t{line}\n")
-        facts += _facts(memory_id, extraction, places)
+            mentions.append(f"{memory_id}\t{places[normal]}\t{_mention(normal, spelling, kind)}\n")
+        # What a fact calls its ends may be no name.
+        ends = {name: places[normal] for name, normal in given.items() if normal in places}
+        facts += _facts(memory_id, extraction, ends, places)
     return ExtractedRows(*("".join(lines).encode("utf-8", "surrogatepass") for lines in (memories, mentions, facts)))
 
 
-def _facts(memory_id: int, extraction: Extraction, places: Mapping[str, int]) -> Iterator[str]:
+@lru_cache(maxsize=16384)
+def _mention(normal: str, spelling: str, kind: str | None) -> str:
+    """What a line of `extracted_mentions` says of a name."""
+    return f"{field(normal)}\t{field(spelling)}\t{field(kind)}\t{field(initials(normal) or None)}"
+
+
+@lru_cache(maxsize=4096)
+def _relation(relation: str) -> tuple[str, str]:
+    """A relation as it is kept, and as a field; empty where it says nothing."""
+    kept = relation[:MAX_NAME] if relation.strip() else ""
+    return kept, field(kept)
+
+
+def _facts(
+    memory_id: int, extraction: Extraction, ends: Mapping[str, int], places: Mapping[str, int]
+) -> Iterator[str]:
     """A memory's facts as lines; each once, by what `facts` is unique by."""
     known: set[tuple[int, str, int, Interval]] = set()
     for place, fact in enumerate((*extraction.facts, *extraction.tentative)):
-        subject, object_ = places.get(normalise(fact.subject)), places.get(normalise(fact.object))
+        subject, object_ = ends.get(fact.subject), ends.get(fact.object)
+        if subject is None or object_ is None:  # what is merely named beside another is a mention by another spelling
+            subject, object_ = places.get(normalise(fact.subject)), places.get(normalise(fact.object))
         interval, times = _interval(fact.valid_from, fact.valid_to)
-        if subject is None or object_ is None or not times or not fact.relation.strip():
+        relation, written = _relation(fact.relation)
+        if subject is None or object_ is None or not times or not relation:
             continue
-        relation = fact.relation[:MAX_NAME]
         key = (subject, relation, object_, interval)
         if key not in known:
             known.add(key)
-            yield f"{memory_id}\t{place}\t{subject}\t{field(relation)}\t{object_}\t{fact.confidence}\t{times}\n"
+            yield f"{memory_id}\t{place}\t{subject}\t{written}\t{object_}\t{fact.confidence}\t{times}\n"
 
 
 @lru_cache(maxsize=4096)  # of the facts of one memory most begin on the same day
