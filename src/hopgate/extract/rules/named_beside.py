@@ -77,14 +77,13 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
         return
     said, written = who.reading.lower, who.written
     wordless = {relation for relation, need in _NEEDED.items() if need.isdisjoint(said)}
-    targets = {target: _of_person(target, target in rooms, who) for target in (*found, *rooms)}
+    targets = [(target, _allowed(target, target in rooms, who, wordless)) for target in (*found, *rooms)]
     for subject in subjects:
-        person = who.is_person(subject) or who.is_owner(subject)
-        for target, relations in targets.items():
+        sort = _sort(subject, who)
+        for target, allowed in targets:
             if target != subject:
-                for relation in relations if person else _of_thing(subject, target, target in rooms, who):
-                    if relation not in wordless:
-                        yield Fact(subject, relation, target, written, None, BESIDE)
+                for relation in allowed[sort]:
+                    yield Fact(subject, relation, target, written, None, BESIDE)
     yield from _in_the_place_of(told, list(found), who)
 
 
@@ -110,31 +109,36 @@ def _in_the_place_of(told: list[Clause], found: list[str], who: Referents) -> It
             yield Fact(who.first_person, relation, name, who.written, None, BESIDE)
 
 
-def _of_person(target: str, room: bool, who: Referents) -> tuple[str, ...]:
-    """The relations that somebody may have to a name or a room, whatever the words."""
-    if _is_somebody(target, who):
-        return ("reports to",)
-    if is_town(target):
-        return ("lives in",)
-    if room or who.is_host(target):
-        return ()
-    # Nothing tells what "Wanjiru" is: what held before does.
-    return ("lives in", "works at", "reports to") if who.may_be_person(target) else ("lives in", "works at")
+def _sort(subject: str, who: Referents) -> int:
+    """What a subject is, as `_allowed` counts: somebody, a thing, a service or another name in lower case, a host."""
+    if who.is_person(subject) or who.is_owner(subject):
+        return 0
+    if who.kind(subject) == "host":
+        return 3 if not subject.islower() else 4
+    return 2 if subject.islower() or who.is_service(subject) else 1
 
 
-def _of_thing(subject: str, target: str, room: bool, who: Referents) -> tuple[str, ...]:
-    """The relations that what is no person may have to a name or a room, whatever the words."""
-    if _is_somebody(target, who):
-        return ("owned by", "led by")
-    if room or (target[:1].isupper() and not (subject.islower() or who.is_service(subject) or who.is_host(target))):
-        return ("located in",)
-    if target.isupper():
-        return ()  # "the NFS share" is no host
-    return () if who.kind(subject) == "host" else ("runs on",)
-
-
-def _is_somebody(name: str, who: Referents) -> bool:
-    return who.is_person(name) or who.is_owner(name) or name.startswith(TEAMS)
+def _allowed(target: str, room: bool, who: Referents, wordless: set[str]) -> tuple[tuple[str, ...], ...]:
+    """The relations that each sort of subject may have to a name or a room, whatever the words but for those needed."""
+    if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
+        ways = (("reports to",), *4 * (("owned by", "led by"),))
+    else:
+        host = who.is_host(target)
+        if is_town(target):
+            person: tuple[str, ...] = ("lives in",)
+        elif room or host:
+            person = ()
+        else:
+            # Nothing tells what "Wanjiru" is: what held before does.
+            person = ("lives in", "works at", *(("reports to",) if who.may_be_person(target) else ()))
+        runs = () if target.isupper() else ("runs on",)  # "the NFS share" is no host
+        if room:
+            ways = (person, *4 * (("located in",),))
+        elif target[:1].isupper() and not host:
+            ways = (person, ("located in",), runs, ("located in",), ())
+        else:
+            ways = (person, runs, runs, (), ())
+    return tuple(tuple(relation for relation in way if relation not in wordless) for way in ways) if wordless else ways
 
 
 @lru_cache(maxsize=4096)  # asked twice of a sentence
