@@ -35,7 +35,8 @@ def with_context(memories: Sequence[Memory]) -> list[Source]:
 
 def known_to(survey: CorpusSurvey, source: Source) -> tuple[tuple[str, str], ...]:
     """Join what a survey shows of a source's words and what is known of them already: who speaks."""
-    return tuple(sorted((dict(survey.known(source)) | dict(source.known)).items()))
+    shown = survey.known(source)
+    return tuple(sorted((dict(shown) | dict(source.known)).items())) if source.known else shown
 
 
 def speaker_of(turn: str) -> tuple[tuple[str, str], ...]:

@@ -241,36 +241,39 @@ def clauses(reading: Reading) -> Iterator[Clause]:
     >>> [clause.text for clause in clauses(read(Source("m1", Cleared("Tess moved to Leeds in May 2024. Why?"))))]
     ['⟨0⟩ moved to ⟨1⟩ in ⟦2⟧', 'why']
     """
-    tokens, marks, spans = reading.tokens, reading.marks, reading.spans
+    tokens, lower, marks, spans = reading.tokens, reading.lower, reading.marks, reading.spans
     parts: list[str] = []
     number, at, first = 0, 0, 0
-    while at <= len(tokens):
+    while True:
         while number < len(spans) and spans[number].start < at:
             number += 1
-        over = at == len(tokens)
-        if not over and number < len(spans) and spans[number].start == at:
-            span = spans[number]
-            opening, closing = _BRACKETS.get(span.form, ("⟨", "⟩"))
-            team = "team " if span.form == "name" and span.name.startswith(TEAMS) else ""
-            parts.append(f"{opening}{team}{number}{closing}")
-            if tokens[span.end - 1].endswith(("'s", "’s")) and span.form not in _BRACKETS:
-                parts.append("'s")
-            while number + 1 < len(spans) and spans[number + 1].start < span.end:
-                number += 1
-                parts.append(f"⟨{number}⟩")
-            at = span.end
-            continue
-        if over or marks[at] in ".¶" or tokens[at] == ";":
-            if parts and len(parts) <= LONGEST_SENTENCE:
-                yield Clause(plainly(" ".join(parts)), reading, not over and "?" in tokens[at], first)
-            parts, first = [], number
-        else:
-            word = reading.lower[at]
+        # The words up to the next span, and then that one.
+        until = spans[number].start if number < len(spans) else len(tokens)
+        for place in range(at, until):
+            if marks[place] in ".¶" or tokens[place] == ";":
+                if parts and len(parts) <= LONGEST_SENTENCE:
+                    yield Clause(plainly(" ".join(parts)), reading, "?" in tokens[place], first)
+                parts, first = [], number
+                continue
+            word = lower[place]
             if "'" in word or "’" in word:
                 parts.extend(_words(word))
             else:
                 parts.append(word)
-        at += 1
+        if number == len(spans):
+            break
+        span = spans[number]
+        opening, closing = _BRACKETS.get(span.form, ("⟨", "⟩"))
+        team = "team " if span.form == "name" and span.name.startswith(TEAMS) else ""
+        parts.append(f"{opening}{team}{number}{closing}")
+        if tokens[span.end - 1].endswith(("'s", "’s")) and span.form not in _BRACKETS:
+            parts.append("'s")
+        while number + 1 < len(spans) and spans[number + 1].start < span.end:
+            number += 1
+            parts.append(f"⟨{number}⟩")
+        at = span.end
+    if parts and len(parts) <= LONGEST_SENTENCE:
+        yield Clause(plainly(" ".join(parts)), reading, False, first)
 
 
 _PRONOUNS = words("i we they you he she it")

@@ -28,10 +28,7 @@ _TABLE: dict[str, str] = table("changes")
 _HANDS_WORDS = words(_TABLE["hands"]) | words(_TABLE["in_hands"])
 _WORK, _HOME = words(_TABLE["work"]), words(_TABLE["home"])
 _MOVING_WORDS = _WORK | _HOME | words(_TABLE["elsewhere"])
-_NEEDED = {
-    **dict.fromkeys(("owned by", "led by", "reports to"), _HANDS_WORDS),
-    **dict.fromkeys(("lives in", "works at"), _MOVING_WORDS),
-}
+_NEEDED = ((_HANDS_WORDS, ("owned by", "led by", "reports to")), (_MOVING_WORDS, ("lives in", "works at")))
 # "Dr A has retired, so now it's Dr B", "Jira is out, it's Linear from now on": what they are to me is not said.
 _OVER = re.compile(rf"(⟨\d+⟩) (?:(?:has|have|is|are|was|'s|just|now|finally|officially) )*(?:{alternatives('over')})\b")
 _OVER_BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:(?:the|my|our|with|to|old) )*(⟨\d+⟩)")
@@ -76,7 +73,7 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
     if len(found) > MOST_NAMES or len(found) + len(rooms) < 2:
         return
     said, written = who.reading.lower, who.written
-    wordless = {relation for relation, need in _NEEDED.items() if need.isdisjoint(said)}
+    wordless = frozenset().union(*(relations for need, relations in _NEEDED if need.isdisjoint(said)))
     targets = [(target, _allowed(target, target in rooms, who, wordless)) for target in (*found, *rooms)]
     for subject in subjects:
         sort = _sort(subject, who)
@@ -118,7 +115,7 @@ def _sort(subject: str, who: Referents) -> int:
     return 2 if subject.islower() or who.is_service(subject) else 1
 
 
-def _allowed(target: str, room: bool, who: Referents, wordless: set[str]) -> tuple[tuple[str, ...], ...]:
+def _allowed(target: str, room: bool, who: Referents, wordless: frozenset[str]) -> tuple[tuple[str, ...], ...]:
     """The relations that each sort of subject may have to a name or a room, whatever the words but for those needed."""
     if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
         ways = (("reports to",), *4 * (("owned by", "led by"),))
@@ -138,7 +135,12 @@ def _allowed(target: str, room: bool, who: Referents, wordless: set[str]) -> tup
             ways = (person, ("located in",), runs, ("located in",), ())
         else:
             ways = (person, runs, runs, (), ())
-    return tuple(tuple(relation for relation in way if relation not in wordless) for way in ways) if wordless else ways
+    return _without(ways, wordless) if wordless else ways
+
+
+@lru_cache(maxsize=1024)
+def _without(ways: tuple[tuple[str, ...], ...], wordless: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(relation for relation in way if relation not in wordless) for way in ways)
 
 
 @lru_cache(maxsize=4096)  # asked twice of a sentence

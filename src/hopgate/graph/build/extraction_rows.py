@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from hopgate.extract.extraction import Extraction
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
@@ -61,37 +62,40 @@ def _mention(normal: str, spelling: str, kind: str | None) -> str:
     return f"{field(normal)}\t{field(spelling)}\t{field(kind)}\t{field(initials(normal) or None)}"
 
 
-@lru_cache(maxsize=4096)
-def _relation(relation: str) -> tuple[str, str]:
-    """A relation as it is kept, and as a field; empty where it says nothing."""
-    kept = relation[:MAX_NAME] if relation.strip() else ""
-    return kept, field(kept)
-
-
 def _facts(
     memory_id: int, extraction: Extraction, ends: Mapping[str, int], places: Mapping[str, int]
 ) -> Iterator[str]:
     """A memory's facts as lines; each once, by what `facts` is unique by."""
-    known: set[tuple[int, str, int, Interval]] = set()
+    known: set[tuple[int, int, tuple[str, Interval]]] = set()
     for place, fact in enumerate((*extraction.facts, *extraction.tentative)):
         subject, object_ = ends.get(fact.subject), ends.get(fact.object)
         if subject is None or object_ is None:  # what is merely named beside another is a mention by another spelling
             subject, object_ = places.get(normalise(fact.subject)), places.get(normalise(fact.object))
-        interval, times = _interval(fact.valid_from, fact.valid_to)
-        relation, written = _relation(fact.relation)
-        if subject is None or object_ is None or not times or not relation:
+        said = _said(fact.relation, fact.confidence, fact.valid_from, fact.valid_to)
+        if subject is None or object_ is None or said is None:
             continue
-        key = (subject, relation, object_, interval)
+        key = (subject, object_, said.once)
         if key not in known:
             known.add(key)
-            yield f"{memory_id}\t{place}\t{subject}\t{written}\t{object_}\t{fact.confidence}\t{times}\n"
+            yield f"{memory_id}\t{place}\t{subject}\t{said.relation}\t{object_}\t{said.rest}\n"
 
 
-@lru_cache(maxsize=4096)  # of the facts of one memory most begin on the same day
-def _interval(valid_from: str | None, valid_to: str | None) -> tuple[Interval, str]:
-    """An interval and its two fields; no fields where it ends before it begins."""
+class _Said(NamedTuple):
+    """What a fact says of its two ends: what tells it from others, and the fields of its line."""
+
+    once: tuple[str, Interval]
+    relation: str
+    rest: str
+
+
+@lru_cache(maxsize=8192)  # of the facts of one memory most begin on the same day
+def _said(relation: str, confidence: float, valid_from: str | None, valid_to: str | None) -> _Said | None:
+    """What a fact says; nothing where its relation is empty, or it ends before it begins."""
     start, end = moment(valid_from), moment(valid_to)
-    return (start, end), "" if backwards(start, end) else f"{start or NULL}\t{end or NULL}"
+    if backwards(start, end) or not relation.strip():
+        return None
+    kept = relation[:MAX_NAME]
+    return _Said((kept, (start, end)), field(kept), f"{confidence}\t{start or NULL}\t{end or NULL}")
 
 
 def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
