@@ -89,7 +89,7 @@ def language_of(words: Iterable[str]) -> str:
     for shares in filter(None, map(_SHARES.get, words)):
         for code, share in shares:
             scores[code] += share
-    best = max(CODES, key=lambda code: scores[code])
+    best = max(scores, key=scores.__getitem__)
     return best if scores[best] > scores["en"] + 0.4 else "en"
 
 
