@@ -122,7 +122,7 @@ def cleared(rows: Iterable[tuple[Key, Memory]]) -> Iterator[tuple[Key, Cleared]]
 
 
 def _is_plain(memory: Memory) -> bool:
-    """Whether nothing can be wrong with a memory, as with nearly all: seen at a glance, for a build reads each twice."""
+    """Whether nothing can be wrong with a memory, as with nearly all: seen at a glance, for builds read each twice."""
     keys = (memory.external_id, memory.scope, memory.category, memory.thread, memory.reply_to, memory.language)
     text = "\n".join((*filter(None, keys), memory.title, memory.text, *memory.tags, *memory.expanded_keywords))
     return (

@@ -118,7 +118,7 @@ def _sort(subject: str, who: Referents) -> int:
 def _allowed(target: str, room: bool, who: Referents, wordless: frozenset[str]) -> tuple[tuple[str, ...], ...]:
     """The relations that each sort of subject may have to a name or a room, whatever the words but for those needed."""
     if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
-        ways = (("reports to",), *4 * (("owned by", "led by"),))
+        ways: tuple[tuple[str, ...], ...] = (("reports to",), *4 * (("owned by", "led by"),))
     else:
         host = who.is_host(target)
         if is_town(target):

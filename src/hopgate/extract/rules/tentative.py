@@ -129,11 +129,7 @@ def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> It
     """
     if not who.written or not (told or has_change(clause)):
         return
-    if (
-        len(_NAME.findall(clause.text)) > MOST_NAMES
-        or is_doubtful(clause, but=DENIED)
-        or moves_something(clause.text)
-    ):
+    if len(_NAME.findall(clause.text)) > MOST_NAMES or is_doubtful(clause, but=DENIED) or moves_something(clause.text):
         return
     texts = _PART.split(clause.text)
     parts = [replace(clause, text=text) for text in texts] if len(texts) > 1 else [clause]

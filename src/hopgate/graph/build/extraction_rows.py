@@ -62,9 +62,7 @@ def _mention(normal: str, spelling: str, kind: str | None) -> str:
     return f"{field(normal)}\t{field(spelling)}\t{field(kind)}\t{field(initials(normal) or None)}"
 
 
-def _facts(
-    memory_id: int, extraction: Extraction, ends: Mapping[str, int], places: Mapping[str, int]
-) -> Iterator[str]:
+def _facts(memory_id: int, extraction: Extraction, ends: Mapping[str, int], places: Mapping[str, int]) -> Iterator[str]:
     """A memory's facts as lines; each once, by what `facts` is unique by."""
     known: set[tuple[int, int, tuple[str, Interval]]] = set()
     for place, fact in enumerate((*extraction.facts, *extraction.tentative)):
