@@ -209,7 +209,8 @@ def facts(
             following += 1
             if name := speaker if tokens[place] == "I" else last:
                 inside.append(Span(place, place + 1, name, "pronoun"))
-                inside.sort(key=_START)
+        if len(inside) > at - first:
+            inside.sort(key=_START)
         if len(inside) > 1:
             yield from Sentence(tokens, marks, inside).facts(but)
         if not topic:
