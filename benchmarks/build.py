@@ -16,18 +16,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import psutil
-from grown_store import World
+from grown_store import World, server_seconds
 
 import hopgate
 from hopgate.extract.progress import Progress
-
-
-def server_seconds(directory: Path) -> float:
-    """The CPU that a store's server has used: the postmaster, its children, and those that ended."""
-    postmaster = psutil.Process(int((directory / "pg" / "postmaster.pid").read_text().splitlines()[0]))
-    mine, running = postmaster.cpu_times(), [child.cpu_times() for child in postmaster.children()]
-    return float(mine.children_user + mine.children_system + sum(one.user + one.system for one in (mine, *running)))
 
 
 def main() -> None:

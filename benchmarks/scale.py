@@ -4,11 +4,11 @@ python benchmarks/scale.py [--sizes 10000,100000] [--queries 30] [--no-vectors] 
 python benchmarks/scale.py --parts 16 [--sizes 100000] [--scopes 16] [--dimension 384] [--queries 200] [--json]
 
 Stores are those of `grown_store`: notes of four names and three facts, a real build, vectors drawn at random. For each
-size: bytes a memory by part, as PostgreSQL counts them; seconds of load, build and vectors; bytes of the walk's matrix
-and seconds until it is loaded; p50 and p95 of a recall with all three legs, or without vectors by words and the graph.
-Then for 1 M, 100 M and 10 B: what is linear is taken from the slope between the two largest sizes. docs/scale.md says
-what else is assumed. With `--parts` it is asked instead what a recall within one scope takes on one table and in parts
-(`scoped_recall`).
+size: bytes a memory by part, as PostgreSQL counts them; seconds of load, build and vectors, by the clock and of
+processors; bytes of the walk's matrix and seconds until it is loaded; p50 and p95 of a recall with all three legs, or
+without vectors by words and the graph. Then for 1 M, 100 M and 10 B: what is linear is taken from the slope between the
+two largest sizes. docs/scale.md says what else is assumed. With `--parts` it is asked instead what a recall within one
+scope takes on one table and in parts (`scoped_recall`).
 """
 
 from __future__ import annotations
@@ -42,12 +42,15 @@ def _live(*tables: str) -> str:
     )
 
 
+# A store in which nothing was embedded has no such column.
+VECTOR = "coalesce(pg_column_size(embedding), 0)"
+
 # part -> what is summed up, in SQL
 PARTS = {
-    "row": "(SELECT sum(pg_column_size(m.*) - pg_column_size(search_vector) - coalesce(pg_column_size(embedding), 0)) "
-    "+ 4 * count(*) FROM memories m)",
+    "row": f"(SELECT sum(pg_column_size(m.*) - pg_column_size(search_vector) - {VECTOR}) + 4 * count(*) "
+    "FROM memories m)",
     "tsvector": "(SELECT sum(pg_column_size(search_vector)) FROM memories)",
-    "vector": "(SELECT sum(coalesce(pg_column_size(embedding), 0)) FROM memories)",
+    "vector": f"(SELECT sum({VECTOR}) FROM memories)",
     "GIN index": "pg_relation_size('memories_search_vector')",
     "HNSW index": "coalesce(pg_relation_size(to_regclass('memories_embedding')), 0)",
     "other indexes": "pg_indexes_size('memories') - pg_relation_size('memories_search_vector') "
@@ -115,7 +118,8 @@ def measure(kb: KnowledgeBase, size: int, queries: int, *, embedded: bool) -> di
     with kb.store.transaction() as connection:
         parts = {}
         for part, statement in PARTS.items():
-            row = connection.execute(f"SELECT {statement}").fetchone()
+            wanted = statement if embedded else statement.replace(VECTOR, "0")
+            row = connection.execute(f"SELECT {wanted}").fetchone()
             parts[part] = round(float(row[0] or 0) / size) if row else 0
     began = time.perf_counter()
     matrix = MatrixCache(kb.store).get()
@@ -149,7 +153,7 @@ def extrapolated(measured: dict[int, dict[str, Any]], target: int) -> dict[str, 
     """What is linear in memories, at a size that was not measured: by the slope of the two largest that were."""
     sizes = sorted(measured)[-2:]
     found: dict[str, Any] = {}
-    for name in ("load_s", "build_s", "vectors_s", "walk_matrix_load_s"):
+    for name in ("load_cpu_s", "build_cpu_s", "vectors_cpu_s", "walk_matrix_load_s"):
         found[name] = round(_line([(size, measured[size][name]) for size in sizes], target))
     matrix = "walk_matrix_bytes_a_memory"
     found["walk_matrix_gb"] = round(_line([(size, size * measured[size][matrix]) for size in sizes], target) / 1e9, 1)

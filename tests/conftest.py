@@ -12,6 +12,7 @@ from pathlib import Path
 import coverage
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 
 import hopgate
 from hopgate.graph.walk.pagerank import compiled
@@ -20,6 +21,10 @@ from hopgate.store.schema import migrate
 from hopgate.store.server.process import EmbeddedServer
 
 _numbers = itertools.count()
+
+# On a machine that others use an example may take seconds: that is no failure.
+settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared machine")
 
 # Files that take longest, longest first: workers take whole files in this order, and none is left with one at the end.
 SLOW = (

@@ -110,4 +110,5 @@ def _stripped(text: str, span: Extent) -> Extent:
 
 
 def _bytes(text: str) -> int:
-    return len(text.encode())
+    # What is no character, as a cut pair of surrogates, has a size as well.
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -191,7 +191,9 @@ def _instead(path: Path, ask: Callable[[], object]) -> Callable[[str], object]:
 
 def readers(folder: Path) -> list[Target]:
     """What reads text, files of evaluations, settings and addresses."""
-    rules, written = Phrases(), datetime(2024, 9, 1, tzinfo=UTC)
+    rules = Phrases()
+    # A day like any other, and where the calendar ends.
+    days = (datetime(2024, 9, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC), None)
     known = (("immich", "service"), ("alder", "host"))
 
     def file(name: str, read: Callable[[Path], object]) -> Target:
@@ -199,7 +201,10 @@ def readers(folder: Path) -> list[Target]:
 
     return [
         Target(
-            "rules", lambda text: rules.extract([Source("m", Cleared(text), created_at=written, known=known)]), NOTES, 8
+            "rules",
+            lambda text: rules.extract([Source("m", Cleared(text), created_at=days[len(text) % 4], known=known)]),
+            NOTES,
+            8,
         ),
         Target(
             "turns before",

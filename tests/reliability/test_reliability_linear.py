@@ -65,6 +65,7 @@ TEXTS = {
     "numbers with commas": ("1,", "", "x"),
     "numbers with dots": ("1.", "", "x"),
     "digits": ("1", "", ""),
+    "digits before letters": ("1", "", "T2x/c"),
     "prices": ("£1,", "", ""),
     "initials": ("a. ", "", "?"),
     "dotted letters": ("a.", "", "bb"),

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from hopgate.extract.rules.words import MONTHS
 
-_ISO = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
+_ISO = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?", re.ASCII)
 _WORD = re.compile(r"\d+|[^\W\d_]+")
 
 
@@ -27,10 +27,11 @@ def iso(text: str) -> str | None:
     if _ISO.fullmatch(text):
         return checked(*text.split("-"))
     month = next((MONTHS[part] for part in parts if part in MONTHS), 0)
-    numbers = [part for part in parts if part.isdigit()]
+    # "²" and "①" are digits as well, and no numbers.
+    numbers = [part for part in parts if part.isascii() and part.isdigit()]
     years = [number for number in numbers if len(number) == 4]
     days = [number for number in numbers if len(number) <= 2]
-    words = [part for part in parts if not part.isdigit() and part not in MONTHS and part not in _ORDINALS]
+    words = [part for part in parts if part not in numbers and part not in MONTHS and part not in _ORDINALS]
     if not month or len(years) != 1 or len(days) > 1 or words:
         return None
     return checked(years[0], f"{month:02}", *(f"{int(day):02}" for day in days))
@@ -40,7 +41,9 @@ _ORDINALS = frozenset(("st", "nd", "rd", "th", "of"))
 
 
 def checked(year: str, month: str = "", day: str = "") -> str | None:
-    """Join the parts if the calendar has such a date; 29 February passes in leap years only."""
+    """Join the parts if the calendar has such a date; 29 February passes in leap years only, and no year is 0."""
+    if not int(year):
+        return None
     if not month:
         return year
     if not 1 <= int(month) <= 12:

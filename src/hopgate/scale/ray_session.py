@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # For batches on their way: a few of 512 memories with their vectors. Ray would take a third of the machine's memory.
 OBJECT_STORE_BYTES = 256 * 1024 * 1024
 # A socket's path has about 100 bytes, and Ray's own part of it some 70.
-LONGEST_FOLDER = 36
+LONGEST_FOLDER = 35
 
 
 @contextlib.contextmanager
@@ -42,27 +42,17 @@ def ray_session(engine: Engine) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    folder: Path | None = None
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    folder = None if engine.address else _own_folder()
     try:
+        _connect(ray, engine, folder)
+    except Exception as error:  # Ray's own timeouts are of no narrower kind.
+        why = _first_line(error, engine)
         if engine.address:
-            ray.init(address=engine.address, **quiet)
+            where = redacted(engine.address)
+            told = f"there is no Ray cluster {where} ({why}): start one, or leave --address out"
         else:
-            # Not whatever cluster a variable of the shell or a file of another program names.
-            folder = _own_folder()
-            ray.init(
-                address="local",
-                num_cpus=engine.workers,
-                include_dashboard=False,
-                object_store_memory=OBJECT_STORE_BYTES,
-                _temp_dir=str(folder / "r") if folder else None,
-                **quiet,
-            )
-    except (ConnectionError, RuntimeError, OSError, ValueError, TimeoutError) as error:
-        where = redacted(engine.address) if engine.address else "of this machine's own"
-        raise HopgateError(
-            f"there is no Ray cluster {where} ({_first_line(error, engine)}): start one, or leave --address out"
-        ) from None
+            told = f"Ray did not start on this machine ({why}): try again when it is less busy, or take --engine local"
+        raise HopgateError(told) from None
     try:
         yield ray
     finally:
@@ -70,6 +60,30 @@ def ray_session(engine: Engine) -> Iterator[Any]:
     if folder is not None:
         # Where a run failed, its logs stay.
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _connect(ray: Any, engine: Engine, folder: Path | None) -> None:
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if engine.address:
+        ray.init(address=engine.address, **quiet)
+        return
+    for last in (False, True):
+        try:
+            # Not whatever cluster a variable of the shell or a file of another program names.
+            ray.init(
+                address="local",
+                num_cpus=engine.workers,
+                include_dashboard=False,
+                object_store_memory=OBJECT_STORE_BYTES,
+                _temp_dir=str(folder / f"r{last:d}") if folder else None,
+                **quiet,
+            )
+            return
+        except Exception:
+            # On a busy machine its processes may take longer than the 30 seconds that Ray gives them.
+            ray.shutdown()
+            if last:
+                raise
 
 
 @cache

@@ -178,18 +178,23 @@ def columns_of(connection: Connection[Any], table: str) -> dict[str, str]:
     return dict(rows.fetchall())
 
 
-def copied(connection: Connection[Any], table: str, columns: Mapping[str, str]) -> Iterator[bytes]:
-    """The rows of a table in an order that depends on them alone."""
-    names = ", ".join(map(quoted, columns))
-    key = connection.execute(
+def key_of(connection: Connection[Any], table: str) -> list[str]:
+    """The columns of a table's primary key; memories in parts have none, and are told apart by the same column."""
+    rows = connection.execute(
         "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) "
         "WHERE i.indrelid = to_regclass(%s) AND i.indisprimary ORDER BY a.attname",
         (table,),
-    ).fetchall()
-    # Numbers by their value; texts by their bytes, whatever language the database has. Parts have no primary key.
+    )
+    return [name for (name,) in rows] or (["id"] if table == "memories" else [])
+
+
+def copied(connection: Connection[Any], table: str, columns: Mapping[str, str]) -> Iterator[bytes]:
+    """The rows of a table in an order that depends on them alone."""
+    names = ", ".join(map(quoted, columns))
+    # Numbers by their value; texts by their bytes, whatever language the database has.
     order = [
         quoted(name) if columns[name] in ("bigint", "integer", "boolean") else f'{quoted(name)}::text COLLATE "C"'
-        for (name,) in key or [(name,) for name in (("id",) if table == "memories" else columns)]
+        for name in key_of(connection, table) or columns
     ]
     with connection.cursor() as cursor:
         statement = f"COPY (SELECT {names} FROM {table} ORDER BY {', '.join(order)}) TO STDOUT"

@@ -18,6 +18,7 @@ from hopgate.store.backup import (
     check_backup,
     columns_of,
     copied,
+    key_of,
     own_tables,
     quoted,
     table_bytes,
@@ -99,6 +100,8 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
             # Vectors have a column from the first one on; an owner's table may have more of its own.
             if name not in has:
                 connection.execute(f"ALTER TABLE {table} ADD COLUMN {quoted(name)} {_known_type(connection, kind)}")
+        if lacks := sorted(set(key_of(connection, table)) - copy.columns.keys()):
+            raise HopgateError(f"the backup's table {table} lacks its column {lacks[0]}: use another backup")
         names = ", ".join(map(quoted, copy.columns))
         with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as out:
             for chunk in table_bytes(archive, table):

@@ -7,6 +7,8 @@ import json
 import re
 from typing import Any
 
+from hopgate.expressions import expression
+
 _THOUGHT_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _COMMA = re.compile(r",(\s*[}\]])")
 _OPENING = re.compile(r"[{\[]")
@@ -114,6 +116,6 @@ def _lenient(text: str) -> Any:
         except (ValueError, RecursionError):
             continue
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(expression(text))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None

@@ -24,7 +24,7 @@ _ROMAN = frozenset(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X",
 _PIECE = re.compile("[HVLGBK]")
 _HOST_OF = re.compile(r"https?://(?:[^/@\s]*@)?([^/:?#\s]+)")
 # 120k, 60s, 8-bit: a number with a unit is no name.
-_MEASURE = re.compile(r"\d+(?:[-.,]?\d+)*(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]\d")
+_MEASURE = re.compile(r"\d+(?:[-.,]\d+)*(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]\d")
 # "Year 5" is not "Year", as "Debian 12" is Debian.
 _COUNTED = words("milestone year room phase sprint chapter class grade gate platform floor unit week lesson step level")
 LONGEST_NAME = 10

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from calendar import monthrange
+from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
 from typing import NamedTuple
 
 from hopgate.extract.dates import checked
@@ -43,7 +44,7 @@ def date_spans(tokens: list[str], lower: list[str], code: str, written: datetime
     found: list[DateSpan] = []
     end = 0
     for at, word in enumerate(lower):
-        if at < end or not (word in language.of_dates or word[0].isdigit()):
+        if at < end or not (word in language.of_dates or _is_number(word[0])):
             continue
         if span := _date_at(tokens, lower, at, language, day):
             found.append(span)
@@ -54,14 +55,14 @@ def date_spans(tokens: list[str], lower: list[str], code: str, written: datetime
 def _date_at(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:
     word = lower[at]
     first = word[0]
-    if first.isdigit():
+    if _is_number(first):
         return _from_number(tokens, lower, at, language, day)
     if word in language.months and (tokens[at][0].isupper() or language.code not in ("en", "de")):
         return _from_month(tokens, lower, at, language, day)
     if day is None:
         return None
     if word in language.shifts:
-        return DateSpan(at, at + 1, (day + timedelta(language.shifts[word])).isoformat())
+        return _shifted(at, at + 1, day, language.shifts[word])
     if word in language.last or word in language.next:
         return _relative(tokens, lower, at, language, day, -1 if word in language.last else 1)
     return None
@@ -69,10 +70,10 @@ def _date_at(tokens: list[str], lower: list[str], at: int, language: Language, d
 
 def _from_number(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:  # noqa: PLR0911
     word = lower[at]
-    if len(word) in (7, 10) and word[4:5] == "-" and word.replace("-", "").isdigit():
+    if len(word) in (7, 10) and word[4:5] == "-" and _is_number(word.replace("-", "")):
         iso = checked(*word.split("-"))
         return DateSpan(at, at + 1, iso) if iso else None
-    if word.count(".") == 2 and len(word) <= 10 and word.replace(".", "").isdigit():
+    if word.count(".") == 2 and len(word) <= 10 and _is_number(word.replace(".", "")):
         parts = word.split(".")
         if len(parts[2]) == 4:
             iso = checked(parts[2], parts[1].zfill(2), parts[0].zfill(2))
@@ -83,7 +84,7 @@ def _from_number(tokens: list[str], lower: list[str], at: int, language: Languag
     number = word
     for ending in _ORDINALS:
         number = number.removesuffix(ending)
-    if not (number.isdigit() and len(number) <= 2):
+    if not (len(number) <= 2 and _is_number(number)):
         return None
     after = at + 1
     while after < len(tokens) and after < at + 3 and lower[after] in _BETWEEN:
@@ -107,7 +108,7 @@ def _from_month(tokens: list[str], lower: list[str], at: int, language: Language
     if end < len(tokens) and lower[end] == "." and _is_year(lower, end + 1):
         end += 1
     following = lower[end].rstrip("stndrh") if end < len(tokens) else ""
-    if language.code == "en" and following.isdigit() and len(following) <= 2:
+    if language.code == "en" and len(following) <= 2 and _is_number(following):
         number, end = following, end + 1
     if end < len(tokens) and lower[end] in (",", "de") and _is_year(lower, end + 1):
         end += 1
@@ -124,7 +125,7 @@ def _introduced(lower: list[str], at: int, language: Language) -> bool:
 
 
 def _is_year(lower: list[str], at: int) -> bool:
-    return at < len(lower) and len(lower[at]) == 4 and lower[at].isdigit() and "1000" <= lower[at] <= "2100"
+    return at < len(lower) and len(lower[at]) == 4 and _is_number(lower[at]) and "1000" <= lower[at] <= "2100"
 
 
 def _dated(
@@ -134,11 +135,10 @@ def _dated(
         if day is None:
             return None
         ahead = not _AHEAD.isdisjoint(lower[max(0, start - 3) : start])
-        year = str(_nearest_year(month, int(number or 15), day, ahead=ahead))
+        year = f"{_nearest_year(month, int(number or 15), day, ahead=ahead):04}"
     if not number and start >= 2 and (lower[start - 2] in _ENDS or lower[start - 1] in _ENDS):
         # "the end of September" is its last day.
-        last = date(int(year) + month // 12, month % 12 + 1, 1) - timedelta(1)
-        return DateSpan(start, end, last.isoformat())
+        return DateSpan(start, end, f"{year}-{month:02}-{monthrange(int(year), month)[1]}")
     iso = checked(year, f"{month:02}", *((number.zfill(2),) if number else ()))
     return DateSpan(start, end, iso) if iso else None
 
@@ -147,10 +147,23 @@ def _nearest_year(month: int, number: int, day: date, *, ahead: bool) -> int:
     """The year in which a date without one lies nearest to the day of the note, or nearest after it."""
 
     def away(year: int) -> int:
-        days = (date(year, month, min(number, 28)) - day).days
+        days = (date(year, month, max(1, min(number, 28))) - day).days
         return days if days >= -_GRACE or not ahead else 10_000
 
-    return min((day.year - 1, day.year, day.year + 1), key=lambda year: abs(away(year)))
+    years = range(max(MINYEAR, day.year - 1), min(MAXYEAR, day.year + 1) + 1)
+    return min(years, key=lambda year: abs(away(year)))
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is digits that a calendar takes: "²" and "①" are some as well, and other scripts have theirs."""
+    return text.isascii() and text.isdigit()
+
+
+def _shifted(start: int, end: int, day: date, days: int) -> DateSpan | None:
+    try:
+        return DateSpan(start, end, (day + timedelta(days)).isoformat())
+    except OverflowError:  # The day after the last, or before the first.
+        return None
 
 
 def _relative(tokens: list[str], lower: list[str], at: int, language: Language, day: date, way: int) -> DateSpan | None:
@@ -162,9 +175,9 @@ def _relative(tokens: list[str], lower: list[str], at: int, language: Language, 
     if beside in language.days:
         days = (language.days[beside] - day.weekday()) % 7
         days = (days or 7) if way > 0 else (days or 7) - 7
-        return DateSpan(start, end, (day + timedelta(days)).isoformat())
+        return _shifted(start, end, day, days)
     if beside in language.months:
         month = language.months[beside]
         year = day.year + (way if (month - day.month) * way <= 0 else 0) if way > 0 else day.year - (month >= day.month)
-        return DateSpan(start, end, f"{year}-{month:02}")
+        return DateSpan(start, end, f"{year:04}-{month:02}") if MINYEAR <= year <= MAXYEAR else None
     return None

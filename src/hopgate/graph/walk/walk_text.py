@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from hopgate.errors import HopgateError
+from hopgate.expressions import expression
 from hopgate.graph.walk.rank import Walk
 from hopgate.graph.walk.seeds import Seeding
 
@@ -26,7 +27,7 @@ def walk_from(text: str) -> Walk:
     hopgate.errors.HopgateError: cannot read the walk 'Walk(speed=2)': Walk has no setting 'speed'
     """
     try:
-        value = _value(ast.parse(text.strip(), mode="eval").body)
+        value = _value(expression(text))
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         reason = error.args[0] if isinstance(error, ValueError) and error.args else "write it as a walk prints"
         raise HopgateError(f"cannot read the walk {text!r}: {reason}") from None

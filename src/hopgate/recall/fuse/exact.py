@@ -26,7 +26,7 @@ RARE = 10
 MAX_WORDS = 32
 
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”')
-_WORD = re.compile(r"\w+(?:[.:/_@#+-]+\w+)*")
+_WORD = re.compile(r"\w+(?:[.:/@#+-]+\w+)*")
 _COUNT = """
 SELECT word FROM unnest(%(words)s::text[]) AS word, LATERAL (
   SELECT count(*) AS found FROM (

@@ -6,6 +6,7 @@ import ast
 from typing import TypeAlias
 
 from hopgate.errors import HopgateError
+from hopgate.expressions import expression
 from hopgate.recall.fuse.convex import TM2C2
 from hopgate.recall.fuse.exact import ExactMatch
 from hopgate.recall.fuse.minmax import MinMax
@@ -50,7 +51,7 @@ def parse_value(text: str) -> Value:
     Importance(floor=0.8)
     """
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise HopgateError(f"cannot read {text!r}: write it like {RRF()!r}") from None
     call = tree if isinstance(tree, ast.Call) else ast.Call(func=tree, args=[], keywords=[])

@@ -1,0 +1,70 @@
+"""Dates that no calendar has, digits that are no numbers, and days next to the first and the last."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hopgate.extract.dates import checked, iso
+from hopgate.extract.extraction import Source
+from hopgate.extract.rules.date_spans import date_spans
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.memory import Cleared
+
+FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("written", [None, FIRST, LAST, datetime(2024, 2, 29, tzinfo=UTC)])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "March 0 was fun.",
+        "Since May 0th Gitea runs on birch.",
+        "Ada moved to Leeds on ² May.",
+        "Gitea moved to birch on May ².",
+        "1².05.2024 Ada met Bea.",
+        "①9 May 2024 Ada met Bea.",
+        "٣ May 2024 Ada met Bea.",
+        "Ada lives in Leeds since 2024-²-01.",
+        "Ada moved to Leeds yesterday.",
+        "Bea comes to Leeds tomorrow.",
+        "See you next Tuesday in Leeds.",
+        "Ada moved to Leeds last December.",
+        "Bob starts at Acme next January.",
+        "Rent due on 3 May.",
+        "Ada lives in Leeds until the end of December.",
+    ],
+)
+def test_every_note_is_read(text: str, written: datetime | None) -> None:
+    (found,) = Phrases().extract([Source("m", Cleared(text), created_at=written)])
+    for fact in found.facts:
+        for day in (fact.valid_from, fact.valid_to):
+            assert day is None or (iso(day) == day and len(day) in (4, 7, 10))
+
+
+def test_a_day_that_is_no_number_is_no_date() -> None:
+    assert iso("² May 2024") is iso("May ² 2024") is iso("٣ May 2024") is iso("٢٠٢٤") is None
+    assert checked("0000") is checked("0000", "05", "03") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "found"),
+    [
+        ("the end of February", datetime(2024, 1, 5), ["2024-02-29"]),
+        ("the end of December 2023", None, ["2023-12-31"]),
+        ("on 3 May", LAST, ["9999-05-03"]),
+        ("on 3 May", FIRST, ["0001-05-03"]),
+        ("yesterday", FIRST, []),
+        ("tomorrow", LAST, []),
+    ],
+)
+def test_dates_at_the_ends_of_the_calendar(text: str, written: datetime | None, found: list[str]) -> None:
+    tokens = text.split()
+    assert [span.iso for span in date_spans(tokens, [token.lower() for token in tokens], "en", written)] == found
+
+
+def test_a_long_number_before_letters_is_read_at_once() -> None:
+    """Each digit more had doubled the time."""
+    (found,) = Phrases().extract([Source("m", Cleared("9" * 60 + "T2oh/cte came up."))])
+    assert not found.facts
