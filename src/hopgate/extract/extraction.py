@@ -173,9 +173,13 @@ class Extraction:
 
 
 def found(
-    mentions: Iterable[Mention], facts: Iterable[Fact], *, reason: str = "nothing was found in the text"
+    mentions: Iterable[Mention],
+    facts: Iterable[Fact],
+    *,
+    reason: str = "nothing was found in the text",
+    tentative: tuple[Fact, ...] = (),
 ) -> Extraction:
-    """Return `complete` with what was found, or `empty` with the reason.
+    """Return `complete` with what was found, or `empty` with the reason; what is merely allowed finds nothing.
 
     Examples
     --------
@@ -184,8 +188,8 @@ def found(
     """
     kept, typed = tuple(mentions), tuple(facts)
     if kept or typed:
-        return Extraction(kept, typed, State.COMPLETE)
-    return Extraction(state=State.EMPTY, reason=reason)
+        return Extraction(kept, typed, State.COMPLETE, tentative=tentative)
+    return Extraction(state=State.EMPTY, reason=reason, tentative=tentative)
 
 
 def bounded(extraction: Extraction) -> Extraction:

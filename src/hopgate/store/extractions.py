@@ -90,6 +90,16 @@ def done(connection: Connection[Any], external_ids: Sequence[str], identity: Ext
     return [row[0] for row in rows]
 
 
+def done_between(connection: Connection[Any], first: int, last: int, identity: ExtractorIdentity) -> set[int]:
+    """The ids, of those from `first` to `last`, of memories whose extraction by this extractor is final."""
+    rows = connection.execute(
+        "SELECT memory_id FROM extractions WHERE memory_id BETWEEN %s AND %s AND extractor_hash = %s "
+        "AND state IN ('complete', 'empty')",
+        (first, last, identity.hash),
+    )
+    return {row[0] for row in rows}
+
+
 class Readable(NamedTuple):
     """A memory that may be written about: its id, and when it became known."""
 

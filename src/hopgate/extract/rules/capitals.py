@@ -120,11 +120,13 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
             if at > 1 and marks[at - 1] == ">" and changed[at - 2] in "UKA" and code != "de":
                 continue  # "Aviva → Lemonade": what takes a name's place is one
             starts = not at or changed[at - 1] in _BEFORE_START or (at == 1 and marks[0] == "'")
-            kept = (
-                _german(lower, changed, marks, at, known, starts)
-                if code == "de"
-                else _elsewhere(lower, marks, at, language, known, words, starts, terse)
-            )
+            if code == "de":
+                kept = _german(lower, changed, marks, at, known, starts)
+            elif starts:
+                kept = _opening(lower, marks, at, language, known, words, terse)
+            else:  # English, French …: a capital inside a sentence is a name
+                bare = word.replace("’", "'").removesuffix("'s") if "'" in word or "’" in word else word
+                kept = bare not in language.function or marks[at + 1 : at + 2] in ("U", "P")
             if not kept or (word in _TICKETS and marks[at + 1 : at + 2] == "K"):
                 changed[at] = "w"
     if code == "de" and ("zu" in lower or "von" in lower):
@@ -145,20 +147,17 @@ def is_given(word: str) -> bool:
     return name in GIVEN_NAMES or (len(name) > 4 and name[-1] == "s" and name[:-1] in GIVEN_NAMES)
 
 
-def _elsewhere(  # noqa: PLR0911
+def _opening(  # noqa: PLR0911
     lower: list[str],
     marks: str,
     at: int,
     language: Language,
     known: Collection[str],
     words: set[str],
-    starts: bool,
     terse: bool,
 ) -> bool:
-    """English, French …: a capital inside a sentence is a name; at its start it needs more."""
+    """Whether the first word of a sentence in English, French … is a name: that needs more than its capital."""
     word = lower[at].replace("’", "'").removesuffix("'s")
-    if not starts:
-        return word not in language.function or marks[at + 1 : at + 2] in ("U", "P")
     if word in language.openers or word in language.function or word in _DOING:
         return False
     follows = marks[at + 1 : at + 2]

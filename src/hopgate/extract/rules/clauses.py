@@ -124,23 +124,17 @@ class Clause:
     question: bool
     first: int
 
-    def spans(self, part: str) -> list[int]:
+    def spans(self, part: str) -> tuple[int, ...]:
         """The numbers of the spans that a part of the text refers to."""
-        return [int(number) for number in _REFERENCE.findall(part)]
+        return _references(part)
 
     def is_past(self, start: int, end: int) -> bool:
         """Whether a match speaks of a state in the past, and not of one that goes on."""
-        said = self.text[start:end]
-        return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
+        return _is_past(self.text[start:end])
 
     def is_beside(self, start: int, end: int, subject: int) -> bool:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
-        return bool(
-            _BESIDE.search(self.text, start, end)
-            or _TOO.match(self.text, end)
-            or _ANOTHER.search(self.text[:subject])
-            or _COPIES_OF.search(self.text[:start])
-        )
+        return _is_beside(self.text, start, end, subject)
 
     def is_of_another(self, start: int) -> bool:
         """Whether a match is about something of its subject: "the presentation of the report was moved"."""
@@ -148,7 +142,7 @@ class Clause:
 
     def is_taken_back(self, end: int = 0) -> bool:
         """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""
-        return bool(_TAKEN_BACK.search(self.text, end))
+        return _is_taken_back(self.text, end)
 
     def is_long_ago(self, end: int) -> bool:
         """Whether a time of its own follows what is over: "used to live in Oulu when she was a student"."""
@@ -174,7 +168,33 @@ class Clause:
         return "not" if self.question else _stance(self.text, self.reading.code, start, end)
 
 
-@lru_cache(maxsize=4096)  # as `FactTable.found_in`
+# As `FactTable.found_in`: short sentences differ in their names alone, which are numbers here.
+@lru_cache(maxsize=4096)
+def _references(part: str) -> tuple[int, ...]:
+    return tuple(map(int, _REFERENCE.findall(part)))
+
+
+@lru_cache(maxsize=4096)
+def _is_taken_back(text: str, end: int) -> bool:
+    return bool(_TAKEN_BACK.search(text, end))
+
+
+@lru_cache(maxsize=4096)
+def _is_past(said: str) -> bool:
+    return bool(_WAS.search(said)) and not _SINCE_THEN.search(said)
+
+
+@lru_cache(maxsize=4096)
+def _is_beside(text: str, start: int, end: int, subject: int) -> bool:
+    return bool(
+        _BESIDE.search(text, start, end)
+        or _TOO.match(text, end)
+        or _ANOTHER.search(text[:subject])
+        or _COPIES_OF.search(text[:start])
+    )
+
+
+@lru_cache(maxsize=4096)
 def _stance(text: str, code: str, start: int, end: int) -> str:
     language = LANGUAGES[code]
     begin = max((match.end() for match in _CLAUSE.finditer(text, 0, start)), default=0)
@@ -188,7 +208,7 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
         or _INFINITIVE.search(near)
         or _PASSING.match(text[end:])
         or " temporarily " in near
-        or _TAKEN_BACK.search(text, end)
+        or _is_taken_back(text, end)
     ):
         return "not"
     found = set(near.split())
@@ -221,36 +241,39 @@ def clauses(reading: Reading) -> Iterator[Clause]:
     >>> [clause.text for clause in clauses(read(Source("m1", Cleared("Tess moved to Leeds in May 2024. Why?"))))]
     ['⟨0⟩ moved to ⟨1⟩ in ⟦2⟧', 'why']
     """
-    tokens, marks, spans = reading.tokens, reading.marks, reading.spans
+    tokens, lower, marks, spans = reading.tokens, reading.lower, reading.marks, reading.spans
     parts: list[str] = []
     number, at, first = 0, 0, 0
-    while at <= len(tokens):
+    while True:
         while number < len(spans) and spans[number].start < at:
             number += 1
-        over = at == len(tokens)
-        if not over and number < len(spans) and spans[number].start == at:
-            span = spans[number]
-            opening, closing = _BRACKETS.get(span.form, ("⟨", "⟩"))
-            team = "team " if span.form == "name" and span.name.startswith(TEAMS) else ""
-            parts.append(f"{opening}{team}{number}{closing}")
-            if tokens[span.end - 1].endswith(("'s", "’s")) and span.form not in _BRACKETS:
-                parts.append("'s")
-            while number + 1 < len(spans) and spans[number + 1].start < span.end:
-                number += 1
-                parts.append(f"⟨{number}⟩")
-            at = span.end
-            continue
-        if over or marks[at] in ".¶" or tokens[at] == ";":
-            if parts and len(parts) <= LONGEST_SENTENCE:
-                yield Clause(plainly(" ".join(parts)), reading, not over and "?" in tokens[at], first)
-            parts, first = [], number
-        else:
-            word = reading.lower[at]
+        # The words up to the next span, and then that one.
+        until = spans[number].start if number < len(spans) else len(tokens)
+        for place in range(at, until):
+            if marks[place] in ".¶" or tokens[place] == ";":
+                if parts and len(parts) <= LONGEST_SENTENCE:
+                    yield Clause(plainly(" ".join(parts)), reading, "?" in tokens[place], first)
+                parts, first = [], number
+                continue
+            word = lower[place]
             if "'" in word or "’" in word:
                 parts.extend(_words(word))
             else:
                 parts.append(word)
-        at += 1
+        if number == len(spans):
+            break
+        span = spans[number]
+        opening, closing = _BRACKETS.get(span.form, ("⟨", "⟩"))
+        team = "team " if span.form == "name" and span.name.startswith(TEAMS) else ""
+        parts.append(f"{opening}{team}{number}{closing}")
+        if tokens[span.end - 1].endswith(("'s", "’s")) and span.form not in _BRACKETS:
+            parts.append("'s")
+        while number + 1 < len(spans) and spans[number + 1].start < span.end:
+            number += 1
+            parts.append(f"⟨{number}⟩")
+        at = span.end
+    if parts and len(parts) <= LONGEST_SENTENCE:
+        yield Clause(plainly(" ".join(parts)), reading, False, first)
 
 
 _PRONOUNS = words("i we they you he she it")

@@ -122,6 +122,8 @@ class FactPattern:
     relation: str
     regex: re.Pattern[str]
     needs: Needs
+    free: bool
+    over: bool
 
 
 class FactTable:
@@ -167,7 +169,10 @@ class FactTable:
             if number not in self._compiled:
                 relation, raw = self._raw[number]
                 regex = _compiled(raw)
-                self._compiled[number] = FactPattern(relation, regex, needed_texts(regex))
+                named = regex.groupindex
+                self._compiled[number] = FactPattern(
+                    relation, regex, needed_texts(regex), "free" in named, "over" in named
+                )
             pattern = self._compiled[number]
             if may_match(pattern.needs, text):
                 yield pattern
@@ -229,6 +234,12 @@ def _compiled(raw: str) -> re.Pattern[str]:
         before = _OPENING.sub("", raw.partition(name)[0])
         pattern = pattern.replace(name, regex.replace(_NOT_AFTER, "") if before else regex)
     return re.compile(pattern)
+
+
+@lru_cache(maxsize=4096)  # `found_in` gives the same matches for equal sentences
+def groups_of(match: re.Match[str]) -> dict[str, str | None]:
+    """What the named groups of a match hold; not to be changed."""
+    return match.groupdict()
 
 
 FACTS = FactTable()

@@ -86,10 +86,10 @@ def language_of(words: Iterable[str]) -> str:
     ['de', 'fr', 'en']
     """
     scores = dict.fromkeys(CODES, 0.0)
-    for word in words:
-        for code, share in _SHARES.get(word, ()):
+    for shares in filter(None, map(_SHARES.get, words)):
+        for code, share in shares:
             scores[code] += share
-    best = max(CODES, key=lambda code: scores[code])
+    best = max(scores, key=scores.__getitem__)
     return best if scores[best] > scores["en"] + 0.4 else "en"
 
 

@@ -110,6 +110,11 @@ _TEMPLATES = tuple(
         )
     )
 )
+_ARROWS = frozenset(("->", "→", "=>", "-->"))
+# The words at which `introduced` looks: at no other can it find anything.
+_INTRODUCING = frozenset().union(
+    _ON, _SERVES, _ARROWS, _NAMING, _BY_PERSON, _TO_PERSON, _ROLES_OF_PEOPLE, _OF_PEOPLE, ("name", "=", ":")
+)
 _OPENS_WITH_X = rf"(?:(?<=^)|(?<=[ \n])){_X}"
 _TEMPLATE_WORDS = words(
     """
@@ -158,7 +163,7 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
     {'hazel': 'host', 'willow': 'host', 'uptime-kuma': 'service'}
     """
     found: dict[str, str] = {}
-    for at, word in enumerate(lower):
+    for at, word in [(at, word) for at, word in enumerate(lower) if word in _INTRODUCING]:
         if (
             word in _ON
             and (verb := next((back for back in range(at - 1, max(-1, at - 5), -1) if lower[back] in _VERBS), -1)) >= 0
@@ -188,7 +193,7 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
         elif word == "name" and at > 2 and lower[at - 2 : at] == ["is", "the"]:
             if name := _name_at(tokens, at - 3):
                 found.setdefault(name, "")
-        elif tokens[at] in ("->", "→", "=>", "-->"):
+        elif word in _ARROWS:
             ends = _name_at(tokens, at - 1), _name_at(tokens, at + 1)
             if all(ends):
                 found |= dict.fromkeys(ends, "host")

@@ -215,7 +215,9 @@ _SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", ":", "–", "-", "("))
 
 def compounds(tokens: list[str]) -> Iterator[str]:
     """Yield the names of software that a hyphen makes: billing-api."""
-    for at, token in enumerate(tokens):
-        named = "-" in token and token.islower() and token.rpartition("-")[2] in _SOFTWARE
+    joined = [at for at, token in enumerate(tokens) if "-" in token]
+    for at in joined:
+        token = tokens[at]
+        named = token.islower() and token.rpartition("-")[2] in _SOFTWARE
         if named and (not at or tokens[at - 1].lower() not in ("a", "an", "some", "any")):
             yield token

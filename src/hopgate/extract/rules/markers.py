@@ -47,7 +47,7 @@ def meet(groups: Mapping[str, str | None], subject: str, target: str, who: Refer
     """
     if "noun" in groups and not _is_swap(groups["noun"] or "", (subject, target), who):
         return False
-    return all(ask(subject, target, who) for marker, ask in _ASKED.items() if marker in groups)
+    return all(_ASKED[marker](subject, target, who) for marker in _ASKED.keys() & groups.keys())
 
 
 def _is_swap(noun: str, ends: tuple[str, str], who: Referents) -> bool:

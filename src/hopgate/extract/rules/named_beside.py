@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.clauses import TEAMS, Clause
@@ -14,7 +15,7 @@ from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_table import ROLES
-from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES, MOVES_SOMETHING, alternatives, has_change, is_doubtful
+from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES, alternatives, has_change, is_doubtful, moves_something
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 
@@ -27,10 +28,7 @@ _TABLE: dict[str, str] = table("changes")
 _HANDS_WORDS = words(_TABLE["hands"]) | words(_TABLE["in_hands"])
 _WORK, _HOME = words(_TABLE["work"]), words(_TABLE["home"])
 _MOVING_WORDS = _WORK | _HOME | words(_TABLE["elsewhere"])
-_NEEDED = {
-    **dict.fromkeys(("owned by", "led by", "reports to"), _HANDS_WORDS),
-    **dict.fromkeys(("lives in", "works at"), _MOVING_WORDS),
-}
+_NEEDED = ((_HANDS_WORDS, ("owned by", "led by", "reports to")), (_MOVING_WORDS, ("lives in", "works at")))
 # "Dr A has retired, so now it's Dr B", "Jira is out, it's Linear from now on": what they are to me is not said.
 _OVER = re.compile(rf"(⟨\d+⟩) (?:(?:has|have|is|are|was|'s|just|now|finally|officially) )*(?:{alternatives('over')})\b")
 _OVER_BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:(?:the|my|our|with|to|old) )*(⟨\d+⟩)")
@@ -67,21 +65,22 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
     if not who.written or len(who.reading.tokens) > MOST_TOKENS or not any(map(has_change, sentences)):
         return
     told = [clause for clause in sentences if "⟨" in clause.text or _room_of(clause.text)]
-    if any(is_doubtful(one) or MOVES_SOMETHING.search(one.text) for one in told):
+    if any(is_doubtful(one) or moves_something(one.text) for one in told):
         return
     found = dict.fromkeys(name for clause in told for name in who.names_of(clause.text) if name != who.reading.speaker)
     rooms = dict.fromkeys(room for clause in told for room in _room_of(clause.text))
-    said = set(who.reading.lower)
     subjects = [*found, *([who.first_person] if who.says_i() else [])]
     if len(found) > MOST_NAMES or len(found) + len(rooms) < 2:
         return
+    said, written = who.reading.lower, who.written
+    wordless = frozenset().union(*(relations for need, relations in _NEEDED if need.isdisjoint(said)))
+    targets = [(target, _allowed(target, target in rooms, who, wordless)) for target in (*found, *rooms)]
     for subject in subjects:
-        for target in (*found, *rooms):
+        sort = _sort(subject, who)
+        for target, allowed in targets:
             if target != subject:
-                for relation in _either(subject, target, target in rooms, who):
-                    if (need := _NEEDED.get(relation)) and need.isdisjoint(said):
-                        continue
-                    yield Fact(subject, relation, target, who.written, None, BESIDE)
+                for relation in allowed[sort]:
+                    yield Fact(subject, relation, target, written, None, BESIDE)
     yield from _in_the_place_of(told, list(found), who)
 
 
@@ -107,24 +106,43 @@ def _in_the_place_of(told: list[Clause], found: list[str], who: Referents) -> It
             yield Fact(who.first_person, relation, name, who.written, None, BESIDE)
 
 
-def _either(subject: str, target: str, room: bool, who: Referents) -> tuple[str, ...]:
-    """The relations that these two may have, whatever the words."""
-    person = who.is_person(subject) or who.is_owner(subject)
-    of_people = ("reports to",) if person else ("owned by", "led by")
+def _sort(subject: str, who: Referents) -> int:
+    """What a subject is, as `_allowed` counts: somebody, a thing, a service or another name in lower case, a host."""
+    if who.is_person(subject) or who.is_owner(subject):
+        return 0
+    if who.kind(subject) == "host":
+        return 3 if not subject.islower() else 4
+    return 2 if subject.islower() or who.is_service(subject) else 1
+
+
+def _allowed(target: str, room: bool, who: Referents, wordless: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+    """The relations that each sort of subject may have to a name or a room, whatever the words but for those needed."""
     if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
-        return of_people
-    if person:
+        ways: tuple[tuple[str, ...], ...] = (("reports to",), *4 * (("owned by", "led by"),))
+    else:
+        host = who.is_host(target)
         if is_town(target):
-            return ("lives in",)
-        # Nothing tells what "Wanjiru" is: what held before does.
-        unknown = of_people if who.may_be_person(target) else ()
-        return () if room or who.is_host(target) else ("lives in", "works at", *unknown)
-    if room or (target[:1].isupper() and not (subject.islower() or who.is_service(subject) or who.is_host(target))):
-        return ("located in",)
-    if target.isupper():
-        return ()  # "the NFS share" is no host
-    return () if who.kind(subject) == "host" else ("runs on",)
+            person: tuple[str, ...] = ("lives in",)
+        elif room or host:
+            person = ()
+        else:
+            # Nothing tells what "Wanjiru" is: what held before does.
+            person = ("lives in", "works at", *(("reports to",) if who.may_be_person(target) else ()))
+        runs = () if target.isupper() else ("runs on",)  # "the NFS share" is no host
+        if room:
+            ways = (person, *4 * (("located in",),))
+        elif target[:1].isupper() and not host:
+            ways = (person, ("located in",), runs, ("located in",), ())
+        else:
+            ways = (person, runs, runs, (), ())
+    return _without(ways, wordless) if wordless else ways
 
 
-def _room_of(text: str) -> list[str]:
-    return [found[1] for found in _THE_ROOM.finditer(text) if is_room(found[1])]
+@lru_cache(maxsize=1024)
+def _without(ways: tuple[tuple[str, ...], ...], wordless: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(relation for relation in way if relation not in wordless) for way in ways)
+
+
+@lru_cache(maxsize=4096)  # asked twice of a sentence
+def _room_of(text: str) -> tuple[str, ...]:
+    return tuple(found for found in _THE_ROOM.findall(text) if is_room(found))

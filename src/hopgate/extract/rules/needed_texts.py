@@ -21,13 +21,14 @@ def needed_texts(pattern: re.Pattern[str]) -> Needs:
     Examples
     --------
     >>> [sorted(one) for one in needed_texts(re.compile(r"(?P<x>\w+) (?:now )?(?:runs|is) on (?!the)"))]
-    [['is', 'runs'], [' on ']]
+    [[' on '], ['is', 'runs']]
     >>> needed_texts(re.compile("a?|b"))
     ()
     """
     if pattern.flags & (re.IGNORECASE | re.VERBOSE):
         return ()
-    return tuple(_of_sequence(parser.parse(pattern.pattern)))
+    # What there is one way to meet first: most texts fail it, and then the many ways of another are not looked for.
+    return tuple(sorted(_of_sequence(parser.parse(pattern.pattern)), key=len))
 
 
 def may_match(needs: Needs, text: str) -> bool:

@@ -11,7 +11,7 @@ from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
-from hopgate.extract.rules.fact_patterns import FACTS
+from hopgate.extract.rules.fact_patterns import FACTS, groups_of
 from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
@@ -97,10 +97,10 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
             start, end = match.span()
             if pattern.relation in _QUIET and any(start < last and first < end for first, last in seen):
                 continue
-            free = "free" in pattern.regex.groupindex
+            free = pattern.free
             if free and (not clause.is_plain() or clause.is_of_its_own(start, end)):
                 continue
-            about = match.start("s") if match.groupdict().get("s") else 0
+            about = match.start("s") if groups_of(match).get("s") else 0
             if pattern.relation in _PLACES and clause.is_beside(
                 start, end, 0 if pattern.relation == "located in" else about
             ):
@@ -116,7 +116,7 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 continue
             if pattern.relation == "replaced by":
                 stance = "said"  # "no longer" is of the old thing
-            if pattern.relation in STATES and ("over" in pattern.regex.groupindex or clause.is_past(start, end)):
+            if pattern.relation in STATES and (pattern.over or clause.is_past(start, end)):
                 stance = "ended"
             if stance == "ended" and clause.is_long_ago(end):
                 continue  # over, but not since this note
@@ -130,7 +130,7 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
 def _instead(relation: str, match: re.Match[str], clause: Clause, who: Referents) -> Iterator[Fact]:
     """What holds instead of what is denied, told by a preposition alone: "not in Celle any more but in Uelzen"."""
     if told := contrast(clause.text, *match.span()):
-        subjects = _ends(match.groupdict().get("s"), clause, who, match.start())[0]
+        subjects = _ends(groups_of(match).get("s"), clause, who, match.start())[0]
         began = validity(clause, match, None)[0]
         for subject, name in product(subjects, who.names_of(told) or (told,)):
             yield Fact(subject, relation, name, began, None, STATED)
@@ -141,7 +141,7 @@ _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "
 
 
 def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:
-    groups = match.groupdict()
+    groups = groups_of(match)
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
     if relation == "before":

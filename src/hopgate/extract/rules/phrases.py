@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
@@ -82,8 +82,7 @@ class Phrases:
         # What is over leaves room for what is so now.
         stated = {(fact.subject, fact.relation) for fact in typed if fact.valid_to is None}
         maybe = tuple(fact for fact in told if fact.confidence <= 0 and (fact.subject, fact.relation) not in stated)
-        made = found(mentions, typed)
-        return replace(made, tentative=maybe) if maybe else made
+        return found(mentions, typed, tentative=maybe)
 
 
 def _once(facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.candidates import Span
@@ -27,6 +28,7 @@ _OF_WORK = words(
     "office"
 )
 _POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
+_NAME = re.compile(r"(?<!\S)⟨(?:team )?(\d+)⟩")
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
 
 
@@ -46,6 +48,7 @@ class Referents:
         self._earlier: str | None = None
         self._noted = ""
         self._kinds = reading.kinds
+        self._persons: dict[str, bool] = {}
         self._names = {span.name for span in reading.spans if span.form in _NAMED}
 
     @property
@@ -80,23 +83,23 @@ class Referents:
 
     def _subjects_of(self, clause: Clause, names: list[str]) -> list[str]:
         """Those of a sentence's names that no preposition stands before: "the choir at St Mary's, led by …"."""
-        numbers = _AFTER_PREPOSITION.findall(clause.text)
-        beside = {self._span(int(number)).name for number in numbers}
-        return [name for name in names if name not in beside]
+        beside = {self.reading.spans[number].name for number in _numbers(_AFTER_PREPOSITION, clause.text)}
+        return [name for name in names if name not in beside] if beside else names
 
     def leave(self, clause: Clause) -> None:
         """Note who and what a sentence named."""
-        named = [self._span(number) for number in clause.spans(clause.text)]
-        people = [span.name for span in named if self.is_person(span.name) and span.name != self.reading.speaker]
+        spans, speaker = self.reading.spans, self.reading.speaker
+        named = [spans[number] for number in clause.spans(clause.text)]
+        people = [span.name for span in named if self.is_person(span.name) and span.name != speaker]
         if people:
             # Who is only an owner ("Moira's assistant") or stands after a preposition is not who the next "she" means.
-            owners = {self._span(int(number)).name for number in _POSSESSIVE.findall(clause.text)}
+            owners = {spans[number].name for number in _numbers(_POSSESSIVE, clause.text)}
             likely = [name for name in self._subjects_of(clause, people) if name not in owners]
             self._people = likely or people
-        subjects = [span.name for span in named if span.form in _NAMED and span.name != self.reading.speaker]
+        subjects = [span.name for span in named if span.form in _NAMED and span.name != speaker]
         if subjects:
-            opening = clause.text.split(" , ")[0]
-            listed = [self._span(number).name for number in clause.spans(opening)]
+            opening = clause.text.split(" , ", 1)[0]
+            listed = [spans[number].name for number in clause.spans(opening)]
             joined = " and " in opening.split(" are ")[0] and len(listed) > 1
             self._subjects = tuple(name for name in listed[:2] if name in subjects) if joined else (subjects[0],)
             self._thing = next((name for name in subjects if not self.is_person(name)), self._thing)
@@ -116,12 +119,12 @@ class Referents:
 
     def names_of(self, part: str) -> tuple[str, ...]:
         """The names that a part of an encoded sentence refers to."""
-        numbers = [
-            int(piece.strip("⟨⟩").removeprefix("team "))
-            for piece in part.replace("⟨team ", "⟨").split()
-            if piece[:1] == "⟨"
-        ]
-        return tuple(self._span(number).name for number in numbers if self._span(number).form in _NAMED)
+        spans = self.reading.spans
+        return tuple(
+            [spans[number].name for number in _numbers(_NAME, part) if spans[number].form in _NAMED]
+            if "⟨" in part
+            else ()
+        )
 
     def people_of(self, part: str | None, clause: Clause | None = None, at: int = 0) -> tuple[str, ...]:  # noqa: PLR0911
         """Whom a pronoun means, or nobody: somebody named in its sentence, in one before, or in the thread."""
@@ -159,7 +162,12 @@ class Referents:
 
     def is_person(self, name: str) -> bool:
         """Whether a name is known to be a person's."""
-        return self._kinds.get(name) == "person" or name == self.first_person or bool(person_kind(name))
+        known = self._persons.get(name)
+        if known is None:
+            known = self._persons[name] = (
+                self._kinds.get(name) == "person" or name == self.first_person or bool(person_kind(name))
+            )
+        return known
 
     def may_be_person(self, name: str) -> bool:
         """Whether a name is a person's, or is a single capitalised one that nothing shows to be something else."""
@@ -226,3 +234,9 @@ class Referents:
                     self._earlier = people[-1]
                     break
         return self._earlier
+
+
+@lru_cache(maxsize=8192)  # as `FactTable.found_in`: of a sentence's parts few differ but in their names
+def _numbers(pattern: re.Pattern[str], text: str) -> tuple[int, ...]:
+    """The numbers that a pattern finds in an encoded text."""
+    return tuple(map(int, pattern.findall(text)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
+from operator import itemgetter
 
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Fact
@@ -17,7 +18,7 @@ from hopgate.extract.rules.words import words
 # and 2wiki; 17, 12, 16 and 9 of 20), rounded: docs/research/extraction.md.
 DIRECT, LISTED, PRONOUN, ORDINARY = 0.8, 0.6, 0.7, 0.4
 
-_PRONOUNS = words("he she it they He She It They I")
+PRONOUNS = words("he she it they He She It They I")
 # "a film directed by X starring Y": the second participle is about the film, not about X.
 _OF_WORKS = frozenset(
     ("starring", "directed by", "written by", "produced by", "performed by", "published by", "created by", "based on")
@@ -38,6 +39,8 @@ _BY_DATE = {"born in": "date of birth", "died in": "date of death"}
 _DATED = frozenset(_BY_DATE.values())
 _LONGEST_GAP = 9
 _END = re.compile("[.¶;]")
+_START = itemgetter(0)
+_TRUST = {"pronoun": PRONOUN, "phrase": ORDINARY}
 
 
 class Sentence:
@@ -51,8 +54,8 @@ class Sentence:
         start, end = self.spans[left].end, self.spans[right].start
         return " ".join(self.tokens[start:end]).lower() if end - start <= _LONGEST_GAP else ""
 
-    def facts(self) -> Iterator[Fact]:
-        """Yield the facts that the patterns find, left to right."""
+    def facts(self, but: Collection[str] = ()) -> Iterator[Fact]:
+        """Yield the facts that the patterns find, left to right, without those of some relations."""
         subject, at = -1, 0
         tied = -1  # the span that "is a" or another relation has just tied to the subject
         while at < len(self.spans) - 1:
@@ -62,7 +65,8 @@ class Sentence:
                 continue
             if about != tied or not self._continues(found, about, right):
                 subject = about
-            yield from self._typed(subject, found, right)
+            if found.name not in but or found.name in _BY_DATE:  # a date makes another relation of it
+                yield from self._typed(subject, found, right)
             if found.name == "is a" and right + 1 < len(self.spans) and not self.gap(right, right + 1):
                 right += 1  # "an American | silent film": the noun goes with its adjective
             tied = at = right
@@ -110,7 +114,7 @@ class Sentence:
                 return
         elif found.name in _DATED or target.form == "pronoun":
             return
-        trust = {"pronoun": PRONOUN, "phrase": ORDINARY}.get(subject.form, DIRECT)
+        trust = _TRUST.get(subject.form, DIRECT)
         objects, after = [(target, found)], right
         if found.name == "moved from" and right + 1 < len(spans) and self.gap(right, right + 1) in _TO:
             objects.append((spans[right + 1], replace(found, name="moved to")))
@@ -170,8 +174,12 @@ class Sentence:
         return None, None
 
 
-def facts(tokens: list[str], marks: str, spans: list[Span], topic: str = "") -> Iterator[Fact]:
+def facts(
+    tokens: list[str], marks: str, spans: list[Span], topic: str = "", but: Collection[str] = ()
+) -> Iterator[Fact]:
     """Yield the facts of a text, sentence by sentence; a pronoun means the topic, or the last sentence's subject.
+
+    Relations in `but` are left out.
 
     Examples
     --------
@@ -185,7 +193,11 @@ def facts(tokens: list[str], marks: str, spans: list[Span], topic: str = "") -> 
     Immich | depends on | Postgres
     """
     speaker = spans[0].name if spans and marks[spans[0].end : spans[0].end + 1] == ":" and not spans[0].start else ""
-    pronouns = [at for at, token in enumerate(tokens) if token in _PRONOUNS and marks[at] in "sZI"]
+    pronouns = (
+        [at for at, token in enumerate(tokens) if token in PRONOUNS and marks[at] in "sZI"]
+        if not PRONOUNS.isdisjoint(tokens)
+        else []
+    )
     last, at, following = topic, 0, 0
     for end in [*(match.start() for match in _END.finditer(marks)), len(marks)]:
         first = at
@@ -197,9 +209,10 @@ def facts(tokens: list[str], marks: str, spans: list[Span], topic: str = "") -> 
             following += 1
             if name := speaker if tokens[place] == "I" else last:
                 inside.append(Span(place, place + 1, name, "pronoun"))
-        inside.sort(key=lambda span: span.start)
+        if len(inside) > at - first:
+            inside.sort(key=_START)
         if len(inside) > 1:
-            yield from Sentence(tokens, marks, inside).facts()
+            yield from Sentence(tokens, marks, inside).facts(but)
         if not topic:
             last = next((span.name for span in inside if span.form in ("name", "code", "phrase")), last)
 

@@ -18,8 +18,8 @@ class CorpusSurvey:
 
     def add(self, source: Source) -> None:
         """Count one memory."""
-        tokens, _, marks, code = analysed(source.text)
-        self.words.add(tokens, code, marks, (*source.tags, source.title or ""))
+        tokens, lower, marks, code = analysed(source.text)
+        self.words.add(tokens, code, marks, (*source.tags, source.title or ""), lower)
 
     def known(self, source: Source) -> tuple[tuple[str, str], ...]:
         """Give the words of a source that all memories show to be names, as `Source.known` wants them."""

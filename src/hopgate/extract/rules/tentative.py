@@ -94,7 +94,7 @@ _CHANGING = re.compile(
 # Without one of these words there is nothing to look for.
 _HINTS = _CHANGE | _NEW | words("days any anymore longer from as over of live lives sit sits found -> →")
 # "Thea moved the offsite from Lindgren to Villa Rosa": not she herself.
-MOVES_SOMETHING = re.compile(
+_MOVES_SOMETHING = re.compile(
     r"(?:⟩|\bs?he|\bi|\bwe)(?: has| have| 've)? (?:moved|shifted|switched|transferred|took|sent|brought) "
     r"(?:the|an?|all|some|her|his|their|its) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
 )
@@ -129,11 +129,7 @@ def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> It
     """
     if not who.written or not (told or has_change(clause)):
         return
-    if (
-        len(_NAME.findall(clause.text)) > MOST_NAMES
-        or is_doubtful(clause, but=DENIED)
-        or MOVES_SOMETHING.search(clause.text)
-    ):
+    if len(_NAME.findall(clause.text)) > MOST_NAMES or is_doubtful(clause, but=DENIED) or moves_something(clause.text):
         return
     texts = _PART.split(clause.text)
     parts = [replace(clause, text=text) for text in texts] if len(texts) > 1 else [clause]
@@ -264,6 +260,12 @@ def _has_change(text: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
+def moves_something(text: str) -> bool:
+    """Whether somebody moves something else in a sentence, and not themselves."""
+    return bool(_MOVES_SOMETHING.search(text))
+
+
 @cache
 def _doubtful_words(code: str) -> frozenset[str]:
     """The words of a language beside which nothing is noted."""
@@ -279,15 +281,20 @@ _FOR_A_WHILE = re.compile(
 
 def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
-    said = set(clause.text.split())
-    doubt = (said & _doubtful_words(clause.reading.code)) - but
-    if doubt and _STILL_SAID.search(clause.text):
+    return clause.question or clause.is_taken_back() or _is_doubtful(clause.text, clause.reading.code, but)
+
+
+@lru_cache(maxsize=4096)  # asked as `has_change` is
+def _is_doubtful(text: str, code: str, but: frozenset[str]) -> bool:
+    said = set(text.split())
+    doubt = (said & _doubtful_words(code)) - but
+    if doubt and _STILL_SAID.search(text):
         doubt -= {"no", "not", "nicht", "niet", "non", "any"}
-    if doubt or clause.question or clause.is_taken_back() or _FOR_A_WHILE.search(clause.text):
+    if doubt or _FOR_A_WHILE.search(text):
         return True
     if said.isdisjoint(_NO_CHANGE_NEAR):
         return False
-    return any("⟨" in part and not _NO_CHANGE_NEAR.isdisjoint(part.split()) for part in clause.text.split(" , "))
+    return any("⟨" in part and not _NO_CHANGE_NEAR.isdisjoint(part.split()) for part in text.split(" , "))
 
 
 def _meant(text: str, who: Referents) -> tuple[str, ...]:

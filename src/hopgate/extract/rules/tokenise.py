@@ -240,8 +240,11 @@ def tokenise(text: str) -> list[str]:
     ['Dr.', "Ada's", 'NAS', '(', 'v2.1', ')', "isn't", 'on', 'nas-2.local', '!']
     """
     # Runs of spaces become one first: a pattern that skips them would start anew at each of a million.
-    tokens: list[str] = _TOKEN.findall(_SPACES.sub(" ", text[:LONGEST]))
-    for at in [at for at, token in enumerate(tokens) if token == "."][::-1]:
+    text = text[:LONGEST]
+    if "  " in text or not text.isprintable():  # the space is the only printable one
+        text = _SPACES.sub(" ", text)
+    tokens: list[str] = _TOKEN.findall(text)
+    for at in [at for at, token in enumerate(tokens) if token == "."][::-1] if "." in tokens else ():
         if at and tokens[at - 1].lower() in ABBREVIATIONS:
             tokens[at - 1 : at + 1] = [tokens[at - 1] + "."]
     return tokens

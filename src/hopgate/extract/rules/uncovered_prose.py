@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.fact_patterns import FACTS
 from hopgate.extract.rules.reading import Reading
-from hopgate.extract.rules.sentence_facts import facts
+from hopgate.extract.rules.sentence_facts import PRONOUNS, facts
 from hopgate.extract.rules.words import words
 
 # Of whom patterns for notes tell.
@@ -32,6 +33,12 @@ def uncovered(reading: Reading) -> Iterator[Fact]:
     ['depends on']
     """
     spans = [span for span in reading.spans if span.form not in ("amount", "han")]
-    for fact in facts(reading.tokens, reading.marks, spans, reading.topic):
-        if fact.relation.removeprefix("formerly ") not in _COVERED and _ROLES.isdisjoint(fact.relation.split()):
-            yield fact
+    if len(spans) > 1 or (spans and not PRONOUNS.isdisjoint(reading.tokens)):
+        for fact in facts(reading.tokens, reading.marks, spans, reading.topic, _COVERED):
+            if _is_uncovered(fact.relation):
+                yield fact
+
+
+@lru_cache(maxsize=4096)
+def _is_uncovered(relation: str) -> bool:
+    return relation.removeprefix("formerly ") not in _COVERED and _ROLES.isdisjoint(relation.split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.lower_names import BARE, PREPOSITIONS, RARE, SMALL, WORD, introduced, is_rare, rare_at
@@ -16,6 +17,11 @@ _SAID_OF_THINGS = words("host server node machine runs running hosted on owner l
 _CHANGED = words(table("changes")["change"]) | words("-> → => ➜")
 _MACHINERY = frozenset(("service", "host"))
 _IN_CAPITALS = frozenset(("person", "organisation", "place"))
+
+
+@lru_cache(maxsize=32768)
+def _is_lower_word(token: str) -> bool:
+    return token.islower() and bool(WORD.fullmatch(token))
 
 
 @dataclass(slots=True)
@@ -38,24 +44,27 @@ class Survey:
     starts: set[str] = field(default_factory=set)
     speakers: Counter[str] = field(default_factory=Counter)
 
-    def add(self, tokens: list[str], code: str, marks: str, tags: Iterable[str] = ()) -> None:
-        """Count one memory."""
-        lower = [token.lower() for token in tokens]
+    def add(
+        self, tokens: list[str], code: str, marks: str, tags: Iterable[str] = (), lower: list[str] | None = None
+    ) -> None:
+        """Count one memory; `lower` are its tokens in lower case, where these are known."""
+        if lower is None:
+            lower = [token.lower() for token in tokens]
         for name, kind in introduced(tokens, lower, tags).items():
             if self.introduced.get(name) != "service":  # an arrow makes hosts of both its ends, also of a service
                 self.introduced[name] = kind
-        self.lower.update({token for token in tokens if token.islower() and WORD.fullmatch(token)})
-        for at, token in enumerate(lower):
-            if token in PREPOSITIONS and at + 1 < len(lower) and tokens[at + 1].islower():
-                self.bare[lower[at + 1]] += 1
+        self.lower.update(filter(_is_lower_word, set(tokens)))
+        if not PREPOSITIONS.isdisjoint(lower):
+            for before, token, word in zip(lower, tokens[1:], lower[1:], strict=False):
+                if before in PREPOSITIONS and token.islower():
+                    self.bare[word] += 1
         speaks = len(tokens) > 2 and tokens[1] == ":" and tokens[0][0].isupper() and lower[0] not in SMALL
         if speaks and lower[2] not in _SAID_OF_THINGS:
             self.speakers[lower[0]] += 1
-        self.starts.update(word for word, token in zip(lower, tokens, strict=True) if token[0].isupper())
+        self.starts.update([word for word, token in zip(lower, tokens, strict=True) if token[0].isupper()])
         if code != "de":
-            self.capitals.update(
-                {lower[at] for at in range(1, len(marks)) if marks[at] == "U" and marks[at - 1] not in '.¶":(->'}
-            )
+            inside = zip(marks, marks[1:], lower[1:], strict=False)
+            self.capitals.update({word for before, mark, word in inside if mark == "U" and before not in '.¶":(->'})
 
     def merge(self, later: Survey) -> None:
         """Take in a survey of memories that come after those of this one."""
@@ -72,7 +81,7 @@ class Survey:
         found: dict[str, str] = {}
         # `get`: asking a Counter for what it has not is slow, and this is asked of every word of every memory.
         capitals, lower, bare = self.capitals.get, self.lower.get, self.bare.get
-        for token in tokens:
+        for token in dict.fromkeys(tokens):
             word = token.lower()
             if "'" in word or "’" in word:
                 word = word.replace("’", "'").removesuffix("'s")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from hopgate.extract.extraction import Extraction
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
@@ -39,39 +40,60 @@ def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> E
         reason = field(extraction.reason or None)
         memories.append(f"{memory_id}\t{extraction.state.value}\t{reason}\t{digest}\n")
         names: dict[str, tuple[str, str | None]] = {}
-        for name, kind in names_used(extraction):
-            normal = normalise(name)
+        given: dict[str, str] = {}
+        # A name that came before without a kind brings nothing, and most of them come with every fact.
+        for name, kind in dict.fromkeys(names_used(extraction)):
+            given[name] = normal = normalise(name)
             if is_name(name, normal):
                 spelling, first = names.get(normal, (name, None))
                 names[normal] = (spelling, first or kind)
         places = {normal: place for place, normal in enumerate(names, start=len(mentions))}
         for normal, (spelling, kind) in names.items():
-            line = f"{field(normal)}\t{field(spelling)}\t{field(kind)}\t{field(initials(normal) or None)}"
-            mentions.append(f"{memory_id}\t{places[normal]}\t{line}\n")
-        facts += _facts(memory_id, extraction, places)
+            mentions.append(f"{memory_id}\t{places[normal]}\t{_mention(normal, spelling, kind)}\n")
+        # What a fact calls its ends may be no name.
+        ends = {name: places[normal] for name, normal in given.items() if normal in places}
+        facts += _facts(memory_id, extraction, ends, places)
     return ExtractedRows(*("".join(lines).encode("utf-8", "surrogatepass") for lines in (memories, mentions, facts)))
 
 
-def _facts(memory_id: int, extraction: Extraction, places: Mapping[str, int]) -> Iterator[str]:
+@lru_cache(maxsize=16384)
+def _mention(normal: str, spelling: str, kind: str | None) -> str:
+    """What a line of `extracted_mentions` says of a name."""
+    return f"{field(normal)}\t{field(spelling)}\t{field(kind)}\t{field(initials(normal) or None)}"
+
+
+def _facts(memory_id: int, extraction: Extraction, ends: Mapping[str, int], places: Mapping[str, int]) -> Iterator[str]:
     """A memory's facts as lines; each once, by what `facts` is unique by."""
-    known: set[tuple[int, str, int, Interval]] = set()
+    known: set[tuple[int, int, tuple[str, Interval]]] = set()
     for place, fact in enumerate((*extraction.facts, *extraction.tentative)):
-        subject, object_ = places.get(normalise(fact.subject)), places.get(normalise(fact.object))
-        interval, times = _interval(fact.valid_from, fact.valid_to)
-        if subject is None or object_ is None or not times or not fact.relation.strip():
+        subject, object_ = ends.get(fact.subject), ends.get(fact.object)
+        if subject is None or object_ is None:  # what is merely named beside another is a mention by another spelling
+            subject, object_ = places.get(normalise(fact.subject)), places.get(normalise(fact.object))
+        said = _said(fact.relation, fact.confidence, fact.valid_from, fact.valid_to)
+        if subject is None or object_ is None or said is None:
             continue
-        relation = fact.relation[:MAX_NAME]
-        key = (subject, relation, object_, interval)
+        key = (subject, object_, said.once)
         if key not in known:
             known.add(key)
-            yield f"{memory_id}\t{place}\t{subject}\t{field(relation)}\t{object_}\t{fact.confidence}\t{times}\n"
+            yield f"{memory_id}\t{place}\t{subject}\t{said.relation}\t{object_}\t{said.rest}\n"
 
 
-@lru_cache(maxsize=4096)  # of the facts of one memory most begin on the same day
-def _interval(valid_from: str | None, valid_to: str | None) -> tuple[Interval, str]:
-    """An interval and its two fields; no fields where it ends before it begins."""
+class _Said(NamedTuple):
+    """What a fact says of its two ends: what tells it from others, and the fields of its line."""
+
+    once: tuple[str, Interval]
+    relation: str
+    rest: str
+
+
+@lru_cache(maxsize=8192)  # of the facts of one memory most begin on the same day
+def _said(relation: str, confidence: float, valid_from: str | None, valid_to: str | None) -> _Said | None:
+    """What a fact says; nothing where its relation is empty, or it ends before it begins."""
     start, end = moment(valid_from), moment(valid_to)
-    return (start, end), "" if backwards(start, end) else f"{start or NULL}\t{end or NULL}"
+    if backwards(start, end) or not relation.strip():
+        return None
+    kept = relation[:MAX_NAME]
+    return _Said((kept, (start, end)), field(kept), f"{confidence}\t{start or NULL}\t{end or NULL}")
 
 
 def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:

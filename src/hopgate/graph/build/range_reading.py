@@ -71,9 +71,9 @@ class RangeReader:
         # Before the texts: what changes between the two is then told from what was read.
         versions = digests(connection, ids)
         known = {key: memory for key, memory in _open(connection, ids).items() if key in versions}
+        done = known.keys() & extractions.done_between(connection, ids.first, ids.last, self.extractor.identity)
+        left = [memory for key, memory in known.items() if key not in done]
         numbers = {memory.external_id: key for key, memory in known.items()}
-        done = set(extractions.done(connection, list(numbers), self.extractor.identity))
-        left = [memory for name, memory in zip(numbers, known.values(), strict=True) if name not in done]
         if isinstance(self.extractor, ContextualExtractor):
             read = StoreContext(self.surveys).filled(connection, left)
         else:

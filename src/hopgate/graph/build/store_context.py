@@ -44,7 +44,10 @@ class StoreContext:
         """Turn memories into sources with the turns before them and the names that others make known."""
         shared = setting_rows.scopes(connection) == setting_rows.SHARED
         scopes = {memory.external_id: None if shared else memory.scope for memory in batch}
-        read = [replace(source, before=source.before or before) for source, before in _turns(connection, batch)]
+        read = [
+            replace(source, before=before) if before and not source.before else source
+            for source, before in _turns(connection, batch)
+        ]
         if self._surveys is not None:
             # A scope that came since was not surveyed, and shows nothing.
             surveys = {scope: self._surveys.get(scope) or CorpusSurvey() for scope in scopes.values()}

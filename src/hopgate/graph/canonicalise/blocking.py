@@ -70,17 +70,18 @@ def expansions(names: Sequence[str]) -> dict[int, list[int]]:
     {0: [1, 2], 3: [1]}
     """
     sets = [frozenset(tokens(name)) for name in names]
-    holders: dict[str, list[int]] = defaultdict(list)
+    holders: dict[str, set[int]] = defaultdict(set)
     for unit, held in enumerate(sets):
         for token in held:
-            holders[token].append(unit)
+            holders[token].add(unit)
     found: dict[int, list[int]] = {}
     for unit, held in enumerate(sets):
         if held <= numbers(tokens(names[unit])):
             continue
-        rarest = min(held, key=lambda token: (len(holders[token]), token))
-        longer = [other for other in holders[rarest] if held < sets[other]]
-        if longer:
+        # The rarest first: a token that thousands of names have is then looked up for few of them.
+        rarest, *others = sorted((holders[token] for token in held), key=len)
+        having = rarest.intersection(*others) if others else rarest
+        if longer := sorted(other for other in having if len(sets[other]) > len(held)):
             found[unit] = longer
     return found
 

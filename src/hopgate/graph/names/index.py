@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from hopgate.graph.names.normal import normalise
 # Names of things have at most so many words; what is longer is a phrase that an extractor took for a name.
 LONGEST = 8
 
+_PLAIN = re.compile(r"(?<!\S)[A-Za-z]{4,}(?!\S)")
 # Extractors give such words as the ends of facts ("it", "he"); in another text they name nothing.
 _EMPTY = STOP_WORDS | DETERMINERS | {"the", "first", "second", "one", "two"}
 
@@ -50,8 +52,7 @@ class NameIndex:
     def exact(self, text: str) -> int | None:
         """Give the concept whose name the whole text is."""
         # Each plain word is one of a name, unless it is an article: a sentence need not be normalised to be none.
-        plain = sum(word.isascii() and word.isalpha() and len(word) > 3 for word in text.split())
-        return self.names.get(tuple(words(text))) if plain <= LONGEST else None
+        return self.names.get(tuple(words(text))) if len(_PLAIN.findall(text)) <= LONGEST else None
 
     def find(self, text: str, *, within: bool = False) -> list[NameMatch]:
         """Find names from left to right, the longest first, never two over the same word.
