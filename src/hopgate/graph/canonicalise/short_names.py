@@ -91,14 +91,15 @@ def expansion_shares(
     strongest: dict[int, int] = {}
     for short, expansions in longer.items():
         mass = counts[expansions] * [fit(short, long) for long in expansions]
-        allied = np.eye(len(expansions), dtype=bool)
+        part, allied = mass / mass.sum(), None
         if len(expansions) <= MAX_ALLIED:
             held = [sets[unit] for unit in expansions]
             allied = np.array([[one <= other or other <= one for other in held] for one in held])
-        part = allied @ mass / mass.sum()
+            part = allied @ mass / mass.sum()
         # Ties: more mentions of its own, then the shorter name, then the first.
         best = max(range(len(expansions)), key=lambda at: (part[at], mass[at], -len(sets[expansions[at]]), -at))
         strongest[short] = expansions[best]
         for at, long in enumerate(expansions):
-            found[short, long] = float(part[at]) if allied[at, best] else 0.0
+            joins = at == best if allied is None else allied[at, best]
+            found[short, long] = float(part[at]) if joins else 0.0
     return found, strongest
