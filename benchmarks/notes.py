@@ -325,9 +325,12 @@ def answered(kb: hopgate.KnowledgeBase, story: Row, forms: Mapping[str, set[str]
     must never hold does not.
     """
     mine = {fold(story["subject"]).split()[-1]}
-    for name in story.get("subjects", (story["subject"],)):
+    for name in (story["subject"], *story.get("subjects", ())):
         mine |= forms.get(name, set()) | {fold(name)}
-    sides = {side: spelled(story[side]["object"], forms) for side in ("before", "after")}
+    sides = {
+        side: spelled(story[side]["object"], forms) | dated(story[side]["object"] or "", story[side]["as_of"])
+        for side in ("before", "after")
+    }
     never, also = ({fold(name) for name in story.get(key, ())} for key in ("never", "also"))
     right, held = [], []
     for side, wanted in sides.items():
@@ -346,6 +349,14 @@ def answered(kb: hopgate.KnowledgeBase, story: Row, forms: Mapping[str, set[str]
 
 def spelled(name: str | None, forms: Mapping[str, set[str]]) -> set[str]:
     return forms.get(name, set()) | {fold(name)} if name else set()
+
+
+def dated(text: str, as_of: str) -> set[str]:
+    """A day as the graph writes it, where a label has it as a person would: "12 April", of the year it is asked in."""
+    try:
+        return {f"{datetime.strptime(f'{text} {as_of[:4]}', '%d %B %Y').replace(tzinfo=UTC):%Y-%m-%d}"}
+    except ValueError:
+        return set()
 
 
 def starts_at(edge: Edge, mine: set[str], relation: str | None) -> bool:
