@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.clauses import Clause
-from hopgate.extract.rules.doubts import DENIED, is_doubtful
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import subjects_of
-from hopgate.extract.rules.tentative import ALONE, SAID
+from hopgate.extract.rules.tentative import ALONE, DENIED, is_doubtful
 from hopgate.extract.rules.timetable import DAYS, HINT, TAKES_PLACE, WHEN
 from hopgate.extract.rules.words import words
 
@@ -29,24 +27,13 @@ _OLD = re.compile(
     r"(?: (?:the|den|dem|le|el|on|at|am|um))?$"
 )
 MOST_SUBJECTS = 4
-MOST_WORDS_SAID = 10
-# "the rent is 870 a month", "rent went up to 925": what costs something needs no currency.
-_BARE = re.compile(
-    r"\b(?:rent|fee|fees|price|premium|salary|wage|allowance|subscription|membership|tuition|miete|beitrag|loyer|alquiler|"
-    r"affitto)\b(?: [^\W\d_]+){0,4}? (?P<n>\d[\d.,]*\d|\d)"
-    r"(?=$| [,;.()–-]| (?:a|per|each|pro|im|par|al|now|from|since|in|as|and|instead)\b)|"
-    r"(?<!\S)(?P<m>\d[\d.,]*) (?:a|per|pro|im|par|al) "
-    r"(?:month|year|week|day|night|hour|session|lesson|class|head|person|pop|piece|kilo|litre|visit|ticket|seat|term|go|monat|jahr|mois|mes|maand)\b"
-)
 _PUT_OFF = (DENIED - {"not", "no"}) | {"postponed"}
 # An amount of something else: "5 EUR bank fee".
 _CLOSED = re.compile(
     r"$| (?:[,;.()/:–-]|a|an|per|each|pro|im|par|al|now|from|since|instead|as|for|ab|seit|monthly|yearly|starting|and)"
 )
 _FOR = re.compile(r" (?:for|für|pour|para|voor|per) (?P<what>.*)")
-_PLAIN = _CHANGE | words(
-    "needed decided agreed called based booked scheduled planned fixed arranged emptied collected held paid priced"
-)
+_PLAIN = _CHANGE | words("needed decided agreed called based")
 _NO_EVENT = words("it that this they them us me you he she i we time date price new now today")
 
 
@@ -69,62 +56,38 @@ def changed_values(clause: Clause, who: Referents) -> Iterator[Fact]:
     text = clause.text
     if (
         not who.written
-        or not ("⟪" in text or HINT.search(text) or _BARE.search(text))
+        or not ("⟪" in text or HINT.search(text))
+        or _CHANGE.isdisjoint(text.split())
         or is_doubtful(clause, but=_PUT_OFF)
     ):
         return
-    trust = SAID if _CHANGE.isdisjoint(text.split()) else ALONE
-    plain = replace(clause, text=text.replace(" planned for ", " booked for "))
-    if plain.stance(0, len(plain.text)) == "not":
+    if clause.stance(0, len(text)) == "not":
         return
     amounts = [match for match in _AMOUNT.finditer(text) if not _OLD.search(text[: match.start()].rstrip())]
     if len(amounts) == 1 and _CLOSED.match(text, amounts[0].end()):
         value = clause.reading.spans[int(amounts[0][1])].name
-        yield from _told(clause, amounts[0], who, ("costs",), value, trust)
-    bare = [
-        match
-        for match in _BARE.finditer(text)
-        if not _OLD.search(text[: match.start("n" if match["n"] else "m")].rstrip())
-    ]
-    if not amounts and len(bare) == 1:
-        number = "n" if bare[0]["n"] else "m"
-        yield from _told(clause, bare[0], who, ("costs",), bare[0][number], trust, at=bare[0].start(number))
-        return
+        yield from _told(clause, amounts[0], who, ("costs",), value)
     times = [match for match in _WHEN.finditer(text) if not _OLD.search(text[: match.start()].rstrip())]
     if len(times) == 1 and not amounts:
         match = times[0]
         if match["date"]:
             date = clause.reading.spans[clause.spans(match["date"])[0]].name
-            yield from _told(
-                clause, match, who, ("due", TAKES_PLACE) if trust == ALONE else (TAKES_PLACE,), date, trust
-            )
+            yield from _told(clause, match, who, ("due", TAKES_PLACE), date)
         else:
             day, time = DAYS.get(match["day"] or "", ""), match["at"] or match["time"] or ""
-            yield from _told(clause, match, who, (TAKES_PLACE,), f"{day} {time}".strip(), trust)
+            yield from _told(clause, match, who, (TAKES_PLACE,), f"{day} {time}".strip())
 
 
 def _told(
-    clause: Clause,
-    place: re.Match[str],
-    who: Referents,
-    relations: tuple[str, ...],
-    value: str,
-    trust: float,
-    at: int | None = None,
+    clause: Clause, place: re.Match[str], who: Referents, relations: tuple[str, ...], value: str
 ) -> Iterator[Fact]:
-    before, comma, last = clause.text[: place.start() if at is None else at].rpartition(" , ")
-    before, after = last if last or not comma else before, _FOR.match(clause.text, place.end())
+    before, after = clause.text[: place.start()].rpartition(" , ")[2], _FOR.match(clause.text, place.end())
     about = f"{after['what']} , {before}" if after else before
-    if trust == SAID and ("⟨" in clause.text[place.end() :] or len(about.split()) > MOST_WORDS_SAID):
-        return  # a list, or a story
     if not _PLAIN.issuperset(word for word in about.split() if word.endswith(("ed", "ived", "ends"))):
         return  # something else happened then
     named = dict.fromkeys(name for forms in subjects_of(about, who) for name in forms)
     subjects = [name for name in named if not who.is_person(name) and name not in _NO_EVENT][:MOST_SUBJECTS]
     if not subjects and who.topic and not who.is_person(who.topic):
         subjects = [who.topic]
-    if trust == SAID:
-        yield from (Fact(subject, relations[0], value, None, None, SAID) for subject in subjects[:1])
-        return
     for subject in subjects:
         yield from (Fact(subject, relation, value, who.written, None, ALONE) for relation in relations)

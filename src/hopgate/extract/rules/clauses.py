@@ -140,6 +140,10 @@ class Clause:
         """Whether a match is about something of its subject: "the presentation of the report was moved"."""
         return bool(_OF_IT.search(self.text[:start]))
 
+    def is_taken_back(self, end: int = 0) -> bool:
+        """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""
+        return _is_taken_back(self.text, end)
+
     def is_long_ago(self, end: int) -> bool:
         """Whether a time of its own follows what is over: "used to live in Oulu when she was a student"."""
         return bool(_LONG_AGO.match(self.text, end))
@@ -216,17 +220,6 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
     ):
         return "not"
     return "said"
-
-
-def is_taken_back(text: str) -> bool:
-    """Whether an encoded sentence says that it is untrue: "…, but she laughed and said no".
-
-    Examples
-    --------
-    >>> is_taken_back("⟨0⟩ moved to ⟨1⟩ , but that turned out wrong"), is_taken_back("⟨0⟩ moved to ⟨1⟩")
-    (True, False)
-    """
-    return bool(_TAKEN_BACK.search(text))
 
 
 # "if", "whether" and "thinking about" colour all that follows, other words their own clause.

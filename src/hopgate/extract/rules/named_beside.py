@@ -11,12 +11,11 @@ from functools import lru_cache
 
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.clauses import TEAMS, Clause
-from hopgate.extract.rules.doubts import is_doubtful
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_table import ROLES
-from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES, alternatives, has_change, moves_something
+from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES, alternatives, has_change, is_doubtful, moves_something
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 
@@ -33,24 +32,17 @@ _NEEDED = ((_HANDS_WORDS, ("owned by", "led by", "reports to")), (_MOVING_WORDS,
 # "Dr A has retired, so now it's Dr B", "Jira is out, it's Linear from now on": what they are to me is not said.
 _OVER = re.compile(rf"(⟨\d+⟩) (?:(?:has|have|is|are|was|'s|just|now|finally|officially) )*(?:{alternatives('over')})\b")
 _OVER_BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:(?:the|my|our|with|to|old) )*(⟨\d+⟩)")
-_PERSONS, _PROVIDERS, _THINGS = (
+_PERSONS, _PROVIDERS = (
     tuple(dict.fromkeys(role.relation for role in ROLES.values() if role.sort == sort))
-    for sort in ("person", "provider", "several")
+    for sort in ("person", "provider")
 )
-_SWAPPED = re.compile(r"\b(?:swapped|traded|replaced|exchanged) (?:in )?(?:my|our|the) ")
 
 # For good: "left A for B", "A is gone, it's B now"; not "left A at nine and went to B".
 _SETTLED = re.compile(
     r"\b(?:now|from now on|these days|instead|since|jetzt|nun|maintenant|désormais|ahora|nu|voortaan|ora|adesso)\b|"
     r"(?:left|dropped|ditched|quit|swapped|traded|replaced|exchanged) (?:the |my |our )?⟨\d+⟩ "
-    r"(?:for|with|by|in favou?r of) |"
-    r"(?:switched|changed|moved|gewechselt|wechselte|passé|cambiado|overgestapt) (?:over )?(?:from|von|de|van) "
-    r"(?:the |der |la )?⟨\d+⟩ (?:over )?(?:to|zu|zur|zum|à|a|naar) |"
-    r"(?:bye|goodbye|farewell|tschüss|adieu|adiós) (?:⟨\d+⟩) [,;:!.–-]* ?(?:and |und |et )?"
-    r"(?:hello|hi|welcome|hallo|bonjour|hola) |"
-    r"(?:⟨\d+⟩) (?:out|raus) [,;] (?:⟨\d+⟩) (?:in|rein)$"
+    r"(?:for|with|by|in favou?r of) "
 )
-_ONCE = re.compile(r"\b(?:saw|met|visited|tried|tonight)\b|\b(?:his|her|their) ")
 _DOCTORS = ("has doctor", "has dentist", "has therapist", "has physio", "has vet")
 
 
@@ -94,7 +86,7 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
 
 def _in_the_place_of(told: list[Clause], found: list[str], who: Referents) -> Iterator[Fact]:
     """What the only other name of a note may be to me, where one is said to be over: what the first was, I know."""
-    if len(found) != 2 or any(map(who.is_host, found)) or any(map(_ONCE.search, (clause.text for clause in told))):
+    if len(found) != 2 or any(map(who.is_host, found)):
         return
     if not any(map(_SETTLED.search, (clause.text for clause in told))):
         return
@@ -108,8 +100,7 @@ def _in_the_place_of(told: list[Clause], found: list[str], who: Referents) -> It
         return
     people = [who.is_person(name) for name in found]
     doctors = any(name.startswith("Dr") for name in found)
-    things = (*_PROVIDERS, *_THINGS) if any(_SWAPPED.search(clause.text) for clause in told) else _PROVIDERS
-    relations = () if any(people) != all(people) else _DOCTORS if doctors else _PERSONS if people[0] else things
+    relations = () if any(people) != all(people) else _DOCTORS if doctors else _PERSONS if people[0] else _PROVIDERS
     for relation in relations:
         for name in found:
             yield Fact(who.first_person, relation, name, who.written, None, BESIDE)

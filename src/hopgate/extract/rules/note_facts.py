@@ -16,21 +16,12 @@ from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.named_beside import named_beside
-from hopgate.extract.rules.named_pairs import named_pairs
 from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change
-from hopgate.extract.rules.plain_states import plain_states
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_facts import may_tell_role, role_facts
-from hopgate.extract.rules.tentative import (
-    ALONE,
-    SHORT,
-    changes_somewhere,
-    may_tell_change,
-    other_forms,
-    tentative_facts,
-)
+from hopgate.extract.rules.tentative import ALONE, changes_somewhere, may_tell_change, other_forms, tentative_facts
 from hopgate.extract.rules.timetable import TAKES_PLACE, may_tell_time, timetable
 from hopgate.extract.rules.uncovered_prose import uncovered
 
@@ -75,8 +66,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     sentences, changing = list(clauses(reading)), may_tell_change(reading)
     roles, timed = may_tell_role(reading), may_tell_time(reading)
     told: bool | None = None
-    short = len(reading.lower) <= SHORT and bool(who.written)
-    priced = timed or "$" in reading.marks or "N" in reading.marks
+    priced = timed or "$" in reading.marks
     for clause in sentences:
         made = list(_of_clause(clause, who))
         if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
@@ -88,20 +78,15 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
             else:
                 told = changes_somewhere(sentences, reading) if told is None else told
                 yield from tentative_facts(clause, who, told=told)
-        of_roles = list(role_facts(clause, who)) if roles else []
-        yield from of_roles
+        if roles:
+            yield from role_facts(clause, who)
         timed_facts = list(timetable(clause, who)) if timed else []
         yield from timed_facts
-        if short and (changing or not (made or of_roles or timed_facts)):
-            told = changes_somewhere(sentences, reading) if told is None else told
-            yield from plain_states(clause, who, [*made, *of_roles], told=told)
         if priced and not made and not timed_facts:
             yield from changed_values(clause, who)
         who.leave(clause)
     if changing:
         yield from named_beside(sentences, who)
-        if short:
-            yield from named_pairs(sentences, who)
     yield from uncovered(reading)
 
 

@@ -11,13 +11,12 @@ from hopgate.extract.rules.candidates import variants
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.kinds import kind_of, kinds_from
 from hopgate.extract.rules.note_facts import note_facts
-from hopgate.extract.rules.plain_states import ANY_WORDS
 from hopgate.extract.rules.reading import read
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "8"
+RULES = "7"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -52,7 +51,7 @@ class Phrases:
     @property
     def single_valued(self) -> tuple[str, ...]:
         """The relations of the patterns of which a concept has one object at a time."""
-        return (*SINGLE_VALUED, *ROLE_RELATIONS, TAKES_PLACE, *ANY_WORDS)
+        return (*SINGLE_VALUED, *ROLE_RELATIONS, TAKES_PLACE)
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
@@ -82,11 +81,7 @@ class Phrases:
         mentions = [Mention(name, known.get(name) or kind) for name, kind in names.items() if name]
         # What is over leaves room for what is so now.
         stated = {(fact.subject, fact.relation) for fact in typed if fact.valid_to is None}
-        maybe = tuple(
-            fact
-            for fact in told
-            if fact.confidence <= 0 and (fact.valid_to or (fact.subject, fact.relation) not in stated)
-        )
+        maybe = tuple(fact for fact in told if fact.confidence <= 0 and (fact.subject, fact.relation) not in stated)
         return found(mentions, typed, tentative=maybe)
 
 

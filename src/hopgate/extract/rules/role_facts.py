@@ -9,7 +9,6 @@ from dataclasses import replace
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.clauses import Clause
-from hopgate.extract.rules.doubts import is_doubtful
 from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -30,7 +29,7 @@ from hopgate.extract.rules.role_patterns import (
     VERBS,
 )
 from hopgate.extract.rules.role_table import ALSO, ROLE_WORDS, Role, RoleAt, roles_in
-from hopgate.extract.rules.tentative import ALONE, has_change, is_left, is_towards
+from hopgate.extract.rules.tentative import ALONE, has_change, is_doubtful, is_left, is_towards
 from hopgate.extract.rules.words import words
 
 STATED = 0.9
@@ -113,7 +112,7 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
     at = len(" ".join(said[: found.end]))
     if first := VALUE_FIRST.search(before):
         owner = OWNER.search(f" {first['rest']} ") if AFTER_ROLE.match(after) else None
-        whose = owner and (owner["name"] or owner["me"] or owner["kin"] or owner["other"] or owner["new"])
+        whose = owner and (owner["name"] or owner["me"] or owner["other"] or owner["new"])
         if owner and whose and clause.stance(first.start("v"), at) == "said":
             subject = _subject(found.role, owner, None, who)
             yield from _facts(found.role, subject, first, clause, who, told or bool(owner["new"]))
@@ -160,8 +159,6 @@ def _subject(role: Role, owner: re.Match[str], of: str | None, who: Referents) -
     if owner["other"]:
         people = who.people_of("it" if role.sort == "code" and owner["other"] == "its" else "she")
         return people[0] if people else ""
-    if owner["kin"]:
-        return owner["kin"]
     if owner["me"]:
         return who.first_person
     if role.relation in _OF_THINGS:
@@ -193,16 +190,12 @@ _OTHERS = words(
 )
 
 
-# "the vet at the zoo", "the treasurer of Rovers"
-_OF_OTHERS = re.compile(r"[^\W\d_-]+(?: [^\W\d_-]+)? (?:at|of|in) (?:(?:the|a|an) [^\W\d_]|⟨)")
-
-
 def _is_mine(owner: re.Match[str] | None, said: list[str], at: int) -> bool:
     """Whether a role is somebody's that a sentence names: not "my brother's bank", nor a "new dentist in town"."""
     if owner is None:
         owned = any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
         return not owned and _OTHERS.isdisjoint(said[:at])
-    whose = owner["me"] or owner["name"] or owner["kin"] or owner["other"]
+    whose = owner["me"] or owner["name"] or owner["other"]
     return bool(whose) or not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
 
 
@@ -220,7 +213,7 @@ def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
     parts = [part for part in _ANY_NAME.finditer(clause.text) if not is_left(clause.text, part)]
     for role, at in places:
         owner = OWNER.search(f" {' '.join(said[:at])} " if at else " ")
-        if not _is_mine(owner, said, at) or _OF_OTHERS.match(" ".join(said[at:])):
+        if not _is_mine(owner, said, at):
             continue
         # "the Telekom contract": the name before it is the old one.
         old = who.names_of(owner["name"]) if owner and owner["name"] else ()

@@ -55,11 +55,13 @@ _HAS_NEW = (
     r" (?:(?:has|have|got|gets|found|now|finally|hat|a|tiene|heeft|ha|registered|signed|up|with) )+"
     r"(?:an?|einen?|une?|una?|een)?(?= (?:new|neue[nrs]?|nouvel(?:le)?|nouveau|nuev[oa]|nieuwe|nuov[oa]) )"
 )
-_FIRST = "my|our|mein|meine|unser|unsere|mon|ma|notre|mi|nuestr[oa]|mijn|onze|mio|mia"
+_FIRST = (
+    "the (?:kids|children|boys|girls|twins|dog|cat|family)(?: ?'| ?’| 's)|my|our|mein|meine|unser|unsere|mon|ma|notre|"
+    "mi|nuestr[oa]|mijn|onze|mio|mia"
+)
 # Before a role, in a text with a space on either side.
 OWNER = re.compile(
     rf"(?: (?P<name>{NAME})(?: 's| (?:has |have )?{_CHANGED}|{_HAS_NEW})?| "
-    rf"(?:(?:the |our |my )?(?P<kin>kids|children|boys|girls|twins|dog|cat|family)(?: ?'| ?’| 's))| "
     rf"(?P<me>{_FIRST}|(?:i|we){_HAS_NEW})| (?P<other>his|her|their|its)|"
     rf"(?P<bare>^| [,;:.(]| (?:{_CHANGED}|(?P<the>the|die|der|das|la|le|el))))(?: {_ADJECTIVE})? $"
 )

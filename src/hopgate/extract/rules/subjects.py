@@ -11,7 +11,7 @@ from hopgate.extract.rules.words import words
 
 MOST_WORDS = 4
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|\d+[^\W\d_][\w-]*")
-ARTICLES = words(
+_ARTICLES = words(
     """
     the a an my our your his her its their this that der die das den dem des ein eine einen mein meine unser unsere le
     la les un une mon ma notre el los las una mi nuestro nuestra il lo mio mia de het een mijn onze
@@ -23,15 +23,11 @@ _MOVED = frozenset(
     form.rpartition("_")[2] for name in ("moved", "installed", "handed") for form in table("verbs")[name].split()
 ) | words("putting moving changed raised pushed extended postponed rescheduled swapped took brought cut over got")
 _VERBS = frozenset(form.split("_")[0] for forms in table("verbs").values() for form in forms.split())
-_HEADS = """
-lead leader head coach owner president captain partner boss chair editor treasurer secretary conductor organiser manager
-maintainer director principal coordinator chairman chairwoman chairperson supervisor assignee custodian steward
-"""
 # A noun ends before these.
-STOP = (
-    frozenset().union(*(language.function for language in LANGUAGES.values())).difference(("door", "comment"))
+_STOP = (
+    frozenset().union(*(language.function for language in LANGUAGES.values()))
     | words(table("changes")["change"])
-    | (_VERBS - words(_HEADS))
+    | (_VERBS - words("lead leader head coach owner president captain partner boss chair editor"))
     | words(
         """
         goes went go gone going sits stands hangs stays starts started begins began got gets getting gives given gave
@@ -79,9 +75,9 @@ _KIN = KINSHIP | words(
 
 
 LINKING = (
-    STOP
+    _STOP
     | _ADJECTIVES
-    | ARTICLES
+    | _ARTICLES
     | words(
         " ".join(
             table("changes")[name].replace("_", " ") for name in ("change", "new", "holding", "hands", "work", "home")
@@ -130,9 +126,9 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
         if at and said[at] in _OF and said[at + 1 : at + 2] and said[at + 1][0] == "⟨":
             at += 2
             continue  # "la sœur de Camille"
-        article = said[at] in ARTICLES
-        if before == "of" and said[at - 2 : at - 1] and is_noun(said[at - 2]) and said[at - 2] not in _PROPERTY:
-            at += 1 + (said[at] in ARTICLES)
+        article = said[at] in _ARTICLES
+        if before == "of" and said[at - 2 : at - 1] and _is_noun(said[at - 2]) and said[at - 2] not in _PROPERTY:
+            at += 1 + (said[at] in _ARTICLES)
             continue  # "the presentation of the report"
         phrasal = at > 1 and said[at - 2] in _PHRASAL
         if (before in _BEFORE_OTHERS and not phrasal) or not (
@@ -147,7 +143,7 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
             continue
         start = at + article
         end = start
-        while end < len(said) and end - start < MOST_WORDS and (said[end][0] == "⟨" or is_noun(said[end])):
+        while end < len(said) and end - start < MOST_WORDS and (said[end][0] == "⟨" or _is_noun(said[end])):
             end += 1
         if said[end : end + 1] == ["'s"]:
             owner = who.names_of(said[end - 1]) if end > start else ()
@@ -162,15 +158,8 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
         at = max(end, at + 1)
 
 
-def is_noun(word: str) -> bool:
-    """Whether a word of an encoded sentence may be a noun's.
-
-    Examples
-    --------
-    >>> is_noun("cupboard"), is_noun("under"), is_noun("⟨0⟩")
-    (True, False, False)
-    """
-    return word not in STOP and bool(_WORD.fullmatch(word)) and not word.endswith("n't")
+def _is_noun(word: str) -> bool:
+    return word not in _STOP and bool(_WORD.fullmatch(word)) and not word.endswith("n't")
 
 
 def _forms(said: list[str], *, mine: bool, who: Referents) -> Iterator[tuple[str, ...]]:

@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.clauses import STATES, TEAMS, Clause
-from hopgate.extract.rules.doubts import DENIED, is_doubtful
 from hopgate.extract.rules.fact_dates import validity
-from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -26,9 +25,8 @@ from hopgate.extract.rules.subjects import KINSHIP, LINKING, named_parts, subjec
 from hopgate.extract.rules.towns import is_firm, is_town
 from hopgate.extract.rules.words import words
 
-ALONE, BESIDE, SAID = 0.0, -1.0, -2.0
-"""The confidence of what a sentence allows and does not state, of what a note merely names beside other things, and of
-what a sentence without a word of change says in words that no pattern knows: it counts once a change is told."""
+ALONE, BESIDE = 0.0, -1.0
+"""The confidence of what a sentence allows and does not state, and of what a note merely names beside other things."""
 _FIRST = words("i we ich wir je nous yo nosotros io noi ik wij")
 _PRONOUNS = words("it he she es er sie il elle ella él hij zij ze lei lui")
 MOST_SUBJECTS = 6
@@ -45,6 +43,8 @@ _ROOM = re.compile(
 )
 # Each part of a sentence says what it says.
 _PART = re.compile(r" (?:[,;()–-]|because|weil|omdat|porque|parce que|perché|so|while|after|but|aber|maar|mais|pero) ")
+DENIED = words(table("changes")["denied"])
+"""Words of doubt that are said of their own part of a sentence alone."""
 _A_HOME = re.compile(
     r"\b(?:flat|apartment|house|home|place|keys|boxes|address|rent|neighbou?rs|neighbou?rhood|village|town|wohnung|haus|"
     r"appartement|piso|casa|huis)\b"
@@ -61,7 +61,6 @@ _OF_IT = re.compile(r"\b(?:of|von|de|van|di) (?:(?:the|my|our|der|dem|la|le|het)
 _MOVING = re.compile(
     r"\b(?:moved|relocated|migrated|resettled|emigrated|gezogen|umgezogen|verhuisd|déménagée?|mudado|mudó|trasferit[oa])\b"
 )
-_WORKS_ON = re.compile(r"\bwork(?:s|ing)? (?:now )?on (?:the |a |an )?$")
 _SOMEBODY = re.compile(r"⟩ 's |\b(?:who|whose)\b")
 _I_MOVED = re.compile(r"(?:just |finally |officially |have |has |we |i )*(?:moved|relocated|settled|emigrated)\b")
 
@@ -74,7 +73,9 @@ def alternatives(name: str) -> str:
 
 _TABLE: dict[str, str] = table("changes")
 _ARTICLES = rf"(?:(?:{alternatives('articles')}) ){{0,3}}"
-_CHANGE, _NEW = words(_TABLE["change"]), words(_TABLE["new"])
+_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR, _NEW = (
+    words(_TABLE[name]) for name in ("change", "no_change", "no_change_near", "new")
+)
 _NEW_WHAT = re.compile(
     rf"\b(?:{alternatives('new')}) (?:[^\W\d_]+ )?(?:{alternatives('new_what')}|"
     rf"{'|'.join(sorted(ROLE_WORDS, key=len, reverse=True))})\b"
@@ -98,6 +99,7 @@ _MOVES_SOMETHING = re.compile(
     r"(?:the|an?|all|some|her|his|their|its) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
 )
 _CLOSED = re.compile(r"$| (?:now|[,;])")  # "goes to St. Brendan's now"
+_STILL_SAID = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|non più)\b")
 
 
 def may_tell_change(reading: Reading) -> bool:
@@ -180,8 +182,6 @@ def _targets(part: Clause, who: Referents) -> Iterator[tuple[re.Match[str], str,
         if not name or name[0] == who.reading.speaker or is_left(text, match):
             continue
         holds = bool(_HOLDS.match(text[match.end() :]))
-        if not holds and _WORKS_ON.search(text[: match.start()]):
-            continue  # "works on Zeiss lenses"
         if holds or is_towards(text, match):
             yield match, name[0], holds
     for match in _ROOM.finditer(text):
@@ -264,6 +264,37 @@ def _has_change(text: str) -> bool:
 def moves_something(text: str) -> bool:
     """Whether somebody moves something else in a sentence, and not themselves."""
     return bool(_MOVES_SOMETHING.search(text))
+
+
+@cache
+def _doubtful_words(code: str) -> frozenset[str]:
+    """The words of a language beside which nothing is noted."""
+    return _NO_CHANGE | LANGUAGES[code].hypothetical | LANGUAGES[code].negated
+
+
+# "moved to room 305 for the open day": it will be back.
+_FOR_A_WHILE = re.compile(
+    r" for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
+    r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit)\b"
+)
+
+
+def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
+    """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
+    return clause.question or clause.is_taken_back() or _is_doubtful(clause.text, clause.reading.code, but)
+
+
+@lru_cache(maxsize=4096)  # asked as `has_change` is
+def _is_doubtful(text: str, code: str, but: frozenset[str]) -> bool:
+    said = set(text.split())
+    doubt = (said & _doubtful_words(code)) - but
+    if doubt and _STILL_SAID.search(text):
+        doubt -= {"no", "not", "nicht", "niet", "non", "any"}
+    if doubt or _FOR_A_WHILE.search(text):
+        return True
+    if said.isdisjoint(_NO_CHANGE_NEAR):
+        return False
+    return any("⟨" in part and not _NO_CHANGE_NEAR.isdisjoint(part.split()) for part in text.split(" , "))
 
 
 def _meant(text: str, who: Referents) -> tuple[str, ...]:

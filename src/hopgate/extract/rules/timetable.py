@@ -10,7 +10,7 @@ from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
-from hopgate.extract.rules.tentative import ALONE, SAID, has_change
+from hopgate.extract.rules.tentative import ALONE, has_change
 from hopgate.extract.rules.words import words
 
 TAKES_PLACE = "takes place"
@@ -85,8 +85,6 @@ _ONCE = words(
     woche auch zusätzlich semaine demain aussi semana mañana también exceptionally ausnahmsweise temporarily
     """
 )
-_FROM_THEN = re.compile(rf" (?:from|starting|as of|ab|dès|desde|vanaf) (?:next |this )?(?:{_DAY}|⟦\d+⟧|now|week|month)")
-_FROM_DAY = re.compile(rf" (?:from|von|vom|de|du|del|van) (?P<day>{_DAY}) ")
 HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
@@ -123,7 +121,7 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
         subject = _called(match["s"], clause, who)
         if not subject or clause.is_of_another(match.start("s")):
             continue
-        told = moved or has_change(clause) or bool(_FROM_THEN.match(clause.text, match.end()))
+        told = moved or has_change(clause)
         if match["date"]:
             date = clause.reading.spans[clause.spans(match["date"])[0]].name
             if not moved:
@@ -134,8 +132,6 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
             return
         day, time = DAYS.get(match["day"] or "", ""), match["at"] or match["time"] or ""
         yield Fact(subject, TAKES_PLACE, f"{day} {time}".strip(), who.written if told else None, None, STATED)
-        if moved and (old := _FROM_DAY.search(match[0])) and who.written:
-            yield Fact(subject, TAKES_PLACE, DAYS[old["day"]], None, who.written, SAID)
         return
 
 

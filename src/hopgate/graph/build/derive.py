@@ -12,7 +12,7 @@ from hopgate.graph.temporal.precedence import EdgeVersion, Tentative
 from hopgate.graph.temporal.versions import edge_history
 from hopgate.store.graph import edge_rows, fact_rows
 from hopgate.store.graph.edge_rows import EdgeRow
-from hopgate.store.graph.fact_rows import SAID, CanonicalFact, FactGroup
+from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -92,9 +92,7 @@ def tentativeness(fact: CanonicalFact) -> Tentative:
     """How a fact was told, by its weight: see `extract/rules/tentative.py`."""
     if fact.weight > 0:
         return Tentative.NO
-    if fact.weight < 0:
-        return Tentative.BESIDE if fact.weight > SAID else Tentative.STATE
-    return Tentative.ALONE
+    return Tentative.BESIDE if fact.weight < 0 else Tentative.ALONE
 
 
 def _same_but_evidence_joined(table: Sequence[EdgeVersion]) -> list[EdgeVersion]:

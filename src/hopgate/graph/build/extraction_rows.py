@@ -8,17 +8,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Extraction
-from hopgate.extract.rules.plain_states import ANY_WORDS
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
-from hopgate.extract.rules.tentative import BESIDE
 from hopgate.graph.names.normal import initials, normalise
 from hopgate.store.graph.extracted_rows import NULL, ExtractedRows, field
 from hopgate.times import moment
 
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
 MAX_NAME = 200
-# Relations of what need not be a name: of me, and of what a noun says.
-_OF_NO_NAME = frozenset((*ROLE_RELATIONS, *ANY_WORDS))
 Interval = tuple[datetime | None, datetime | None]
 
 
@@ -107,11 +103,11 @@ def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
     """
     for mention in extraction.mentions:
         yield mention.name, mention.kind or None
-    for fact in (*extraction.facts, *(one for one in extraction.tentative if one.confidence != BESIDE)):
+    for fact in (*extraction.facts, *(one for one in extraction.tentative if one.confidence >= 0)):
         yield fact.subject, None
         yield fact.object, None
     for fact in extraction.tentative:
-        if fact.confidence == BESIDE and fact.relation in _OF_NO_NAME:
+        if fact.confidence < 0 and fact.relation in ROLE_RELATIONS:
             yield fact.subject, None  # what somebody is to me: a note of mine need not name me
 
 

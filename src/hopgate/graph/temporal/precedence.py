@@ -15,8 +15,6 @@ when its memory was made.
 3. A fact without a start reaches back from its recording to where another one ends.
 4. A tentative fact counts where it may tell of a change: something else was stated before, and is not stated again
    later. A `Tentative.BESIDE` counts where its memory names what held before, and one other object beside it.
-   A `Tentative.STATE` is what a memory says in no words that a pattern knows: it counts once another one is told to
-   have taken its place, and where several such differ only if the change names which of them it ends.
 
 Nothing here depends on the order in which facts arrive, except where only that can decide (of two that began together).
 """
@@ -42,16 +40,11 @@ _NEVER: _Bound = (2, None)
 
 
 class Tentative(IntEnum):
-    """How a fact was told.
-
-    Stated; allowed by a sentence that tells of a change; merely named beside what it may replace; or said to be so, in
-    words that make no fact until a change is told.
-    """
+    """How a fact was told: stated, allowed by the words of its sentence, or merely named beside what it may replace."""
 
     NO = 0
     ALONE = 1
     BESIDE = 2
-    STATE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,52 +127,23 @@ def _edges_of_group(stated: list[EdgeVersion]) -> list[EdgeVersion]:
 
 
 def _believed(stated: list[EdgeVersion]) -> Iterator[EdgeVersion]:
-    """The facts that are stated, those of the tentative ones that tell of a change, and what they say to be over."""
+    """The facts that are stated, and those of the tentative ones that tell of a change."""
     held: set[Hashable] = set()
-    said: dict[Hashable, list[EdgeVersion]] = defaultdict(list)
-    over = [fact for fact in stated if fact.tentative is Tentative.STATE and fact.valid_to is not None]
-    ordered = sorted((fact for fact in stated if fact not in over), key=_told)
-    for start, together in groupby(ordered, key=_start):
+    for start, together in groupby(sorted(stated, key=_told), key=_start):
         facts = list(together)
         sure = [fact for fact in facts if not fact.tentative]
-        told_by = {memory for fact in facts if fact.tentative is not Tentative.STATE for memory in fact.evidence}
-        ending = {fact.dst: fact for fact in over if not told_by.isdisjoint(fact.evidence)}
-        before = held or _may_have_held(said, ending)
-        again = {fact.dst for fact in stated if _is_open(fact) and _start(fact) > start}
+        again = {fact.dst for fact in stated if not fact.tentative and fact.valid_to is None and _start(fact) > start}
         # What is stated to be over leaves room for what may be so since.
         stated_anew = any(fact.valid_to is None for fact in sure)
-        maybe = [fact for fact in facts if fact.tentative and before and not (stated_anew or before & again)]
-        told = [*sure, *(fact for fact in maybe if fact.dst not in before and _tells_change(fact, maybe, before))]
+        maybe = [fact for fact in facts if fact.tentative and held and not (stated_anew or held & again)]
+        told = [*sure, *(fact for fact in maybe if fact.dst not in held and _tells_change(fact, maybe, held))]
         yield from told
-        new = {fact.dst for fact in told if fact.valid_to is None and _begins(fact)}
-        if new and not held and not new & before:
-            yield from (fact for dst in before for fact in (*said[dst], *filter(None, (ending.get(dst),))))
         held = {fact.dst for fact in told if fact.valid_to is None} or held
-        for fact in facts:
-            if fact.tentative is Tentative.STATE:
-                said[fact.dst].append(fact)
-
-
-def _begins(fact: EdgeVersion) -> bool:
-    """Whether a fact may end another: one that says since when it holds, or of which there is one at a time."""
-    return bool(fact.tentative) or fact.valid_from is not None or fact.relation not in TOLD
-
-
-def _is_open(fact: EdgeVersion) -> bool:
-    """Whether a fact says that something is so, and not that it may have become so."""
-    return fact.valid_to is None and fact.tentative in (Tentative.NO, Tentative.STATE)
-
-
-def _may_have_held(said: dict[Hashable, list[EdgeVersion]], ending: Collection[Hashable]) -> set[Hashable]:
-    """What was only said to be so and a change ends: what it names, else the one thing that was said."""
-    if ending:
-        return set(ending)
-    return set(said) if len(said) == 1 else set()
 
 
 def _tells_change(fact: EdgeVersion, maybe: list[EdgeVersion], held: set[Hashable]) -> bool:
-    if fact.tentative is not Tentative.BESIDE:
-        return fact.tentative is Tentative.ALONE
+    if fact.tentative is Tentative.ALONE:
+        return True
     named = {other.dst for other in maybe if set(other.evidence) & set(fact.evidence)}
     return bool(named & held) and len(named - held) == 1
 

@@ -12,13 +12,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-SAID = -2.0
-"""The weight of what a memory says to be so in words that make no fact until a change is told."""
-
-
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """A fact by the ids of its names, stated by one memory and recorded at `recorded_at`; tentative without weight."""
+    """A fact by the ids of its names, stated by one memory and recorded at `recorded_at`; of weight 0 if tentative."""
 
     memory_id: int
     subject_id: int

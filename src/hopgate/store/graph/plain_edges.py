@@ -1,7 +1,7 @@
 """Edges of the groups of facts that hold one fact, however many memories state it: most of a graph, in one statement.
 
 Where nothing in a group contradicts or ends anything else, its edge is the fact itself. The others have a history,
-which `graph.build.derive` works out. A tentative fact, of weight 0 or less, makes no edge alone.
+which `graph.build.derive` works out. A tentative fact, of weight 0, makes no edge alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.store import vectors
 from hopgate.store.graph import change_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-from hopgate.store.graph.fact_rows import SAID, FactGroup
+from hopgate.store.graph.fact_rows import FactGroup
 from hopgate.store.graph.known_keys import keys_known
 
 if TYPE_CHECKING:
@@ -24,19 +24,17 @@ FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON
 JOIN relations r ON r.raw = f.relation
 """
 # A fact that one memory states several times weighs what its most certain statement does. Where nothing is certain of
-# a source, what may be said of it, of which there is much more, makes no edge, unless one memory says how it is and
-# another that it changed.
+# a source, what may be said of it, of which there is much more, makes no edge.
 _STATED = f"""
 CREATE TEMP TABLE stated ON COMMIT DROP AS
-WITH told AS MATERIALIZED ({_FACTS} WHERE f.weight > 0),
-maybe AS MATERIALIZED ({_FACTS} WHERE f.weight <= 0)
+WITH told AS MATERIALIZED ({_FACTS} WHERE f.weight > 0)
 SELECT src, relation, dst, single, valid_from, valid_to, memory_id, max(weight) AS weight,
   min(recorded_at) AS recorded_at
-FROM (SELECT * FROM told UNION ALL SELECT * FROM maybe WHERE (src, relation) IN (SELECT src, relation FROM told
-  UNION SELECT src, relation FROM maybe GROUP BY 1, 2 HAVING min(weight) <= {SAID} AND max(weight) > {SAID})) AS counted
+FROM (SELECT * FROM told UNION ALL {_FACTS} WHERE f.weight <= 0
+  AND (s.concept_id, r.canonical) IN (SELECT src, relation FROM told)) AS counted
 GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
-_GROUPS = f"""
+_GROUPS = """
 CREATE TEMP TABLE stated_groups ON COMMIT DROP AS
 SELECT src, relation, CASE WHEN single THEN NULL ELSE dst END AS dst, min(dst) AS target, min(valid_from) AS valid_from,
   min(valid_to) AS valid_to, min(recorded_at) AS recorded_at, sum(weight::text::float8)::real AS weight,
@@ -44,7 +42,7 @@ SELECT src, relation, CASE WHEN single THEN NULL ELSE dst END AS dst, min(dst) A
   min(dst) = max(dst) AND count(valid_from) IN (0, count(*)) AND count(valid_to) IN (0, count(*))
     AND min(valid_from) IS NOT DISTINCT FROM max(valid_from) AND min(valid_to) IS NOT DISTINCT FROM max(valid_to)
     AND min(stated.weight) > 0 AS plain
-FROM stated GROUP BY 1, 2, 3 HAVING max(stated.weight) > {SAID}
+FROM stated GROUP BY 1, 2, 3 HAVING max(stated.weight) > 0
 """
 
 
