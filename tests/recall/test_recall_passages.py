@@ -26,6 +26,7 @@ from hopgate.recall.filters import Filters
 from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.settings import RecallOptions
 from hopgate.store import connect, vector_index, vectors
+from hopgate.store.sent_vectors import to_sql
 
 WEATHER = "Clouds came over the hill and went away again in the afternoon. "
 FACT = "The spare key of the greenhouse hangs behind the blue kettle. "
@@ -194,14 +195,12 @@ def random_store(kb: KnowledgeBase, endpoint: WordEndpoint) -> tuple[KnowledgeBa
     with kb.store.transaction() as connection:
         ids = [row[0] for row in connection.execute("SELECT id FROM memories ORDER BY external_id")]
         for key, vector in zip(ids, whole, strict=True):
-            connection.execute(
-                "UPDATE memories SET embedding = %s::halfvec WHERE id = %s", (vectors.to_sql(vector), key)
-            )
+            connection.execute("UPDATE memories SET embedding = %s::halfvec WHERE id = %s", (to_sql(vector), key))
         for key in ids[::4]:
             parts[key] = units(5)
             for number, vector in enumerate(parts[key]):
                 connection.execute(
-                    "INSERT INTO passages VALUES (%s, %s, 0, 1, %s::halfvec)", (key, number, vectors.to_sql(vector))
+                    "INSERT INTO passages VALUES (%s, %s, 0, 1, %s::halfvec)", (key, number, to_sql(vector))
                 )
     return kb, whole, parts
 

@@ -14,6 +14,7 @@ from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache, Identity
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, fill, vector_index, vectors
+from hopgate.store.sent_vectors import to_sql
 
 TINY = Identity("tiny", 4, spec="tiny")
 
@@ -209,14 +210,14 @@ def test_a_query_is_rounded_as_stored_vectors_are_and_read_back_the_same(filled:
             row = connection.execute(
                 "SELECT embedding = %s::halfvec, embedding <=> %s::halfvec, embedding::text "
                 "FROM memories WHERE id = %s",
-                (vectors.to_sql(vector), vectors.to_sql(vector), key),
+                (to_sql(vector), to_sql(vector), key),
             ).fetchone()
             assert row is not None and row[0] and row[1] == pytest.approx(0, abs=1e-6)
             assert (vectors.from_sql([row[2]])[0] == vector.astype(np.float16)).all()
         # The server rounds a float's digits as we do.
         for vector in values:
             digits = "[" + ",".join(f"{value:.9g}" for value in vector.tolist()) + "]"
-            same = connection.execute("SELECT %s::halfvec = %s::halfvec", (digits, vectors.to_sql(vector))).fetchone()
+            same = connection.execute("SELECT %s::halfvec = %s::halfvec", (digits, to_sql(vector))).fetchone()
             assert same == (True,)
 
 

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn, Scope, read_date
+from hopgate.cli.shared_options import AsJson, AsOf, Data, Dsn, KnownAt, Scope
 
 app = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="A name of the concept, any of them.")]
-AsOf = Annotated[
-    datetime | None, typer.Option(help="Only what was true on this date.", parser=read_date, metavar="DATE")
-]
-KnownAt = Annotated[
-    datetime | None, typer.Option(help="Only what was known by this date.", parser=read_date, metavar="DATE")
-]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change and change nothing.")]
 Shown = Annotated[int, typer.Option(help="How many.", min=1)]
 

@@ -9,17 +9,13 @@ from typing import Annotated
 import typer
 
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn, Scope, read_date
+from hopgate.cli.shared_options import AsJson, AsOf, Data, Dsn, KnownAt, Scope
 
 
 def command(
     concept: Annotated[str, typer.Argument(help="A name of the concept, any of them.", metavar="CONCEPT")],
-    as_of: Annotated[
-        datetime | None, typer.Option(help="Only edges that were true on this date.", parser=read_date, metavar="DATE")
-    ] = None,
-    known_at: Annotated[
-        datetime | None, typer.Option(help="Only what was known by this date.", parser=read_date, metavar="DATE")
-    ] = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     scope: Scope = None,
     limit: Annotated[int, typer.Option(help="How many.", min=1)] = 50,
     data: Data = None,

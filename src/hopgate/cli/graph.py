@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn, read_date
+from hopgate.cli.shared_options import AsJson, AsOf, Data, Dsn, KnownAt
 
 if TYPE_CHECKING:
     from hopgate.graph.inspect.stats import GraphStats
@@ -48,12 +47,8 @@ def export(
     ] = None,
     form: Annotated[str | None, typer.Option("--format", help="graphml or json (node-link).")] = None,
     memories: Annotated[bool, typer.Option("--memories", help="Also memories and what they mention.")] = False,
-    as_of: Annotated[
-        datetime | None, typer.Option(help="Only edges that were true on this date.", parser=read_date, metavar="DATE")
-    ] = None,
-    known_at: Annotated[
-        datetime | None, typer.Option(help="Only what was known by this date.", parser=read_date, metavar="DATE")
-    ] = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     data: Data = None,
     dsn: Dsn = None,
 ) -> None:

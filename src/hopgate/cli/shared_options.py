@@ -46,3 +46,9 @@ Scope = Annotated[
     list[str] | None, typer.Option(help="Only what memories of this scope say; again for more.", show_default="all")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program to read.")]
+AsOf = Annotated[
+    datetime | None, typer.Option(help="Only what was true on this date.", parser=read_date, metavar="DATE")
+]
+KnownAt = Annotated[
+    datetime | None, typer.Option(help="Only what was known by this date.", parser=read_date, metavar="DATE")
+]

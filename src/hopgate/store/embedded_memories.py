@@ -14,6 +14,7 @@ from hopgate.store import memories, passage_rows, store_language, vectors
 from hopgate.store.fill import EmbeddedBatch
 from hopgate.store.memories import Written, row_values
 from hopgate.store.memory_merge import INCOMING
+from hopgate.store.sent_vectors import to_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +76,7 @@ def copy(
             for memory in new:
                 row = row_values(memory, now)
                 vector = own.get(memory.external_id)
-                out.write_row((*row, None if vector is None else vectors.to_sql(vector[0])) if own else row)
+                out.write_row((*row, None if vector is None else to_sql(vector[0])) if own else row)
     except UniqueViolation:
         return None
     if own:

@@ -34,7 +34,7 @@ def run_with(
     """
     marks = hashes or [""] * len(ids)
     if len(ids) <= FEW:
-        given = {"ids_": list(ids), "hashes_": list(marks), "vectors_": [*map(as_text, vectors)]}
+        given = {"ids_": list(ids), "hashes_": list(marks), "vectors_": [*map(to_sql, vectors)]}
         return _rows(connection.execute(_GIVEN + statement, {**given, **(parameters or {})}))
     from pgvector import HalfVector
     from pgvector.psycopg import register_vector
@@ -52,13 +52,13 @@ def run_with(
     return returned
 
 
-def as_text(vector: NDArray[np.float32]) -> str:
+def to_sql(vector: NDArray[np.float32]) -> str:
     """A vector as `halfvec` reads it: five digits tell each half from the next.
 
     Examples
     --------
     >>> import numpy as np
-    >>> as_text(np.array([0.1, -0.75], dtype=np.float32))
+    >>> to_sql(np.array([0.1, -0.75], dtype=np.float32))
     '[0.099976,-0.75]'
     """
     halves = vector.astype("float16").tolist()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.passages import LONG_BYTES
 from hopgate.store.memory_locks import lock, lock_for_columns
-from hopgate.store.sent_vectors import as_text, run_with
+from hopgate.store.sent_vectors import run_with
 
 if TYPE_CHECKING:
     import numpy as np
@@ -201,20 +201,6 @@ def check_rows(connection: Connection[Any], vectors: NDArray[np.float32], *, col
             f"the embedder returned vectors of {vectors.shape[1]} dimensions, and this store's have "
             f"{expected.dimension if expected else 'no room yet'}: nothing of this batch was written"
         )
-
-
-def to_sql(vector: NDArray[np.float32]) -> str:
-    """A vector as a parameter that the statement casts to `halfvec`, rounded as the stored ones are.
-
-    As text: pgvector's adapters would look up the types' numbers on every connection first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> to_sql(np.array([0.5, -0.75], dtype=np.float32))
-    '[0.5,-0.75]'
-    """
-    return as_text(vector)
 
 
 def from_sql(texts: Sequence[str]) -> NDArray[np.float32]:

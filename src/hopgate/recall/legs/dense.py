@@ -11,6 +11,7 @@ from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
 from hopgate.store.memory_scopes import in_scopes
+from hopgate.store.sent_vectors import to_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,7 +164,7 @@ def as_text(vector: NDArray[np.float32]) -> str:
     length = float((vector * vector).sum())
     if not 0 < length < float("inf"):
         raise HopgateError("the query's vector is zero or not a number: its embedder is broken, try another query")
-    return vectors.to_sql(vector)
+    return to_sql(vector)
 
 
 def _search(connection: Connection[Any], statement: str, values: dict[str, Any]) -> list[tuple[int, float]]:

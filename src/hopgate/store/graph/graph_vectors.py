@@ -12,7 +12,7 @@ from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import time_parameters, visible_edges
-from hopgate.store.sent_vectors import run_with
+from hopgate.store.sent_vectors import run_with, to_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -153,7 +153,7 @@ def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limi
     return connection.execute(
         "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concepts WHERE embedding IS NOT NULL "
         "ORDER BY embedding <=> %(vector)s::halfvec LIMIT %(limit)s",
-        {"vector": vectors.to_sql(vector), "limit": limit},
+        {"vector": to_sql(vector), "limit": limit},
     ).fetchall()
 
 
@@ -161,7 +161,7 @@ def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_id
     """How near these concepts are to a vector; those without one are left out."""
     rows = connection.execute(
         "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concepts WHERE id = ANY(%s) AND embedding IS NOT NULL",
-        (vectors.to_sql(vector), list(concept_ids)),
+        (to_sql(vector), list(concept_ids)),
     )
     return dict(rows.fetchall())
 
@@ -178,7 +178,7 @@ def fact_cosines(connection: Connection[Any], vector: NDArray[np.float32], edge_
     """How near these edges' facts are to a vector; those without one are left out."""
     rows = connection.execute(
         "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concept_edges WHERE id = ANY(%s) AND embedding IS NOT NULL",
-        (vectors.to_sql(vector), list(edge_ids)),
+        (to_sql(vector), list(edge_ids)),
     )
     return dict(rows.fetchall())
 
@@ -227,7 +227,7 @@ def facts_near(
     source = f"concept_edges WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} AND {of_these}"
     return nearest_rows("id", source, exact=exact), {
         **time_parameters(as_of, known_at),
-        "vector": vectors.to_sql(vector),
+        "vector": to_sql(vector),
         "limit": limit,
         "among": None if among is None else list(among),
     }

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store import vectors
 from hopgate.store.graph import graph_vectors
+from hopgate.store.sent_vectors import to_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,5 +91,5 @@ def statements_near(
         f"statements WHERE embedding IS NOT NULL AND {valid} "
         f"AND memory_id IN (SELECT id FROM memories WHERE {condition})"
     )
-    values = {**parameters, "vector": vectors.to_sql(vector), "limit": limit, "as_of": as_of}
+    values = {**parameters, "vector": to_sql(vector), "limit": limit, "as_of": as_of}
     return graph_vectors.nearest_rows("memory_id", source, exact=exact), values
