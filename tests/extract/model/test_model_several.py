@@ -10,11 +10,12 @@ import pytest
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Source, State, sources
 from hopgate.extract.model.openai import OpenAI
+from hopgate.extract.model.several import read_several
 from hopgate.extract.model.type_table import read_type_table
 from hopgate.extract.runner import Run
 from hopgate.extract.spec import TOGETHER, extractor_from
 from hopgate.http import RetryPolicy
-from hopgate.memory import Memory
+from hopgate.memory import Cleared, Memory
 
 QUICK = RetryPolicy(timeout=0.5, total=2.0, retries=1, backoff=0.01, longest_wait=1.0)
 TYPES = """
@@ -59,6 +60,18 @@ def test_an_entry_is_grounded_in_its_own_memory(chat_server: Any) -> None:
 def test_an_answer_that_breaks_off_keeps_what_is_whole(chat_server: Any) -> None:
     found = extractor(chat_server).extract(memories("good breaks off", "good", "good"))
     assert all(one.state is State.COMPLETE for one in found) and chat_server.asked["good"] == 1
+
+
+def test_brackets_that_are_pythons_alone_are_no_answer() -> None:
+    two = [Source("a", Cleared("Ada owns the NAS.")), Source("b", Cleared("It hums."))]
+    for answer in (
+        '{"memories"Infinity: [{"mentions": [{"name"}], "id": "1"}]}',
+        "[{'id': '1', 'mentions': {'Ada'}}]",
+        "[{'id': '1', 'mentions': b'Ada'}]",
+    ):
+        assert [one and one.mentions for one in read_several(answer, two)] in ([None, None], [(), None]), answer
+    (kept, _) = read_several("[{'id': '1', 'mentions': ({'name': 'Ada'},), 'facts': []}]", two)
+    assert kept is not None and [mention.name for mention in kept.mentions] == ["Ada"]
 
 
 def test_too_large_a_call_is_taken_apart_and_a_broken_server_is_not(chat_server: Any) -> None:

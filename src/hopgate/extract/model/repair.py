@@ -116,6 +116,7 @@ def _lenient(text: str) -> Any:
         except (ValueError, RecursionError):
             continue
     try:
-        return ast.literal_eval(expression(text))
+        # By way of JSON: Python's brackets also write sets, which are no object, and bytes, which are no text.
+        return json.loads(json.dumps(ast.literal_eval(expression(text))))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
