@@ -29,6 +29,9 @@ def rows(extraction: Extraction) -> list[Row]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        # "husb-and works" is no "and works", and Ms is no millisecond.
+        ("Ines's husband works for Brandt Optics.", []),
+        ("Ms Adeyemi lives in Trier.", [("Ms Adeyemi", "lives in", "Trier", None, None)]),
         ("plex runs on quartz for the time being, port 32400.", [("plex", "runs on", "quartz", None, None)]),
         ("Set up jellyfin tonight. jellyfin runs on quartz.", [("jellyfin", "runs on", "quartz", None, None)]),
         (

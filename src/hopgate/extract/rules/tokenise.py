@@ -187,7 +187,7 @@ def _word(token: str, lower: str) -> str:  # noqa: PLR0911, PLR0912 - a table in
         if lower in NUMBER_WORDS:
             return "C"
         return _CAPITAL.get(lower, "Z")
-    if lower in UNITS:
+    if lower in UNITS and token != "Ms":
         return "q"
     if lower in MONTHS and capital:
         return "M"
