@@ -172,18 +172,19 @@ def record(
     """Note how each extraction ended, and what was read; rows are (memory, text_key, extraction)."""
     made = list(rows)
     ids, hashes = [row[0] for row in made], [row[1] for row in made]
-    connection.execute(
-        "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
-        "SELECT m, %s, %s, s, r FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS x (m, s, r) "
-        "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
-        "extractor_hash = excluded.extractor_hash, state = excluded.state, reason = excluded.reason",
-        (
-            identity.extractor, identity.hash, ids, [row[2].state.value for row in made],
-            [row[2].reason or None for row in made],
-        ),
-    )  # fmt: skip
-    note_readings(connection, zip(ids, hashes, strict=True))
-    _drop_outdated(connection, ids, hashes, identity)
+    with connection.pipeline():
+        connection.execute(
+            "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
+            "SELECT m, %s, %s, s, r FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS x (m, s, r) "
+            "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
+            "extractor_hash = excluded.extractor_hash, state = excluded.state, reason = excluded.reason",
+            (
+                identity.extractor, identity.hash, ids, [row[2].state.value for row in made],
+                [row[2].reason or None for row in made],
+            ),
+        )  # fmt: skip
+        note_readings(connection, zip(ids, hashes, strict=True))
+        _drop_outdated(connection, ids, hashes, identity)
 
 
 def note_readings(connection: Connection[Any], readings: Iterable[tuple[int, str]]) -> None:

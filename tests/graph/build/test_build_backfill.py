@@ -53,7 +53,7 @@ def add(kb, keys) -> None:
 def lacking(kb) -> tuple[int, int]:
     with kb.store.transaction() as connection:
         return tuple(
-            len(graph_vectors.pending(connection, table, after=0, limit=10**6))
+            len(graph_vectors.pending(connection, {table: 0}, limit=10**6)[table])
             for table in ("concepts", "concept_edges")
         )
 

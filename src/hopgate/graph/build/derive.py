@@ -55,6 +55,24 @@ def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edg
     7 5 None (10, 11)
     8 None None (12,)
     """
+    return _plain_rows(group, facts) or _history_rows(group, facts)
+
+
+def _plain_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:
+    """The one row of a group that holds one stated fact, however often, as of most; nothing of another."""
+    dst, start, end = said = facts[0].dst_id, facts[0].valid_from, facts[0].valid_to
+    weights: dict[int, float] = {}
+    for fact in facts:
+        if fact.weight <= 0 or (fact.dst_id, fact.valid_from, fact.valid_to) != said:
+            return []
+        weights[fact.memory_id] = max(fact.weight, weights.get(fact.memory_id, 0.0))
+    evidence = tuple(sorted(weights))
+    weight = sum(weights[memory] for memory in evidence)
+    since = min(fact.recorded_at for fact in facts)
+    return [EdgeRow(group.src_id, dst, group.relation, weight, start, end, since, None, evidence)]
+
+
+def _history_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:
     runs = [
         list(run)
         for _, run in groupby(

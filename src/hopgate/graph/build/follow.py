@@ -48,8 +48,10 @@ def follow_change(
     leaving_out : sequence of int
         Memories that are not to be linked, even where a title says so: those that are being revoked.
     """
-    name_rows.drop_nameless(connection, concept_ids)
-    _rename(connection, concept_ids)
+    with connection.pipeline():
+        name_rows.drop_nameless(connection, concept_ids)
+        renamed = name_rows.rename(connection, concept_ids)
+    graph_vectors.forget(connection, renamed)
     link_memories(connection, memory_ids)
     derive(connection, groups)
     relink(connection, names, leaving_out=[*memory_ids, *leaving_out])
@@ -62,7 +64,8 @@ def follow_all(connection: Connection[Any]) -> None:
     # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
     fact_rows.analyse(connection)
     name_rows.refresh(connection)
-    _rename(connection)
+    # One that is called otherwise loses the vectors of its old name.
+    graph_vectors.forget(connection, name_rows.rename(connection))
     link_rows.link_all_mentions(connection)
     link_all(connection)
     groups = plain_edges.derive_plain(connection)
@@ -72,8 +75,3 @@ def follow_all(connection: Connection[Any]) -> None:
     edge_rows.analyse(connection)
     version.set_derived(connection, True)
     version.bump(connection)
-
-
-def _rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None) -> None:
-    """Call concepts by their most used names; one that is called otherwise loses the vectors of its old name."""
-    graph_vectors.forget(connection, name_rows.rename(connection, concept_ids))

@@ -80,14 +80,17 @@ def add(
                 FactRow(one.memory_id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
                         one.recorded_at)
             )  # fmt: skip
-    relation_rows.ensure_relations(connection, (fact.relation for fact in facts))
-    fact_rows.add_mentions(connection, mentions)
-    fact_rows.add_facts(connection, facts)
+    name_ids = [row.id for row in known.values()]
+    # None of these has an answer to wait for: they travel together.
+    with connection.pipeline():
+        relation_rows.ensure_relations(connection, (fact.relation for fact in facts))
+        fact_rows.add_mentions(connection, mentions)
+        fact_rows.add_facts(connection, facts)
+        if deriving:
+            name_rows.refresh(connection, name_ids)
     if not deriving:
         version.bump(connection)
         return
-    name_ids = [row.id for row in known.values()]
-    name_rows.refresh(connection, name_ids)
     new_names = [row for row in known.values() if row.is_new]
     if resolve and new_names:
         resolve(connection, new_names)

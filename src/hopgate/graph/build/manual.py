@@ -12,7 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.names.normal import normalise
 from hopgate.store.graph import concept_rows, fact_rows, link_rows, merge_rows, name_rows
-from hopgate.store.graph.merge_rows import BY_HAND, BulkMerge
+from hopgate.store.graph.merge_rows import ASKED, BY_HAND, BulkMerge
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from hopgate.store.graph.concept_rows import Concept
     from hopgate.store.graph.fact_rows import FactGroup
     from hopgate.store.graph.merge_rows import MergeRow
-
-
-# Who decided a merge that a model was asked about, in the record of merges.
-ASKED = "a model, asked"
 
 
 @dataclass(frozen=True, slots=True)

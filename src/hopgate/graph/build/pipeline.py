@@ -18,16 +18,16 @@ from hopgate.extract.spec import as_extractor
 from hopgate.extract.statements import Statement, WithStatements, read_statements
 from hopgate.graph.build.bring_together import bring_together
 from hopgate.graph.build.bulk_extract import extract_in_bulk
-from hopgate.graph.build.follow import follow_change
+from hopgate.graph.build.declared_relations import declare
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext, surveyed_store
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.sending import guarded
 from hopgate.store import extractions, memories, memory_words, vectors
-from hopgate.store.build_lock import build_lock, share
+from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
-from hopgate.store.graph import fact_rows, graph_vectors, name_rows, relation_rows, statement_rows, version
+from hopgate.store.graph import graph_vectors, statement_rows
 from hopgate.store.graph.statement_rows import StatementRow
 from hopgate.times import moment
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 BATCH = 512
+# Of so many memories, or texts, one look less is worth more than what it would save.
+FEW = 64
 Show = Callable[[Progress], object]
 
 
@@ -79,6 +81,8 @@ class GraphBuilder:
         self._tasks = tasks
         self._scale = CosineScale()
         self._has_space = False
+        # The tables whose vectors have no index yet; None before the first look.
+        self._unindexed: set[graph_vectors.Table] | None = None
 
     def extract(
         self,
@@ -135,7 +139,7 @@ class GraphBuilder:
         reader = _reader(extractor)
         shipped = reader.single_valued if isinstance(reader, ContextualExtractor) else ()
         with build_lock(self._store, rebuild=rebuild) as whole:
-            self._store.run(lambda connection: _declare(connection, {*shipped, *single_valued}, several_valued, whole))
+            self._store.run(lambda connection: declare(connection, {*shipped, *single_valued}, several_valued, whole))
             resolution = self._resolution(ask)
             if whole and self._in_bulk(extractor, only, run, limit):
                 progress = extract_in_bulk(self._store, extractor, show, processes, self._readers)
@@ -224,18 +228,17 @@ class GraphBuilder:
         tables: tuple[graph_vectors.Table, ...] = ("concept_edges", "statements")
         if concepts:
             tables = (*tables, "concepts")
-        indexed = tables
+        indexed, touched = tables, set[graph_vectors.Table]()
         after = dict.fromkeys(tables, 0)
         began, progress = time.monotonic(), Progress(stage="embedding facts and names")
         while tables:
             with self._store.transaction() as connection:
-                rows = {
-                    table: graph_vectors.pending(connection, table, after=after[table], limit=BATCH) for table in tables
-                }
+                rows = graph_vectors.pending(connection, {table: after[table] for table in tables}, limit=BATCH)
                 full = tuple(table for table in tables if len(rows[table]) == BATCH)
                 if full and progress.total is None:
                     total = sum(graph_vectors.count_pending(connection, table) for table in tables)
                     progress = replace(progress, total=total)
+            touched |= {table for table in tables if rows[table]}
             if texts := [text for table in tables for _, text in rows[table]]:
                 try:
                     with guarded(graph_vectors.guard(self._store, rows)):
@@ -249,7 +252,9 @@ class GraphBuilder:
                 show(progress)
             tables = full
             after |= {table: rows[table][-1][0] for table in tables}
-        self._store.run(partial(graph_vectors.ensure_index, tables=indexed))
+        # An index that was there is there, and keeps up by itself; after many new vectors it is looked for again.
+        if self._unindexed is None or progress.memories > FEW or self._unindexed & touched:
+            self._unindexed = self._store.run(partial(graph_vectors.ensure_index, tables=indexed))
 
     def _embeds(self) -> bool:
         # A store that has an embedder's vectors keeps them.
@@ -306,28 +311,14 @@ class GraphBuilder:
             after, taken = max(page), taken + len(page)
 
 
-def _declare(connection: Connection[Any], single: Collection[str], several: Collection[str], whole: bool) -> None:
-    """Note which relations have one value at a time; edges follow at once, or at the end of a whole build."""
-    if not whole:
-        if not several and relation_rows.are_single_valued(connection, single):
-            # As at every addition but the first: nobody's lock is waited for.
-            return
-        share(connection)
-    name_rows.lock(connection)
-    declared = relation_rows.declare_single_valued(connection, set(single) - set(several))
-    declared += relation_rows.declare_several_valued(connection, several)
-    if whole:
-        version.set_derived(connection, False)
-    elif declared:
-        follow_change(connection, groups=fact_rows.groups_of_relations(connection, declared))
-
-
 def _read(
     connection: Connection[Any], page: Sequence[Memory], extractor: Extractor, context: StoreContext
 ) -> list[Source]:
     """Memories with what other memories tell of them."""
-    done = set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
-    # What is done is not read again; it passes as it is, so that it is counted.
+    done: set[str | int] = set()
+    if len(page) > FEW:
+        # What is done is not read again; it passes as it is, so that it is counted. Of few the run asks soon enough.
+        done |= set(extractions.done(connection, [memory.external_id for memory in page], extractor.identity))
     read = context.filled(connection, [one for one in page if one.external_id not in done])
     fresh = {source.memory_id: source for source in read}
     return [fresh.get(source.memory_id, source) for source in sources(page)]

@@ -31,13 +31,19 @@ def scope_removal(connection: Connection[Any], scopes: Sequence[str], external_i
     ids = scope_rows.memories_of_scopes(connection, scopes, None)
     before, after = (scope_graph(connection, part) for part in (ids, [key for key in ids if key not in gone]))
     names = {key: aliases[0] for key, aliases in before.aliases.items()}
+    # What a concept of before is now: its names may be others' by then, and its id that of another of them.
+    home = {name.id: name.concept_id for name in after.names}
+    now = {name.concept_id: home[name.id] for name in reversed(before.names) if name.id in home}
     supported = {
         (edge.row.src_id, edge.relation, edge.row.dst_id) for edge in before.edges if gone & {*edge.row.evidence}
     }
-    kept = supported & {(edge.row.src_id, edge.relation, edge.row.dst_id) for edge in after.edges}
+    left = {(edge.row.src_id, edge.relation, edge.row.dst_id) for edge in after.edges}
+    kept = {
+        (one, relation, other) for one, relation, other in supported if (now.get(one), relation, now.get(other)) in left
+    }
     return RemovalPreview(
         len(gone),
-        tuple(sorted(name for key, name in names.items() if key not in after.aliases)),
+        tuple(sorted(name for key, name in names.items() if key not in now)),
         tuple(sorted(f"{names[one]} — {relation} → {names[other]}" for one, relation, other in supported - kept)),
         len(kept),
     )

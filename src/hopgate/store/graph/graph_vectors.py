@@ -49,10 +49,16 @@ _TEXTS: dict[Table, str] = {
 }
 
 
-def pending(connection: Connection[Any], table: Table, *, after: int, limit: int) -> list[tuple[int, str]]:
-    """Rows without a vector, each with its text."""
+def pending(
+    connection: Connection[Any], after: Mapping[Table, int], *, limit: int
+) -> dict[Table, list[tuple[int, str]]]:
+    """Rows without a vector, each with its text, of some tables, from an id on."""
     which = "e.embedding IS NULL AND e.id > %s ORDER BY e.id LIMIT %s"
-    return connection.execute(_TEXTS[table].format(which=which), (after, limit)).fetchall()
+    with connection.pipeline():
+        asked = {
+            table: connection.execute(_TEXTS[table].format(which=which), (last, limit)) for table, last in after.items()
+        }
+    return {table: rows.fetchall() for table, rows in asked.items()}
 
 
 def unchanged(connection: Connection[Any], table: Table, rows: Sequence[tuple[int, str]]) -> list[int]:
@@ -110,10 +116,11 @@ def forget(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     )
 
 
-def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(_INDEXES)) -> None:
+def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(_INDEXES)) -> set[Table]:
     """Build the HNSW indexes of some tables: of concepts' names, and of facts and statements once there are enough.
 
-    With them resolving a new name, and finding the facts near a query, costs the same however many there are.
+    With them resolving a new name, and finding the facts near a query, costs the same however many there are. Gives the
+    tables that have none yet.
     """
     row = connection.execute(
         "SELECT " + ", ".join(f"to_regclass('{index}') IS NULL" for index in _INDEXES.values())
@@ -121,8 +128,9 @@ def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(
     assert row is not None
     lacking = [table for table, without in zip(_INDEXES, row, strict=True) if without and table in tables]
     due = [table for table in lacking if table == "concepts" or _many(connection, table)]
+    left: set[Table] = {table for table, without in zip(_INDEXES, row, strict=True) if without and table not in due}
     if not due:
-        return
+        return left
     # Building one lets nobody write: not in the middle of somebody's change of several tables.
     name_rows.lock(connection)
     for table in due:
@@ -138,6 +146,7 @@ def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(
         connection.execute(
             f"CREATE INDEX IF NOT EXISTS {table}_unembedded ON {table} (id) WHERE embedding IS NULL{named}"
         )
+    return left
 
 
 def _many(connection: Connection[Any], table: Table) -> bool:

@@ -17,18 +17,25 @@ TITLED = "titled"
 # A condition on `memories`: it talks about one of the concepts.
 LINKED_TO = "id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = ANY(%(concepts)s::bigint[]))"
 
+_UNLINK = (
+    "WITH gone AS (DELETE FROM memory_concepts WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
+    "counted AS (SELECT concept_id, count(*) AS n FROM gone GROUP BY concept_id) "
+    "UPDATE concepts c SET memory_count = memory_count - n FROM counted WHERE c.id = counted.concept_id"
+)
+
 
 def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Derive anew which concepts memories talk about, from their mentions, and count them."""
-    unlink(connection, memory_ids)
-    connection.execute(
-        "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
-        "SELECT DISTINCT memory_id, concept_id, %(relation)s, 1 FROM mentions JOIN concept_names n ON n.id = name_id "
-        "WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
-        "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
-        "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
-        {"ids": list(memory_ids), "relation": MENTIONS},
-    )
+    with connection.pipeline():
+        connection.execute(_UNLINK, {"ids": list(memory_ids)})
+        connection.execute(
+            "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT DISTINCT "
+            "memory_id, concept_id, %(relation)s, 1 FROM mentions JOIN concept_names n ON n.id = name_id "
+            "WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
+            "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
+            "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
+            {"ids": list(memory_ids), "relation": MENTIONS},
+        )
 
 
 def link_all_mentions(connection: Connection[Any]) -> None:
@@ -71,13 +78,7 @@ def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], w
 
 def unlink(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
     """Forget which concepts memories talk about; say whether they talked about any."""
-    done = connection.execute(
-        "WITH gone AS (DELETE FROM memory_concepts WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
-        "counted AS (SELECT concept_id, count(*) AS n FROM gone GROUP BY concept_id) "
-        "UPDATE concepts c SET memory_count = memory_count - n FROM counted WHERE c.id = counted.concept_id",
-        {"ids": list(memory_ids)},
-    )
-    return done.rowcount > 0
+    return connection.execute(_UNLINK, {"ids": list(memory_ids)}).rowcount > 0
 
 
 def memories_of_concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[int]:

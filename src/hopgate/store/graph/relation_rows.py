@@ -37,9 +37,12 @@ def declare_single_valued(connection: Connection[Any], relations: Iterable[str])
         "ON CONFLICT (raw) DO UPDATE SET single_valued = true WHERE NOT r.single_valued RETURNING raw",
         (sorted(set(relations)),),
     ).fetchall()
-    connection.execute("UPDATE relations SET declared = true WHERE raw = ANY(%s) AND NOT declared", (list(relations),))
+    # Some are so already because they mean the same as others; scopes of their own go by what was declared itself.
+    declared = connection.execute(
+        "UPDATE relations SET declared = true WHERE raw = ANY(%s) AND NOT declared RETURNING raw", (list(relations),)
+    ).fetchall()
     # Where nothing is declared anew, those that mean the same are so already.
-    return [row[0] for row in rows] + (_share_single_valued(connection) if rows else [])
+    return sorted({row[0] for row in [*rows, *declared]}) + (_share_single_valued(connection) if rows else [])
 
 
 def declare_several_valued(connection: Connection[Any], relations: Iterable[str]) -> list[str]:
