@@ -128,9 +128,9 @@ def test_a_concept_is_found_expanded_and_its_edges_filtered(page, address):
     # A neighbour that is not all of it yet: one click and its own neighbours join.
     names = page.locator(".names button")
     expect(names.nth(1)).to_be_visible()
-    for number in range(names.count()):
-        names.nth(number).click()
-        expect(page.locator(".detail h2")).to_have_text(names.nth(number).inner_text(), timeout=PATIENCE)
+    for name in names.all_inner_texts():  # read first: the list is in another order as soon as neighbours join
+        names.get_by_text(name, exact=True).first.click()
+        expect(page.locator(".detail h2")).to_have_text(name, timeout=PATIENCE)
         if drawn(page) > before:
             break
     expect(page.locator(".stage")).not_to_have_attribute("data-nodes", str(before), timeout=PATIENCE)
@@ -140,6 +140,23 @@ def test_a_concept_is_found_expanded_and_its_edges_filtered(page, address):
     assert "without=" in page.url
     page.get_by_label("Colour by").select_option("time")
     expect(page.locator(".legend li").first).to_contain_text("20", timeout=PATIENCE)
+
+
+def test_an_answer_that_comes_late_does_not_take_the_place_of_a_newer_one(page, address):
+    visit(page, address, "/graph")
+    drawn(page)
+    held = []
+    page.route(re.compile(r"/concepts/-?\d+$"), lambda route: route.continue_() if held else held.append(route))
+    first, second = page.locator(".names button").all_inner_texts()[:2]
+    click = page.locator(".names").get_by_text
+    click(first, exact=True).first.click()
+    click(second, exact=True).first.click()
+    expect(page.locator(".detail h2")).to_have_text(second, timeout=PATIENCE)
+    with page.expect_response(held[0].request.url) as late:
+        held[0].continue_()
+    assert first in late.value.text()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))")
+    expect(page.locator(".detail h2")).to_have_text(second)
 
 
 def test_a_node_is_dragged(page, address):

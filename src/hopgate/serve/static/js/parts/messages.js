@@ -18,19 +18,28 @@ export function done(text, ...more) {
   return h("p", { class: "message good" }, text, ...more);
 }
 
+// Who asked last for a place: an answer that comes after a later question's is not shown in its stead.
+const latest = new WeakMap();
+
 // Fills a place with what some work gives, or with the sentence that says why not.
 export async function filled(place, work, waiting = "One moment …") {
+  const asked = Symbol("asked");
+  const overtaken = () => latest.get(place) !== asked;
+  latest.set(place, asked);
   place.setAttribute("aria-busy", "true");
   if (place.childElementCount) place.classList.add("busy");
   else put(place, h("p", { class: "empty" }, waiting));
   try {
-    put(place, await work());
+    const found = await work();
+    if (!overtaken()) put(place, found);
   } catch (error) {
-    if (error.name === "AbortError") return;
+    if (error.name === "AbortError" || overtaken()) return;
     if (!error.status && error.name !== "ApiError" && error.status !== 0) console.error(error);
     put(place, failure(error));
   } finally {
-    place.classList.remove("busy");
-    place.removeAttribute("aria-busy");
+    if (!overtaken()) {
+      place.classList.remove("busy");
+      place.removeAttribute("aria-busy");
+    }
   }
 }
