@@ -104,7 +104,6 @@ class GraphViews:
             Only memories of this scope, or of these, and the concepts that they talk about, as they call them.
         """
         from hopgate.graph.inspect.query_walk import query_walk
-        from hopgate.graph.walk.scope_graph import scope_sight
         from hopgate.recall.completion import complete, fused_base, pool_of
         from hopgate.recall.filters import check_query
         from hopgate.recall.legs.dense import dense_leg
@@ -133,7 +132,7 @@ class GraphViews:
                 damping=trace.walk.damping,
                 memories=memories,
                 concepts=concepts,
-                sight=scope_sight(connection, filters.scopes) if filters.scopes is not None else None,
+                sight=trace.sight,
             )
 
     def joined_pairs(self, *, scope: Scopes = None) -> list[tuple[int, int, float]]:

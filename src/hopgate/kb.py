@@ -245,7 +245,14 @@ class KnowledgeBase(LegReading):
             settings = settings.only(legs)
         place, old = self.store.reading, include_superseded
         filters = read_filters(
-            place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old, cluster=cluster
+            place,
+            self.graph_leg,
+            scope=scope,
+            exclude=exclude,
+            as_of=as_of,
+            known_at=known_at,
+            superseded=old,
+            cluster=cluster,
         )
         warn_if_barred(settings, self._warned)
         pipeline = self._pipeline.walking(settings.walk)

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import logging
 import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from canary import CANARY
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from model_server import ModelServer
 
 import hopgate
 from hopgate import HopgateError, Memory
+from hopgate.extract.replay import Replay
 from hopgate.graph.inspect.neighbourhood import Neighbourhood
 from hopgate.graph.walk.pagerank import warm
 from hopgate.kb import KnowledgeBase
@@ -142,6 +145,29 @@ def picture(drawn: Neighbourhood) -> tuple[Any, ...]:
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 @given(world=WORLD, share=st.floats(0, 1))
+# Found by a soak: a first build that read both names in scope a kept apart what b's own memories bring together.
+@example(
+    world=[
+        ("a", ("Rebooted Zephyr and cedar again.", "Mill Street, Norwich", None)),
+        ("a", ("Ada Byron works at Zephyr.", "paperless", None)),
+        ("a", ("Rebooted Atlas and Zephyr again. She moved to Mill Street, Norwich.", "Leeds", "t")),
+        ("b", ("cedar moved from immich to paperless. cedar runs on immich.", "immich", None)),
+        ("b", ("She moved to Mill Street, Norwich.", "Mill Street, Norwich", None)),
+    ],
+    share=0.35,
+)
+# Another: what "moved" merely allows made an edge in b, and none in the store, where a's statement took its place.
+@example(
+    world=[
+        ("b", ("Grace Hopper lives in Leeds. Zephyr runs on cedar.", "Atlas", None)),
+        ("b", ("Radia Perlman lives in Mill Street, Norwich.", "Atlas", "t")),
+        ("b", ("Atlas moved from cedar to Atlas. Atlas moved from Atlas to immich.", "immich", "t")),
+        ("a", ("Zephyr moved from Atlas to paperless.", "immich", "t")),
+        ("b", ("Atlas moved from cedar to Atlas. Atlas moved from Atlas to immich.", "Zephyr", None)),
+        ("a", ("Radia Perlman lives in Mill Street, Norwich.", "", "t")),
+    ],
+    share=0.1,
+)
 def test_a_scope_is_answered_alike_with_and_without_others(
     server: EmbeddedServer,
     template: str,
@@ -202,3 +228,32 @@ def test_what_waits_in_another_scope_is_not_told(two: KnowledgeBase, caplog: pyt
         assert "wait" not in caplog.text
         two.recall("Ada Byron", scope="alice")
         assert "1 memory waits" in caplog.text
+
+
+def test_another_scope_brings_no_names_and_no_relations_together(
+    server: EmbeddedServer, template: str, tmp_path: Path
+) -> None:
+    """Another's longer name would join two of one's own, and what another's wording means end one's own facts."""
+    made = [Memory(f"{scope}{day}", "x", scope=scope, created_at=START + timedelta(days=day)) for scope in "ab"
+            for day in range(4)]  # fmt: skip
+    facts = [
+        ("b0", "Monroe", "works at", "Atlas"),
+        ("b1", "Marilyn", "works at", "Zephyr"),
+        ("b2", "Radia", "has lived in", "Leeds"),
+        ("b3", "Radia", "has lived in", "Norwich"),
+        ("a0", "Marilyn Monroe", "works at", "Atlas"),
+        ("a1", "Marilyn Monroe", "works at", "Zephyr"),
+        ("a2", "Radia", "lived in", "Leeds"),
+    ]
+    rows = [dict(zip(("doc_id", "subject", "relation", "object"), fact, strict=True)) for fact in facts]
+    seen = []
+    for scopes in ("ab", "b"):
+        with store(server, template) as kb:
+            kb.add(*(memory for memory in made if str(memory.scope) in scopes))
+            told = [json.dumps(row) for row in rows if row["doc_id"][0] in scopes]
+            (tmp_path / "triples.jsonl").write_text("\n".join(told) + "\n")
+            kb.build(Replay(str(tmp_path / "triples.jsonl")), single_valued={"lived in"})
+            names = [(one.name, one.aliases) for one in kb.graph.concepts(scope="b")]
+            seen.append((kb.graph.edges(scope="b"), kb.graph.conflicts(scope="b"), names))
+    assert seen[0] == seen[1]
+    assert ("Monroe", ("Monroe",)) in seen[0][2] and not seen[0][1]

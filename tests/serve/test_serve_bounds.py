@@ -16,6 +16,7 @@ from word_endpoint import serving as embedding
 
 import hopgate
 from hopgate.errors import HopgateError
+from hopgate.graph.inspect.neighbourhood import TOGETHER
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
@@ -241,10 +242,20 @@ def test_what_a_scope_sees_of_its_times_is_what_the_store_sees_of_that_scope_alo
     assert graph.conflicts(scope="work") == graph.conflicts() != []
     assert {*graph.history("Gitea", scope="work")} == {*graph.history("Gitea")}
     drawn, own_drawn = graph.neighbourhood(), graph.neighbourhood(scope="work")
-    assert {one.id for one in drawn.concepts} == {one.id for one in own_drawn.concepts}
-    lines = [{(one.source, one.target, one.relation) for one in found.edges} for found in (drawn, own_drawn)]
+    assert {one.name for one in drawn.concepts} == {one.name for one in own_drawn.concepts}
+    named = {one.id: one.name for one in (*drawn.concepts, *own_drawn.concepts)}
+    # What is mentioned together is so in no direction.
+    lines = [
+        {
+            (tuple(sorted(ends)) if one.relation == TOGETHER else ends, one.relation)
+            for one in found.edges
+            for ends in [(named[one.source], named[one.target])]
+        }
+        for found in (drawn, own_drawn)
+    ]
     assert lines[0] == lines[1]
-    assert {pair[:2] for pair in graph.joined_pairs()} == {pair[:2] for pair in graph.joined_pairs(scope="work")}
+    pairs = [{(named[one], named[two]) for one, two, _ in graph.joined_pairs(scope=scope)} for scope in (None, "work")]
+    assert pairs[0] == pairs[1]
 
 
 @pytest.mark.parametrize("key", ["../../etc/passwd", "x", "20240101-000000-abcd", "..%2f..%2frun.json"])

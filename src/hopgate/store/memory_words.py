@@ -73,12 +73,13 @@ def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> 
     ).fetchall()
 
 
-def first_lines(connection: Connection[Any]) -> list[tuple[int, str]]:
-    """The first line of every memory that is not sensitive, where it is no longer than a title could be."""
+def first_lines(connection: Connection[Any], *, only: Sequence[int] | None = None) -> list[tuple[int, str]]:
+    """The first line of every memory, or of these, where it is no longer than a title could be; of no sensitive one."""
+    these = "" if only is None else "AND id = ANY(%(only)s) "
     return connection.execute(
-        "SELECT id, split_part(content, E'\\n', 1) FROM memories "
-        "WHERE NOT is_sensitive AND length(split_part(content, E'\\n', 1)) <= %s ORDER BY id",
-        (MAX_TITLE,),
+        "SELECT id, split_part(content, E'\\n', 1) FROM memories WHERE NOT is_sensitive "
+        f"{these}AND length(split_part(content, E'\\n', 1)) <= %(longest)s ORDER BY id",
+        {"longest": MAX_TITLE, "only": None if only is None else list(only)},
     ).fetchall()
 
 

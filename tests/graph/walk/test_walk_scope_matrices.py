@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
@@ -10,14 +9,11 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
+from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.matrix_config import MatrixConfig
-from hopgate.graph.walk.scope_graph import scope_graph
 from hopgate.graph.walk.scope_matrices import ScopeMatrices, read_scopes
-from hopgate.graph.walk.scope_view import own_part
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.store.graph import arrays, scope_rows
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 TEXTS = (
@@ -87,18 +83,6 @@ CONFIGS = (
 )
 
 
-def test_it_is_the_scopes_part_of_the_whole(two: KnowledgeBase) -> None:
-    two.mark_sensitive(["a 1"])
-    two.graph.curate(apply=True)
-    for scopes, config in itertools.product((["a"], ["a", "b"], ["nobody"]), CONFIGS):
-        with arrays.snapshot(two.store) as connection:
-            read = read_scopes(connection, scopes, config).matrix
-            ids = scope_rows.memories_of_scopes(connection, scopes, config.known_at, superseded=config.superseded)
-            own = scope_graph(connection, ids, as_of=config.as_of, known_at=config.known_at)
-            assert same(read, own_part(load_matrix(connection, config), ids, own)), (scopes, config)
-        assert (len(read.memory_ids) > 0) == (scopes != ["nobody"])
-
-
 Change = Callable[[KnowledgeBase], object]
 
 
@@ -121,6 +105,7 @@ CHANGES: dict[str, tuple[Change, bool]] = {
     "one that moves in": (_linked(Memory("a 23", OWN["a"], scope="b", created_at=DAY)), True),
     "one that moves out": (_linked(Memory("b 23", OWN["b"], scope="a", created_at=DAY)), True),
     "a merge of its names": (lambda kb: kb.graph.merge("Bea", "Paris"), True),
+    "and what was merged taken apart": (lambda kb: kb.graph.split("Bea"), True),
     "what a relation means": (lambda kb: kb.build(several_valued=["runs on"]), True),
     "all of it": (lambda kb: kb.build(rebuild=True), True),
 }

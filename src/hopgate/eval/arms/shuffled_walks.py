@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.eval.arms.leg_lists import GraphLists
 from hopgate.eval.arms.prototype_cliques import clique_concepts, clique_hits
-from hopgate.graph.inspect.parts import PARTS, without
+from hopgate.graph.inspect.parts import PARTS, Part, without
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.mixed_ranking import QuerySeeds, WalkRanking, ranked_by_walks, seeded
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hopgate.graph.walk.scope_graph import ScopeGraph
+
 # Some of the nearest facts lie outside the query's scope once they are shuffled: so many times as many are asked for.
 FACTS_KEPT = 5
 # As many queries are walked at once: their restarts are dense, one column a walk.
@@ -42,11 +44,15 @@ View = Callable[[Any, GraphMatrix, Filters], GraphMatrix]
 
 
 class Asked(NamedTuple):
-    """What a query was asked with, and found to start from."""
+    """What a query was asked with, and found to start from.
+
+    `stored` is what it found by the ids of the whole store's concepts and facts, where `found` goes by a scope's own.
+    """
 
     whole: GraphMatrix
     filters: Filters
     found: QuerySeeds
+    stored: QuerySeeds
     base: Scored
     legs: Mapping[str, Scored]
     depth: int
@@ -85,7 +91,10 @@ class WalkRecorder(GraphLeg):
         every = super().seeds(found, base, legs)
         if self.name is not None and self._asking is not None:
             filters, depth, query, vector = self._asking
-            self.asked[self.name] = Asked(found.whole, filters, every, base, legs, depth, query, vector, found.as_of)
+            stored = every if found.matrix.own is None else _stored(found.matrix.own, every)
+            self.asked[self.name] = Asked(
+                found.whole, filters, every, stored, base, legs, depth, query, vector, found.as_of
+            )
         return every._replace(facts=every.facts[: self.walk.seeding.near_facts])
 
     def take(self, asked: Mapping[str, Asked]) -> None:
@@ -106,15 +115,13 @@ class WalkRecorder(GraphLeg):
     def in_parts(self, names: Mapping[int, str]) -> dict[str, GraphLists]:
         """Give the lists without each part, with hardly a walk, and with fixed shares: what each of them brings."""
         found = {}
-        for part in PARTS:
-            leg, reduced = self.variant(), {id(each): without(each, part) for each in self._wholes()}
-
-            def view(connection: Any, matrix: GraphMatrix, filters: Filters, leg: GraphLeg = leg,
-                     reduced: Mapping[int, GraphMatrix] = reduced) -> GraphMatrix:  # fmt: skip
-                return leg.view(connection, reduced[id(matrix)], filters, derived=False)
-
-            found[f"without {part}"] = self._again(view, self.walk, names)
         leg, walk = self.variant(), self.walk
+        for part in PARTS:
+
+            def view(connection: Any, matrix: GraphMatrix, filters: Filters, part: Part = part) -> GraphMatrix:
+                return without(leg.view(connection, matrix, filters), part)
+
+            found[f"without {part}"] = self._again(view, walk, names)
         found["one step, no walk"] = self._again(leg.view, replace(walk, damping=ONE_STEP), names)
         if walk.seeding.shares == "adaptive":
             fixed = replace(walk, seeding=replace(walk.seeding, shares=COMMON_SHARES))
@@ -129,9 +136,6 @@ class WalkRecorder(GraphLeg):
             for name, asked in queries.items():
                 found[name] = [(names[key], score) for key, score in clique_hits(matrix, concepts, asked.base)]
         return GraphLists(found, found)
-
-    def _wholes(self) -> list[GraphMatrix]:
-        return list({id(asked.whole): asked.whole for asked in self.asked.values()}.values())
 
     def _views(self, view: View) -> Iterator[tuple[GraphMatrix, dict[str, Asked]]]:
         """The graph as some queries see it, and those queries."""
@@ -168,8 +172,20 @@ def _walked(
     every = list(queries.items())
     for low in range(0, len(every), TOGETHER):
         part = every[low : low + TOGETHER]
-        begun = [seeded(matrix, asked.found, walk.seeding) for _, asked in part]
+        # A scope's own graph has ids of its own, and its part of a shuffled one those of the store.
+        found_in = [asked.stored if matrix.own is None else asked.found for _, asked in part]
+        begun = [seeded(matrix, found, walk.seeding) for found in found_in]
         walks = batched_walks(matrix.graph, [found.starts for found in begun], walk)
         for (name, asked), found, own in zip(part, begun, walks, strict=True):
             deep = replace(walk, depth=asked.depth)
             yield name, found.blind, ranked_by_walks(matrix, found, own, deep, asked.base, asked.legs)
+
+
+def _stored(own: ScopeGraph, found: QuerySeeds) -> QuerySeeds:
+    """What a query found in a scope's own graph, by the ids of the store's."""
+    # Two facts here may be one there: the nearest counts.
+    facts = {own.embedded[edge]: cosine for edge, cosine in reversed(found.facts)}
+    return found._replace(
+        concepts=list(dict.fromkeys(own.stored[concept] for concept in found.concepts)),
+        facts=sorted(facts.items(), key=lambda fact: -fact[1]),
+    )

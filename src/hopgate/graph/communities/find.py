@@ -51,7 +51,7 @@ def find_clusters(
         now = version.current(connection)
         found = cluster_rows.read(connection, key, resolution)
         part = read_part(connection, key)
-    if not _fresh(found, now):
+    if not _fresh(found, now, part):
         levels = find_levels(part.weights, resolution=resolution)
         found = store.run(partial(_keep, part=part, levels=levels, scopes=key, resolution=resolution, now=now))
     if not 0 <= level < len(found[0]):
@@ -73,8 +73,10 @@ def find_clusters(
     )
 
 
-def _fresh(found: Found, now: int) -> bool:
-    return bool(found[0]) and found[0][0].version == now
+def _fresh(found: Found, now: int, part: GraphPart) -> bool:
+    """Whether they are those of this version, by ids that its concepts have: other ones, once scopes are shared."""
+    placed = {concept for row in found[1] if row.level == 0 for concept in row.concept_ids}
+    return bool(found[0]) and found[0][0].version == now and placed == {concept.id for concept in part.concepts}
 
 
 def _keep(
@@ -93,7 +95,7 @@ def _keep(
     before = cluster_rows.read(connection, scopes, resolution)
     # Of scopes that nobody has nothing is kept: anybody can think of more of them.
     keeping = keeping and bool(part.concepts or before[0] or not scopes)
-    if _fresh(before, now):  # another process found them meanwhile
+    if _fresh(before, now, part):  # another process found them meanwhile
         return before
     following = cluster_rows.last_id(connection, scopes) + 1
     partitions: list[PartitionRow] = []
@@ -192,7 +194,8 @@ def _label(members: Sequence[Concept], telling: Sequence[str]) -> tuple[str, tup
 
 def _compared(clusters: Sequence[ConceptCluster], embed: Embed) -> ClusterAgreement:
     every = [(concept, cluster.id) for cluster in clusters for concept in cluster.members]
-    every = sorted(every, key=lambda pair: (-pair[0].memory_count, pair[0].id))[:COMPARED]
+    # Stable: ids are numbers of the whole store, and would let others decide.
+    every = sorted(every, key=lambda pair: -pair[0].memory_count)[:COMPARED]
     if not every:
         raise HopgateError("there are no concepts to compare: run hopgate build first")
     names = [concept.name for concept, _ in every]

@@ -45,13 +45,14 @@ def read_part(connection: Connection[Any], scopes: Sequence[str]) -> GraphPart:
     if not scopes:
         concepts = [Concept(row[0], row[1], tuple(row[2]), row[3], row[4]) for row in overview.concepts(connection)]
         edges = arrays.edges(connection)
-        return _part(concepts, arrays.mentions(connection), edges.source, edges.target, edges.weight)
-    ids = scope_rows.memories_of_scopes(connection, scopes, None)
-    own = scope_graph(connection, ids)
+        links = arrays.mentions(connection)
+        return _part(concepts, links.memory, links.concept, edges.source, edges.target, edges.weight)
+    own = scope_graph(connection, scope_rows.memories_of_scopes(connection, scopes, None))
     rows = [edge.row for edge in own.edges]
     return _part(
-        listed_concepts(own, scope_rows.memory_counts(connection, ids)),
-        arrays.mentions(connection, only=ids),
+        listed_concepts(own),
+        np.array([link.memory_id for link in own.links], np.int64),
+        np.array([link.concept_id for link in own.links], np.int64),
         np.array([row.src_id for row in rows], np.int64),
         np.array([row.dst_id for row in rows], np.int64),
         np.array([row.weight for row in rows], np.float64),
@@ -60,7 +61,8 @@ def read_part(connection: Connection[Any], scopes: Sequence[str]) -> GraphPart:
 
 def _part(
     concepts: list[Concept],
-    mentions: arrays.Mentions,
+    memory: NDArray[np.int64],
+    mentioned: NDArray[np.int64],
     source: NDArray[np.int64],
     target: NDArray[np.int64],
     weight: NDArray[np.floating[Any]],
@@ -71,10 +73,10 @@ def _part(
     def places(ids: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.array([place.get(key, -1) for key in ids.tolist()], np.int64)
 
-    concept, first, second = places(mentions.concept), places(source), places(target)
-    order = np.lexsort((concept, mentions.memory))
+    concept, first, second = places(mentioned), places(source), places(target)
+    order = np.lexsort((concept, memory))
     order = order[concept[order] >= 0]
     joined = (first >= 0) & (second >= 0)
-    memory, concept = mentions.memory[order], concept[order]
+    memory, concept = memory[order], concept[order]
     weights = concept_weights(len(concepts), memory, concept, first[joined], second[joined], weight[joined])
     return GraphPart(concepts, memory, concept, weights)

@@ -80,7 +80,7 @@ def around(
     limit: int = 100,
 ) -> Neighbourhood:
     """Draw a concept with what its edges reach in `depth` steps, nearest and heaviest first, and its company."""
-    concept_rows.get(connection, concept_id)
+    concept_id = concept_rows.get(connection, concept_id).id
     chosen, ring, left_out = [concept_id], [concept_id], 0
     for step in range(depth):
         room = limit - len(chosen)

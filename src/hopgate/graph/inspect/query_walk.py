@@ -81,7 +81,8 @@ def query_walk(
     Parameters
     ----------
     sight : ScopeSight, optional
-        The memories that may be shown, and the names that they give their concepts; nothing else is kept then.
+        Of a walk that passed through other scopes, the memories that may be shown, and the names that they give their
+        concepts; nothing else is kept then.
     """
     graph = matrix.graph
     mass = pagerank(graph, start.vector, damping=damping)
@@ -149,7 +150,9 @@ def _labels(
     of_memory = {at: int(matrix.memory_ids[at]) for at in nodes if at < split}
     of_concept = {at: int(matrix.concept_ids[at - split]) for at in nodes if at >= split}
     ids = memory_rows.external_ids(connection, list(of_memory.values()))
-    names = concept_rows.names(connection, list(of_concept.values()))
-    if sight is not None:
-        names = {key: sight.own.aliases[key][0] for key in of_concept.values()}
+    own = matrix.own if sight is None else sight.own
+    if own is None:
+        names = concept_rows.names(connection, list(of_concept.values()))
+    else:
+        names = {key: own.aliases[key][0] for key in of_concept.values()}
     return {at: ids[key] for at, key in of_memory.items()} | {at: names[key] for at, key in of_concept.items()}

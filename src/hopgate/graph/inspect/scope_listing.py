@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -34,11 +34,10 @@ def scope_concepts(
     """Concepts by how many memories of these scopes talk about them; see `concept_rows.listed`."""
     ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
     own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
-    counts = scope_rows.memory_counts(connection, ids)
     stated = {end for edge in own.edges if edge.row.evidence for end in (edge.row.src_id, edge.row.dst_id)}
     found = [
         concept
-        for concept in listed_concepts(own, counts)
+        for concept in listed_concepts(own)
         if kind in (None, concept.kind)
         and (as_of is None or concept.id in stated)
         and (not search or any(search.lower() in name.lower() for name in concept.aliases))
@@ -47,18 +46,11 @@ def scope_concepts(
     return sorted(found, key=lambda concept: -concept.memory_count)[offset : offset + limit]
 
 
-def listed_concepts(own: ScopeGraph, counts: Mapping[int, int]) -> list[Concept]:
-    """The concepts of a scope's own graph as its memories name them, in the order in which they first do.
-
-    Parameters
-    ----------
-    counts : mapping of int to int
-        How many of these memories talk about each.
-    """
-    kinds = _kinds(own)
+def listed_concepts(own: ScopeGraph) -> list[Concept]:
+    """The concepts of a scope's own graph as its memories name them, in the order in which they first do."""
     return [
-        Concept(concept, own.aliases[concept][0], own.aliases[concept], kinds.get(concept), counts.get(concept, 0))
-        for concept in own.concept_ids
+        Concept(one, own.aliases[one][0], own.aliases[one], own.kinds.get(one), own.memory_counts[one])
+        for one in own.concept_ids
     ]
 
 
@@ -75,14 +67,23 @@ def scope_edges(
     """The edges that memories of these scopes support, all or one concept's, heaviest first; see `edges`."""
     ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
     own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
-    wanted = named_in(own, of) if isinstance(of, str) else of
-    known = memories.external_ids(connection, ids)
-    found = [
-        edge_value(own, edge, known)
+    wanted = None
+    if of is not None:
+        wanted = {named_in(own, of) if isinstance(of, str) else own.concept_of(of)}
+    return _edges(connection, own, wanted, relation=relation)[:limit]
+
+
+def _edges(
+    connection: Connection[Any], own: ScopeGraph, of: Collection[int | None] | None, *, relation: str | None = None
+) -> list[Edge]:
+    """The edges of a scope's own graph, all or some concepts', heaviest first."""
+    edges = [
+        edge
         for edge in own.edges
-        if (wanted is None or wanted in (edge.row.src_id, edge.row.dst_id)) and relation in (None, edge.relation)
+        if (of is None or edge.row.src_id in of or edge.row.dst_id in of) and relation in (None, edge.relation)
     ]
-    return sorted(found, key=_order)[:limit]
+    known = memories.external_ids(connection, {memory for edge in edges for memory in edge.row.evidence})
+    return sorted((edge_value(own, edge, known) for edge in edges), key=_order)
 
 
 def scope_concept(
@@ -97,12 +98,16 @@ def scope_concept(
     """One concept as these scopes' memories have it; one that they do not talk about is refused."""
     ids = scope_rows.memories_of_scopes(connection, scopes, None)
     own = scope_graph(connection, ids)
-    key = named_in(own, name) if isinstance(name, str) else name
-    for concept in listed_concepts(own, scope_rows.memory_counts(connection, ids)):
+    key = named_in(own, name) if isinstance(name, str) else own.concept_of(name)
+    for concept in listed_concepts(own):
         if concept.id == key:
-            about = concept_rows.memories_about(connection, key, known_at=known_at, scopes=scopes, limit=limit)
-            edges = scope_edges(connection, scopes, of=key, as_of=as_of, known_at=known_at, limit=limit)
-            return ConceptDetail(concept, (), tuple(about), tuple(edges))
+            about = concept_rows.newest(connection, own.memories_of[key], known_at=known_at, limit=limit)
+            then_ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
+            then = scope_graph(connection, then_ids, as_of=as_of, known_at=known_at)
+            # By its names: what was known then may have made another concept of each.
+            called = {known.id for known in own.names if known.concept_id == key}
+            edges = _edges(connection, then, {known.concept_id for known in then.names if known.id in called})
+            return ConceptDetail(concept, (), tuple(about), tuple(edges[:limit]))
     raise HopgateError(f"there is no concept {name}")
 
 
@@ -139,12 +144,3 @@ def edge_value(own: ScopeGraph, edge: OwnEdge, external_ids: Mapping[int, str]) 
 def _order(edge: Edge) -> tuple[Any, ...]:
     begins = edge.valid_from.timestamp() if edge.valid_from else float("-inf")
     return edge.relation == NAME_INSIDE, -edge.weight, edge.source, edge.relation, edge.target, begins
-
-
-def _kinds(own: ScopeGraph) -> dict[int, str]:
-    """Each concept's kind by its most used name that has one."""
-    kinds: dict[int, str] = {}
-    for name in sorted(own.names, key=lambda name: (-name.uses, name.name)):
-        if name.kind:
-            kinds.setdefault(name.concept_id, name.kind)
-    return kinds

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -18,8 +19,8 @@ from hopgate.graph.inspect.neighbourhood import (
     with_company,
 )
 from hopgate.graph.inspect.scope_listing import listed_concepts
-from hopgate.graph.walk.scope_graph import scope_graph
-from hopgate.store.graph import scope_rows, view_rows
+from hopgate.graph.walk.scope_graph import ScopeGraph, scope_graph
+from hopgate.store.graph import scope_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -41,7 +42,7 @@ def scope_neighbourhood(
     """Draw a concept with what the scopes' edges reach from it, some concepts, or the largest ones."""
     ids = scope_rows.memories_of_scopes(connection, scopes, known_at)
     own = scope_graph(connection, ids, as_of=as_of, known_at=known_at)
-    concepts = listed_concepts(own, scope_rows.memory_counts(connection, ids))
+    concepts = listed_concepts(own)
     # A concept goes here by its place among those that the scopes' memories mention: by its id, a number of the whole
     # store, other scopes would decide what of equal weight there is room for.
     place = {one.id: at for at, one in enumerate(concepts)}
@@ -51,12 +52,13 @@ def scope_neighbourhood(
             weights[place[edge.row.src_id], place[edge.row.dst_id], edge.relation] += edge.row.weight
     now = as_of is None and known_at is None
     if concept_id is not None:
-        if concept_id not in place:
+        centre = own.concept_of(concept_id)
+        if centre is None:
             raise HopgateError(f"there is no concept {concept_id}")
-        chosen, left_out = rings(weights, place[concept_id], depth=depth, limit=limit)
+        chosen, left_out = rings(weights, place[centre], depth=depth, limit=limit)
         if now:
-            company = scope_rows.company(connection, concept_id, ids)
-            together = {place[key]: count for key, count in company.items() if key in place}
+            beside = [key for memory in own.memories_of[centre] for key in own.concepts_of[memory]]
+            together = Counter(place[key] for key in beside if key != centre)
             # Rare company first, as in `view_rows.beside`, by these scopes' own counts.
             others = sorted(
                 together.keys() - chosen,
@@ -74,10 +76,8 @@ def scope_neighbourhood(
     edges = edges if small else edges[: EDGES_EACH * len(chosen)]
     left = len(drawn) - len(edges)
     if small and now:
-        pairs = view_rows.together(connection, [concepts[at].id for at in chosen], memory_ids=ids)
-        pairs.sort(key=lambda row: (-row[2], sorted((place[row[0]], place[row[1]]))))
-        edges = with_company(edges, pairs[: 3 * len(chosen)])
-    last = scope_rows.last_memories(connection, ids)
+        edges = with_company(edges, _together(own, [concepts[at].id for at in chosen])[: 3 * len(chosen)])
+    last = _last_memories(connection, own, ids)
     nodes = (concepts[at] for at in chosen)
     return Neighbourhood(
         tuple(DrawnConcept(one.id, one.name, one.kind, one.memory_count, last.get(one.id)) for one in nodes),
@@ -85,6 +85,28 @@ def scope_neighbourhood(
         left_out,
         left,
     )
+
+
+def _together(own: ScopeGraph, concept_ids: Sequence[int]) -> list[tuple[int, int, float]]:
+    """Pairs of these concepts that the same memories talk about, with how many; the most first."""
+    among, place = {*concept_ids}, {concept: at for at, concept in enumerate(own.concept_ids)}
+    found = Counter(
+        pair
+        for concepts in own.concepts_of.values()
+        for pair in combinations(sorted(among & {*concepts}, key=place.__getitem__), 2)
+    )
+    pairs = [(*pair, float(count)) for pair, count in found.items()]
+    return sorted(pairs, key=lambda row: (-row[2], place[row[0]], place[row[1]]))
+
+
+def _last_memories(connection: Connection[Any], own: ScopeGraph, memory_ids: Sequence[int]) -> dict[int, datetime]:
+    """When the last memory that talks about a concept was made."""
+    made = scope_rows.made(connection, memory_ids)
+    return {
+        concept: max(made[one] for one in memories if one in made)
+        for concept, memories in own.memories_of.items()
+        if any(one in made for one in memories)
+    }
 
 
 def rings(weights: Weights, start: int, *, depth: int, limit: int) -> tuple[list[int], int]:

@@ -6,18 +6,15 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from hopgate.graph.walk.graph_rows import GraphRows
-from hopgate.graph.walk.matrix import GraphMatrix, matrix_of
+from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.matrix_config import MatrixConfig
-from hopgate.graph.walk.scope_graph import scope_graph
-from hopgate.graph.walk.scope_view import own_part
-from hopgate.store.graph import arc_rows, arrays, change_rows, scope_rows
-from hopgate.store.graph.arrays import Edges, Stamp
+from hopgate.graph.walk.scope_graph import ScopeGraph, scope_graph
+from hopgate.graph.walk.scope_view import own_matrix
+from hopgate.store.graph import arc_rows, arrays, change_rows, merge_rows, scope_rows
+from hopgate.store.graph.arrays import Stamp
 from hopgate.store.graph.change_rows import Changed, Position
 
 if TYPE_CHECKING:
@@ -31,18 +28,16 @@ LOG = logging.getLogger("hopgate.graph")
 KEPT_SCOPES = 16
 # Where more memories, concepts and edges than this changed, what is kept is read again without a look at them.
 MOST_CHANGED = 1000
-# A scope's edges follow from its own facts.
-_NO_IDS = np.zeros(0, np.int64)
-_NO_EDGES = Edges(_NO_IDS, _NO_IDS, _NO_IDS, np.zeros(0, np.float32), np.zeros(0, np.int32), ())
 
 Key = tuple[tuple[str, ...], MatrixConfig]
 
 
 @dataclass(frozen=True, eq=False)
 class KeptMatrix:
-    """A matrix, its memories, and up to where it is known that nothing of it has changed."""
+    """A matrix, what it is made of, its memories, and up to where it is known that nothing of it has changed."""
 
     matrix: GraphMatrix
+    own: ScopeGraph
     memory_ids: frozenset[int]
     stamp: Stamp
     position: Position | None
@@ -110,7 +105,7 @@ class ScopeMatrices:
         changed = change_rows.since(connection, kept.position, limit=MOST_CHANGED)
         if changed is None or _touched(connection, kept, key[0], changed):
             return None
-        kept = KeptMatrix(kept.matrix, kept.memory_ids, stamp, position)
+        kept = replace(kept, stamp=stamp, position=position)
         self._keep(key, kept)
         return kept
 
@@ -124,29 +119,22 @@ class ScopeMatrices:
 
 def _touched(connection: Connection[Any], kept: KeptMatrix, scopes: Sequence[str], changed: Changed) -> bool:
     """Whether something that changed is, was or has become these scopes'."""
-    if not kept.memory_ids.isdisjoint(changed.memories) or not kept.matrix.edge_ids.isdisjoint(changed.edges):
+    vectors = kept.own.embedded.values()
+    if not kept.memory_ids.isdisjoint(changed.memories) or not {*changed.edges}.isdisjoint(vectors):
         return True
-    if np.isin(np.asarray(changed.concepts, np.int64), kept.matrix.concept_ids).any():
-        return True
+    # What somebody decides about a name changes its concept; what another scope says of it changes nothing here.
+    if changed.concepts:
+        decided = merge_rows.rulings_on(connection, list(kept.own.store_concepts))
+        if tuple(decided) != kept.own.rulings:
+            return True
     return scope_rows.any_in(connection, scopes, changed.memories, changed.edges)
 
 
 def read_scopes(connection: Connection[Any], scopes: Sequence[str], config: MatrixConfig) -> KeptMatrix:
-    """Read what the memories of some scopes say, and nothing of others; the transaction should be a snapshot.
-
-    It is what `own_part` cuts out of the whole graph's matrix, bit for bit.
-    """
+    """Read what the memories of some scopes say, and nothing of others; the transaction should be a snapshot."""
     ids = scope_rows.memories_of_scopes(connection, scopes, config.known_at, superseded=config.superseded)
     own = scope_graph(connection, ids, as_of=config.as_of, known_at=config.known_at)
-    mentions = arrays.mentions(connection, only=ids)
-    rows = GraphRows(
-        change_rows.position(connection),
-        arrays.memory_scopes(connection, known_at=config.known_at, superseded=config.superseded, only=ids),
-        arrays.concept_kinds(connection, only=sorted({*mentions.concept.tolist(), *own.concept_ids})),
-        mentions,
-        _NO_EDGES,
-        arc_rows.arcs(connection, scopes),
-    )
-    stamp = arrays.stamp(connection)
-    matrix = own_part(matrix_of(rows, stamp, config)[0], ids, own)
-    return KeptMatrix(matrix, frozenset(ids), stamp, rows.position)
+    memories = arrays.memory_scopes(connection, known_at=config.known_at, superseded=config.superseded, only=ids)
+    position, stamp = change_rows.position(connection), arrays.stamp(connection)
+    matrix = own_matrix(own, memories, arc_rows.arcs(connection, scopes), stamp, config)
+    return KeptMatrix(matrix, own, frozenset(ids), stamp, position)

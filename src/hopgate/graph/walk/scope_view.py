@@ -1,4 +1,4 @@
-"""A scope's part of the matrix: walks stay inside it, so that nothing of another scope moves its answers."""
+"""A scope's own matrix, and its part of a shuffled one: walks stay inside, and nothing of another scope moves them."""
 
 from __future__ import annotations
 
@@ -9,68 +9,60 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.names.links import TITLE_WEIGHT
+from hopgate.graph.walk.graph_rows import GraphRows
+from hopgate.graph.walk.matrix import GraphMatrix, matrix_of
+from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.scope_graph import ScopeGraph
 from hopgate.graph.walk.walk_graph import mention_graph
+from hopgate.store.graph.arc_rows import Arcs
+from hopgate.store.graph.arrays import Edges, Mentions, Numbered, Stamp
 from hopgate.store.graph.edge_rows import NAME_INSIDE
+from hopgate.store.graph.link_rows import MENTIONS, TITLED
 
 
-def own_part(matrix: GraphMatrix, memory_ids: Collection[int], own: ScopeGraph) -> GraphMatrix:
-    """Cut a matrix down to some memories, with the concepts that they name and the edges that they support.
+def own_matrix(own: ScopeGraph, memories: Numbered, arcs: Arcs, stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
+    """Make the matrix of some memories, with the concepts that they name and the edges that they support.
 
     Nothing in it depends on other memories, the order of its nodes included: equal rows give equal walks, bit for bit.
+
+    Parameters
+    ----------
+    memories : Numbered
+        The memories with their scopes.
+    arcs : Arcs
+        Between them, and maybe others.
     """
-    graph = matrix.graph
-    places = matrix.memories(np.fromiter(memory_ids, np.int64, len(memory_ids)))
-    memory_at = _numbered(np.unique(places[places >= 0]), graph.memories)
-    concept_ids = np.array(own.concept_ids, np.int64)
-    concept_at = np.full(graph.concepts, -1, np.int64)
-    concept_at[matrix.concepts(concept_ids)] = np.arange(len(concept_ids))
-
-    ends = int(graph.indptr[graph.memories])
-    memory = memory_at[np.repeat(np.arange(graph.memories), np.diff(graph.indptr[: graph.memories + 1]))]
-    target = graph.indices[:ends].astype(np.int64)
-    concept = np.full(ends, -1, np.int64)
-    concept[target >= graph.memories] = concept_at[target[target >= graph.memories] - graph.memories]
-    mentions = np.flatnonzero((memory >= 0) & (concept >= 0))
-    mentions = mentions[np.lexsort((concept[mentions], memory[mentions]))]
-
-    number = {key: place for place, key in enumerate(own.concept_ids)}
-    edges = [edge for edge in own.edges if edge.row.weight > 0] if matrix.config.edges else []
-    relations = tuple(sorted({edge.relation for edge in edges}))
-    source = np.array([number[edge.row.src_id] for edge in edges], np.int32)
-    goal = np.array([number[edge.row.dst_id] for edge in edges], np.int32)
-    edge_weight = np.array([edge.row.weight for edge in edges], np.float32)
-
-    arcs, titles = _arcs(matrix, memory_at), _titles(matrix, memory_at, concept_at)
-    return replace(
-        matrix,
-        graph=mention_graph(
-            int((memory_at >= 0).sum()),
-            len(concept_ids),
-            memory[mentions],
-            concept[mentions],
-            graph.weights[:ends][mentions],
-            source=source,
-            target=goal,
-            edge_weight=edge_weight,
-            first=arcs["arc_source"],
-            second=arcs["arc_target"],
-            arc_weight=arcs["arc_weight"],
+    # By their places here: ids are numbers of the whole store.
+    place = {concept: at for at, concept in enumerate(own.concept_ids)}
+    kinds = sorted({"", *own.kinds.values()})
+    kind = np.array([kinds.index(own.kinds.get(concept, "")) for concept in own.concept_ids], np.int32)
+    relations = sorted({edge.relation for edge in own.edges})
+    number = {relation: at for at, relation in enumerate(relations)}
+    rows = GraphRows(
+        None,
+        memories,
+        Numbered(np.arange(len(place), dtype=np.int64), kind, tuple(kinds)),
+        Mentions(
+            np.array([link.memory_id for link in own.links], np.int64),
+            np.array([place[link.concept_id] for link in own.links], np.int64),
+            np.array([TITLE_WEIGHT if link.titled else 1.0 for link in own.links], np.float32),
+            np.array([link.titled for link in own.links], np.int32),
+            (MENTIONS, TITLED),
         ),
-        memory_ids=matrix.memory_ids[memory_at >= 0],
-        concept_ids=concept_ids,
-        relations=relations,
-        edge_source=source,
-        edge_target=goal,
-        edge_relation=np.array([relations.index(edge.relation) for edge in edges], np.int32),
-        edge_weight=edge_weight,
-        edge_id=np.array([edge.edge_id for edge in edges], np.int64),
-        memory_scope=matrix.memory_scope[memory_at >= 0],
-        **arcs,
-        **titles,
-        own=own,
+        Edges(
+            np.arange(len(own.edges), dtype=np.int64),
+            np.array([place[edge.row.src_id] for edge in own.edges], np.int64),
+            np.array([place[edge.row.dst_id] for edge in own.edges], np.int64),
+            np.array([edge.row.weight for edge in own.edges], np.float32),
+            np.array([number[edge.relation] for edge in own.edges], np.int32),
+            tuple(relations),
+        ),
+        arcs,
     )
+    made, _ = matrix_of(rows, stamp, config)
+    edge_ids = np.array([edge.edge_id for edge in own.edges], np.int64)
+    return replace(made, concept_ids=np.array(own.concept_ids, np.int64), edge_id=edge_ids[made.edge_id], own=own)
 
 
 def within(matrix: GraphMatrix, memory_ids: Collection[int], edge_ids: Collection[int]) -> GraphMatrix:

@@ -22,13 +22,15 @@ def allowed_memories(
     """
     import numpy as np
 
-    if not filters.exclude and sight is None and filters.concepts is None:
+    if not filters.exclude and sight is None and filters.concepts is None and filters.among is None:
         return None
     allowed = np.ones(len(matrix.memory_ids), dtype=bool)
     if sight is not None:
         allowed = np.isin(matrix.memory_ids, np.fromiter(sight.memory_ids, np.int64, len(sight.memory_ids)))
     if filters.concepts is not None:
         allowed &= matrix.linked_to(filters.concepts)
+    if filters.among is not None:
+        allowed &= np.isin(matrix.memory_ids, np.array(filters.among, np.int64))
     places = matrix.memories(filters.exclude)
     allowed[places[places >= 0]] = False
     return allowed

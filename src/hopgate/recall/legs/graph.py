@@ -255,6 +255,15 @@ class GraphLeg:
 
         return ScopeMatrices(self._store)
 
+    def memories_about(
+        self, connection: Connection[Any], filters: Filters, concept_ids: Sequence[int]
+    ) -> tuple[int, ...]:
+        """The memories of the filters' scopes that talk about one of some concepts, by what these scopes say."""
+        own = self.scope_matrices.get(connection, filters.scopes or (), _config(filters)).own
+        assert own is not None
+        kept = {own.concept_of(key) for key in concept_ids}
+        return tuple(dict.fromkeys(link.memory_id for link in own.links if link.concept_id in kept))
+
     def _seen(self, connection: Connection[Any], filters: Filters) -> tuple[GraphMatrix, GraphMatrix]:
         """The graph at this time and what a query walks; within walls the scopes' own, and no more is read."""
         walled = filters.scopes is not None and setting_rows.scopes(connection) != setting_rows.SHARED
@@ -264,13 +273,8 @@ class GraphLeg:
         whole = self._matrices.get(_config(filters), connection)
         return whole, self.view(connection, whole, filters)
 
-    def view(
-        self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters, *, derived: bool = True
-    ) -> GraphMatrix:
-        """The matrix itself or its shuffle, made once; with a scope, the scope's part of it.
-
-        With `derived` that part's edges follow from the scope's own facts; a changed graph's are taken as they are.
-        """
+    def view(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> GraphMatrix:
+        """The matrix itself or its shuffle, made once; with a scope, the scope's own, or its part of the shuffle."""
         if self._shuffle is not None:
             if self._shuffled is None or self._shuffled[0] is not matrix:
                 from hopgate.graph.inspect.shuffle import shuffled
@@ -278,7 +282,7 @@ class GraphLeg:
 
                 self._shuffled = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
             matrix = self._shuffled[1]
-        return self._scope_views.part(connection, matrix, filters, derived=derived and self._shuffle is None)
+        return self._scope_views.part(connection, matrix, filters, derived=self._shuffle is None)
 
     def _sight(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> ScopeSight | None:
         return None if self._shuffle is not None else self._scope_views.sight(connection, matrix, filters)

@@ -96,9 +96,11 @@ def look_up(
     # Which of these edges hold was decided by this scope's facts; of equally near ones the first here is first.
     facts: list[tuple[int, float]] = []
     if vector is not None:
-        place = {int(edge): at for at, edge in enumerate(matrix.edge_id)}
-        cosines = graph_vectors.fact_cosines(connection, vector, [edge for edge in place if edge > 0])
-        facts = sorted(cosines.items(), key=lambda fact: (-fact[1], place[fact[0]]))[:near]
+        embedded = matrix.own.embedded
+        cosines = graph_vectors.fact_cosines(connection, vector, [*{*embedded.values()}])
+        shown = matrix.edge_ids
+        known = [(edge, cosines[key]) for edge, key in embedded.items() if key in cosines and edge in shown]
+        facts = sorted(known, key=lambda fact: -fact[1])[:near]
     return LookedUp(whole, matrix, matrix.own.concepts_in(query), facts, found.statements)
 
 

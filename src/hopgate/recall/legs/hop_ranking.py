@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,10 @@ def rank_by_hops(
     mass = start.vector[split:].copy()
     shared = matrix.graph.matrix[:split, split:]
     mass += np.asarray(shared.T @ (start.vector[:split] / np.maximum(shared.sum(axis=1), 1e-12)))
-    seeds = {int(matrix.concept_ids[at]): float(mass[at]) for at in mass.nonzero()[0]}
+    seeds: dict[int, float] = defaultdict(float)
+    for at in mass.nonzero()[0]:
+        concept = int(matrix.concept_ids[at])
+        seeds[concept if matrix.own is None else matrix.own.stored[concept]] += float(mass[at])
     condition, parameters = filters.sql()
     return hop_memories(
         connection,

@@ -31,27 +31,27 @@ class ScopeViews:
     def part(
         self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters, *, derived: bool = True
     ) -> GraphMatrix:
-        """The part of a matrix that a scope may walk; all of it without a scope, or where scopes are shared.
+        """What a scope may walk in the place of a matrix; all of it without a scope, or where scopes are shared.
 
         Parameters
         ----------
         derived : bool
-            Whether the scope's edges are derived from its own facts; of a shuffled graph its edges are kept instead.
+            Whether the scope's concepts and edges follow from what its own memories say; of a shuffled graph those are
+            kept that it has of them.
         """
         if filters.scope is None or setting_rows.scopes(connection) == setting_rows.SHARED:
             return matrix
-        from hopgate.graph.walk.scope_graph import scope_graph
-        from hopgate.graph.walk.scope_view import own_part, within
+        from hopgate.graph.walk.scope_matrices import read_scopes
+        from hopgate.graph.walk.scope_view import within
         from hopgate.store.graph import edge_rows
 
         inside = filters.whole_scope
         whole, part = self._parts.get(inside, (None, None))
         if part is None or whole is not matrix:
-            ids = _ids(connection, inside)
             if derived:
-                own = scope_graph(connection, ids, as_of=filters.as_of, known_at=filters.known_at)
-                part = own_part(matrix, ids, own)
+                part = read_scopes(connection, filters.scopes or (), matrix.config).matrix
             else:
+                ids = _ids(connection, inside)
                 part = within(matrix, ids, edge_rows.with_evidence(connection, ids))
             with self._keeping:
                 self._parts = _kept(self._parts, inside, matrix, part)

@@ -81,7 +81,7 @@ def drawn_clusters(served: Served) -> DrawnClustersAnswer:
 @router.get("/view", response_model=GraphViewAnswer)
 def view(
     served: Served,
-    concept: Annotated[int | None, Query(description="Around this concept.", ge=1, le=2**63 - 1)] = None,
+    concept: Annotated[int | None, Query(description="Around this concept.", ge=1 - 2**63, le=2**63 - 1)] = None,
     cluster: Annotated[int | None, Query(description="Of this cluster.", ge=0, le=2**31 - 1)] = None,
     depth: Annotated[int, Query(description="So many edges far.", ge=1, le=4)] = 1,
     as_of: AsOf = None,

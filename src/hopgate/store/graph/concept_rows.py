@@ -40,8 +40,11 @@ _CONCEPT = "SELECT id, canonical_name, aliases, kind, memory_count FROM concepts
 
 
 def get(connection: Connection[Any], concept_id: int) -> Concept:
-    """One concept by id; an unknown id is refused."""
-    row = connection.execute(_CONCEPT + " WHERE id = %s", (concept_id,)).fetchone()
+    """One concept by id; an unknown id is refused. A negative one is a scope's: the concept that has that name."""
+    row = connection.execute(
+        _CONCEPT + " WHERE id = %(id)s OR id = (SELECT concept_id FROM concept_names WHERE id = -%(id)s::bigint)",
+        {"id": concept_id},
+    ).fetchone()
     if row is None:
         raise HopgateError(f"there is no concept {concept_id}: hopgate concepts list shows them")
     return _concept(row)
@@ -108,23 +111,28 @@ def listed(
 
 
 def memories_about(
-    connection: Connection[Any],
-    concept_id: int,
-    *,
-    known_at: datetime | None = None,
-    scopes: Sequence[str] | None = None,
-    limit: int = 20,
+    connection: Connection[Any], concept_id: int, *, known_at: datetime | None = None, limit: int = 20
 ) -> list[str]:
-    """The memories, all or of some scopes, that talk about a concept, by external id; never a sensitive one.
+    """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
+    about = "SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s"
+    return _newest(connection, about, {"concept": concept_id}, known_at=known_at, limit=limit)
 
-    The newest come first.
-    """
-    within = "" if scopes is None else "AND scope = ANY(%(scopes)s) "
+
+def newest(
+    connection: Connection[Any], memory_ids: Sequence[int], *, known_at: datetime | None = None, limit: int = 20
+) -> list[str]:
+    """Of these memories the newest, by external id; never a sensitive one."""
+    these = "SELECT unnest(%(ids)s::bigint[])"
+    return _newest(connection, these, {"ids": list(memory_ids)}, known_at=known_at, limit=limit)
+
+
+def _newest(
+    connection: Connection[Any], ids: str, parameters: dict[str, Any], *, known_at: datetime | None, limit: int
+) -> list[str]:
     rows = connection.execute(
-        "SELECT coalesce(external_id, id::text) FROM memories WHERE "
-        "id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
-        f"{within}AND {visible_memories(known_at, superseded=True)} ORDER BY created_at DESC, id LIMIT %(limit)s",
-        {**time_parameters(None, known_at), "concept": concept_id, "scopes": list(scopes or ()), "limit": limit},
+        f"SELECT coalesce(external_id, id::text) FROM memories WHERE id IN ({ids}) "
+        f"AND {visible_memories(known_at, superseded=True)} ORDER BY created_at DESC, id LIMIT %(limit)s",
+        {**time_parameters(None, known_at), **parameters, "limit": limit},
     )
     return [row[0] for row in rows]
 

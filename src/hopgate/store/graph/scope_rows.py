@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store import vectors
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-from hopgate.store.graph.fact_rows import CanonicalFact
 from hopgate.store.graph.visible import time_parameters, visible_memories
 
 if TYPE_CHECKING:
@@ -24,14 +23,34 @@ class OwnName(NamedTuple):
     kind: str | None
     uses: int
     first: int
+    id: int
 
 
 class OwnFact(NamedTuple):
-    """A fact of one of these memories, as it was worded, and whether its relation has one object at a time."""
+    """A fact of one of these memories, as it was worded and by its names' ids; of weight 0 or less if tentative."""
 
-    fact: CanonicalFact
+    memory_id: int
+    subject_id: int
     raw: str
+    object_id: int
+    weight: float
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_at: datetime
+    id: int
+
+
+class OwnRelation(NamedTuple):
+    """What the store knows of a wording: which relation it means, and whether that has one object at a time.
+
+    `declared` where somebody said so of this very wording, and not of one that means the same. `tentative` where one of
+    these memories has a tentative fact of it.
+    """
+
+    canonical: str
     single_valued: bool
+    declared: bool
+    tentative: bool
 
 
 def names(connection: Connection[Any], memory_ids: Sequence[int]) -> list[OwnName]:
@@ -39,23 +58,52 @@ def names(connection: Connection[Any], memory_ids: Sequence[int]) -> list[OwnNam
     rows = connection.execute(
         "SELECT n.concept_id, n.normal_name, (array_agg(x.spelling ORDER BY x.memory_id))[1], "
         "(array_agg(x.kind ORDER BY x.memory_id) FILTER (WHERE x.kind IS NOT NULL))[1], count(*)::integer, "
-        "min(x.memory_id) AS first FROM mentions x JOIN concept_names n ON n.id = x.name_id "
+        "min(x.memory_id) AS first, n.id FROM mentions x JOIN concept_names n ON n.id = x.name_id "
         'WHERE x.memory_id = ANY(%s) GROUP BY n.id ORDER BY first, n.normal_name COLLATE "C"',
         (list(memory_ids),),
     )
     return [OwnName(*row) for row in rows]
 
 
+_FACTS = (
+    "SELECT f.memory_id, f.subject_id, f.relation, f.object_id, f.weight, f.valid_from, f.valid_to, f.recorded_at, "
+    "f.id FROM facts f "
+)
+
+
 def facts(connection: Connection[Any], memory_ids: Sequence[int]) -> list[OwnFact]:
     """The facts that memories state, in the order in which they became known."""
     rows = connection.execute(
-        "SELECT s.concept_id, r.canonical, o.concept_id, f.weight, f.valid_from, f.valid_to, f.recorded_at, "
-        "f.memory_id, f.relation, r.single_valued FROM facts f JOIN concept_names s ON s.id = f.subject_id "
-        "JOIN concept_names o ON o.id = f.object_id JOIN relations r ON r.raw = f.relation "
-        "WHERE f.memory_id = ANY(%s) ORDER BY f.recorded_at, f.memory_id, f.id",
+        _FACTS + "WHERE f.memory_id = ANY(%s) AND f.weight > 0 ORDER BY f.recorded_at, f.memory_id, f.id",
         (list(memory_ids),),
     )
-    return [OwnFact(CanonicalFact(*row[:8]), row[8], row[9]) for row in rows]
+    return list(map(OwnFact._make, rows.fetchall()))
+
+
+def tentative_facts(
+    connection: Connection[Any], memory_ids: Sequence[int], wanted: Iterable[tuple[int, str]]
+) -> list[OwnFact]:
+    """The tentative facts that memories have of these subjects (a name) and wordings; of most nothing can follow."""
+    pairs = list(wanted)
+    if not pairs:
+        return []
+    rows = connection.execute(
+        _FACTS + "JOIN unnest(%s::bigint[], %s::text[]) AS p (subject, raw) "
+        "ON p.subject = f.subject_id AND p.raw = f.relation WHERE f.weight <= 0 AND f.memory_id = ANY(%s)",
+        ([subject for subject, _ in pairs], [raw for _, raw in pairs], list(memory_ids)),
+    )
+    return list(map(OwnFact._make, rows.fetchall()))
+
+
+def relations(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[str, OwnRelation]:
+    """The wordings that memories' facts have, tentative ones too, in the order of their letters."""
+    rows = connection.execute(
+        "SELECT r.raw, r.canonical, r.single_valued, r.declared, f.tentative FROM relations r JOIN "
+        "(SELECT relation, bool_or(weight <= 0) AS tentative FROM facts WHERE memory_id = ANY(%s) GROUP BY 1) AS f "
+        'ON f.relation = r.raw ORDER BY r.raw COLLATE "C"',
+        (list(memory_ids),),
+    )
+    return {row[0]: OwnRelation(*row[1:]) for row in rows}
 
 
 def edge_ids(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[tuple[int, str, int], int]:
@@ -70,32 +118,17 @@ def edge_ids(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[tup
     return {(row[0], row[1], row[2]): row[3] for row in rows}
 
 
-def memory_counts(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, int]:
-    """How many of these memories talk about each concept."""
+def mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Which of these memories mentions which name, in the order of memories."""
+    return connection.execute(
+        "SELECT memory_id, name_id FROM mentions WHERE memory_id = ANY(%s) ORDER BY 1, 2", (list(memory_ids),)
+    ).fetchall()
+
+
+def made(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, datetime]:
+    """When each of these memories was made, where that is known."""
     rows = connection.execute(
-        "SELECT concept_id, count(*)::integer FROM memory_concepts WHERE memory_id = ANY(%s) GROUP BY 1",
-        (list(memory_ids),),
-    )
-    return dict(rows.fetchall())
-
-
-def company(connection: Connection[Any], concept_id: int, memory_ids: Sequence[int]) -> dict[int, int]:
-    """The concepts that those of these memories talk about that talk about one, with how many do."""
-    rows = connection.execute(
-        "SELECT x.concept_id, count(*)::integer FROM memory_concepts mine JOIN memory_concepts x "
-        "ON x.memory_id = mine.memory_id AND x.concept_id <> mine.concept_id "
-        "WHERE mine.concept_id = %s AND mine.memory_id = ANY(%s) GROUP BY 1",
-        (concept_id, list(memory_ids)),
-    )
-    return dict(rows.fetchall())
-
-
-def last_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, datetime]:
-    """When the last of these memories that talks about a concept was made."""
-    rows = connection.execute(
-        "SELECT x.concept_id, max(m.created_at) FROM memory_concepts x JOIN memories m ON m.id = x.memory_id "
-        "WHERE m.id = ANY(%s) AND m.created_at IS NOT NULL GROUP BY 1",
-        (list(memory_ids),),
+        "SELECT id, created_at FROM memories WHERE id = ANY(%s) AND created_at IS NOT NULL", (list(memory_ids),)
     )
     return dict(rows.fetchall())
 
@@ -154,7 +187,7 @@ def known_names(connection: Connection[Any], normals: Sequence[str], scope: str 
     rows = connection.execute(
         "SELECT n.concept_id, n.normal_name, (array_agg(x.spelling ORDER BY x.memory_id))[1], "
         "(array_agg(x.kind ORDER BY x.memory_id) FILTER (WHERE x.kind IS NOT NULL))[1], count(*)::integer, "
-        "min(x.memory_id) FROM concept_names n JOIN mentions x ON x.name_id = n.id "
+        "min(x.memory_id), n.id FROM concept_names n JOIN mentions x ON x.name_id = n.id "
         "JOIN memories m ON m.id = x.memory_id AND m.scope IS NOT DISTINCT FROM %s "
         "WHERE n.normal_name = ANY(%s) GROUP BY n.id ORDER BY n.normal_name",
         (scope, list(normals)),

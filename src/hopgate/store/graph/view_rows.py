@@ -86,19 +86,14 @@ def edges(
 
 
 def together(
-    connection: Connection[Any],
-    concept_ids: Sequence[int],
-    *,
-    limit: int | None = None,
-    memory_ids: Sequence[int] | None = None,
+    connection: Connection[Any], concept_ids: Sequence[int], *, limit: int | None = None
 ) -> list[tuple[int, int, float]]:
-    """Pairs of these concepts that the same memories, all or these, talk about, with how many, the most first."""
-    among = "" if memory_ids is None else "AND a.memory_id = ANY(%(memories)s) "
+    """Pairs of these concepts that the same memories talk about, with how many, the most first."""
     return connection.execute(
         "SELECT a.concept_id, b.concept_id, count(*)::float8 FROM memory_concepts a JOIN memory_concepts b "
         "ON b.memory_id = a.memory_id AND b.concept_id > a.concept_id WHERE a.concept_id = ANY(%(ids)s) "
-        f"AND b.concept_id = ANY(%(ids)s) {among}GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %(limit)s",
-        {"ids": list(concept_ids), "limit": limit, "memories": list(memory_ids or ())},
+        "AND b.concept_id = ANY(%(ids)s) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %(limit)s",
+        {"ids": list(concept_ids), "limit": limit},
     ).fetchall()
 
 

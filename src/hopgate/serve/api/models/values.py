@@ -46,7 +46,8 @@ Key = Annotated[Text, Field(min_length=1, max_length=MAX_KEY_BYTES)]
 
 MemoryId = Annotated[Key, Path(description="The memory's external id.")]
 # A bigint's own end.
-ConceptId = Annotated[int, Path(description="The concept's id.", ge=1, le=2**63 - 1)]
+# A scope's own concepts have negative ids.
+ConceptId = Annotated[int, Path(description="The concept's id.", ge=1 - 2**63, le=2**63 - 1)]
 Limit = Annotated[int, Query(description="At most so many.", ge=1, le=10_000)]
 Offset = Annotated[int, Query(description="Leave out so many of the first.", ge=0, le=1_000_000_000)]
 ScopeQuery = Annotated[list[Key] | None, Query(description="Only of this scope; again for more.", max_length=100)]
