@@ -193,3 +193,17 @@ def test_a_change_told_in_any_words_ends_what_was_known(before: str, after: str,
 def test_what_only_seems_to_be_a_change_ends_nothing(before: str, after: str, told: str) -> None:
     subject, relation, old = told.split("|")
     assert held((before, after), subject, relation) == [{old}, {old}]
+
+
+@pytest.mark.parametrize(
+    ("text", "beside"),
+    [
+        ("Mira Sand works at Korvex and lives in Linz. Aron Pohl is a friend of Mira Sand.", False),
+        ("Mira Sand wohnt in Linz.", False),
+        ("Mira Sand lives in Linz now, Graz was dull.", True),
+        ("Leila has swapped Tabriz for Izmir.", True),
+    ],
+)
+def test_a_state_that_is_read_tells_of_no_change(text: str, beside: bool) -> None:
+    [found] = Phrases().extract(with_context([Memory("m1", text, created_at=WRITTEN[0])]))
+    assert bool(found.tentative) is beside

@@ -15,7 +15,15 @@ from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_table import ROLES
-from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES, alternatives, has_change, is_doubtful, moves_something
+from hopgate.extract.rules.tentative import (
+    BESIDE,
+    MOST_NAMES,
+    alternatives,
+    changes_what_it_states,
+    has_change,
+    is_doubtful,
+    moves_something,
+)
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 
@@ -46,8 +54,10 @@ _SETTLED = re.compile(
 _DOCTORS = ("has doctor", "has dentist", "has therapist", "has physio", "has vet")
 
 
-def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
+def named_beside(sentences: list[Clause], who: Referents, stated: frozenset[str] = frozenset()) -> Iterator[Fact]:
     """Yield every pair of a short note that tells of a change.
+
+    Of sentences whose facts were read, "lives in" is no word of change: what they tell is `stated`.
 
     Examples
     --------
@@ -62,7 +72,9 @@ def named_beside(sentences: list[Clause], who: Referents) -> Iterator[Fact]:
     >>> sorted({fact.object for fact in made if fact.subject == "Leila" and fact.relation == "lives in"})
     ['Izmir', 'Tabriz']
     """
-    if not who.written or len(who.reading.tokens) > MOST_TOKENS or not any(map(has_change, sentences)):
+    if not who.written or len(who.reading.tokens) > MOST_TOKENS:
+        return
+    if not any((changes_what_it_states if one.text in stated else has_change)(one) for one in sentences):
         return
     told = [clause for clause in sentences if "⟨" in clause.text or _room_of(clause.text)]
     if any(is_doubtful(one) or moves_something(one.text) for one in told):

@@ -66,6 +66,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     sentences, changing = list(clauses(reading)), may_tell_change(reading)
     roles, timed = may_tell_role(reading), may_tell_time(reading)
     told: bool | None = None
+    stated: set[str] = set()
     priced = timed or "$" in reading.marks
     for clause in sentences:
         made = list(_of_clause(clause, who))
@@ -74,6 +75,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
         yield from made
         if changing:
             if made:
+                stated.add(clause.text)
                 yield from other_forms(made, clause, who)
             else:
                 told = changes_somewhere(sentences, reading) if told is None else told
@@ -86,7 +88,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
             yield from changed_values(clause, who)
         who.leave(clause)
     if changing:
-        yield from named_beside(sentences, who)
+        yield from named_beside(sentences, who, frozenset(stated))
     yield from uncovered(reading)
 
 

@@ -73,9 +73,10 @@ def alternatives(name: str) -> str:
 
 _TABLE: dict[str, str] = table("changes")
 _ARTICLES = rf"(?:(?:{alternatives('articles')}) ){{0,3}}"
-_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR, _NEW = (
-    words(_TABLE[name]) for name in ("change", "no_change", "no_change_near", "new")
+_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR, _NEW, _STATE = (
+    words(_TABLE[name]) for name in ("change", "no_change", "no_change_near", "new", "state")
 )
+_CHANGE_ALONE = _CHANGE - _STATE
 _NEW_WHAT = re.compile(
     rf"\b(?:{alternatives('new')}) (?:[^\W\d_]+ )?(?:{alternatives('new_what')}|"
     rf"{'|'.join(sorted(ROLE_WORDS, key=len, reverse=True))})\b"
@@ -88,9 +89,10 @@ _OF_HANDS, _OF_WORK, _OF_HOME, _OF_BOSS = (
     re.compile(rf"\b(?:{alternatives(name)})\b") for name in ("hands", "work", "home", "boss")
 )
 _CHANGING = re.compile(
-    r"\b(?:these days|any ?more|no longer|from now on|as of|of today|over to|lives? (?:on|at|in|with)|"
-    r"sits? (?:on|at|in)|found (?:a|its|his|her|their) (?:new )?(?:home|place|spot))\b|->|→"
+    r"\b(?:these days|any ?more|no longer|from now on|as of|of today|over to|"
+    r"found (?:a|its|his|her|their) (?:new )?(?:home|place|spot))\b|->|→"
 )
+_IS_SOMEWHERE = re.compile(r"\b(?:lives? (?:on|at|in|with)|sits? (?:on|at|in))\b")
 # Without one of these words there is nothing to look for.
 _HINTS = _CHANGE | _NEW | words("days any anymore longer from as over of live lives sit sits found -> →")
 # "Thea moved the offsite from Lindgren to Villa Rosa": not she herself.
@@ -250,11 +252,21 @@ def has_change(clause: Clause) -> bool:
     return _has_change(clause.text)
 
 
+def changes_what_it_states(clause: Clause) -> bool:
+    """Whether a sentence of which facts were read has a word of change that a plain state does not have."""
+    return _has_more_than_state(clause.text)
+
+
 @lru_cache(maxsize=1024)  # asked of a sentence by several that look for different things
 def _has_change(text: str) -> bool:
+    return _has_more_than_state(text) or not _STATE.isdisjoint(text.split()) or bool(_IS_SOMEWHERE.search(text))
+
+
+@lru_cache(maxsize=1024)
+def _has_more_than_state(text: str) -> bool:
     said = text.split()
     return (
-        not _CHANGE.isdisjoint(said)
+        not _CHANGE_ALONE.isdisjoint(said)
         or bool(_CHANGING.search(text))
         or (not _NEW.isdisjoint(said) and bool(_NEW_WHAT.search(text)))
     )
