@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 
 from hopgate.extract.extraction import Fact
+from hopgate.extract.rules.change_words import DENIED, is_doubtful
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import subjects_of
-from hopgate.extract.rules.tentative import ALONE, DENIED, is_doubtful
+from hopgate.extract.rules.tentative import ALONE
 from hopgate.extract.rules.timetable import DAYS, HINT, TAKES_PLACE, WHEN
 from hopgate.extract.rules.words import words
 

@@ -10,20 +10,19 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from hopgate.extract.extraction import Fact
-from hopgate.extract.rules.clauses import TEAMS, Clause
-from hopgate.extract.rules.language_tables import table
-from hopgate.extract.rules.places import is_room
-from hopgate.extract.rules.referents import Referents
-from hopgate.extract.rules.role_table import ROLES
-from hopgate.extract.rules.tentative import (
-    BESIDE,
-    MOST_NAMES,
+from hopgate.extract.rules.change_words import (
     alternatives,
     changes_what_it_states,
     has_change,
     is_doubtful,
     moves_something,
 )
+from hopgate.extract.rules.clauses import TEAMS, Clause
+from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.referents import Referents
+from hopgate.extract.rules.role_table import ROLES
+from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 

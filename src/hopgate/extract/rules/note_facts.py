@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import product
 
 from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.rules.change_words import may_tell_change
 from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import validity
@@ -21,7 +22,7 @@ from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_facts import may_tell_role, role_facts
-from hopgate.extract.rules.tentative import ALONE, changes_somewhere, may_tell_change, other_forms, tentative_facts
+from hopgate.extract.rules.tentative import ALONE, changes_somewhere, other_forms, tentative_facts
 from hopgate.extract.rules.timetable import TAKES_PLACE, may_tell_time, timetable
 from hopgate.extract.rules.uncovered_prose import uncovered
 

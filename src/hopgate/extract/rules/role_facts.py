@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.capitals import is_given
+from hopgate.extract.rules.change_words import has_change, is_doubtful
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.reading import Reading
@@ -29,7 +30,7 @@ from hopgate.extract.rules.role_patterns import (
     VERBS,
 )
 from hopgate.extract.rules.role_table import ALSO, ROLE_WORDS, Role, RoleAt, roles_in
-from hopgate.extract.rules.tentative import ALONE, has_change, is_doubtful, is_left, is_towards
+from hopgate.extract.rules.tentative import ALONE, is_left, is_towards
 from hopgate.extract.rules.words import words
 
 STATED = 0.9

@@ -11,16 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, lru_cache
 
 from hopgate.extract.extraction import Fact
+from hopgate.extract.rules.change_words import DENIED, alternatives, has_change, is_doubtful, moves_something
 from hopgate.extract.rules.clauses import STATES, TEAMS, Clause
 from hopgate.extract.rules.fact_dates import validity
-from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
-from hopgate.extract.rules.role_table import ROLE_WORDS
 from hopgate.extract.rules.subjects import KINSHIP, LINKING, named_parts, subjects_of
 from hopgate.extract.rules.towns import is_firm, is_town
 from hopgate.extract.rules.words import words
@@ -43,8 +41,6 @@ _ROOM = re.compile(
 )
 # Each part of a sentence says what it says.
 _PART = re.compile(r" (?:[,;()–-]|because|weil|omdat|porque|parce que|perché|so|while|after|but|aber|maar|mais|pero) ")
-DENIED = words(table("changes")["denied"])
-"""Words of doubt that are said of their own part of a sentence alone."""
 _A_HOME = re.compile(
     r"\b(?:flat|apartment|house|home|place|keys|boxes|address|rent|neighbou?rs|neighbou?rhood|village|town|wohnung|haus|"
     r"appartement|piso|casa|huis)\b"
@@ -65,22 +61,7 @@ _SOMEBODY = re.compile(r"⟩ 's |\b(?:who|whose)\b")
 _I_MOVED = re.compile(r"(?:just |finally |officially |have |has |we |i )*(?:moved|relocated|settled|emigrated)\b")
 
 
-def alternatives(name: str) -> str:
-    """A class of words as alternatives, the longest first."""
-    forms = sorted(_TABLE[name].split(), key=len, reverse=True)
-    return "|".join(re.escape(form.replace("_", " ")) for form in forms)
-
-
-_TABLE: dict[str, str] = table("changes")
 _ARTICLES = rf"(?:(?:{alternatives('articles')}) ){{0,3}}"
-_CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR, _NEW, _STATE = (
-    words(_TABLE[name]) for name in ("change", "no_change", "no_change_near", "new", "state")
-)
-_CHANGE_ALONE = _CHANGE - _STATE
-_NEW_WHAT = re.compile(
-    rf"\b(?:{alternatives('new')}) (?:[^\W\d_]+ )?(?:{alternatives('new_what')}|"
-    rf"{'|'.join(sorted(ROLE_WORDS, key=len, reverse=True))})\b"
-)
 _TOWARDS, _AWAY = (re.compile(rf"(?:^|\s)(?:{alternatives(name)}) {_ARTICLES}$") for name in ("towards", "away"))
 _HOLDS = re.compile(
     rf"^ (?:(?:is|has|'s|now|finally|then|just|already|officially|and) ){{0,3}}(?:{alternatives('holding')})\b"
@@ -88,25 +69,7 @@ _HOLDS = re.compile(
 _OF_HANDS, _OF_WORK, _OF_HOME, _OF_BOSS = (
     re.compile(rf"\b(?:{alternatives(name)})\b") for name in ("hands", "work", "home", "boss")
 )
-_CHANGING = re.compile(
-    r"\b(?:these days|any ?more|no longer|from now on|as of|of today|over to|"
-    r"found (?:a|its|his|her|their) (?:new )?(?:home|place|spot))\b|->|→"
-)
-_IS_SOMEWHERE = re.compile(r"\b(?:lives? (?:on|at|in|with)|sits? (?:on|at|in))\b")
-# Without one of these words there is nothing to look for.
-_HINTS = _CHANGE | _NEW | words("days any anymore longer from as over of live lives sit sits found -> →")
-# "Thea moved the offsite from Lindgren to Villa Rosa": not she herself.
-_MOVES_SOMETHING = re.compile(
-    r"(?:⟩|\bs?he|\bi|\bwe)(?: has| have| 've)? (?:moved|shifted|switched|transferred|took|sent|brought) "
-    r"(?:the|an?|all|some|her|his|their|its) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
-)
 _CLOSED = re.compile(r"$| (?:now|[,;])")  # "goes to St. Brendan's now"
-_STILL_SAID = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|non più)\b")
-
-
-def may_tell_change(reading: Reading) -> bool:
-    """Whether a memory has a word of change at all: most have none."""
-    return not _HINTS.isdisjoint(reading.lower)
 
 
 def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> Iterator[Fact]:
@@ -245,68 +208,6 @@ def is_left(text: str, name: re.Match[str]) -> bool:
 def is_towards(text: str, name: re.Match[str]) -> bool:
     """Whether a name is where something went to."""
     return bool(_TOWARDS.search(text[: name.start()]))
-
-
-def has_change(clause: Clause) -> bool:
-    """Whether a sentence has a word of change."""
-    return _has_change(clause.text)
-
-
-def changes_what_it_states(clause: Clause) -> bool:
-    """Whether a sentence of which facts were read has a word of change that a plain state does not have."""
-    return _has_more_than_state(clause.text)
-
-
-@lru_cache(maxsize=1024)  # asked of a sentence by several that look for different things
-def _has_change(text: str) -> bool:
-    return _has_more_than_state(text) or not _STATE.isdisjoint(text.split()) or bool(_IS_SOMEWHERE.search(text))
-
-
-@lru_cache(maxsize=1024)
-def _has_more_than_state(text: str) -> bool:
-    said = text.split()
-    return (
-        not _CHANGE_ALONE.isdisjoint(said)
-        or bool(_CHANGING.search(text))
-        or (not _NEW.isdisjoint(said) and bool(_NEW_WHAT.search(text)))
-    )
-
-
-@lru_cache(maxsize=4096)
-def moves_something(text: str) -> bool:
-    """Whether somebody moves something else in a sentence, and not themselves."""
-    return bool(_MOVES_SOMETHING.search(text))
-
-
-@cache
-def _doubtful_words(code: str) -> frozenset[str]:
-    """The words of a language beside which nothing is noted."""
-    return _NO_CHANGE | LANGUAGES[code].hypothetical | LANGUAGES[code].negated
-
-
-# "moved to room 305 for the open day": it will be back.
-_FOR_A_WHILE = re.compile(
-    r" for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
-    r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit)\b"
-)
-
-
-def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
-    """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
-    return clause.question or clause.is_taken_back() or _is_doubtful(clause.text, clause.reading.code, but)
-
-
-@lru_cache(maxsize=4096)  # asked as `has_change` is
-def _is_doubtful(text: str, code: str, but: frozenset[str]) -> bool:
-    said = set(text.split())
-    doubt = (said & _doubtful_words(code)) - but
-    if doubt and _STILL_SAID.search(text):
-        doubt -= {"no", "not", "nicht", "niet", "non", "any"}
-    if doubt or _FOR_A_WHILE.search(text):
-        return True
-    if said.isdisjoint(_NO_CHANGE_NEAR):
-        return False
-    return any("⟨" in part and not _NO_CHANGE_NEAR.isdisjoint(part.split()) for part in text.split(" , "))
 
 
 def _meant(text: str, who: Referents) -> tuple[str, ...]:

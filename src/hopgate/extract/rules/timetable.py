@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from hopgate.extract.extraction import Fact
+from hopgate.extract.rules.change_words import has_change
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
-from hopgate.extract.rules.tentative import ALONE, has_change
+from hopgate.extract.rules.tentative import ALONE
 from hopgate.extract.rules.words import words
 
 TAKES_PLACE = "takes place"
