@@ -56,6 +56,10 @@ def copy(connection: Connection[Any], limit: int | None) -> int:
 
 
 def hold(connection: Connection[Any]) -> None:
-    """Begin a transaction's work on the copy: alone, and as of one moment, which comes after the lock."""
+    """Begin a transaction's work on the copy: alone, and as of one moment, which comes after the locks.
+
+    The memories keep their columns until it ends.
+    """
     connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    connection.execute(f"LOCK TABLE {OWN} IN ACCESS SHARE MODE")
     connection.execute(f"LOCK TABLE {NEXT} IN SHARE ROW EXCLUSIVE MODE")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +33,7 @@ class RunState(NamedTuple):
 class TableColumn(NamedTuple):
     """A column of the table: what must be alike in its copy."""
 
+    number: int
     name: str
     type: str
     generated: str
@@ -66,10 +68,15 @@ def run_state(connection: Connection[Any]) -> RunState | None:
     return RunState(*found) if found else None
 
 
+def made_of(connection: Connection[Any]) -> str:
+    """The memories' columns in one line, by which a copy knows later whether they are still the same."""
+    return json.dumps(columns(connection, OWN))
+
+
 def columns(connection: Connection[Any], table: str) -> list[TableColumn]:
-    """The columns, by name, with what a generated one is made of."""
+    """The columns, by name, with what a generated one is made of; one that was made anew has another number."""
     rows = connection.execute(
-        "SELECT a.attname, format_type(a.atttypid, a.atttypmod), "
+        "SELECT a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), "
         "CASE WHEN a.attgenerated <> '' THEN pg_get_expr(d.adbin, d.adrelid) ELSE '' END FROM pg_attribute a "
         "LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum WHERE a.attrelid = to_regclass(%s) "
         "AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attname",

@@ -73,15 +73,20 @@ def make(connection: Connection[Any], parts: int) -> None:
     else:
         connection.execute(f"ALTER TABLE {NEXT} ADD CONSTRAINT memories_next_pkey PRIMARY KEY (id)")
     connection.execute(f"CREATE TABLE {CHANGED} (id bigint NOT NULL)")
-    connection.execute(f"CREATE TABLE {RUN} (parts integer NOT NULL, copied_to bigint NOT NULL)")
-    connection.execute(f"INSERT INTO {RUN} VALUES (%s, %s)", (parts, -(1 << 63)))
+    connection.execute(f"CREATE TABLE {RUN} (parts integer NOT NULL, copied_to bigint NOT NULL, made_of text NOT NULL)")
+    connection.execute(f"INSERT INTO {RUN} VALUES (%s, %s, %s)", (parts, -(1 << 63), layout.made_of(connection)))
     # Waits for whoever writes memories now, so that what is not in the list is there to be read.
     connection.execute(_NOTE)
 
 
 def current(connection: Connection[Any]) -> bool:
-    """Whether the copy still has the table's columns: vectors may have got theirs, or others', meanwhile."""
-    return layout.columns(connection, NEXT) == layout.columns(connection, OWN)
+    """Whether the memories have the columns that the copy was made of.
+
+    Vectors may have got theirs, or others', meanwhile, and no row that lost an old one with its column is on the list.
+    """
+    # A run of an earlier edition did not note it.
+    row = connection.execute(f"SELECT to_jsonb(r) ->> 'made_of' FROM {RUN} AS r").fetchone()
+    return row is not None and row[0] == layout.made_of(connection)
 
 
 def missing_indexes(connection: Connection[Any], parts: int) -> list[str]:

@@ -104,34 +104,33 @@ def merge_at_once(connection: Connection[Any]) -> None:
 
 
 def _fill(connection: Connection[Any], parts: int, progress: Progress | None) -> int:
-    """Make the copy, or go on with it, until it has all rows and indexes."""
+    """Make the copy, or go on with it, until it has all rows and indexes, or the memories got other columns."""
     with _committed(connection):
         state = layout.run_state(connection)
         if state is not None and not next_table.current(connection):
-            # Vectors got columns, or others': what was copied lacks them.
             next_table.drop(connection)
             state = None
         if state is None:
             next_table.make(connection, parts)
     copied = 0
-    while True:
-        with _committed(connection):
-            copy_rows.hold(connection)
-            more = copy_rows.copy(connection, copy_rows.BATCH)
+    while more := _copy_some(connection):
         copied += more
-        if not more:
-            break
         if progress:
             progress(more)
     with _committed(connection):
-        missing = next_table.missing_indexes(connection, parts)
+        missing = next_table.missing_indexes(connection, parts) if next_table.current(connection) else []
     for statement in missing:
         with _committed(connection):
             _index(connection, statement)
     # What came while the indexes were built, so that little is left for the swap.
+    return copied + _copy_some(connection)
+
+
+def _copy_some(connection: Connection[Any]) -> int:
+    """Copy the next rows; none where all are copied, or the copy is of no use any more."""
     with _committed(connection):
         copy_rows.hold(connection)
-        return copied + copy_rows.copy(connection, copy_rows.BATCH)
+        return copy_rows.copy(connection, copy_rows.BATCH) if next_table.current(connection) else 0
 
 
 def _index(connection: Connection[Any], statement: str) -> None:
