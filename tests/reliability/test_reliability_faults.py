@@ -55,6 +55,8 @@ def test_a_fault_at_a_boundary_tears_and_loses_nothing(name: str, databases: Dat
         ("build", "catch up", 1),
         ("rebuild", "reembed", 4),
         ("load", "add", 2),
+        ("language", "load", 1),
+        ("reembed", "partition", 2),
     ],
 )
 def test_a_pair_of_writers_gets_along(

@@ -29,8 +29,8 @@ def change(connection: Connection[Any], language: str) -> str:
     name = configuration(language)
     assert name is not None
     require(connection, [name])
-    # At once in the mode that counting anew needs: two who raised theirs later would wait for each other.
-    connection.execute("LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE")
+    # At once, and against those who have so far locked rows alone: whoever raised theirs later would wait for another.
+    connection.execute("LOCK TABLE memories IN EXCLUSIVE MODE")
     connection.execute(
         sql.SQL(
             "CREATE OR REPLACE FUNCTION hopgate_language() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN {}"
