@@ -134,7 +134,8 @@ def fuzzed(options: argparse.Namespace, server: EmbeddedServer, _: tuple[str, st
     dsns = [server.dsn.replace("dbname=postgres", f"dbname=fuzzed_{number}") for number in range(workers)]
     share = -(-options.inputs // workers)
     with concurrent.futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = list(pool.map(fuzz_all, itertools.repeat(share), range(workers), dsns))
+        seeds = range(options.seed, options.seed + workers)
+        found = list(pool.map(fuzz_all, itertools.repeat(share), seeds, dsns))
     for name in found[0]:
         each = [one[name] for one in found]
         inputs, refused = sum(one.inputs for one in each), sum(one.refused for one in each)
@@ -234,7 +235,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--inputs", type=int, default=1_000_000, help="fuzzed inputs")
     parser.add_argument("--worlds", type=int, default=2000, help="worlds of two scopes")
-    parser.add_argument("--seed", type=int, default=0, help="of the worlds")
+    parser.add_argument("--seed", type=int, default=0, help="of the worlds and of the fuzzed inputs")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable()
