@@ -17,7 +17,7 @@ from hopgate.extract.spec import TOGETHER, extractor_from
 from hopgate.http import RetryPolicy
 from hopgate.memory import Cleared, Memory
 
-QUICK = RetryPolicy(timeout=0.5, total=2.0, retries=1, backoff=0.01, longest_wait=1.0)
+QUICK = RetryPolicy(timeout=5, total=20, retries=1, backoff=0.01, longest_wait=1.0)
 TYPES = """
 [kinds.ship]
 description = "a vessel with a name"
