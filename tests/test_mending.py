@@ -96,7 +96,7 @@ def test_a_refused_merge_is_proposed_again_once_that_is_undone(notes):
 
 def test_curation_lets_a_memory_give_way_and_takes_it_back(notes):
     mend = notes.upkeep.mend
-    (one,) = mend.curation()
+    (one,) = mend.curation().proposals
     assert (one.memory, one.older, one.gives_way) == ("again", "tower", "again")
     entry = mend.supersede([one])
     assert entry.memory_ids == ("again",) and notes.get("again").superseded_by == "tower"
@@ -104,6 +104,14 @@ def test_curation_lets_a_memory_give_way_and_takes_it_back(notes):
         mend.supersede([one])
     mend.undo(entry.id)
     assert notes.get("again").superseded_by is None
+
+
+def test_curation_says_whether_it_looked_through_all(notes):
+    mend = notes.upkeep.mend
+    assert mend.curation().complete
+    assert not mend.curation(limit=1).complete
+    stopped = mend.curation(seconds=0)
+    assert not stopped.complete and stopped.proposals == ()
 
 
 def test_a_removal_is_previewed_exactly_and_changes_nothing(notes):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -14,7 +15,7 @@ from hopgate.store.graph import concept_rows, merge_rows, name_rows
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.graph.build.curate import Proposal
+    from hopgate.graph.build.curate import Curation, Proposal
     from hopgate.graph.build.manual import Change
     from hopgate.graph.build.merge_proposals import MergeProposal
     from hopgate.graph.build.removal_preview import RemovalPreview
@@ -93,13 +94,18 @@ class Mending:
 
         return self._store.run(work)
 
-    def curation(self, *, limit: int = 50) -> list[Proposal]:
-        """Give the first proposals by which a memory would give way to another, in the order they became known."""
+    def curation(self, *, limit: int = 50, seconds: float = math.inf) -> Curation:
+        """Give the first proposals by which a memory would give way to another, in the order they became known.
+
+        Parameters
+        ----------
+        seconds : float
+            Look no further after so many: each memory of a large store is compared with older ones.
+        """
         from hopgate.graph.build import curate
 
         with self._store.transaction() as connection:
-            found = (one for one in curate.proposals(connection) if one.gives_way)
-            return list(islice(found, limit))
+            return curate.first_proposals(connection, limit=limit, until=time.monotonic() + seconds)
 
     def supersede(self, chosen: Sequence[Proposal]) -> MendEntry:
         """Carry curation proposals out: each memory that gives way gets a tombstone, and nothing is deleted."""

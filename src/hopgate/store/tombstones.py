@@ -22,7 +22,7 @@ _CONTRADICTED = (
     "JOIN concept_names t ON t.id = f.object_id WHERE f.memory_id = o.id AND f.weight > 0 "
     "AND NOT (r.single_valued AND EXISTS ("
     "SELECT 1 FROM facts g JOIN relations q ON q.raw = g.relation JOIN concept_names u ON u.id = g.subject_id "
-    "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = %(id)s AND u.concept_id = s.concept_id "
+    "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = me.id AND u.concept_id = s.concept_id "
     "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "
     "AND coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at) AND (g.weight > 0 "
     "OR NOT EXISTS (SELECT 1 FROM concept_edges e WHERE e.src_id = s.concept_id AND e.relation = r.canonical "
@@ -40,32 +40,39 @@ def current(connection: Connection[Any], *, since: datetime | None) -> list[int]
     return [row[0] for row in rows]
 
 
-def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[int, bool]]:
+def neighbours(
+    connection: Connection[Any], memory_ids: Sequence[int], *, limit: int
+) -> dict[int, list[tuple[int, bool]]]:
     """Older memories of the same scope that share concepts or are near by vector, each with whether it is contradicted.
 
-    The most alike first: by shared concepts, then by vector.
+    The most alike first: by shared concepts, then by vector. Many are asked for at once: to plan this statement takes
+    longer than to run it for one.
     """
+    older = (
+        "m.scope IS NOT DISTINCT FROM me.scope AND (m.created_at, m.id) < (me.created_at, me.id) "
+        "AND NOT m.is_sensitive AND m.superseded_at IS NULL"
+    )
     near = ""
-    if vectors.space(connection) is not None:
+    if vectors.has_space(connection):
         near = (
-            " UNION ALL (SELECT m.id, 0.5 FROM memories m, me "
-            "WHERE m.embedding IS NOT NULL AND me.embedding IS NOT NULL "
-            "ORDER BY m.embedding <=> me.embedding LIMIT %(limit)s)"
+            " UNION ALL (SELECT m.id, 0.5 FROM memories m WHERE m.embedding IS NOT NULL AND me.embedding IS NOT NULL "
+            f"AND {older} ORDER BY m.embedding <=> me.embedding, m.id LIMIT %(limit)s)"
         )
     rows = connection.execute(
-        "WITH me AS (SELECT * FROM memories WHERE id = %(id)s), alike AS ("
-        "(SELECT x.memory_id AS id, sum(1.0 / c.memory_count) AS score FROM memory_concepts mine "
+        f"SELECT me.id, o.id, {_CONTRADICTED} FROM memories me CROSS JOIN LATERAL ("
+        "SELECT a.id, sum(a.score) AS score FROM ("
+        "(SELECT m.id, sum(1.0 / c.memory_count) AS score FROM memory_concepts mine "
         "JOIN concepts c ON c.id = mine.concept_id JOIN memory_concepts x ON x.concept_id = mine.concept_id "
-        "WHERE mine.memory_id = %(id)s AND c.memory_count < 1000 GROUP BY x.memory_id "
-        f"ORDER BY 2 DESC, 1 LIMIT 4 * %(limit)s){near}), "
-        "best AS (SELECT a.id, sum(a.score) AS score FROM alike a JOIN memories m ON m.id = a.id, me "
-        "WHERE a.id <> me.id AND (m.created_at, m.id) < (me.created_at, me.id) "
-        "AND m.scope IS NOT DISTINCT FROM me.scope AND NOT m.is_sensitive AND m.superseded_at IS NULL "
-        "GROUP BY a.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) "
-        f"SELECT o.id, {_CONTRADICTED} FROM best o ORDER BY o.score DESC, o.id",
-        {"id": memory_id, "limit": limit},
-    ).fetchall()
-    return [(row[0], bool(row[1])) for row in rows]
+        f"JOIN memories m ON m.id = x.memory_id WHERE mine.memory_id = me.id AND c.memory_count < 1000 AND {older} "
+        f"GROUP BY m.id ORDER BY 2 DESC, 1 LIMIT %(limit)s){near}) a "
+        "GROUP BY a.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) o "
+        "WHERE me.id = ANY(%(ids)s) ORDER BY me.id, o.score DESC, o.id",
+        {"ids": list(memory_ids), "limit": limit},
+    )
+    found: dict[int, list[tuple[int, bool]]] = {key: [] for key in memory_ids}
+    for key, other, contradicted in rows:
+        found[key].append((other, bool(contradicted)))
+    return found
 
 
 def supersede(connection: Connection[Any], rows: Sequence[tuple[str, str, str]]) -> int:

@@ -102,3 +102,22 @@ def test_words_in_another_order_say_something_else():
     old = Neighbour("a", Cleared("Ada pays Bea"))
     assert propose("b", Cleared("Bea pays Ada"), [old]).action is Action.ADD
     assert propose("b", Cleared("The NAS has 8 disks"), [Neighbour("a", Cleared("The NAS has 4 disks"))]).older is None
+
+
+def test_what_others_say_does_not_hide_what_a_scope_said_before(kb):
+    kb.add(
+        *(Memory(f"theirs{n}", TEXTS["cat"], scope="b", created_at=DAY) for n in range(20)),
+        *(Memory(f"newer{n}", TEXTS["cat"], scope="a", created_at=DAY + timedelta(2)) for n in range(20)),
+        Memory("mine", TEXTS["cat"], scope="a", created_at=DAY),
+        Memory("later", TEXTS["cat"], scope="a", created_at=DAY + timedelta(1)),
+    )
+    kb.embed()
+    (one,) = (one for one in kb.graph.curate() if one.memory == "later")
+    assert (one.action, one.older) == (Action.NOOP, "mine")
+
+
+def test_more_memories_than_are_compared_together(kb):
+    kb.add(*(Memory(f"m{n}", f"Bought Lamp{n // 2} today.", created_at=DAY + timedelta(n)) for n in range(200)))
+    kb.build()
+    gone = [(one.memory, one.older) for one in kb.graph.curate() if one.gives_way]
+    assert gone == [(f"m{n + 1}", f"m{n}") for n in range(0, 200, 2)]

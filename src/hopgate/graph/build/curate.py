@@ -7,6 +7,7 @@ when, and by which other) and is left out of recall unless asked for.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 # word of ten: nothing below 1 keeps "the NAS has 4 disks" apart from "the NAS has 8 disks".
 CONTAINED = 1.0
 NEIGHBOURS = 10
+# So many memories' neighbours are asked for in one statement.
+TOGETHER = 64
 
 
 class Action(StrEnum):
@@ -62,6 +65,14 @@ class Proposal:
     def gives_way(self) -> str | None:
         """The memory that would be superseded."""
         return {Action.UPDATE: self.older, Action.DELETE: self.older, Action.NOOP: self.memory}.get(self.action)
+
+
+@dataclass(frozen=True, slots=True)
+class Curation:
+    """Proposals by which a memory would give way; `complete` when no memory is left that was not compared."""
+
+    proposals: tuple[Proposal, ...]
+    complete: bool
 
 
 Decide = Callable[[Cleared, Sequence[Neighbour]], "tuple[Action, str | None, str] | None"]
@@ -119,16 +130,15 @@ def proposals(
         any more, nothing is proposed.
     """
     gone: set[str] = set()
-    for key in tombstones.current(connection, since=utc(since)):
-        near = tombstones.neighbours(connection, key, limit=NEIGHBOURS)
-        known = memories.fetch_by_id(connection, [key, *(other for other, _ in near)])
+    for near, known in _with_neighbours(connection, tombstones.current(connection, since=utc(since))):
         texts = dict(cleared(known.items()))
+        key, *others = known
         if key not in texts or known[key].external_id in gone:
             continue
         external_id, text = known[key].external_id, texts[key]
         neighbours = [
-            Neighbour(known[other].external_id, texts[other], contradicted)
-            for other, contradicted in near
+            Neighbour(known[other].external_id, texts[other], near[other])
+            for other in others
             if other in texts and known[other].external_id not in gone
         ]
         try:
@@ -140,6 +150,34 @@ def proposals(
         if proposal.gives_way:
             gone.add(proposal.gives_way)
         yield proposal
+
+
+def first_proposals(connection: Connection[Any], *, limit: int, until: float) -> Curation:
+    """Give the first proposals by which a memory would give way; look no further at a time of the monotonic clock."""
+    found: list[Proposal] = []
+    for one in proposals(connection):
+        if one.gives_way:
+            found.append(one)
+        if len(found) >= limit or time.monotonic() > until:
+            return Curation(tuple(found), complete=False)
+    return Curation(tuple(found), complete=True)
+
+
+def _with_neighbours(
+    connection: Connection[Any], keys: Sequence[int]
+) -> Iterator[tuple[dict[int, bool], dict[int, Memory]]]:
+    """Each memory, and after it its neighbours, by id; and which neighbours are contradicted."""
+    for start in range(0, len(keys), TOGETHER):
+        some = keys[start : start + TOGETHER]
+        found = tombstones.neighbours(connection, some, limit=NEIGHBOURS)
+        known = memories.fetch_by_id(
+            connection, sorted({*some, *(other for near in found.values() for other, _ in near)})
+        )
+        for key in some:
+            # One that is deleted meanwhile is in neither.
+            if key in known:
+                near = {other: contradicted for other, contradicted in found[key] if other in known}
+                yield near, {key: known[key], **{other: known[other] for other in near}}
 
 
 def apply(connection: Connection[Any], chosen: Sequence[Proposal]) -> int:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix=f"{PREFIX}/mend", tags=["explorer"])
 # What a server that is bound to scopes refuses: it would show or move what others say.
+# Seconds after which a page shows what was found so far.
+LOOKS = 10.0
 MERGES, CURATION, THE_LOG = "merges are", "curation is", "the log is"
 EntryId = Annotated[int, Path(description="The entry's id.", ge=1, le=2**63 - 1)]
 
@@ -71,8 +73,8 @@ def refuse_merge(asked: KeepApartRequest, served: Served) -> MendEntryAnswer:
 def curation(served: Served, limit: Limit = 20) -> CurationsAnswer:
     """List memories that repeat, extend or contradict others, with both texts."""
     served.require_whole_store(CURATION)
-    found = served.kb.upkeep.mend.curation(limit=served.require_rows(limit))
-    return CurationsAnswer(proposals=[_proposal(one, served) for one in found])
+    found = served.kb.upkeep.mend.curation(limit=served.require_rows(limit), seconds=LOOKS)
+    return CurationsAnswer(proposals=[_proposal(one, served) for one in found.proposals], complete=found.complete)
 
 
 @router.post("/curation", response_model=MendEntryAnswer)

@@ -76,9 +76,10 @@ class CurationAnswer(BaseModel):
 
 
 class CurationsAnswer(BaseModel):
-    """Curation proposals."""
+    """The first curation proposals, and whether there are no more: `hopgate curate` looks through all memories."""
 
     proposals: list[CurationAnswer]
+    complete: bool
 
 
 class RemovalRequest(Strict):

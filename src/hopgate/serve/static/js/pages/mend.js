@@ -138,8 +138,10 @@ function curationItem(one) {
 
 function curation(place) {
   filled(place, async () => {
-    const { proposals } = await get("mend/curation", { limit: 20 });
-    return proposals.length ? h("ul", { class: "plain" }, proposals.map(curationItem)) : empty("No memory repeats, extends or contradicts another.");
+    const { proposals, complete } = await get("mend/curation", { limit: 20 });
+    const rest = complete ? null : h("p", { class: "muted" }, "Not all memories were compared: there may be more once these are decided, and ", h("code", {}, "hopgate curate"), " looks through all.");
+    if (proposals.length) return h("div", {}, h("ul", { class: "plain" }, proposals.map(curationItem)), rest);
+    return complete ? empty("No memory repeats, extends or contradicts another.") : rest;
   }, "Comparing memories with older ones …");
 }
 
