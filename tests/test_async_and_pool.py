@@ -7,6 +7,7 @@ import threading
 
 import psycopg
 import pytest
+from patience import PATIENCE
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
@@ -21,7 +22,7 @@ def test_recall_and_add_do_not_block_the_loop(kb: KnowledgeBase, monkeypatch: py
 
     def waiting(*arguments: object, **options: object) -> object:
         # Set by the loop: were it blocked by this, it never would be.
-        assert turned.wait(60)
+        assert turned.wait(PATIENCE)
         return recall(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kb, "recall", waiting)

@@ -35,7 +35,7 @@ def example() -> Iterator[str]:
 def test_a_notebook_runs(path: Path, example: str, tmp_path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     variables = {**os.environ, "HOPGATE_STORE": example, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
-    client = NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}})
+    client = NotebookClient(notebook, timeout=800, resources={"metadata": {"path": str(tmp_path)}})
     client.execute(env=variables)
 
 

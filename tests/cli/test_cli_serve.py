@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from cli_run import Runner
+from patience import PATIENCE
 
 from hopgate.cli.demo import QUESTIONS, questions, show
 from hopgate.demo import corpus
@@ -56,7 +57,7 @@ def test_it_prints_a_url_once_and_serves_until_it_is_told_to_end(dsn: str) -> No
             assert client.get(f"/?token={found[2]}").status_code == 303
             assert client.get("/api/v1/health").json()["status"] == "ok"
         process.terminate()
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
     assert found[2] not in out + err
 
 
@@ -68,7 +69,7 @@ def test_the_browser_is_opened_where_it_is_asked_for(run: Runner, monkeypatch: p
     monkeypatch.setattr(webbrowser, "open", lambda _: opened.set())
 
     def serving(*_: object) -> None:
-        assert opened.wait(60)
+        assert opened.wait(PATIENCE)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("hopgate.serve.launch.serve", serving)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
 from hopgate.embed.openai import OpenAIEmbedder
@@ -216,7 +217,7 @@ def test_an_endpoint_that_never_answers_times_out(endpoint: Endpoint) -> None:
     held = threading.Event()
 
     def hold(_: dict[str, Any]) -> Answer:
-        held.wait(20)
+        held.wait(PATIENCE)
         return None
 
     endpoint.script = [hold] * 2

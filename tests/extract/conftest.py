@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 GOOD_FACT = {"subject": "Ada", "relation": "owns", "object": "NAS", "valid_from": "2024-03"}
 GOOD = {"mentions": [{"name": "Ada", "kind": "person"}, {"name": "NAS", "kind": "device"}], "facts": [GOOD_FACT]}
@@ -151,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b'{"choices": [')
         self.wfile.flush()
-        self.server.release.wait(10)
+        self.server.release.wait(PATIENCE)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Keep the tests' output quiet."""

@@ -156,7 +156,7 @@ def afresh(read: Callable[[str], object], text: str) -> float:
     return seconds(read, text)
 
 
-@pytest.mark.timeout(0 if LONG else 120)
+@pytest.mark.timeout(0 if LONG else 900)
 @pytest.mark.parametrize("reader", READERS)
 def test_a_reader_is_linear(reader: str) -> None:
     read = READERS[reader]

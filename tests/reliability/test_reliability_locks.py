@@ -12,6 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from patience import PATIENCE
 from reliability.lock_order import LOCKS, taken
 from reliability.watch import AFTER_COMMIT, ROLLBACK, watched
 from word_endpoint import serving
@@ -91,7 +92,7 @@ def _swap(kb: KnowledgeBase, met: threading.Barrier, order: list[str]) -> int:
         for at, key in enumerate(order):
             connection.execute("UPDATE memories SET category = 'x' WHERE external_id = %s", (key,))
             if at == 0 and attempts == 1:
-                met.wait(30)
+                met.wait(PATIENCE)
 
     kb.store.run(work)
     return attempts
@@ -102,7 +103,7 @@ def test_two_that_deadlock_begin_again(kb: KnowledgeBase) -> None:
     met = threading.Barrier(2)
     with ThreadPoolExecutor(2) as pool:
         done = [pool.submit(_swap, kb, met, order) for order in (["a", "b"], ["b", "a"])]
-        assert sorted(one.result(60) for one in done) == [1, 2]
+        assert sorted(one.result(PATIENCE) for one in done) == [1, 2]
 
 
 @pytest.mark.parametrize("state", ["40P01", "40001"])
@@ -139,14 +140,14 @@ def test_vectors_are_written_in_the_order_in_which_they_are_forgotten(kb: Knowle
     both = threading.Barrier(2)
 
     def write() -> None:
-        both.wait(30)
+        both.wait(PATIENCE)
         for _ in range(15):
             with connect.explained(), kb.store.transaction() as connection:
                 connection.execute("SET LOCAL deadlock_timeout = '20ms'")
                 vectors.write(connection, ids[::-1], ["text"] * 40, rows)
 
     def forget() -> None:
-        both.wait(30)
+        both.wait(PATIENCE)
         for _ in range(15):
             with kb.store.transaction() as connection:
                 connection.execute("SET LOCAL deadlock_timeout = '20ms'")
@@ -154,4 +155,4 @@ def test_vectors_are_written_in_the_order_in_which_they_are_forgotten(kb: Knowle
 
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(write), pool.submit(forget)]:
-            done.result(60)
+            done.result(PATIENCE)

@@ -135,7 +135,7 @@ def picture(drawn: Neighbourhood) -> tuple[Any, ...]:
     )
 
 
-@pytest.mark.timeout(0 if WORLDS > 20 else 120)
+@pytest.mark.timeout(0 if WORLDS > 20 else 900)
 # A world takes a second: what fails is shown as it is, and not made small.
 @settings(
     max_examples=WORLDS,

@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 import pytest
 from oracle import broken, digest
+from patience import PATIENCE
 from shard_files import LONG, POISON, SECRET, notes, write_shards
 from word_endpoint import WordEndpoint, embed
 
@@ -43,7 +44,7 @@ from hopgate.store.server.pid_file import pid_of
 ray = pytest.importorskip("ray")
 
 # A loaded machine may take long over what takes seconds.
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1800)
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +147,7 @@ def test_a_driver_that_is_killed_is_taken_up_where_it_stopped(
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )
     _at_request(endpoint, 25, lambda: driver.send_signal(signal.SIGKILL))
-    assert driver.wait(300) == -signal.SIGKILL
+    assert driver.wait(PATIENCE) == -signal.SIGKILL
     with kb.store.transaction() as connection:
         # Whole batches, and no row of another.
         assert len(connection.execute("SELECT FROM memories").fetchall()) % 8 == 0

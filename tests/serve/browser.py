@@ -14,6 +14,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from patience import PATIENCE
+
 import hopgate
 from hopgate.demo import corpus
 from hopgate.memory import Memory
@@ -88,7 +90,7 @@ def served(store: Path, *options: str) -> Iterator[str]:
                 raise AssertionError(f"hopgate serve said no address: {said}")
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(PATIENCE)
 
 
 @contextlib.contextmanager

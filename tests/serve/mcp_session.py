@@ -14,6 +14,7 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitRequestParams, ElicitResult
+from patience import PATIENCE
 from serving import TOKEN
 
 from hopgate.kb import KnowledgeBase
@@ -49,14 +50,14 @@ def mcp_serving(kb: KnowledgeBase, **bounds: Any) -> Iterator[str]:
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(PATIENCE)
 
 
 @contextlib.asynccontextmanager
 async def by_http(url: str, token: str = TOKEN, **options: Any) -> AsyncIterator[Client]:
     """A session by HTTP with a token."""
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as http,
         Client(streamable_http_client(url, http_client=http), **options) as client,
     ):
         yield client

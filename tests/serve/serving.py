@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
+from patience import PATIENCE
 
 from hopgate.kb import KnowledgeBase
 from hopgate.serve import ServeSettings, create_app
@@ -50,10 +51,10 @@ def serving(kb: KnowledgeBase, **settings: Any) -> Iterator[Running]:
         try:
             let_in = {"Authorization": f"Bearer {TOKEN}"}
             with (
-                httpx.Client(base_url=url, headers=let_in, timeout=60) as client,
-                httpx.Client(base_url=url, timeout=60) as stranger,
+                httpx.Client(base_url=url, headers=let_in, timeout=PATIENCE) as client,
+                httpx.Client(base_url=url, timeout=PATIENCE) as stranger,
             ):
                 yield Running(url, client, stranger, app)
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(PATIENCE)

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.skipif(
 PAGES = ("recall", "graph", "time", "mend", "gate")
 QUESTION = "Which room do I have to visit to touch the machine behind Immich?"
 CANARY = "globladax"
-# A loaded machine of two cores is slow; nothing waits that long when all is well.
-PATIENCE = 60_000
+# In milliseconds, as the browser counts; nothing waits that long when all is well.
+PATIENCE = 300_000
 
 
 @pytest.fixture(scope="module")

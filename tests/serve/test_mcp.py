@@ -15,6 +15,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_session import User, by_http, command, mcp_serving, refused, told
+from patience import PATIENCE
 from serve_store import CANARY, SECRET
 from serving import serving
 
@@ -168,7 +169,7 @@ def test_the_command_serves_by_http_behind_the_token_that_it_prints(shared_kb: K
         asyncio.run(session())
     finally:
         running.terminate()
-        running.wait(30)
+        running.wait(PATIENCE)
 
 
 def test_hopgate_serve_serves_assistants_too_where_it_is_asked_to(shared_kb: KnowledgeBase) -> None:

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_session import by_http, command, mcp_serving, refused, told
+from patience import PATIENCE
 from serving import TOKEN
 
 from hopgate.kb import KnowledgeBase
@@ -59,7 +60,7 @@ def alive(url: str) -> None:
 )
 def test_who_is_not_let_in_gets_nothing(url: str, headers: dict[str, str], status: int) -> None:
     for method, body in (("POST", HELLO), ("POST", LIST), ("GET", None), ("DELETE", None)):
-        answer = httpx.request(method, url, json=body, headers={**ACCEPT, **headers}, timeout=20)
+        answer = httpx.request(method, url, json=body, headers={**ACCEPT, **headers}, timeout=PATIENCE)
         assert answer.status_code == status, (method, answer.text)
         assert "recall" not in answer.text and "Ada" not in answer.text
     alive(url)
@@ -97,7 +98,7 @@ def test_the_sdks_client_with_a_wrong_token_gets_no_session(url: str) -> None:
 )
 def test_malformed_messages_are_refused(url: str, body: bytes) -> None:
     headers = {**ACCEPT, **BEARER, "Content-Type": "application/json"}
-    answer = httpx.post(url, content=body, headers=headers, timeout=20)
+    answer = httpx.post(url, content=body, headers=headers, timeout=PATIENCE)
     assert 400 <= answer.status_code < 500 or "error" in answer.text
     assert answer.status_code != 500
     assert "Traceback" not in answer.text and "Ada" not in answer.text
@@ -115,8 +116,8 @@ def test_an_oversized_message_is_refused_declared_or_not(url: str) -> None:
             for start in range(0, len(body), 1 << 16):
                 yield body[start : start + (1 << 16)]
 
-        assert httpx.post(url, content=body, headers=headers, timeout=20).status_code == 413
-        answer = httpx.post(url, content=pieces(), headers=headers, timeout=20)
+        assert httpx.post(url, content=body, headers=headers, timeout=PATIENCE).status_code == 413
+        answer = httpx.post(url, content=pieces(), headers=headers, timeout=PATIENCE)
         assert answer.status_code in (400, 413)
     alive(url)
 
@@ -242,5 +243,5 @@ def test_standard_input_survives_what_is_no_message(shared_kb: KnowledgeBase) ->
     assert [tool["name"] for tool in answers[-1]["result"]["tools"]] == READING
     assert not any(answer.get("id") == 9 and "result" in answer for answer in answers)
     running.stdin.close()
-    assert running.wait(60) == 0
+    assert running.wait(PATIENCE) == 0
     running.stdout.close()

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from serving import serving
 
 from hopgate.kb import KnowledgeBase
@@ -39,7 +40,7 @@ def test_what_takes_too_long_is_answered_and_counts_until_it_has_ended(
     go = threading.Event()
 
     def slow(*_: object, **__: object) -> list[Any]:
-        assert go.wait(60)
+        assert go.wait(PATIENCE)
         return []
 
     monkeypatch.setattr(shared_kb, "recall", slow)

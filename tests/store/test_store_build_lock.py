@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 from graph_content import Scripted, content
+from patience import PATIENCE
 
 import hopgate
 from hopgate.extract.extraction import Fact, Mention, found
@@ -60,12 +61,12 @@ def test_three_builds_at_once_make_what_one_makes(dsn: str, other: str, built: b
 
             def extract(self, sources):
                 if built and any(source.memory_id == "m1" for source in sources):
-                    together.wait(60)
+                    together.wait(PATIENCE)
                 return super().extract(sources)
 
         with ThreadPoolExecutor(3) as pool:
             for done in [pool.submit(kb.build, Meeting(SAID)) for kb in (first, second, third)]:
-                done.result(120)
+                done.result(PATIENCE)
         assert _facts(first) == alone
         assert content(first) == told
 
@@ -112,6 +113,6 @@ def test_who_waits_is_told_for_whom(kb: KnowledgeBase) -> None:
             waits.wait()
             while not told:
                 assert not waiting.done()
-        assert waiting.result(60)
+        assert waiting.result(PATIENCE)
     assert told[0].category is BuildWaitsWarning
     assert f"process {os.getpid()} on" in str(told[0].message)

@@ -9,6 +9,7 @@ import pytest
 from graph_content import Scripted, content
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import PATIENCE
 from reliability.watch import watched
 
 from hopgate.extract.extraction import MAX_FACTS, MAX_NAMES, Fact, Mention, bounded, found
@@ -67,7 +68,7 @@ def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(k
             if not fitted.is_set():
                 fitted.set()
                 with ThreadPoolExecutor(1) as pool:
-                    pool.submit(kb.mark_sensitive, ["b"]).result(60)
+                    pool.submit(kb.mark_sensitive, ["b"]).result(PATIENCE)
             return super().fit_units(units, embed, tasks, floor)
 
     kb.build(Scripted(said), canonicaliser=Meanwhile())

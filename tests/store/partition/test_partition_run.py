@@ -14,6 +14,7 @@ from unittest import mock
 
 import psycopg
 import pytest
+from patience import PATIENCE
 from reliability.oracle import broken, digest
 from word_endpoint import serving
 
@@ -304,7 +305,7 @@ def test_a_memory_that_moves_meanwhile_is_looked_at_again(parted: KnowledgeBase)
                 while not mover.execute(waits).fetchone():
                     time.sleep(0.01)
                 mover.commit()
-                return begun.result(60)
+                return begun.result(PATIENCE)
 
         def hold() -> None:
             with guard.holding():

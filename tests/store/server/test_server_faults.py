@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from patience import PATIENCE
 
 import hopgate
 from hopgate.errors import HopgateError
@@ -42,7 +43,9 @@ def test_a_server_that_dies_is_started_again_by_the_next_call(folder: Path) -> N
     with hopgate.open(folder) as kb:
         kb.add(Memory("before", "a note"))
         os.kill(_server(folder), signal.SIGKILL)
-        psutil.wait_procs([psutil.Process(pid) for pid in [_server(folder)] if psutil.pid_exists(pid)], timeout=30)
+        psutil.wait_procs(
+            [psutil.Process(pid) for pid in [_server(folder)] if psutil.pid_exists(pid)], timeout=PATIENCE
+        )
         kb.add(Memory("after", "another note"))
         assert len(kb) == 2
         kb.delete(["before", "after"])
@@ -99,7 +102,7 @@ def test_sigterm_ends_the_temporary_server_and_store(busy: tuple[subprocess.Pope
     command, store = busy
     server = _server(store)
     command.terminate()
-    assert command.wait(60) == 128 + signal.SIGTERM
+    assert command.wait(PATIENCE) == 128 + signal.SIGTERM
     assert not store.parent.exists()
     assert not alive(server)
 
@@ -109,7 +112,7 @@ def test_what_a_killed_command_left_goes_with_the_next(busy: tuple[subprocess.Po
     server = _server(store)
     assert throwaway.sweep() == 0  # it is in use
     command.kill()
-    command.wait(60)
+    command.wait(PATIENCE)
     assert alive(server)
     hopgate.open(folder).close()
     assert not store.parent.exists()
@@ -187,9 +190,9 @@ def test_more_connections_than_there_are_wait_for_one(folder: Path) -> None:
                     return len(another)
 
             waiting = [pool.submit(use, number) for number in range(4)]
-            asked.wait(30)
+            asked.wait(PATIENCE)
             assert not any(one.done() for one in waiting)
             for one in held:
                 one.close()
-            assert max(one.result(60) for one in waiting) == 4
+            assert max(one.result(PATIENCE) for one in waiting) == 4
         assert len(kb) == 4

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from patience import PATIENCE
 
 from hopgate.cli import main
 from hopgate.errors import HopgateError
@@ -45,7 +46,7 @@ def watchers(directory: Path) -> list[psutil.Process]:
     return found
 
 
-def wait_for(what: Callable[[], bool], seconds: float = 60) -> None:
+def wait_for(what: Callable[[], bool], seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it did not happen"
@@ -96,7 +97,7 @@ def test_a_server_stopped_by_hand_and_a_folder_that_goes_end_the_watch(
     watch.start()
     wait_for(lambda: lingering.watched(tmp_path))
     shutil.rmtree(tmp_path)
-    watch.join(10)
+    watch.join(PATIENCE)
     assert not watch.is_alive()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from patience import PATIENCE
 
 import hopgate
 from hopgate.errors import HopgateError
@@ -69,7 +70,7 @@ def test_another_process_shares_it(folder: Path) -> None:
         ours.close()
         assert running(folder)
         other.stdin.close()
-        other.wait(60)
+        other.wait(PATIENCE)
     assert not running(folder)
 
 
