@@ -83,7 +83,9 @@ def test_what_is_mended_is_previewed_logged_and_undone(running):
     assert running.post("mend/log/999/undo").status_code == 404
     assert running.get("mend/merges").json() == {"proposals": []}
     assert running.post("mend/merges/refuse", {"name": "cat"}).status_code == 422
-    contradicted, one = running.get("mend/curation").json()["proposals"]
+    found = running.get("mend/curation").json()
+    contradicted, one = found["proposals"]
+    assert found["complete"] and not running.get("mend/curation", params={"limit": 1}).json()["complete"]
     assert (contradicted["action"], contradicted["gives_way"]) == ("DELETE", "m1")
     assert (one["gives_way"], one["older_text"]) == ("m3", "Immich runs on the new server.")
     chosen = {name: one[name] for name in ("action", "memory", "older", "reason")}

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.store import vectors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -41,33 +40,40 @@ def current(connection: Connection[Any], *, since: datetime | None) -> list[int]
 
 
 def neighbours(
-    connection: Connection[Any], memory_ids: Sequence[int], *, limit: int
+    connection: Connection[Any], memory_ids: Sequence[int], near: Sequence[tuple[int, int]], *, limit: int
 ) -> dict[int, list[tuple[int, bool]]]:
-    """Older memories of the same scope that share concepts or are near by vector, each with whether it is contradicted.
+    """Older memories of the same scope that share concepts or are near, each with whether it is contradicted.
 
     The most alike first: by shared concepts, then by vector. Many are asked for at once: to plan this statement takes
     longer than to run it for one.
+
+    Parameters
+    ----------
+    near : sequence of (int, int)
+        Pairs of a memory and one that is near by vector.
     """
     older = (
         "m.scope IS NOT DISTINCT FROM me.scope AND (m.created_at, m.id) < (me.created_at, me.id) "
         "AND NOT m.is_sensitive AND m.superseded_at IS NULL"
     )
-    near = ""
-    if vectors.has_space(connection):
-        near = (
-            " UNION ALL (SELECT m.id, 0.5 FROM memories m WHERE m.embedding IS NOT NULL AND me.embedding IS NOT NULL "
-            f"AND {older} ORDER BY m.embedding <=> me.embedding, m.id LIMIT %(limit)s)"
-        )
     rows = connection.execute(
+        "WITH near AS MATERIALIZED (SELECT * FROM unnest(%(near)s::bigint[], %(others)s::bigint[]) AS n (id, other)) "
         f"SELECT me.id, o.id, {_CONTRADICTED} FROM memories me CROSS JOIN LATERAL ("
         "SELECT a.id, sum(a.score) AS score FROM ("
         "(SELECT m.id, sum(1.0 / c.memory_count) AS score FROM memory_concepts mine "
         "JOIN concepts c ON c.id = mine.concept_id JOIN memory_concepts x ON x.concept_id = mine.concept_id "
         f"JOIN memories m ON m.id = x.memory_id WHERE mine.memory_id = me.id AND c.memory_count < 1000 AND {older} "
-        f"GROUP BY m.id ORDER BY 2 DESC, 1 LIMIT %(limit)s){near}) a "
+        "GROUP BY m.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) "
+        "UNION ALL SELECT m.id, 0.5 FROM near JOIN memories m ON m.id = near.other "
+        f"WHERE near.id = me.id AND {older}) a "
         "GROUP BY a.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) o "
         "WHERE me.id = ANY(%(ids)s) ORDER BY me.id, o.score DESC, o.id",
-        {"ids": list(memory_ids), "limit": limit},
+        {
+            "ids": list(memory_ids),
+            "near": [one for one, _ in near],
+            "others": [other for _, other in near],
+            "limit": limit,
+        },
     )
     found: dict[int, list[tuple[int, bool]]] = {key: [] for key in memory_ids}
     for key, other, contradicted in rows:

@@ -13,13 +13,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
 from hopgate.graph.names.index import words
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.sending import SendingGuard, guarded
-from hopgate.store import memories, tombstones
+from hopgate.store import memories, older_vectors, tombstones
 from hopgate.store.graph import version
 from hopgate.times import utc
 
@@ -32,6 +33,8 @@ CONTAINED = 1.0
 NEIGHBOURS = 10
 # So many memories' neighbours are asked for in one statement.
 TOGETHER = 64
+# Texts whose words are remembered: neighbours come again and again.
+REMEMBERED = 10_000
 
 
 class Action(StrEnum):
@@ -79,8 +82,15 @@ Decide = Callable[[Cleared, Sequence[Neighbour]], "tuple[Action, str | None, str
 """A model's decision: an action, the older memory it is about, and why; None leaves it to the rules."""
 
 
-def propose(external_id: str, text: Cleared, neighbours: Sequence[Neighbour]) -> Proposal:
+def propose(
+    external_id: str, text: Cleared, neighbours: Sequence[Neighbour], words: Callable[[str], list[str]] = words
+) -> Proposal:
     """Decide by rules alone: repeated and extended texts by their words, contradicted ones by their facts.
+
+    Parameters
+    ----------
+    words : callable, optional
+        Gives the words of a text; whoever proposes for many memories has one that remembers them.
 
     Examples
     --------
@@ -130,6 +140,7 @@ def proposals(
         any more, nothing is proposed.
     """
     gone: set[str] = set()
+    remembered = lru_cache(REMEMBERED)(words)
     for near, known in _with_neighbours(connection, tombstones.current(connection, since=utc(since))):
         texts = dict(cleared(known.items()))
         key, *others = known
@@ -146,7 +157,11 @@ def proposals(
                 answer = decide(text, neighbours) if decide else None
         except WithdrawnError:
             continue
-        proposal = Proposal(answer[0], external_id, *answer[1:]) if answer else propose(external_id, text, neighbours)
+        proposal = (
+            Proposal(answer[0], external_id, *answer[1:])
+            if answer
+            else propose(external_id, text, neighbours, remembered)
+        )
         if proposal.gives_way:
             gone.add(proposal.gives_way)
         yield proposal
@@ -167,9 +182,11 @@ def _with_neighbours(
     connection: Connection[Any], keys: Sequence[int]
 ) -> Iterator[tuple[dict[int, bool], dict[int, Memory]]]:
     """Each memory, and after it its neighbours, by id; and which neighbours are contradicted."""
+    by_vector = older_vectors.read(connection)
     for start in range(0, len(keys), TOGETHER):
         some = keys[start : start + TOGETHER]
-        found = tombstones.neighbours(connection, some, limit=NEIGHBOURS)
+        nearest = by_vector.nearest(some, limit=NEIGHBOURS)
+        found = tombstones.neighbours(connection, some, nearest, limit=NEIGHBOURS)
         known = memories.fetch_by_id(
             connection, sorted({*some, *(other for near in found.values() for other, _ in near)})
         )
