@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import re
@@ -53,6 +54,7 @@ class Written:
     now_sensitive: tuple[int, ...]
     replaced: tuple[str, ...] = ()  # contents that are no memory's any more
     kept_sensitive: int = 0  # came as open, and stay sensitive as they were marked
+    followers: tuple[int, ...] = ()  # were read with one that moved
 
 
 def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
@@ -72,6 +74,7 @@ def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
             written.now_sensitive + part.now_sensitive,
             written.replaced + part.replaced,
             written.kept_sensitive + part.kept_sensitive,
+            written.followers + part.followers,
         )
     return written
 
@@ -111,11 +114,8 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     Again where another process added some of it meanwhile, or gave some another scope and so moved it to another part.
     """
     for _ in range(ATTEMPTS):
-        try:
-            with connection.transaction():
-                return _merged(connection, chunk)
-        except (UniqueViolation, SerializationFailure):
-            continue
+        with contextlib.suppress(UniqueViolation, SerializationFailure), connection.transaction():
+            return _merged(connection, chunk)
     return _merged(connection, chunk)
 
 
@@ -130,7 +130,7 @@ def _merged(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
     with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
             copy.write_row(row_values(memory))
-    known = memory_merge.merge(connection, kinds, _NUMBER)
+    known, followers = memory_merge.merge(connection, kinds, _NUMBER)
     connection.execute("DROP TABLE incoming")
     return Written(
         len(chunk),
@@ -139,6 +139,7 @@ def _merged(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
         tuple(key for key, _, sensitive, *_ in known if sensitive),
         tuple(content for _, _, _, content, _ in known if content is not None),
         sum(kept for *_, kept in known),
+        tuple(followers),
     )
 
 

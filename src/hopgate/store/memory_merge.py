@@ -14,12 +14,19 @@ INCOMING = (
     "title_length, thread, reply_to, dated, source, search_language"
 )
 
+# So many turns after a memory may have been read with it: some of them were perhaps sensitive then, or are now.
+FOLLOWERS = 8
 
-def merge(connection: Connection[Any], kinds: Mapping[str, str], number: str) -> list[tuple[Any, ...]]:
-    """Write the rows of `incoming`; give what is known of those that were there, in the order of their ids.
 
-    Each row has the id, whether its text changed, whether it turned sensitive, the content that it replaced, and
-    whether it stays sensitive though it came as open. An id that another process adds meanwhile is a unique violation.
+def merge(
+    connection: Connection[Any], kinds: Mapping[str, str], number: str
+) -> tuple[list[tuple[Any, ...]], list[int]]:
+    """Write the rows of `incoming`; give what is known of those that were there, and the turns read with some of them.
+
+    Each row has the id, whether it is read in another way now (its text, its scope, thread or date is another), whether
+    it turned sensitive, the content that it replaced, and whether it stays sensitive though it came as open; in the
+    order of ids. The turns are those that followed a memory where it was, which is elsewhere now: what they took over
+    from it must go. An id that another process adds meanwhile is a unique violation.
 
     Parameters
     ----------
@@ -40,13 +47,20 @@ def merge(connection: Connection[Any], kinds: Mapping[str, str], number: str) ->
     tags, keywords = (
         f"i.{name}" if kinds[name] == "text[]" else f"hopgate_words(i.{name})" for name in ("tags", "expanded_keywords")
     )
-    known: list[tuple[Any, ...]] = connection.execute(
+    # Who "she" is and who "I" am, and since when a fact holds, follow from these.
+    moved = (
+        "(m.scope IS DISTINCT FROM i.scope OR m.thread::text IS DISTINCT FROM i.thread "
+        "OR m.created_at <> coalesce(i.created_at, m.created_at))"
+    )
+    rows: list[tuple[Any, ...]] = connection.execute(
         f"SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags::text IS DISTINCT FROM {tags}::text OR "
-        f"m.expanded_keywords::text IS DISTINCT FROM {keywords}::text, i.is_sensitive AND NOT m.is_sensitive, "
+        f"m.expanded_keywords::text IS DISTINCT FROM {keywords}::text OR {moved}, "
+        "i.is_sensitive AND NOT m.is_sensitive, "
         "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END, "
-        "coalesce(m.is_sensitive, true) AND NOT i.is_sensitive "
+        f"coalesce(m.is_sensitive, true) AND NOT i.is_sensitive, {moved} AND m.thread IS NOT NULL "
         "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id"
     ).fetchall()
+    followed = _followers(connection, [row[0] for row in rows if row[-1]])
     # Not by ON CONFLICT: parts have no unique index on external ids, and by it no row moves to another scope's part.
     connection.execute(
         f"UPDATE memories m SET content = i.content, category = i.category, tags = {tags}, "
@@ -63,4 +77,17 @@ def merge(connection: Connection[Any], kinds: Mapping[str, str], number: str) ->
         "i.thread, i.reply_to, i.dated, i.source, i.search_language "
         "FROM incoming i WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.external_id = i.external_id)"
     )
-    return known
+    return [row[:-1] for row in rows], followed
+
+
+def _followers(connection: Connection[Any], moved: list[int]) -> list[int]:
+    """The turns that were read with memories that are about to leave their place, under the graph's lock."""
+    if not moved:
+        return []
+    # Late: what they import imports this.
+    from hopgate.store import thread_rows
+    from hopgate.store.graph import name_rows
+
+    name_rows.lock(connection)
+    turns = {*thread_rows.read_with(connection, moved), *thread_rows.turns_after(connection, moved, limit=FOLLOWERS)}
+    return sorted(turns - {*moved})

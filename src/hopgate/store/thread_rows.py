@@ -57,8 +57,21 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
         "AND later.id <> told.id "
         "JOIN mentions named ON named.memory_id = told.id "
         "JOIN mentions meant ON meant.memory_id = later.id AND meant.name_id = named.name_id "
-        "WHERE told.id = ANY(%s) AND strpos(lower(later.content), lower(meant.spelling)) = 0 ORDER BY 1",
+        # As a word of its own: "Canada" does not say Ada.
+        "WHERE told.id = ANY(%s) AND NOT coalesce(later.content, '') ~* ('\\m' || "
+        "regexp_replace(meant.spelling, '([^[:alnum:][:space:]])', '\\\\\\1', 'g') || '\\M') ORDER BY 1",
         (list(ids),),
+    )
+    return [row[0] for row in rows]
+
+
+def turns_after(connection: Connection[Any], ids: Sequence[int], *, limit: int) -> list[int]:
+    """The memories that follow each of these in its thread: whoever stated something about one was shown these."""
+    rows = connection.execute(
+        "SELECT DISTINCT later.id FROM memories told CROSS JOIN LATERAL (SELECT m.id FROM memories m "
+        "WHERE m.thread = told.thread AND m.scope IS NOT DISTINCT FROM told.scope AND m.created_at >= told.created_at "
+        "AND m.id <> told.id ORDER BY m.created_at, m.id LIMIT %s) later WHERE told.id = ANY(%s) ORDER BY 1",
+        (limit, list(ids)),
     )
     return [row[0] for row in rows]
 
