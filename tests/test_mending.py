@@ -147,3 +147,21 @@ def test_a_mark_is_logged_undone_and_leaves_no_name_in_the_log(notes):
 def test_an_entry_that_is_not_there_is_refused(notes):
     with pytest.raises(HopgateError, match="no entry 99"):
         notes.upkeep.mend.undo(99)
+
+
+def test_undoing_leaves_newer_decisions_alone(notes):
+    mend = notes.upkeep.mend
+    marked = mend.mark_sensitive(["cat"])
+    notes.unmark_sensitive(["cat"])
+    notes.mark_sensitive(["cat"])
+    with pytest.raises(HopgateError, match="undone already"):
+        mend.undo(marked.id)
+    assert notes.get("cat").is_sensitive
+    (one,) = mend.curation().proposals
+    entry = mend.supersede([one])
+    notes.graph.restore(["again"])
+    notes.graph.curate(apply=True)
+    assert not mend.entry(entry.id).undoable
+    with pytest.raises(HopgateError, match="undone already"):
+        mend.undo(entry.id)
+    assert notes.get("again").superseded_by == "tower"

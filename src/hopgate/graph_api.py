@@ -313,9 +313,12 @@ class ConceptGraph(GraphViews):
 
         with self._store.transaction() as connection:
             guard = partial(memory_guard, self._store)
-            proposals = list(curate.proposals(connection, since=since, decide=decide, guard=guard))
+            compared: dict[str, str] = {}
+            proposals = list(curate.proposals(connection, since=since, decide=decide, guard=guard, compared=compared))
             if apply:
-                curate.apply(connection, proposals)
+                done = curate.apply(connection, proposals, compared)
+                # What changed, moved or gave way on the way stays as it is, and is not reported as done.
+                proposals = [one for one in proposals if one.gives_way is None or one.gives_way in done]
         return proposals
 
     def restore(self, external_ids: Sequence[str]) -> int:

@@ -15,6 +15,7 @@ from hopgate.store import (
     memories,
     memory_locks,
     memory_words,
+    mend_rows,
     planner_statistics,
     setting_rows,
     thread_rows,
@@ -22,6 +23,7 @@ from hopgate.store import (
     vectors,
 )
 from hopgate.store.graph import statement_rows, version
+from hopgate.store.memory_merge import FOLLOWERS
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -66,11 +68,13 @@ class MemoryWriter:
             memory_locks.take_turns(connection, alone=alone)
         gone: list[tuple[str, str, datetime | None]] = []
         written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone))
-        tombstones.record(connection, gone)
         # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
         if touched := sorted({*written.changed, *written.now_sensitive}):
             known = memories.fetch_by_id(connection, written.now_sensitive).values()
-            self._forget(connection, touched, [*written.replaced, *(memory.content for memory in known)])
+            contents = [*written.replaced, *(memory.content for memory in known)]
+            self._forget(connection, touched, contents, written.followers)
+        # Last: what gave way to a text that was replaced has just come back.
+        tombstones.record(connection, gone)
         if written.rows > written.added:
             # A known memory's scope, thread or date may be another now.
             version.touch(connection)
@@ -168,6 +172,7 @@ class MemoryWriter:
                     f"a rule of this store makes {memory.external_id[:80]!r} sensitive: change its tags or its "
                     "text; hopgate status shows the rules"
                 )
+        mend_rows.outdated(connection, mend_rows.MARK, ids)
         return clearance.set_sensitive(connection, ids, False)
 
     def rules(self) -> SensitivityRules:
@@ -202,28 +207,40 @@ class MemoryWriter:
     def _rules(self, connection: Connection[Any]) -> SensitivityRules:
         return SensitivityRules.of(setting_rows.sensitivity(connection))
 
-    def _forget(self, connection: Connection[Any], ids: Sequence[int], contents: Sequence[str]) -> None:
+    def _forget(
+        self, connection: Connection[Any], ids: Sequence[int], contents: Sequence[str], followers: Sequence[int] = ()
+    ) -> None:
         """Remove all that was made of memories, and these contents' cached vectors.
 
-        The caches on disk come first, so that no failure can leave them.
+        What gave way to them comes back: nothing is hidden by what is gone.
+
+        Parameters
+        ----------
+        followers : sequence of int
+            Turns that were read with memories that are in another place now.
         """
         from hopgate.graph.build.revoke import revoke
         from hopgate.store import extractions
         from hopgate.store.graph import fact_rows, name_rows
 
-        made = [*statement_rows.texts_of_memories(connection, ids), *fact_rows.texts_of_memories(connection, ids)]
-        self._embedding.forget([*contents, *made])
         # Memories first and the graph second, as everybody locks them.
-        tombstones.forget_reasons(connection, ids)
+        back = tombstones.forget(connection, ids)
         vectors.drop(connection, ids)
         name_rows.lock(connection)
         # Turns that were read with these before them: "she" may have got a name there. Under the graph's lock, so that
         # whoever is writing one has written it, or looks at these turns again before it does.
-        ids = [*ids, *thread_rows.read_with(connection, ids)]
-        statement_rows.remove(connection, ids)
+        stated = sorted({*ids, *followers, *thread_rows.turns_after(connection, ids, limit=FOLLOWERS)})
+        ids = sorted({*ids, *followers, *thread_rows.read_with(connection, ids)})
+        made = [*statement_rows.texts_of_memories(connection, stated), *fact_rows.texts_of_memories(connection, ids)]
+        # Before the commit, so that no failure can leave them.
+        self._embedding.forget([*contents, *made])
+        statement_rows.remove(connection, stated)
         revoke(connection, ids)
         extractions.forget(connection, ids)
         planner_statistics.forget(connection, made)
+        if back:
+            mend_rows.outdated(connection, mend_rows.SUPERSEDE, back)
+            version.bump(connection)
 
 
 def _noting(new: Iterable[Memory], gone: list[tuple[str, str, datetime | None]]) -> Iterator[Memory]:

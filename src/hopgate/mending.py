@@ -115,9 +115,14 @@ class Mending:
             raise HopgateError("a memory cannot give way to itself: name two")
 
         def work(connection: Connection[Any]) -> MendEntry:
-            gone = memories.require(connection, [one.gives_way for one in chosen if one.gives_way])
-            if not gone or curate.apply(connection, chosen) < len(gone):
-                raise HopgateError("one of these memories gave way already, or turned sensitive: look again")
+            names = {one.gives_way for one in chosen if one.gives_way}
+            # Both at once, so that they are locked in the order of their ids.
+            memories.require(connection, [name for one in chosen for name in (one.memory, one.older) if name])
+            if not names or curate.apply(connection, chosen) != names:
+                raise HopgateError(
+                    "one of these memories gave way already, turned sensitive or is of another scope: look again"
+                )
+            gone = memories.require(connection, sorted(names))
             return self._entry(connection, mend_rows.record(connection, mend_rows.SUPERSEDE, memory_ids=gone))
 
         return self._store.run(work)

@@ -99,6 +99,14 @@ def taken(connection: Connection[Any], entry_id: int) -> MendRow:
     return MendRow(row[0], row[1], row[2], row[3], row[4], row[5], tuple(row[6]), row[7])
 
 
+def outdated(connection: Connection[Any], action: str, memory_ids: Sequence[int]) -> None:
+    """Count entries about these memories as undone: what they did was taken back, and what is done next is newer."""
+    connection.execute(
+        "UPDATE mend_log SET undone_at = now() WHERE action = %s AND undone_at IS NULL AND memory_ids && %s::bigint[]",
+        (action, list(memory_ids)),
+    )
+
+
 def undone(connection: Connection[Any], entry_id: int) -> None:
     """Note that an entry was taken back."""
     connection.execute("UPDATE mend_log SET undone_at = now() WHERE id = %s", (entry_id,))

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.store import memories
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
+REPEATED, EXTENDED, ENDED = (
+    "the older memory says all of it",
+    "it says what the older one said, and more",
+    "every fact of the older memory has ended",
+)
+REASONS = (REPEATED, EXTENDED, ENDED)
+"""What the rules say about why a memory gives way; a model says what it likes."""
+
 _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 # An older memory is contradicted when each of its facts is ended by one of the newer memory's: same source, same
-# single-valued relation, another target, a later start. What the newer one's words merely allow (a weight of 0 or less)
-# ends a fact only where the graph let it: where no edge that is believed still holds the old one.
+# single-valued relation, another target, a later start; and the graph lets it: no edge that is believed still holds the
+# old one. (Two birthdays are of one relation and end neither.)
 _CONTRADICTED = (
     "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id AND weight > 0) AND NOT EXISTS (SELECT 1 FROM facts f "
     "JOIN relations r ON r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
@@ -23,9 +32,9 @@ _CONTRADICTED = (
     "SELECT 1 FROM facts g JOIN relations q ON q.raw = g.relation JOIN concept_names u ON u.id = g.subject_id "
     "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = me.id AND u.concept_id = s.concept_id "
     "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "
-    "AND coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at) AND (g.weight > 0 "
-    "OR NOT EXISTS (SELECT 1 FROM concept_edges e WHERE e.src_id = s.concept_id AND e.relation = r.canonical "
-    "AND e.dst_id = t.concept_id AND e.retired_at IS NULL AND e.valid_to IS NULL)))))"
+    "AND coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at)) "
+    "AND NOT EXISTS (SELECT 1 FROM concept_edges e WHERE e.src_id = s.concept_id AND e.relation = r.canonical "
+    "AND e.dst_id = t.concept_id AND e.retired_at IS NULL AND e.valid_to IS NULL)))"
 )
 
 
@@ -81,19 +90,43 @@ def neighbours(
     return found
 
 
-def supersede(connection: Connection[Any], rows: Sequence[tuple[str, str, str]]) -> int:
-    """Mark memories as superseded by others, since the later of the two became known; rows are (gone, by, why)."""
+def supersede(
+    connection: Connection[Any], rows: Sequence[tuple[str, str, str]], compared: Mapping[str, str] | None = None
+) -> set[str]:
+    """Mark memories as superseded by others of their scope, since the later of the two became known; give which were.
+
+    One stays as it is that gave way already, or whose other did: two that gave way to each other would both be gone.
+
+    Parameters
+    ----------
+    rows : sequence of (str, str, str)
+        Which gives way, to which, and why; in this order.
+    compared : mapping, optional
+        The texts by which that was decided: where one is another now, nothing was decided about it.
+    """
     # Locked in the order of ids: a reason may quote both, and whoever marks one of them waits, or has marked it.
     names = sorted({name for row in rows for name in row[:2]})
-    connection.execute("SELECT FROM memories WHERE external_id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", (names,))
-    done = connection.execute(
+    known = connection.execute(
+        f"SELECT {memories.KEY}, id, scope, coalesce(content, ''), superseded_at IS NULL FROM memories "
+        f"WHERE {memories.NAMED} AND NOT is_sensitive ORDER BY id FOR NO KEY UPDATE",
+        memories.named(names),
+    ).fetchall()
+    texts = compared or {}
+    there = {key: (row_id, scope, open_) for key, row_id, scope, text, open_ in known if texts.get(key, text) == text}
+    chosen: dict[str, tuple[int, int, str]] = {}
+    for gone, by, why in rows:
+        if gone in there and by in there and gone not in chosen and by not in chosen:
+            (gone_id, scope, current), (by_id, others_scope, others_current) = there[gone], there[by]
+            if current and others_current and scope == others_scope and gone != by:
+                chosen[gone] = gone_id, by_id, why
+    gone_ids, by_ids, reasons = (list(column) for column in zip(*chosen.values(), strict=True)) if chosen else ([],) * 3
+    connection.execute(
         "UPDATE memories m SET superseded_by = b.id, superseded_at = greatest(m.created_at, b.created_at), "
-        "superseded_reason = p.reason FROM unnest(%s::text[], %s::text[], %s::text[]) AS p (gone, by, reason) "
-        "JOIN memories b ON b.external_id = p.by WHERE m.external_id = p.gone AND m.superseded_at IS NULL "
-        "AND NOT m.is_sensitive AND NOT b.is_sensitive",
-        ([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
+        "superseded_reason = p.reason FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) AS p (gone, by, reason) "
+        "JOIN memories b ON b.id = p.by WHERE m.id = p.gone",
+        (gone_ids, by_ids, reasons),
     )
-    return done.rowcount
+    return set(chosen)
 
 
 def record(connection: Connection[Any], rows: Sequence[tuple[str, str, datetime | None]]) -> None:
@@ -130,8 +163,28 @@ def reason(connection: Connection[Any], memory_id: int) -> str:
     return str(row[0]) if row and row[0] else ""
 
 
-def forget_reasons(connection: Connection[Any], ids: Sequence[int]) -> None:
-    """Remove what was written about why these memories gave way, or others to them: a model may have quoted them."""
-    meant = "superseded_reason IS NOT NULL AND (id = ANY(%(ids)s) OR superseded_by = ANY(%(ids)s))"
-    connection.execute(f"SELECT FROM memories WHERE {meant} ORDER BY id FOR NO KEY UPDATE", {"ids": list(ids)})
-    connection.execute(f"UPDATE memories SET superseded_reason = NULL WHERE {meant}", {"ids": list(ids)})
+def forget(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
+    """Let what gave way to these memories come back, and remove what was written about why; give what came back.
+
+    A model may have quoted any memory of a scope that it was shown: of its reasons none in these scopes stays. The
+    rules' own sentences quote nothing.
+    """
+    given = {"ids": list(ids), "plain": list(REASONS)}
+    scopes = "SELECT g.scope FROM memories g WHERE g.id = ANY(%(ids)s)"
+    meant = (
+        "superseded_by = ANY(%(ids)s) OR superseded_reason IS NOT NULL AND (id = ANY(%(ids)s) "
+        f"OR superseded_reason <> ALL(%(plain)s) AND EXISTS ({scopes} AND g.scope IS NOT DISTINCT FROM m.scope))"
+    )
+    rows = connection.execute(
+        f"SELECT id FROM memories m WHERE {meant} ORDER BY id FOR NO KEY UPDATE", given
+    ).fetchall()
+    if not rows:
+        return []
+    given["these"] = [row[0] for row in rows]
+    connection.execute("UPDATE memories SET superseded_reason = NULL WHERE id = ANY(%(these)s)", given)
+    back = connection.execute(
+        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL "
+        "WHERE id = ANY(%(these)s) AND superseded_by = ANY(%(ids)s) RETURNING id",
+        given,
+    )
+    return [row[0] for row in back]

@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from graph_content import Scripted, version
 
+import hopgate
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
-from hopgate.graph.build.curate import Action, Neighbour, propose
+from hopgate.graph.build.curate import Action, Neighbour, Proposal, propose
 from hopgate.memory import Cleared, Memory
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
@@ -121,3 +122,121 @@ def test_more_memories_than_are_compared_together(kb):
     kb.build()
     gone = [(one.memory, one.older) for one in kb.graph.curate() if one.gives_way]
     assert gone == [(f"m{n + 1}", f"m{n}") for n in range(0, 200, 2)]
+
+
+NAS = ("The NAS is in the attic.", "The NAS is in the attic, behind the chimney.")
+
+
+@pytest.fixture
+def second(kb):
+    """Another process, as far as the store knows."""
+    with hopgate.open(kb.store.dsn) as opened:
+        yield opened
+
+
+def nas(kb, *texts):
+    kb.add(*(Memory(f"m{n}", text, created_at=DAY + timedelta(n)) for n, text in enumerate(texts, start=1)))
+    kb.build()
+
+
+def test_what_the_graph_still_believes_is_not_contradicted(kb):
+    nas(kb, "Yoga is on Mondays.", "Yoga is on Fridays.", "Werner's birthday is on 14 November.",
+        "Lena's birthday is on 3 March.", "We drive a Skoda.", "We drive a Tesla.")  # fmt: skip
+    still = {(edge.source, edge.target) for edge in kb.graph.edges() if edge.valid_to is None}
+    assert len(still) >= 2
+    assert [one for one in kb.graph.curate() if one.gives_way] == []
+
+
+def test_what_is_marked_meanwhile_is_not_shown(kb, second):
+    nas(kb, *(f"The NAS number {n} is in the attic." for n in range(4)), "The SECRETWORD NAS is in the attic.", NAS[1])
+    shown = []
+
+    def decide(text, near):
+        if "number 1" in text:
+            second.mark_sensitive(["m5"])
+        shown.extend([text, *(one.text for one in near)])
+
+    kb.graph.curate(decide=decide)
+    assert shown and not any("SECRETWORD" in text for text in shown)
+
+
+@pytest.mark.parametrize("change", [{"text": "The router is in the cellar."}, {"scope": "c"}])
+@pytest.mark.parametrize("which", ["m1", "m2"])
+def test_what_changes_meanwhile_keeps_its_place(kb, second, change, which):
+    nas(kb, *NAS, "The cat sleeps.")
+
+    def decide(text, near):
+        if "chimney" in text:
+            return Action.UPDATE, "m1", "it says more"
+        if "cat" in text:
+            old = NAS[0] if which == "m1" else NAS[1]
+            created = DAY + timedelta(1 if which == "m1" else 2)
+            second.add(Memory(which, **{"text": old, "created_at": created, **change}))
+        return Action.ADD, None, ""
+
+    assert not [one for one in kb.graph.curate(apply=True, decide=decide) if one.gives_way]
+    assert kb.graph.superseded() == []
+
+
+def test_two_never_give_way_to_each_other(kb, second):
+    nas(kb, NAS[0], NAS[0])
+
+    def slow(text, near):
+        if not near:
+            return Action.ADD, None, ""
+        second.graph.curate(apply=True)
+        return Action.UPDATE, near[0].external_id, "the model: it is newer"
+
+    kb.graph.curate(apply=True, decide=slow)
+    assert ids(kb.recall("NAS attic", legs=("lexical",))) == {"m1"}
+    one = Proposal(Action.UPDATE, "m2", "m1", "")
+    with pytest.raises(HopgateError, match="look again"):
+        kb.upkeep.mend.supersede([one])
+
+
+def test_a_row_without_an_external_id_gives_way_too(kb):
+    nas(kb, NAS[0])
+    with kb.store.transaction() as connection:
+        connection.execute(
+            "INSERT INTO memories (content, is_sensitive, created_at) VALUES (%s, false, %s)",
+            (NAS[0], DAY + timedelta(2)),
+        )
+    kb.build()
+    (one,) = (one for one in kb.graph.curate(apply=True) if one.gives_way)
+    assert kb.get(one.gives_way).superseded_by == "m1"
+
+
+def test_a_reason_goes_with_any_memory_that_the_model_saw(kb):
+    nas(kb, NAS[0], "The NAS in the attic has the password SECRETWORD.", NAS[1], "Bought Lamp7.", "Bought Lamp7.")
+    told = "the model: unlike the one about SECRETWORD it says more"
+
+    def decide(text, near):
+        return (Action.UPDATE, "m1", told) if "chimney" in text else None
+
+    kb.graph.curate(apply=True, decide=decide)
+
+    def reasons():
+        with kb.store.transaction() as connection:
+            rows = connection.execute(
+                "SELECT external_id, superseded_reason FROM memories WHERE superseded_at IS NOT NULL"
+            )
+            return dict(rows.fetchall())
+
+    assert reasons()["m1"] == told
+    kb.mark_sensitive(["m2"])
+    assert reasons() == {"m1": None, "m5": "the older memory says all of it"}
+
+
+@pytest.mark.parametrize("how", ["delete", "change", "mark"])
+def test_nothing_is_hidden_by_what_is_gone(kb, how):
+    nas(kb, *NAS)
+    kb.graph.curate(apply=True)
+    assert kb.get("m1").superseded_by == "m2"
+    if how == "delete":
+        kb.delete(["m2"])
+    elif how == "change":
+        kb.add(Memory("m2", "The cat is called Minka.", created_at=DAY + timedelta(2)))
+    else:
+        kb.mark_sensitive(["m2"])
+    assert kb.get("m1").superseded_at is None
+    assert "m1" in ids(kb.recall("NAS attic", legs=("lexical",)))

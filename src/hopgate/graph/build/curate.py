@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -20,7 +19,7 @@ from hopgate.errors import WithdrawnError
 from hopgate.graph.names.index import words
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.sending import SendingGuard, guarded
-from hopgate.store import memories, older_vectors, tombstones
+from hopgate.store import memories, mend_rows, older_vectors, tombstones
 from hopgate.store.graph import version
 from hopgate.times import utc
 
@@ -105,12 +104,12 @@ def propose(
     new = words(text)
     for older in neighbours:
         if _within(new, words(older.text)):
-            return Proposal(Action.NOOP, external_id, older.external_id, "the older memory says all of it")
+            return Proposal(Action.NOOP, external_id, older.external_id, tombstones.REPEATED)
     for older in neighbours:
         if older.contradicted:
-            return Proposal(Action.DELETE, external_id, older.external_id, "every fact of the older memory has ended")
+            return Proposal(Action.DELETE, external_id, older.external_id, tombstones.ENDED)
         if _within(words(older.text), new):
-            return Proposal(Action.UPDATE, external_id, older.external_id, "it says what the older one said, and more")
+            return Proposal(Action.UPDATE, external_id, older.external_id, tombstones.EXTENDED)
     return Proposal(Action.ADD, external_id, None, "no older memory says this")
 
 
@@ -126,6 +125,7 @@ def proposals(
     since: datetime | None = None,
     decide: Decide | None = None,
     guard: Callable[[Mapping[int, Memory]], SendingGuard] | None = None,
+    compared: dict[str, str] | None = None,
 ) -> Iterator[Proposal]:
     """Go through memories in the order in which they became known and propose what each means for older ones.
 
@@ -138,6 +138,8 @@ def proposals(
     guard : callable, optional
         Gives the guard of some memories, which is asked before each request about them: with one that may not be read
         any more, nothing is proposed.
+    compared : dict, optional
+        Gets the texts of those that would give way and of those they would give way to, by external id.
     """
     gone: set[str] = set()
     remembered = lru_cache(REMEMBERED)(words)
@@ -153,8 +155,7 @@ def proposals(
             if other in texts and known[other].external_id not in gone
         ]
         try:
-            with guarded(guard({at: known[at] for at in texts})) if guard else nullcontext():
-                answer = decide(text, neighbours) if decide else None
+            answer = _decided(decide, text, neighbours, guard({at: known[at] for at in texts}) if guard else None)
         except WithdrawnError:
             continue
         proposal = (
@@ -164,7 +165,22 @@ def proposals(
         )
         if proposal.gives_way:
             gone.add(proposal.gives_way)
+            if compared is not None:
+                compared |= {known[at].external_id: known[at].content for at in texts}
         yield proposal
+
+
+def _decided(
+    decide: Decide | None, text: Cleared, neighbours: Sequence[Neighbour], guard: SendingGuard | None
+) -> tuple[Action, str | None, str] | None:
+    """What a model decides; asked only about what may be read at this moment, which it may look at again itself."""
+    if decide is None:
+        return None
+    if guard is None:
+        return decide(text, neighbours)
+    guard.check()
+    with guarded(guard):
+        return decide(text, neighbours)
 
 
 def first_proposals(connection: Connection[Any], *, limit: int, until: float) -> Curation:
@@ -197,10 +213,18 @@ def _with_neighbours(
                 yield near, {key: known[key], **{other: known[other] for other in near}}
 
 
-def apply(connection: Connection[Any], chosen: Sequence[Proposal]) -> int:
-    """Give the memories that proposals supersede their tombstones; return how many."""
+def apply(
+    connection: Connection[Any], chosen: Sequence[Proposal], compared: Mapping[str, str] | None = None
+) -> set[str]:
+    """Give the memories that proposals supersede their tombstones; return which, by their external ids.
+
+    Parameters
+    ----------
+    compared : mapping, optional
+        The texts that were compared: about what is another text now nothing was proposed.
+    """
     rows = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory, one.reason) for one in chosen]
-    done = tombstones.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by])
+    done = tombstones.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by], compared)
     if done:
         version.bump(connection)
     return done
@@ -208,7 +232,9 @@ def apply(connection: Connection[Any], chosen: Sequence[Proposal]) -> int:
 
 def restore(connection: Connection[Any], external_ids: Sequence[str]) -> int:
     """Take tombstones back."""
-    done = tombstones.restore(connection, memories.require(connection, external_ids))
+    ids = memories.require(connection, external_ids)
+    done = tombstones.restore(connection, ids)
+    mend_rows.outdated(connection, mend_rows.SUPERSEDE, ids)
     if done:
         version.bump(connection)
     return done
