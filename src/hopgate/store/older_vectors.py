@@ -24,8 +24,8 @@ PAGE = 10_000
 class OlderVectors:
     """Memories in the order in which they became known, each with its scope's number and a unit vector.
 
-    Four bytes a dimension: 300 MB for 200,000 memories of the bundled model. The server would compare as exactly, one
-    memory with all others at a time, and takes twenty times as long.
+    Four bytes a dimension, and twice that while they are read: 300 MB for 200,000 memories of the bundled model. The
+    server would compare as exactly, one memory with all others at a time, and takes twenty times as long.
 
     Examples
     --------

@@ -76,3 +76,22 @@ def test_a_graph_that_grew_agrees_with_one_that_was_rebuilt() -> None:
     assert (same[0] == same[1]).mean() >= 0.95
     # Most pairs are apart whatever one does: of those that either joins, too, most are joined by both.
     assert (same[0] & same[1]).sum() / (same[0] | same[1]).sum() >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("known", "new", "apart"),
+    [
+        ("Karl", "Karl-Heinz", True),
+        ("Karl-Heinz", "Karl", True),
+        ("Anna", "Anna\u2011Lena", True),
+        ("Pi", "Pi-hole", True),
+        ("Mike", "Mike's Bikes", True),
+        ("Ada", "Ada Lovelace-King", False),
+        ("Wi-Fi", "Wi-Fi router", False),
+        ("Jean-Paul Sartre", "Sartre", False),
+        ("Monroe", "Marilyn Monroe", False),
+    ],
+)
+def test_half_of_what_a_hyphen_joins_is_another_name(known, new, apart):
+    decision = Resolver(merge=0.8, ask=0.5).resolve(ContextMention(new), [Candidate(1, (known,))])
+    assert (decision.action == "merge") is not apart, decision
