@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.store import extractions, memories, replica, set_aside, setting_rows, vectors
 from hopgate.store.graph import version
+from hopgate.store.memory_pages import tally
 from hopgate.store.partition import layout
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ class Upkeep:
             space = vectors.space(connection)
             states, run = extractions.states(connection), layout.run_state(connection)
             return {
-                **memories.tally(connection),
+                **tally(connection),
                 "pending_vectors": vectors.count_pending(connection),
                 "pending_graph": states.get("pending", 0),
                 "failed_graph": states.get("failed", 0) + states.get("truncated", 0),

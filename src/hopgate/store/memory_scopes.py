@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import TakenError
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -18,6 +20,30 @@ def in_scopes(scopes: Sequence[str] | None) -> str:
     ('', ' AND scope = ANY(%(scopes)s)')
     """
     return "" if scopes is None else " AND scope = ANY(%(scopes)s)"
+
+
+def require_within(
+    connection: Connection[Any], named: str, external_ids: Mapping[str, Any], within: Sequence[str]
+) -> None:
+    """Refuse to write over a memory of another scope than these, and let nobody bring one in until the write is done.
+
+    Parameters
+    ----------
+    named, external_ids : str and mapping
+        The condition that finds the memories, and its parameters, of which `names` are the external ids.
+    """
+    for complete in (False, True):
+        rows = connection.execute(
+            f"SELECT scope FROM memories WHERE {named} ORDER BY id FOR NO KEY UPDATE", dict(external_ids)
+        ).fetchall()
+        if any(scope not in within for (scope,) in rows):
+            break
+        if complete or len(rows) == len(external_ids["names"]):
+            return
+        # What is not there has no row to lock: another writer could add it in another scope just before the update.
+        connection.execute("LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE")
+    one = external_ids["names"]
+    raise TakenError(f"the id {one[0][:80]!r} is taken: choose another" if len(one) == 1 else "one of the ids is taken")
 
 
 def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[str]:
