@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -196,6 +198,16 @@ class MemoryWriter:
             setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, source)
             found = [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]
         return self.mark_sensitive(found) if found else 0
+
+    def keep_rules(self, connection: Connection[Any], kept: Sequence[Mapping[str, Any] | None]) -> None:
+        """Join rules that a store had to those that came with its memories, and mark what meets one; for `restore`."""
+        rules = self._rules(connection)
+        together = reduce(or_, map(SensitivityRules.of, kept), rules)
+        if together == rules:
+            return
+        setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, "restore")
+        if found := [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]:
+            self.mark_in(connection, found)
 
     def mark_by_rules(self) -> int:
         """Mark what meets a rule among the memories that wait for a vector or a link; give how many.

@@ -159,10 +159,13 @@ class Upkeep:
         return write_backup(self._store, Path(path))
 
     def restore(self, path: str | Path) -> Manifest:
-        """Load a backup into this store, which must hold no memories; equal by checksum, or nothing is changed."""
+        """Load a backup into this store, which must hold no memories; equal by checksum, or nothing is changed.
+
+        Rules of sensitivity that this store has stay beside the backup's: what meets one is marked before it is read.
+        """
         from hopgate.store.restore import read_backup
 
-        made = read_backup(self._store, Path(path))
+        made = read_backup(self._store, Path(path), self._writer.keep_rules)
         self._embedding.index()
         return made
 

@@ -18,6 +18,7 @@ from hopgate.cli import main
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.sensitivity import SensitivityRules
 from hopgate.store.backup import own_tables
 from hopgate.store.schema.migrate import VERSION_TABLE
 
@@ -155,7 +156,7 @@ def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, 
 def test_a_backup_of_an_older_schema_is_brought_up(kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str) -> None:
     from hopgate.store.schema import migrate
 
-    kb.add(Memory("m1", "Ada Lovelace lives in London."))
+    kb.add(Memory("m1", "Ada Lovelace lives in London."), Memory("m0", "Charles Babbage lives in Paris."))
     kb.build()
     kb.store.close()
     migrate.downgrade(dsn, "0003")
@@ -168,8 +169,11 @@ def test_a_backup_of_an_older_schema_is_brought_up(kb: KnowledgeBase, other: str
     with Store(dsn) as old:
         assert write_backup(old, tmp_path / "old").schema == "0003"
     with hopgate.open(other) as second:
+        second.add_sensitivity(SensitivityRules(patterns=("Paris",)))
         second.upkeep.restore(tmp_path / "old")
         assert [edge.target for edge in second.graph.edges("Ada Lovelace")] == ["London"]
+        assert second.sensitivity().patterns == ("Paris",)
+        assert [one.external_id for one in second.export() if one.is_sensitive] == ["m0"]
         second.add(Memory("m2", "x", thread="t"))
 
 
