@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn
+from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
 if TYPE_CHECKING:
     from hopgate.graph.inspect.memory_detail import MemoryDetail
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def command(
     key: Annotated[str, typer.Argument(help="The memory's id.", metavar="ID")],
-    limit: Annotated[int, typer.Option(help="How many edges and neighbours.", min=1)] = 10,
+    limit: Annotated[int, typer.Option(help="How many edges and neighbours.", min=1, max=MOST)] = 10,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
