@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from psycopg.errors import SerializationFailure, UniqueViolation
 
 from hopgate.errors import UnknownMemoryError
-from hopgate.memory import Memory
+from hopgate.memory import Memory, check_several
 from hopgate.store import memory_merge, setting_rows, store_language
 from hopgate.store.memory_merge import INCOMING
 from hopgate.store.memory_scopes import in_scopes, require_within
@@ -218,6 +218,7 @@ def named(external_ids: Sequence[str]) -> dict[str, Any]:
     >>> named(["m1", "17", "007"])
     {'names': ['m1', '17', '007'], 'numbers': [17]}
     """
+    check_several(external_ids, "external_ids")
     return {"names": list(external_ids), "numbers": [int(name) for name in external_ids if re.fullmatch(_NUMBER, name)]}
 
 
