@@ -86,7 +86,7 @@ class Mending:
             name_rows.lock(connection)
             undecided = concept_rows.undecided(connection, name)
             if undecided is None:
-                raise HopgateError(f"{name!r} is not undecided: hopgate concepts ambiguous lists the names that are")
+                raise HopgateError(f"{name!r} is not undecided: hopgate concepts --ambiguous lists the names that are")
             name_id, near_id, score = undecided
             concept_rows.decide(connection, name_id)
             key = mend_rows.record(connection, mend_rows.KEEP_APART, name_id=name_id, near_id=near_id, score=score)
