@@ -41,8 +41,9 @@ def _print(found: MemoryDetail) -> None:
             say(f"  {name:<18}{', '.join(value) if isinstance(value, tuple) else value}")
     if memory.is_sensitive:
         say("  sensitive: never embedded, extracted or sent")
-    if memory.superseded_by and memory.superseded_at:
-        say(f"  superseded by {memory.superseded_by} since {memory.superseded_at.isoformat()}")
+    if memory.superseded_at:
+        taken = f" by {memory.superseded_by}" if memory.superseded_by else ""
+        say(f"  superseded{taken} since {memory.superseded_at.isoformat()}: recall leaves it out")
         if found.reason:
             say(f"    because {found.reason}")
     for key in found.supersedes:
