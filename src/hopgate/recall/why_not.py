@@ -141,7 +141,10 @@ def filtered_by(key: int, memory: Memory, filters: Filters, *, inside: bool = Tr
         found.append(f"known_at: it is of {_day(memory.created_at)}, which is after {_day(filters.known_at)}")
     if _superseded(memory, filters):
         taken = f" by {memory.superseded_by!r}" if memory.superseded_by else ""
-        found.append(f"superseded: since {_day(memory.superseded_at)} it is{taken}; include_superseded finds it")
+        found.append(
+            f"superseded: it is superseded{taken} since {_day(memory.superseded_at)}, and such memories were not asked "
+            "for (include_superseded, or --include-superseded)"
+        )
     return found
 
 
