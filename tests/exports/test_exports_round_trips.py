@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import hopgate
 from hopgate.cli import main
 from hopgate.errors import HopgateError
+from hopgate.exports.vault import write_vault
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
@@ -175,6 +176,15 @@ def test_a_backup_of_an_older_schema_is_brought_up(kb: KnowledgeBase, other: str
         assert second.sensitivity().patterns == ("Paris",)
         assert [one.external_id for one in second.export() if one.is_sensitive] == ["m0"]
         second.add(Memory("m2", "x", thread="t"))
+
+
+def test_a_vault_takes_titles_that_are_long_in_bytes(tmp_path: Path) -> None:
+    titles = ("記" * 90, "記" * 90, "🦉" * 90, "é" * 100, "x" * 300)
+    made = [Memory(f"m{number}", "It hums.", title=title) for number, title in enumerate(titles)]
+    assert write_vault(tmp_path / "vault", made, [], {}) == (0, len(made))
+    names = sorted(path.name for path in (tmp_path / "vault" / "Memories").iterdir())
+    assert len(names) == len(made) and all(len(name.encode()) <= 255 for name in names)
+    assert f"{'記' * 80}.md" in names and f"{'記' * 80} 2.md" in names and f"{'é' * 100}.md" in names
 
 
 def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(
