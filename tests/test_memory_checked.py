@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
 from hopgate.memory import MAX_KEY_BYTES, Memory, _is_plain, _reasons_to_refuse
+from hopgate.sensitivity import SensitivityRules
 
 _TEXT = st.one_of(
     st.text(max_size=8), st.sampled_from(["", "note", "\0", "\ud800", "é" * 600, "x" * MAX_KEY_BYTES, "y" * 2000])
@@ -45,3 +50,24 @@ def test_what_is_plain_at_a_glance_has_nothing_against_it(fields: dict[str, obje
 
 
 _DEFAULTS = {name: getattr(Memory("m", "x"), name) for name in Memory.__dataclass_fields__}
+
+
+def test_one_text_where_several_belong_is_refused_and_not_taken_letter_by_letter(kb: KnowledgeBase) -> None:
+    text: Any = "nas"
+    kb.add(*(Memory(letter, "It hums.") for letter in text))
+    calls: dict[str, Callable[[], object]] = {
+        "tags": lambda: Memory("m", "x", tags=text),
+        "expanded_keywords": lambda: Memory("m", "x", expanded_keywords=text),
+        "patterns": lambda: SensitivityRules(patterns=text),
+        "external_ids": lambda: kb.delete(text),
+        "legs": lambda: kb.recall("x", legs=text),
+    }
+    for name, call in calls.items():
+        with pytest.raises(HopgateError, match=rf"^{name} is a list of texts, not one text: write \['nas'\]$"):
+            call()
+    with pytest.raises(HopgateError, match=r"^tags is a list"):
+        SensitivityRules(tags=text)
+    for refused in (lambda: kb.mark_sensitive(text), lambda: kb.recall("x", exclude=text)):
+        with pytest.raises(HopgateError, match=r"^external_ids is a list"):
+            refused()
+    assert len(kb) == 3

@@ -88,7 +88,7 @@ def test_a_refused_merge_is_proposed_again_once_that_is_undone(notes):
     entry = mend.keep_apart("basement")
     assert (entry.action, entry.one, entry.other) == ("keep apart", "cellar", "basement")
     assert mend.merge_proposals() == []
-    with pytest.raises(HopgateError, match="not undecided"):
+    with pytest.raises(HopgateError, match="not undecided: hopgate concepts --ambiguous lists"):
         mend.keep_apart("basement")
     mend.undo(entry.id)
     assert [one.name for one in mend.merge_proposals()] == ["basement"]

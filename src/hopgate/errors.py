@@ -23,6 +23,18 @@ class LostServerError(HopgateError):
     """The database went away in the middle, or is not up yet: the same once more may succeed when it is back."""
 
 
+class UnknownMemoryError(HopgateError):
+    """An id that no memory has, or none within the scopes that whoever asks is bound to."""
+
+    def __init__(self, external_id: str) -> None:
+        super().__init__(f"there is no memory {external_id[:80]!r}: ids are the _id of corpus.jsonl")
+        self.external_id = external_id
+
+
+class TakenError(HopgateError):
+    """An id that a memory has which whoever writes may not change: it is in a scope outside their bounds."""
+
+
 class UnreachableError(HopgateError):
     """A server that nobody can connect to: every further request would end the same."""
 

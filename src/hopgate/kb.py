@@ -87,10 +87,13 @@ class KnowledgeBase(LegReading):
         self.graph = ConceptGraph(store, self._embedding, self.graph_leg)
         self._pipeline = RecallPipeline(store.reading, self._embedding, self.graph_leg, self._workers)
 
-    def add(self, *new: Memory) -> Written:
-        """Add memories, or bring those with the same external id up to date; an id given twice is refused."""
+    def add(self, *new: Memory, within: Sequence[str] | None = None) -> Written:
+        """Add memories, or bring those with the same external id up to date; an id given twice is refused.
+
+        So is an id that a memory has whose scope is not `within` these: a server that is bound to some gives them.
+        """
         self._waiting.count_again()
-        return self._writer.write(once_each(new))
+        return self._writer.write(once_each(new), within)
 
     def ingest(
         self,
@@ -178,17 +181,17 @@ class KnowledgeBase(LegReading):
     def __len__(self) -> int:
         return self.store.run(memories.count)
 
-    def delete(self, external_ids: Sequence[str]) -> int:
+    def delete(self, external_ids: Sequence[str], *, within: Sequence[str] | None = None) -> int:
         """Delete memories and exactly what only they supported in the graph; unknown ids are refused."""
-        return self._writer.delete(external_ids)
+        return self._writer.delete(external_ids, within)
 
-    def mark_sensitive(self, external_ids: Sequence[str]) -> int:
+    def mark_sensitive(self, external_ids: Sequence[str], *, within: Sequence[str] | None = None) -> int:
         """Mark memories as sensitive and remove, in the same transaction, all that was ever made of their text."""
-        return self._writer.mark_sensitive(external_ids)
+        return self._writer.mark_sensitive(external_ids, within)
 
-    def unmark_sensitive(self, external_ids: Sequence[str]) -> int:
+    def unmark_sensitive(self, external_ids: Sequence[str], *, within: Sequence[str] | None = None) -> int:
         """Take the mark away, which nothing else does: the next `embed` and `build` read these memories."""
-        return self._writer.unmark_sensitive(external_ids)
+        return self._writer.unmark_sensitive(external_ids, within)
 
     def language(self, new: str | None = None) -> str:
         """The language of memories that name none; given a new one, their words are made and counted anew."""

@@ -88,6 +88,8 @@ class Memory:
     source: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_several(self.tags, "tags")
+        check_several(self.expanded_keywords, "expanded_keywords")
         object.__setattr__(self, "created_at", utc(self.created_at))
         object.__setattr__(self, "language", configuration(self.language))
         object.__setattr__(self, "superseded_at", utc(self.superseded_at))
@@ -98,6 +100,17 @@ class Memory:
     def content(self) -> str:
         """The title, where there is one, as the first line; then the text."""
         return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+def check_several(values: Iterable[str], name: str) -> None:
+    """Refuse one text where several are meant: it would be taken letter by letter.
+
+    Examples
+    --------
+    >>> check_several(("nas",), "tags")
+    """
+    if isinstance(values, str):
+        raise HopgateError(f"{name} is a list of texts, not one text: write [{values[:40]!r}]")
 
 
 def cleared(rows: Iterable[tuple[Key, Memory]]) -> Iterator[tuple[Key, Cleared]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -48,26 +50,34 @@ class MemoryWriter:
         self._store = store
         self._embedding = embedding
 
-    def write(self, new: Iterable[Memory]) -> Written:
+    def write(self, new: Iterable[Memory], within: Sequence[str] | None = None) -> Written:
         """Add memories, or bring those with the same external id up to date, all or none.
 
         What meets one of the store's rules of sensitivity is sensitive, whatever its own flag says. Where a text
         changed, its vector, mentions and facts go, and are made anew by the next `embed` and `build`. A memory that is
         sensitive stays so, whatever the new one's flag says: `unmark_sensitive` takes that away and nothing else does.
+        A known one of a scope that is not `within` the given ones is refused, looked at under its lock.
         """
         if isinstance(new, Sequence) and len(new) <= memories.CHUNK:
             return self._store.run(
-                lambda connection: self._write(connection, new, alone=None if len(new) < 2 else False)
+                lambda connection: self._write(connection, new, within, alone=None if len(new) < 2 else False)
             )
         # A stream cannot be read twice: it goes alone, so that it need not begin again.
         with self._store.transaction() as connection:
-            return self._write(connection, new, alone=True)
+            return self._write(connection, new, within, alone=True)
 
-    def _write(self, connection: Connection[Any], new: Iterable[Memory], *, alone: bool | None) -> Written:
+    def _write(
+        self,
+        connection: Connection[Any],
+        new: Iterable[Memory],
+        within: Sequence[str] | None = None,
+        *,
+        alone: bool | None,
+    ) -> Written:
         if alone is not None:
             memory_locks.take_turns(connection, alone=alone)
         gone: list[tuple[str, str, datetime | None]] = []
-        written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone))
+        written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone), within)
         # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
         if touched := sorted({*written.changed, *written.now_sensitive}):
             known = memories.fetch_by_id(connection, written.now_sensitive).values()
@@ -125,16 +135,18 @@ class MemoryWriter:
             self._store.run(memories.tidy)
         return written
 
-    def delete(self, external_ids: Sequence[str]) -> int:
+    def delete(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
         """Delete memories, all that was made of their texts, and exactly what only they supported in the graph.
 
-        Unknown ids are refused.
+        Unknown ids are refused, and those of other scopes than `within`.
         """
-        return self._store.run(lambda connection: self.delete_in(connection, external_ids))
+        return self._store.run(lambda connection: self.delete_in(connection, external_ids, within))
 
-    def delete_in(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+    def delete_in(
+        self, connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
+    ) -> int:
         """As `delete`, within a transaction of the caller's."""
-        ids = memories.require(connection, external_ids)
+        ids = memories.require(connection, external_ids, within)
         known = memories.fetch_by_id(connection, ids).values()
         words = memory_words.of_memories(connection, ids)
         self._forget(connection, ids, [memory.content for memory in known])
@@ -143,28 +155,32 @@ class MemoryWriter:
         planner_statistics.forget(connection, [*(memory.content for memory in known), *lonely])
         return len(ids)
 
-    def mark_sensitive(self, external_ids: Sequence[str]) -> int:
+    def mark_sensitive(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
         """Mark memories as sensitive and remove all that was ever made of their text; unknown ids are refused."""
-        return self._store.run(lambda connection: self.mark_in(connection, external_ids))
+        return self._store.run(lambda connection: self.mark_in(connection, external_ids, within))
 
-    def mark_in(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+    def mark_in(
+        self, connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
+    ) -> int:
         """As `mark_sensitive`, within a transaction of the caller's."""
-        ids = memories.require(connection, external_ids)
+        ids = memories.require(connection, external_ids, within)
         clearance.set_sensitive(connection, ids)
         known = memories.fetch_by_id(connection, ids).values()
         self._forget(connection, ids, [memory.content for memory in known])
         return len(ids)
 
-    def unmark_sensitive(self, external_ids: Sequence[str]) -> int:
+    def unmark_sensitive(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
         """Take the mark away: models read these memories from now on; give how many had it.
 
         Unknown ids are refused, and memories that a rule of the store makes sensitive.
         """
-        return self._store.run(lambda connection: self.unmark_in(connection, external_ids))
+        return self._store.run(lambda connection: self.unmark_in(connection, external_ids, within))
 
-    def unmark_in(self, connection: Connection[Any], external_ids: Sequence[str]) -> int:
+    def unmark_in(
+        self, connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None
+    ) -> int:
         """As `unmark_sensitive`, within a transaction of the caller's."""
-        ids = memories.require(connection, external_ids)
+        ids = memories.require(connection, external_ids, within)
         rules = self._rules(connection)
         for memory in memories.fetch_by_id(connection, ids).values() if rules else ():
             if rules.meets(memory):
@@ -187,6 +203,16 @@ class MemoryWriter:
             setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, source)
             found = [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]
         return self.mark_sensitive(found) if found else 0
+
+    def keep_rules(self, connection: Connection[Any], kept: Sequence[Mapping[str, Any] | None]) -> None:
+        """Join rules that a store had to those that came with its memories, and mark what meets one; for `restore`."""
+        rules = self._rules(connection)
+        together = reduce(or_, map(SensitivityRules.of, kept), rules)
+        if together == rules:
+            return
+        setting_rows.write(connection, {setting_rows.SENSITIVITY: together.to_dict()}, "restore")
+        if found := [memory.external_id for memory in memories.stream(connection) if _newly(together, memory)]:
+            self.mark_in(connection, found)
 
     def mark_by_rules(self) -> int:
         """Mark what meets a rule among the memories that wait for a vector or a link; give how many.

@@ -86,7 +86,7 @@ class Mending:
             name_rows.lock(connection)
             undecided = concept_rows.undecided(connection, name)
             if undecided is None:
-                raise HopgateError(f"{name!r} is not undecided: hopgate concepts ambiguous lists the names that are")
+                raise HopgateError(f"{name!r} is not undecided: hopgate concepts --ambiguous lists the names that are")
             name_id, near_id, score = undecided
             concept_rows.decide(connection, name_id)
             key = mend_rows.record(connection, mend_rows.KEEP_APART, name_id=name_id, near_id=near_id, score=score)
@@ -142,11 +142,11 @@ class Mending:
             return self._store.run(lambda connection: scope_removal(connection, scopes, external_ids))
         return self._store.run(lambda connection: removal_preview(connection, external_ids))
 
-    def mark_sensitive(self, external_ids: Sequence[str]) -> MendEntry:
+    def mark_sensitive(self, external_ids: Sequence[str], *, within: Sequence[str] | None = None) -> MendEntry:
         """Mark memories as sensitive; all that was made of their texts goes."""
 
         def work(connection: Connection[Any]) -> MendEntry:
-            ids = memories.require(connection, external_ids)
+            ids = memories.require(connection, external_ids, within)
             # Only these: to take the entry back must not unmark what was sensitive before.
             new = [key for key, one in memories.fetch_by_id(connection, ids).items() if not one.is_sensitive]
             if not new:
@@ -156,11 +156,11 @@ class Mending:
 
         return self._store.run(work)
 
-    def delete(self, external_ids: Sequence[str]) -> MendEntry:
+    def delete(self, external_ids: Sequence[str], *, within: Sequence[str] | None = None) -> MendEntry:
         """Delete memories and what only they supported; the log keeps how many, and it cannot be undone."""
 
         def work(connection: Connection[Any]) -> MendEntry:
-            gone = self._writer.delete_in(connection, external_ids)
+            gone = self._writer.delete_in(connection, external_ids, within)
             return self._entry(connection, mend_rows.record(connection, mend_rows.DELETE, memories=gone))
 
         return self._store.run(work)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from hopgate.errors import HopgateError
-from hopgate.memory import Memory
+from hopgate.memory import Memory, check_several
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class SensitivityRules:
     patterns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_several(self.tags, "tags")
+        check_several(self.patterns, "patterns")
         for pattern in self.patterns:
             try:
                 re.compile(pattern)

@@ -6,6 +6,8 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import overload
 
+from hopgate.errors import HopgateError
+
 FARTHEST = timedelta(hours=16)
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
@@ -32,6 +34,11 @@ def utc(given: date | None) -> datetime | None:
     """
     if given is None:
         return None
+    if not isinstance(given, date):
+        # Types say so, and who writes a text in the place of a time is no fault of the program's.
+        raise HopgateError(
+            f"a time is a datetime, not {given!r:.60}: write datetime.fromisoformat('2024-02-01'), for example"
+        )
     if not isinstance(given, datetime):
         given = datetime(given.year, given.month, given.day)
     offset = given.utcoffset()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.store import extractions, memories, replica, set_aside, setting_rows, vectors
 from hopgate.store.graph import version
+from hopgate.store.memory_pages import tally
 from hopgate.store.partition import layout
 
 if TYPE_CHECKING:
@@ -158,10 +159,13 @@ class Upkeep:
         return write_backup(self._store, Path(path))
 
     def restore(self, path: str | Path) -> Manifest:
-        """Load a backup into this store, which must hold no memories; equal by checksum, or nothing is changed."""
+        """Load a backup into this store, which must hold no memories; equal by checksum, or nothing is changed.
+
+        Rules of sensitivity that this store has stay beside the backup's: what meets one is marked before it is read.
+        """
         from hopgate.store.restore import read_backup
 
-        made = read_backup(self._store, Path(path))
+        made = read_backup(self._store, Path(path), self._writer.keep_rules)
         self._embedding.index()
         return made
 
@@ -210,7 +214,7 @@ class Upkeep:
             space = vectors.space(connection)
             states, run = extractions.states(connection), layout.run_state(connection)
             return {
-                **memories.tally(connection),
+                **tally(connection),
                 "pending_vectors": vectors.count_pending(connection),
                 "pending_graph": states.get("pending", 0),
                 "failed_graph": states.get("failed", 0) + states.get("truncated", 0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -70,6 +71,28 @@ def test_show_says_what_superseded_what(run: Runner, dsn: str) -> None:
         kb.add(hopgate.Memory("new", "In the attic."), hopgate.Memory("old", "In the cellar.", superseded_by="new"))
     assert "superseded by new since" in run("show", "old").out
     assert "supersedes old" in run("show", "new").out
+
+
+def test_show_says_that_a_memory_is_superseded_whose_successor_is_gone(run: Runner, dsn: str) -> None:
+    may = datetime(2024, 5, 5, tzinfo=UTC)
+    with hopgate.open(dsn) as kb:
+        old = hopgate.Memory("old", "In the cellar.", superseded_by="new", superseded_at=may)
+        kb.add(hopgate.Memory("new", "In the attic."), old)
+        kb.delete(["new"])
+    shown = run("show", "old").out
+    assert "superseded since 2024-05-05T00:00:00+00:00: recall leaves it out" in shown
+
+
+def test_recall_finds_what_is_superseded_where_that_is_asked_for(run: Runner, dsn: str) -> None:
+    may = datetime(2024, 5, 5, tzinfo=UTC)
+    with hopgate.open(dsn) as kb:
+        old = hopgate.Memory("old", "The ladder is in the cellar.", superseded_by="new", superseded_at=may)
+        kb.add(hopgate.Memory("new", "The ladder is in the attic."), old)
+    assert [hit["_id"] for hit in run("recall", "ladder", "--json").json] == ["new"]
+    assert {hit["_id"] for hit in run("recall", "ladder", "--include-superseded", "--json").json} == {"new", "old"}
+    told = run("recall", "ladder", "--why-not", "old").out
+    assert "it is superseded by 'new' since 2024-05-05" in told and "--include-superseded" in told
+    assert "old is hit" in run("recall", "ladder", "--why-not", "old", "--include-superseded").out
 
 
 def test_ingest_says_what_it_is_and_a_dry_run_stores_nothing(run: Runner, tmp_path: Path) -> None:
@@ -163,6 +186,8 @@ def test_curation_says_which_of_two_memories_goes(run: Runner) -> None:
     run("build")
     line = "DELETE new ↔ old: every fact of the older memory has ended; old {} way\n"
     assert run("curate").out.startswith(line.format("would give"))
+    (proposal,) = run("curate", "--json").json["proposals"]
+    assert proposal["gives_way"] in (proposal["memory"], proposal["older"])
     assert run("curate", "--apply").out.startswith(line.format("gave"))
 
 

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 import hopgate
 from hopgate.cli import main
 from hopgate.errors import HopgateError
+from hopgate.exports.vault import write_vault
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
+from hopgate.sensitivity import SensitivityRules
 from hopgate.store.backup import own_tables
 from hopgate.store.schema.migrate import VERSION_TABLE
 
@@ -155,7 +157,7 @@ def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, 
 def test_a_backup_of_an_older_schema_is_brought_up(kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str) -> None:
     from hopgate.store.schema import migrate
 
-    kb.add(Memory("m1", "Ada Lovelace lives in London."))
+    kb.add(Memory("m1", "Ada Lovelace lives in London."), Memory("m0", "Charles Babbage lives in Paris."))
     kb.build()
     kb.store.close()
     migrate.downgrade(dsn, "0003")
@@ -168,9 +170,21 @@ def test_a_backup_of_an_older_schema_is_brought_up(kb: KnowledgeBase, other: str
     with Store(dsn) as old:
         assert write_backup(old, tmp_path / "old").schema == "0003"
     with hopgate.open(other) as second:
+        second.add_sensitivity(SensitivityRules(patterns=("Paris",)))
         second.upkeep.restore(tmp_path / "old")
         assert [edge.target for edge in second.graph.edges("Ada Lovelace")] == ["London"]
+        assert second.sensitivity().patterns == ("Paris",)
+        assert [one.external_id for one in second.export() if one.is_sensitive] == ["m0"]
         second.add(Memory("m2", "x", thread="t"))
+
+
+def test_a_vault_takes_titles_that_are_long_in_bytes(tmp_path: Path) -> None:
+    titles = ("記" * 90, "記" * 90, "🦉" * 90, "é" * 100, "x" * 300)
+    made = [Memory(f"m{number}", "It hums.", title=title) for number, title in enumerate(titles)]
+    assert write_vault(tmp_path / "vault", made, [], {}) == (0, len(made))
+    names = sorted(path.name for path in (tmp_path / "vault" / "Memories").iterdir())
+    assert len(names) == len(made) and all(len(name.encode()) <= 255 for name in names)
+    assert f"{'記' * 80}.md" in names and f"{'記' * 80} 2.md" in names and f"{'é' * 100}.md" in names
 
 
 def test_a_vault_has_a_page_a_concept_and_nothing_sensitive(

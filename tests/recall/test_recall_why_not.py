@@ -78,7 +78,10 @@ def test_what_k_cuts_off_comes_with_its_rank(asked: KnowledgeBase) -> None:
 
 def test_what_was_superseded_is_said_to_be(asked: KnowledgeBase) -> None:
     found = asked.explain("who lives in London", "old")
-    assert found.removed_by == ("superseded: since 2024-06-01 it is by 'm1'; include_superseded finds it",)
+    assert found.removed_by == (
+        "superseded: it is superseded by 'm1' since 2024-06-01, and such memories were not asked for "
+        "(include_superseded, or --include-superseded)",
+    )
     assert asked.explain("who lives in London", "old", include_superseded=True).present
 
 

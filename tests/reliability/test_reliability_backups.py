@@ -16,6 +16,7 @@ import hopgate
 from hopgate import Memory
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
+from hopgate.sensitivity import SensitivityRules
 from hopgate.store import restore
 from hopgate.store.backup import MANIFEST
 
@@ -139,3 +140,42 @@ def test_a_backup_is_not_written_into_a_file_that_was_there(kb: KnowledgeBase, t
     finally:
         os.close(reader)
     assert stat.S_IMODE((tmp_path / "b.hopgate").stat().st_mode) == 0o600
+
+
+def test_the_rules_of_the_store_that_is_restored_into_stay_and_hold(
+    kb: KnowledgeBase, other: str, tmp_path: Path
+) -> None:
+    """Somebody who has a rule and restores an older backup believes that the rule still holds."""
+    kb.add(Memory("m1", "Ada Lovelace lives in London.", tags=("private",)), Memory("m2", "Bea lives in Paris."))
+    kb.add_sensitivity(SensitivityRules(patterns=("PIN",)))
+    kb.upkeep.catch_up()
+    kb.upkeep.backup(tmp_path / "made.hopgate")
+    with hopgate.open(other) as target:
+        target.add_sensitivity(SensitivityRules(tags=("private",)))
+        target.upkeep.restore(tmp_path / "made.hopgate")
+        assert target.sensitivity() == SensitivityRules(tags=("private",), patterns=("PIN",))
+        assert [memory.external_id for memory in target.export() if memory.is_sensitive] == ["m1"]
+        names = {name for concept in target.graph.concepts() for name in (concept.name, *concept.aliases)}
+        assert "Bea" in names and not names & {"Ada Lovelace", "London"}
+        assert target.pending_vectors() == 0
+        assert target.store.run(
+            lambda c: c.execute("SELECT count(*) FROM memories WHERE embedding IS NULL").fetchone()
+        ) == (1,)
+
+
+def test_nobody_reads_what_was_restored_before_the_rules_hold(
+    kb: KnowledgeBase, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.add(Memory("m1", "Ada Lovelace lives in London.", tags=("private",)))
+    kb.upkeep.backup(tmp_path / "made.hopgate")
+    with hopgate.open(other) as target:
+        target.add_sensitivity(SensitivityRules(tags=("private",)))
+
+        def breaks(*_: object) -> None:
+            raise HopgateError("broken off")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(target._writer, "mark_in", breaks)
+            with pytest.raises(HopgateError, match="broken off"):
+                target.upkeep.restore(tmp_path / "made.hopgate")
+        assert len(target) == 0 and target.sensitivity() == SensitivityRules(tags=("private",))

@@ -49,7 +49,9 @@ def test_recall_takes_filters_weights_and_legs(reading: Running) -> None:
 
 def test_explain_says_why_a_memory_is_not_here(reading: Running) -> None:
     gone = reading.post("explain", {"query": "where is the printer", "id": "old"}).json()
-    assert not gone["present"] and gone["removed_by"][0].startswith("superseded: since 2024-05-09")
+    assert not gone["present"] and gone["removed_by"][0].startswith(
+        "superseded: it is superseded by 'new' since 2024-05-09"
+    )
     assert gone["rank"] and "without that it would be at rank" in gone["sentence"]
     here = reading.post("explain", {"query": "who lives in London", "id": "m1"}).json()
     assert here["present"] and here["rank"] == 1 and here["legs"]["lexical"]["rank"] == 1

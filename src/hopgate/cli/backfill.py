@@ -11,7 +11,7 @@ from hopgate.cli.embed import Embedder
 from hopgate.cli.engine_options import Address, EngineName, Workers
 from hopgate.cli.ingest import As, FromSql, KeepUnknown, Map, Scope
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn
+from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
 # So many rows that were set aside are shown.
 SHOWN = 20
@@ -37,7 +37,7 @@ def command(
     extractor: extractor_options.Name = "phrases",
     model: extractor_options.Model = None,
     url: extractor_options.Url = None,
-    batch: Annotated[int, typer.Option(help="Memories that become visible together.", min=1)] = 512,
+    batch: Annotated[int, typer.Option(help="Memories that become visible together.", min=1, max=MOST)] = 512,
     rows_only: Annotated[
         bool, typer.Option("--rows-only", help="Rows and vectors; hopgate build makes the graph.")
     ] = False,

@@ -8,13 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, AsOf, Data, Dsn, KnownAt, Scope
+from hopgate.cli.shared_options import MOST, AsJson, AsOf, Data, Dsn, KnownAt, Limit, Scope
 
 app = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_markup_mode=None)
 
 Name = Annotated[str, typer.Argument(help="A name of the concept, any of them.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change and change nothing.")]
-Shown = Annotated[int, typer.Option(help="How many.", min=1)]
 
 # How many of the concepts that two views of clusters place differently are named.
 DIFFERING = 5
@@ -26,7 +25,7 @@ def top(
     ambiguous: Annotated[
         bool, typer.Option("--ambiguous", help="List names that may be the same as another and were left apart.")
     ] = False,
-    limit: Shown = 50,
+    limit: Limit = 50,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -55,7 +54,7 @@ def top(
 @app.command("list")
 def listed(
     kind: Annotated[str | None, typer.Option(help="Only concepts of this kind.")] = None,
-    limit: Shown = 50,
+    limit: Limit = 50,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     scope: Scope = None,
@@ -84,7 +83,7 @@ def listed(
 @app.command()
 def show(
     name: Name,
-    limit: Annotated[int, typer.Option(help="How many memories and edges.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="How many memories and edges.", min=1, max=MOST)] = 20,
     as_of: AsOf = None,
     known_at: KnownAt = None,
     data: Data = None,

@@ -52,7 +52,7 @@ def command(
         proposals = kb.graph.curate(since=since, apply=apply, decide=decide)
     shown = [proposal for proposal in proposals if every or proposal.gives_way]
     if as_json:
-        print_json({"applied": apply, "proposals": [asdict(proposal) for proposal in shown]})
+        print_json({"applied": apply, "proposals": [asdict(one) | {"gives_way": one.gives_way} for one in shown]})
         return
     for proposal in shown:
         older = f" ↔ {proposal.older}" if proposal.older else ""

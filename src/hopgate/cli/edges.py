@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, AsOf, Data, Dsn, KnownAt, Scope
+from hopgate.cli.shared_options import AsJson, AsOf, Data, Dsn, KnownAt, Limit, Scope
 
 
 def command(
@@ -17,7 +17,7 @@ def command(
     as_of: AsOf = None,
     known_at: KnownAt = None,
     scope: Scope = None,
-    limit: Annotated[int, typer.Option(help="How many.", min=1)] = 50,
+    limit: Limit = 50,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hopgate.cli.output import say
+from hopgate.cli.shared_options import MOST
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -30,10 +31,10 @@ Types = Annotated[
 Together = Annotated[
     int | None, typer.Option(help="Memories in one call to a model; 16 for openai, 1 for llama.", min=1, max=25)
 ]
-Limit = Annotated[int | None, typer.Option(help="Only the first so many memories.", min=1)]
-MaxTokens = Annotated[int | None, typer.Option(help="Begin no memory once so many tokens are spent.", min=1)]
-Concurrency = Annotated[int, typer.Option(help="Memories extracted from at once.", min=1)]
-Batch = Annotated[int, typer.Option(help="Memories written in one transaction.", min=1)]
+Limit = Annotated[int | None, typer.Option(help="Only the first so many memories.", min=1, max=MOST)]
+MaxTokens = Annotated[int | None, typer.Option(help="Begin no memory once so many tokens are spent.", min=1, max=MOST)]
+Concurrency = Annotated[int, typer.Option(help="Memories extracted from at once.", min=1, max=MOST)]
+Batch = Annotated[int, typer.Option(help="Memories written in one transaction.", min=1, max=MOST)]
 
 
 def make_extractor(

@@ -208,7 +208,7 @@ def show(judgement: Judgement, k: int) -> None:
     from rich.table import Table
 
     from hopgate.cli.output import console
-    from hopgate.eval.gate.next_step import looks_in_words, next_step
+    from hopgate.eval.gate.next_step import chosen_in_words, looks_in_words, next_step
 
     out = console()
     out.print(cell(judgement.decision.verdict.value, style="bold"))
@@ -230,5 +230,5 @@ def show(judgement: Judgement, k: int) -> None:
         found = {measure.lower(): value for measure, value in values.items()}
         table.add_row(cell(name), *(f"{found.get(head, float('nan')):.3f}" for head in dict.fromkeys(columns)))
     out.print(table)
-    out.print(cell(f"recommended: {judgement.decision.chosen}"))
+    out.print(cell(f"{chosen_in_words(judgement)}: {judgement.decision.chosen}"))
     out.print(cell(f"what to do now: {next_step(judgement)}"))

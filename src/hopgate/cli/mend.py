@@ -9,7 +9,7 @@ import typer
 
 from hopgate.cli.confirm import Yes, asked
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn
+from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
 if TYPE_CHECKING:
     from hopgate.store.mend_rows import MendEntry
@@ -30,7 +30,7 @@ def top() -> None:
 
 @app.command()
 def log(
-    limit: Annotated[int, typer.Option(help="How many entries, the last one first.", min=1)] = 50,
+    limit: Annotated[int, typer.Option(help="How many entries, the last one first.", min=1, max=MOST)] = 50,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -55,7 +55,7 @@ def log(
 
 @app.command()
 def undo(
-    entry: Annotated[int, typer.Argument(help="The entry's id, as hopgate mend log lists it.", min=1)],
+    entry: Annotated[int, typer.Argument(help="The entry's id, as hopgate mend log lists it.", min=1, max=2**63 - 1)],
     yes: Yes = False,
     data: Data = None,
     dsn: Dsn = None,

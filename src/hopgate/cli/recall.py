@@ -59,6 +59,9 @@ def command(
     cluster: Annotated[
         int | None, typer.Option(help="Only memories linked to this cluster of concepts: see concepts clusters.")
     ] = None,
+    include_superseded: Annotated[
+        bool, typer.Option("--include-superseded", help="Give memories that others took the place of, too.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each leg did for each hit.")] = False,
     why_not: Annotated[
         str | None, typer.Option(help="Say instead why the memory of this _id is not among the hits, or where it is.")
@@ -79,5 +82,6 @@ def command(
         fuser=fuser, depth=depth, prior=prior, exact_match=exact_match, min_score=min_score, rerank=rerank,
         rerank_model=rerank_model, lexical_ranker=lexical_ranker, rerank_depth=rerank_depth,
         rerank_timeout=rerank_timeout, stages=stages, as_of=as_of, known_at=known_at, cluster=cluster,
-        explain=explain, why_not=why_not, sqlite=sqlite, data=data, dsn=dsn, as_json=as_json,
+        include_superseded=include_superseded, explain=explain, why_not=why_not, sqlite=sqlite, data=data,
+        dsn=dsn, as_json=as_json,
     )  # fmt: skip

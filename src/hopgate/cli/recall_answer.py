@@ -38,6 +38,7 @@ def answer(
     as_of: datetime | None = None,
     known_at: datetime | None = None,
     cluster: int | None = None,
+    include_superseded: bool = False,
     explain: bool = False,
     why_not: str | None = None,
     sqlite: Path | None = None,
@@ -64,6 +65,7 @@ def answer(
     changes = cast("RecallOptions", {name: value for name, value in given.items() if value is not None})
     narrowed: dict[str, Any] = {
         "scope": scope or None, "exclude": exclude or (), "as_of": as_of, "known_at": known_at, "cluster": cluster,
+        "include_superseded": include_superseded,
     }  # fmt: skip
     with opened(data, dsn) as kb:
         if why_not is not None:

@@ -19,7 +19,8 @@ def command(
 ) -> None:
     """Load a backup into a store without memories, and compare every table with it before it counts.
 
-    A backup of an older schema is brought up to this one.
+    A backup of an older schema is brought up to this one. The store's own rules of
+    sensitivity stay beside the backup's, and hold in what is loaded.
 
     Example: hopgate restore notes.hopgate --data new-store
     """

@@ -45,6 +45,9 @@ Dsn = Annotated[str | None, typer.Option("--dsn", help="Address of a server, pos
 Scope = Annotated[
     list[str] | None, typer.Option(help="Only what memories of this scope say; again for more.", show_default="all")
 ]
+# More rows than any store has, and far from the end of what PostgreSQL and C count with.
+MOST = 1_000_000_000
+Limit = Annotated[int, typer.Option(help="How many.", min=1, max=MOST)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value for a program to read.")]
 AsOf = Annotated[
     datetime | None, typer.Option(help="Only what was true on this date.", parser=read_date, metavar="DATE")

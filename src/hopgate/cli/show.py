@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.cli.output import opened, print_json, say
-from hopgate.cli.shared_options import AsJson, Data, Dsn
+from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
 if TYPE_CHECKING:
     from hopgate.graph.inspect.memory_detail import MemoryDetail
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def command(
     key: Annotated[str, typer.Argument(help="The memory's id.", metavar="ID")],
-    limit: Annotated[int, typer.Option(help="How many edges and neighbours.", min=1)] = 10,
+    limit: Annotated[int, typer.Option(help="How many edges and neighbours.", min=1, max=MOST)] = 10,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -41,8 +41,9 @@ def _print(found: MemoryDetail) -> None:
             say(f"  {name:<18}{', '.join(value) if isinstance(value, tuple) else value}")
     if memory.is_sensitive:
         say("  sensitive: never embedded, extracted or sent")
-    if memory.superseded_by and memory.superseded_at:
-        say(f"  superseded by {memory.superseded_by} since {memory.superseded_at.isoformat()}")
+    if memory.superseded_at:
+        taken = f" by {memory.superseded_by}" if memory.superseded_by else ""
+        say(f"  superseded{taken} since {memory.superseded_at.isoformat()}: recall leaves it out")
         if found.reason:
             say(f"    because {found.reason}")
     for key in found.supersedes:

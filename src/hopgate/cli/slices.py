@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hopgate.cli.output import opened, progress
-from hopgate.cli.shared_options import AsJson, Data, Dsn
+from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 from hopgate.errors import HopgateError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -26,10 +26,12 @@ def build(
         Path | None, typer.Option(help="Make them from this data set's triples.jsonl instead of a store's graph.")
     ] = None,
     hops: Annotated[int, typer.Option(help="How many facts each question joins.")] = 2,
-    limit: Annotated[int, typer.Option(help="How many questions at most.", min=1)] = 200,
+    limit: Annotated[int, typer.Option(help="How many questions at most.", min=1, max=MOST)] = 200,
     neighbours: Annotated[
         int,
-        typer.Option(help="Memories among each other's nearest so many are adjacent; such hops are left out.", min=1),
+        typer.Option(
+            help="Memories among each other's nearest so many are adjacent; such hops are left out.", min=1, max=MOST
+        ),
     ] = 10,
     dev: Annotated[float, typer.Option(help="Share of the questions that go to the split dev.")] = 0.5,
     seed: Annotated[int, typer.Option(help="Which of the paths come first.")] = 0,

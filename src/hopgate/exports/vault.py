@@ -14,6 +14,8 @@ from hopgate.memory import Memory, cleared
 # What a file's name or an Obsidian link cannot hold.
 _FORBIDDEN = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f]+')
 MAX_NAME = 100
+# File systems take 255 bytes; so much is left for a number that tells namesakes apart, and for .md.
+MAX_NAME_BYTES = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,24 @@ class _FileNames:
         self._taken: set[str] = set()
 
     def __call__(self, name: str) -> str:
-        plain = " ".join(_FORBIDDEN.sub(" ", name).split()).strip(". ")[:MAX_NAME] or "unnamed"
+        plain = _cut(" ".join(_FORBIDDEN.sub(" ", name).split()).strip(". ")) or "unnamed"
         made, number = plain, 1
         while made.casefold() in self._taken:
             number += 1
             made = f"{plain} {number}"
         self._taken.add(made.casefold())
         return made
+
+
+def _cut(name: str) -> str:
+    """Cut a name to what a file system takes, between two characters.
+
+    Examples
+    --------
+    >>> len(_cut("a" * 300)), len(_cut("記" * 90))
+    (100, 80)
+    """
+    return name[:MAX_NAME].encode("utf-8")[:MAX_NAME_BYTES].decode("utf-8", "ignore").rstrip(". ")
 
 
 def _memory_page(memory: Memory, linked: Sequence[str], memories: Mapping[str, str]) -> Iterator[str]:

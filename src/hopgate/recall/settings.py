@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypedDict, get_args
 
 from hopgate.errors import HopgateError
+from hopgate.memory import check_several
 from hopgate.recall.fuse import RRF, STANDARD, AnyFuser, ExactMatch, Importance, MinMax, SortBy, parse
 from hopgate.recall.fuse.weights import finite
 from hopgate.recall.legs.lexical import DEFAULT_RANKER, LexicalRanker, check_ranker
@@ -150,6 +151,7 @@ class Settings:
         >>> Settings().only(["lexical"]).fuser
         MinMax(lexical=0.015, dense=0, graph=0)
         """
+        check_several(legs, "legs")
         weights = self.fuser.weights
         if unknown := [name for name in legs if name not in weights]:
             raise HopgateError(f"there is no leg {unknown[0]!r}: there are {', '.join(weights)}")

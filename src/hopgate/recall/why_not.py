@@ -141,17 +141,25 @@ def filtered_by(key: int, memory: Memory, filters: Filters, *, inside: bool = Tr
         found.append(f"known_at: it is of {_day(memory.created_at)}, which is after {_day(filters.known_at)}")
     if _superseded(memory, filters):
         taken = f" by {memory.superseded_by!r}" if memory.superseded_by else ""
-        found.append(f"superseded: since {_day(memory.superseded_at)} it is{taken}; include_superseded finds it")
+        found.append(
+            f"superseded: it is superseded{taken} since {_day(memory.superseded_at)}, and such memories were not asked "
+            "for (include_superseded, or --include-superseded)"
+        )
     return found
 
 
 def without_filters(key: int, memory: Memory, filters: Filters, *, inside: bool = True) -> Filters:
-    """Give filters that let a memory through, and are the same otherwise."""
-    out_of_scope = filters.scopes is not None and memory.scope not in filters.scopes
+    """Give filters that let a memory through, and are the same otherwise.
+
+    Examples
+    --------
+    >>> without_filters(1, Memory("m1", "It hums.", scope="home"), Filters(scope="work")).scope
+    ('work', 'home')
+    """
     late = filters.known_at is not None and memory.created_at is not None and memory.created_at > filters.known_at
     free = replace(
         filters,
-        scope=None if out_of_scope else filters.scope,
+        scope=_with_own(filters.scopes, memory.scope),
         exclude=tuple(other for other in filters.exclude if other != key),
         known_at=None if late else filters.known_at,
         concepts=filters.concepts if inside else None,
@@ -159,6 +167,11 @@ def without_filters(key: int, memory: Memory, filters: Filters, *, inside: bool 
     )
     # By the new times: what was not superseded yet at the old ones may be now.
     return replace(free, superseded=free.superseded or _superseded(memory, free))
+
+
+def _with_own(scopes: list[str] | None, own: str | None) -> Scopes:
+    """The scopes that were asked for and the memory's own: who may see both may not see a third, and its ranks tell."""
+    return None if scopes is None or own is None else [*scopes, own]
 
 
 def _superseded(memory: Memory, filters: Filters) -> bool:

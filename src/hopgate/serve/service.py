@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
+from hopgate.errors import TakenError, UnknownMemoryError
 from hopgate.memory import Memory
 from hopgate.serve.problems import RefusedError
 from hopgate.serve.serve_settings import ServeSettings
@@ -48,8 +50,21 @@ class Service:
         found = self.kb.get(external_id)
         bound = self.settings.scopes
         if found is None or (bound is not None and found.scope not in bound):
-            raise RefusedError(404, f"there is no memory {external_id[:80]!r}")
+            raise self._missing(external_id)
         return found
+
+    def _missing(self, external_id: str) -> RefusedError:
+        return RefusedError(404, f"there is no memory {external_id[:80]!r}")
+
+    @contextmanager
+    def bounds(self) -> Iterator[Sequence[str] | None]:
+        """Give the scopes a write stays within; a memory that left them since it was looked at is not there."""
+        try:
+            yield self.settings.scopes
+        except UnknownMemoryError as error:
+            raise self._missing(error.external_id) from None
+        except TakenError as error:
+            raise RefusedError(409, str(error)) from None
 
     def named(self, external_id: str | None) -> str | None:
         """Give a memory's id where a request may know that it is there."""

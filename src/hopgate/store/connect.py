@@ -194,6 +194,8 @@ def explained() -> Iterator[None]:
         ) from None
     except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
         raise LostServerError("the PostgreSQL server went down in the middle: start it and run this again") from None
+    except errors.NumericValueOutOfRange:
+        raise HopgateError("a number is larger than PostgreSQL can count with: write a smaller one") from None
     except psycopg.DataError as error:
         if "NUL" not in str(error):
             raise

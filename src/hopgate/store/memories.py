@@ -15,11 +15,11 @@ from weakref import WeakKeyDictionary
 
 from psycopg.errors import SerializationFailure, UniqueViolation
 
-from hopgate.errors import HopgateError
-from hopgate.memory import Memory
+from hopgate.errors import UnknownMemoryError
+from hopgate.memory import Memory, check_several
 from hopgate.store import memory_merge, setting_rows, store_language
 from hopgate.store.memory_merge import INCOMING
-from hopgate.store.memory_scopes import in_scopes
+from hopgate.store.memory_scopes import in_scopes, require_within
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -57,16 +57,17 @@ class Written:
     followers: tuple[int, ...] = ()  # were read with one that moved
 
 
-def upsert(connection: Connection[Any], memories: Iterable[Memory]) -> Written:
+def upsert(connection: Connection[Any], memories: Iterable[Memory], within: Sequence[str] | None = None) -> Written:
     """Add memories, or bring those with a known external id up to date; all or nothing, being one transaction.
 
     Chunks without a known id, which is what most loads are made of, go by COPY straight into the table while the next
-    chunk is being read; the others take a detour through a temporary table.
+    chunk is being read; the others take a detour through a temporary table. A known id of a scope that is not `within`
+    the given ones is refused.
     """
     written = Written(0, 0, (), ())
     for chunk in _chunks(memories):
         store_language.require(connection, {memory.language for memory in chunk if memory.language})
-        part = _copy(connection, chunk) or _merge(connection, chunk)
+        part = _copy(connection, chunk) or _merge(connection, chunk, within)
         written = Written(
             written.rows + part.rows,
             written.added + part.added,
@@ -108,18 +109,20 @@ def _copy(connection: Connection[Any], chunk: Sequence[Memory]) -> Written | Non
     return Written(len(chunk), len(chunk), (), ())
 
 
-def _merge(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
+def _merge(connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None) -> Written:
     """Add or update a chunk, and say which memories changed.
 
     Again where another process added some of it meanwhile, or gave some another scope and so moved it to another part.
     """
     for _ in range(ATTEMPTS):
         with contextlib.suppress(UniqueViolation, SerializationFailure), connection.transaction():
-            return _merged(connection, chunk)
-    return _merged(connection, chunk)
+            return _merged(connection, chunk, within)
+    return _merged(connection, chunk, within)
 
 
-def _merged(connection: Connection[Any], chunk: Sequence[Memory]) -> Written:
+def _merged(connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None) -> Written:
+    if within is not None:
+        require_within(connection, NAMED, named([memory.external_id for memory in chunk]), within)
     kinds = array_columns(connection)
     connection.execute(
         "CREATE TEMP TABLE incoming (external_id text, content text, category text, tags text[], "
@@ -208,16 +211,6 @@ def count(connection: Connection[Any]) -> int:
     return int(row[0])
 
 
-def tally(connection: Connection[Any]) -> dict[str, int]:
-    """How many memories there are, and how many of them are sensitive or superseded."""
-    row = connection.execute(
-        "SELECT count(*), count(*) FILTER (WHERE coalesce(is_sensitive, true)), "
-        "count(*) FILTER (WHERE superseded_at IS NOT NULL) FROM memories"
-    ).fetchone()
-    assert row is not None
-    return dict(zip(("memories", "sensitive", "superseded"), row, strict=True))
-
-
 def named(external_ids: Sequence[str]) -> dict[str, Any]:
     """The parameters of `NAMED`.
 
@@ -226,6 +219,7 @@ def named(external_ids: Sequence[str]) -> dict[str, Any]:
     >>> named(["m1", "17", "007"])
     {'names': ['m1', '17', '007'], 'numbers': [17]}
     """
+    check_several(external_ids, "external_ids")
     return {"names": list(external_ids), "numbers": [int(name) for name in external_ids if re.fullmatch(_NUMBER, name)]}
 
 
@@ -235,15 +229,16 @@ def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int
     return [row[0] for row in rows]
 
 
-def require(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
-    """The store's ids of external ids, locked for change; an unknown one is refused by name."""
+def require(connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None) -> list[int]:
+    """The store's ids of external ids, locked for change; one that is unknown (in these scopes) is refused by name."""
     rows = connection.execute(
-        f"SELECT {KEY}, id FROM memories WHERE {NAMED} ORDER BY id FOR NO KEY UPDATE", named(external_ids)
+        f"SELECT {KEY}, id FROM memories WHERE {NAMED}{in_scopes(within)} ORDER BY id FOR NO KEY UPDATE",
+        named(external_ids) | {"scopes": None if within is None else list(within)},
     )
     known = dict(rows.fetchall())
     missing = [key for key in external_ids if key not in known]
     if missing:
-        raise HopgateError(f"there is no memory {missing[0]!r}: ids are the _id of corpus.jsonl")
+        raise UnknownMemoryError(missing[0])
     return sorted(known.values())
 
 

@@ -1,4 +1,4 @@
-"""Memories page by page, in the order of arrival."""
+"""Memories page by page, in the order of arrival; and how many there are."""
 
 from __future__ import annotations
 
@@ -60,3 +60,13 @@ def written_between(
 def _in_order(connection: Connection[Any], ids: Sequence[int]) -> list[Memory]:
     found = memories.fetch_by_id(connection, ids)
     return [found[key] for key in ids if key in found]
+
+
+def tally(connection: Connection[Any]) -> dict[str, int]:
+    """How many memories there are, and how many of them are sensitive or superseded."""
+    row = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE coalesce(is_sensitive, true)), "
+        "count(*) FILTER (WHERE superseded_at IS NOT NULL) FROM memories"
+    ).fetchone()
+    assert row is not None
+    return dict(zip(("memories", "sensitive", "superseded"), row, strict=True))

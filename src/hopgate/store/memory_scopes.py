@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from psycopg.errors import SerializationFailure
+
+from hopgate.errors import TakenError
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -18,6 +22,30 @@ def in_scopes(scopes: Sequence[str] | None) -> str:
     ('', ' AND scope = ANY(%(scopes)s)')
     """
     return "" if scopes is None else " AND scope = ANY(%(scopes)s)"
+
+
+def require_within(
+    connection: Connection[Any], named: str, external_ids: Mapping[str, Any], within: Sequence[str]
+) -> None:
+    """Refuse to write over a memory of another scope than these, and let nobody bring one in until the write is done.
+
+    Parameters
+    ----------
+    named, external_ids : str and mapping
+        The condition that finds the memories, and its parameters, of which `names` are the external ids.
+    """
+    names, find = external_ids["names"], f"SELECT scope FROM memories WHERE {named} ORDER BY id"
+    new = len(connection.execute(find, external_ids).fetchall()) < len(names)
+    if new:
+        # What is not there has no row to lock: another writer could add it in another scope just before the update.
+        connection.execute("LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE")
+    scopes = [row[0] for row in connection.execute(f"{find} FOR NO KEY UPDATE", external_ids)]
+    if any(scope not in within for scope in scopes):
+        what = f"the id {names[0][:80]!r}" if len(names) == 1 else "one of the ids"
+        raise TakenError(f"{what} is taken: choose another")
+    if len(scopes) < len(names) and not new:
+        # The table's lock comes before its rows': from the beginning, then.
+        raise SerializationFailure("a memory was deleted since it was looked for")
 
 
 def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[str]:

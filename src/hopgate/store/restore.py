@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import psycopg
 
 from hopgate.errors import HopgateError
-from hopgate.store import memories
+from hopgate.store import memories, setting_rows
 from hopgate.store.backup import (
     Manifest,
     check_backup,
@@ -35,22 +35,34 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 
-def read_backup(store: Store, path: Path) -> Manifest:
+Finish: TypeAlias = Callable[["Connection[Any]", Sequence[Mapping[str, Any] | None]], None]
+"""Called with what was loaded and not committed, and with the store's own rules of sensitivity before."""
+
+
+def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
     """Load a backup into a store without memories: wholly, and equal by digest, or not at all.
 
     One of an older schema is loaded as it was and brought up to this code's, as the store itself would have been.
+
+    Parameters
+    ----------
+    finish : callable
+        Makes the store's own rules hold in what was loaded, before anybody else can read it.
     """
     manifest = check_backup(path)
     if manifest.schema > HEAD:
         raise HopgateError(f"{path} has schema {manifest.schema}, newer than this hopgate's {HEAD}: update hopgate")
     with store.transaction() as connection:
         _require_empty(connection)
+        rules = [setting_rows.sensitivity(connection)]
     older = manifest.schema != HEAD
     if older:
         migrate.downgrade(store.dsn, manifest.schema)
     try:
         with store.transaction() as connection, zipfile.ZipFile(path) as archive:
-            _load(connection, archive, manifest)
+            rules += _load(connection, archive, manifest)
+            if not older:
+                finish(connection, rules)
     except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
         # By its kind alone: what the server says of a row repeats it.
         kind = type(error).__name__
@@ -61,6 +73,9 @@ def read_backup(store: Store, path: Path) -> Manifest:
         if older:
             migrate.upgrade(store.dsn)
     with store.transaction() as connection:
+        if older:
+            # Code that knows the rules reads this code's schema, which is there since a moment.
+            finish(connection, rules)
         memories.tidy(connection)
         if "embedding" in columns_of(connection, "concepts"):
             graph_vectors.ensure_index(connection)
@@ -81,7 +96,8 @@ def _require_empty(connection: Connection[Any]) -> None:
         raise HopgateError(f"this store holds {count:,} memories: restore into an empty one, --data NEW-FOLDER")
 
 
-def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> None:
+def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> list[dict[str, Any] | None]:
+    """Put the backup's rows in the place of the store's own; give the rules of sensitivity that were there."""
     if layout.run_state(connection) is not None:
         raise HopgateError("a run of hopgate db partition was not finished: go on with it, or give it up with --undo")
     write_alike(connection)
@@ -92,6 +108,7 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
     # What triggers would write beside these rows is in the backup already.
     for table in there:
         connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+    rules = [setting_rows.sensitivity(connection)] if "store_settings" in there else []
     connection.execute(f"TRUNCATE {', '.join(there)}")
     for table in _in_order(connection, list(manifest.tables)):
         copy = manifest.tables[table]
@@ -116,6 +133,7 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
             connection.execute("INSERT INTO memory_keys SELECT id, external_id FROM memories")
     for table in there:
         connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
+    return rules
 
 
 def _known_type(connection: Connection[Any], kind: str) -> str:

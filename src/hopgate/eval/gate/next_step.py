@@ -28,6 +28,12 @@ def next_step(gate: Judgement) -> str:
     return f'recall without the graph: {use}, and try it with hopgate recall "…" --explain'
 
 
+def chosen_in_words(gate: Judgement) -> str:
+    """Say what the configuration is that a gate names: recommended only by a verdict that recommends something."""
+    undecided = gate.decision.verdict in (Verdict.INVALID, Verdict.INCONCLUSIVE)
+    return "nothing is recommended yet; the graph was compared with" if undecided else "recommended"
+
+
 def looks_in_words(gate: Judgement) -> str:
     """Say how often these queries were looked at before, and whether the verdict holds at the level that is left."""
     looks, alpha = gate.evidence.looks, gate.evidence.policy.alpha

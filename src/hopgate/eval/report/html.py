@@ -8,7 +8,7 @@ from hopgate.eval.audit import Status
 from hopgate.eval.gate.compare import Comparison, Harm
 from hopgate.eval.gate.evidence import GRAPH
 from hopgate.eval.gate.judge import Judgement
-from hopgate.eval.gate.next_step import looks_in_words, next_step
+from hopgate.eval.gate.next_step import chosen_in_words, looks_in_words, next_step
 from hopgate.eval.report import charts
 from hopgate.eval.report.glossary import GLOSSARY
 from hopgate.eval.report.page import Page
@@ -38,6 +38,7 @@ def to_html(page: Page) -> str:
         tuning=_tuning(page.judgement),
         meaning=GLOSSARY,
         next_step=next_step(page.judgement),
+        chosen_in_words=chosen_in_words(page.judgement),
         looks=looks_in_words(page.judgement),
         open_harms=_open_harms(page.judgement),
         **_charts(page),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hopgate.eval.gate.next_step import looks_in_words, next_step
+from hopgate.eval.gate.next_step import chosen_in_words, looks_in_words, next_step
 from hopgate.eval.report.page import Page
 from hopgate.exports.markdown_text import escaped_markdown
 
@@ -19,7 +19,7 @@ def to_markdown(page: Page) -> str:
         f"# {decision.verdict.value}: the graph leg on {escaped_markdown(page.notes.title)}",
         decision.reason,
         f"**What to do now:** {next_step(judgement)}.",
-        f"**Recommended:** `{decision.chosen}`",
+        f"**{chosen_in_words(judgement).capitalize()}:** `{decision.chosen}`",
         looks_in_words(judgement),
         "## Audit",
         _table(

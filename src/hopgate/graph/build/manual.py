@@ -104,7 +104,9 @@ def _take_back(connection: Connection[Any], kept: Concept, merged: MergeRow) -> 
     name_rows.move(connection, name_ids, merged.merged_id)
     _follow_move(connection, [kept.id, merged.merged_id], memory_ids, groups, name_ids)
     names = tuple(row.name for row in rows)
-    return Change(kept.name, merged.merged_name, names, len(memory_ids), len(groups))
+    # Those that follow the names, and not all that the kept concept had.
+    own = link_rows.memories_of_concepts(connection, [merged.merged_id])
+    return Change(kept.name, merged.merged_name, names, len(own), len(groups))
 
 
 def _follow_move(

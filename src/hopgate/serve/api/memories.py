@@ -54,10 +54,9 @@ def add_memory(asked: MemoryRequest, served: Served, response: Response) -> Writ
     # Of a sensitive text not even a digest is shown: a short one could be guessed from it.
     made = secrets.token_hex(8) if asked.is_sensitive else digest(scope, asked.title, asked.text)
     key = asked.id or f"add#{made}"
-    before = served.kb.get(key)
-    if scopes is not None and before is not None and before.scope not in scopes:
-        raise RefusedError(409, f"the id {key[:80]!r} is taken: choose another")
-    written = served.kb.add(Memory(key, asked.text, tags=tuple(asked.tags), scope=scope, **values))
+    with served.bounds() as within:
+        new = Memory(key, asked.text, tags=tuple(asked.tags), scope=scope, **values)
+        written = served.kb.add(new, within=within)
     done = caught_up(served.kb, key, written, bound=scopes is not None) if asked.link else None
     response.status_code = 201 if written.added else 200
     return WrittenAnswer(
@@ -79,7 +78,8 @@ def get_memory(id: MemoryId, served: Served) -> MemoryAnswer:
 def delete_memory(id: MemoryId, served: Served) -> DeletedAnswer:
     """Delete a memory, all that was made of it, and what only it supported in the graph."""
     served.require_writing()
-    return DeletedAnswer(deleted=served.kb.delete([served.memory(id).external_id]))
+    with served.bounds() as within:
+        return DeletedAnswer(deleted=served.kb.delete([served.memory(id).external_id], within=within))
 
 
 @router.post("/{id:path}/sensitive", response_model=SensitiveAnswer)
@@ -88,14 +88,16 @@ def mark_memory(id: MemoryId, asked: SensitiveRequest, served: Served) -> Sensit
     served.require_writing()
     memory = served.memory(id)
     if asked.sensitive:
-        served.kb.mark_sensitive([memory.external_id])
+        with served.bounds() as within:
+            served.kb.mark_sensitive([memory.external_id], within=within)
     elif memory.is_sensitive and not served.settings.show_sensitive:
         raise RefusedError(
             403, "to take the mark away would show its text: start hopgate serve with --show-sensitive, or use the "
             "command hopgate sensitive --undo"
         )  # fmt: skip
     else:
-        served.kb.unmark_sensitive([memory.external_id])
+        with served.bounds() as within:
+            served.kb.unmark_sensitive([memory.external_id], within=within)
     return SensitiveAnswer(
         id=memory.external_id, is_sensitive=asked.sensitive, changed=asked.sensitive != memory.is_sensitive
     )

@@ -99,14 +99,16 @@ def preview_removal(asked: RemovalRequest, served: Served) -> RemovalAnswer:
 def mark_sensitive(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Mark memories as sensitive: all that was made of their texts goes at once."""
     served.require_writing()
-    return _entry(served.kb.upkeep.mend.mark_sensitive(_known(asked, served)))
+    with served.bounds() as within:
+        return _entry(served.kb.upkeep.mend.mark_sensitive(_known(asked, served), within=within))
 
 
 @router.post("/delete", response_model=MendEntryAnswer)
 def delete(asked: RemovalRequest, served: Served) -> MendEntryAnswer:
     """Delete memories, and what only they supported."""
     served.require_writing()
-    return _entry(served.kb.upkeep.mend.delete(_known(asked, served)))
+    with served.bounds() as within:
+        return _entry(served.kb.upkeep.mend.delete(_known(asked, served), within=within))
 
 
 @router.get("/log", response_model=MendLogAnswer)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
-from hopgate.errors import HopgateError
+from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.graph.names.normal import normalise
 from hopgate.memory import Memory
 from hopgate.serve.linking_one import caught_up
@@ -64,7 +65,7 @@ class BoundStore:
         """Give a memory that may be seen; of every other one it is said that it is not there."""
         found = self._kb.get(external_id)
         if found is None or not self._visible(found):
-            raise HopgateError(f"there is no memory {external_id[:80]!r}: recall gives ids")
+            raise self._missing(external_id)
         return found
 
     def named(self, external_id: str | None) -> str | None:
@@ -120,16 +121,22 @@ class BoundStore:
         if sensitive or (before is not None and not self._visible(before)):
             # Of a sensitive text not even a digest is shown, and it is not told whether there is one already.
             key = f"mcp#{secrets.token_hex(8)}"
-        memory = Memory(
-            key, text, title=title, tags=tuple(tags), scope=own, created_at=created_at, is_sensitive=sensitive
-        )
-        written = self._kb.add(memory)
+        new = Memory(key, text, title=title, tags=tuple(tags), scope=own, created_at=created_at, is_sensitive=sensitive)
+        try:
+            written = self._kb.add(new, within=self.settings.scopes)
+        except TakenError:
+            # Another scope has it: who is bound does not learn of it.
+            new = replace(new, external_id=(key := f"mcp#{secrets.token_hex(8)}"))
+            written = self._kb.add(new, within=self.settings.scopes)
         done = caught_up(self._kb, key, written, bound=self.settings.scopes is not None)
         return RememberResult(id=key, new=bool(written.added), scope=own, linked=done.linked > 0)
 
     def forget(self, external_id: str) -> None:
         """Delete a memory that may be seen."""
-        self._kb.delete([self.memory(external_id).external_id])
+        try:
+            self._kb.delete([self.memory(external_id).external_id], within=self.settings.scopes)
+        except UnknownMemoryError:
+            raise self._missing(external_id) from None
 
     def relations(
         self, concept: str, limit: int, *, scope: str | None, as_of: datetime | None, known_at: datetime | None
@@ -210,6 +217,9 @@ class BoundStore:
         if bound is not None and memory.scope not in bound:
             return False
         return self.settings.allow_sensitive or not self._rules.is_sensitive(memory)
+
+    def _missing(self, external_id: str) -> HopgateError:
+        return HopgateError(f"there is no memory {external_id[:80]!r}: recall gives ids")
 
     def _most(self, count: int) -> int:
         return max(1, min(count, self.settings.max_hits))

@@ -1,0 +1,138 @@
+"""Servers that are bound to different scopes and change the same id at once: neither touches the other's memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from patience import PATIENCE
+from serving import Running, serving
+
+from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+from hopgate.serve.mcp.bound_store import BoundStore
+from hopgate.serve.mcp.mcp_settings import McpSettings
+
+ROUNDS = 12
+
+
+def test_of_two_servers_that_remember_one_id_at_once_one_is_refused(own_kb: KnowledgeBase) -> None:
+    with serving(own_kb, scopes=("A",)) as a, serving(own_kb, scopes=("B",)) as b:
+        for number in range(ROUNDS):
+            key, go = f"x{number}", threading.Barrier(2)
+
+            def post(name: str, server: Running, key: str = key, go: threading.Barrier = go) -> int:
+                go.wait(PATIENCE)
+                return server.post("memories", {"id": key, "text": f"text of {name}", "link": False}).status_code
+
+            with ThreadPoolExecutor(2) as rivals:
+                told = {"A": rivals.submit(post, "A", a), "B": rivals.submit(post, "B", b)}
+                statuses = {name: future.result() for name, future in told.items()}
+            assert sorted(statuses.values()) == [201, 409]
+            stored = own_kb.get(key)
+            assert stored is not None and statuses[str(stored.scope)] == 201
+            assert stored.text == f"text of {stored.scope}"
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, act: Callable[[], object]) -> None:
+    """Let something happen between what a server looks at and what it writes."""
+    write = getattr(owner, name)
+
+    def paused(*given: Any, **options: Any) -> Any:
+        monkeypatch.setattr(owner, name, write)
+        act()
+        return write(*given, **options)
+
+    monkeypatch.setattr(owner, name, paused)
+
+
+def test_what_comes_between_the_look_and_the_write_is_refused_as_if_it_had_been_there(
+    own_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken(key: str) -> Callable[[], object]:
+        return lambda: own_kb.load([Memory(key, "text of B", scope="B")])
+
+    with serving(own_kb, scopes=("A",)) as server:
+        meanwhile(monkeypatch, own_kb, "add", taken("new"))
+        racing = server.post("memories", {"id": "new", "text": "text of A", "link": False})
+        after = server.post("memories", {"id": "new", "text": "text of A", "link": False})
+        assert (racing.status_code, racing.json()) == (after.status_code, after.json())
+        assert racing.status_code == 409
+
+        changes: dict[str, tuple[Any, str, Callable[[], Any]]] = {
+            "d1": (own_kb, "delete", lambda: server.client.delete("/api/v1/memories/d1")),
+            "d2": (own_kb, "mark_sensitive", lambda: server.post("memories/d2/sensitive", {"sensitive": True})),
+            "d3": (own_kb, "unmark_sensitive", lambda: server.post("memories/d3/sensitive", {"sensitive": False})),
+            "d4": (own_kb.upkeep.mend, "delete", lambda: server.post("mend/delete", {"ids": ["d4"]})),
+            "d5": (own_kb.upkeep.mend, "mark_sensitive", lambda: server.post("mend/sensitive", {"ids": ["d5"]})),
+        }
+        for key, (owner, name, change) in changes.items():
+            own_kb.add(Memory(key, "text of A", scope="A"))
+            meanwhile(monkeypatch, owner, name, taken(key))
+            racing, after = change(), change()
+            assert (racing.status_code, racing.json()) == (after.status_code, after.json()), key
+            assert racing.status_code == 404
+            stored = own_kb.get(key)
+            assert stored is not None and (stored.scope, stored.text, stored.is_sensitive) == ("B", "text of B", False)
+
+
+def test_an_assistant_forgets_and_remembers_within_its_scopes_alone(
+    own_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = BoundStore(own_kb, McpSettings(scopes=("A",)))
+    own_kb.add(Memory("m", "text of A", scope="A"))
+    meanwhile(monkeypatch, own_kb, "delete", lambda: own_kb.load([Memory("m", "text of B", scope="B")]))
+    for _ in range(2):
+        with pytest.raises(HopgateError, match=r"^there is no memory 'm': recall gives ids$"):
+            bound.forget("m")
+    assert own_kb.get("m") is not None
+
+    given: dict[str, Any] = {"title": "", "tags": (), "scope": None, "created_at": None, "sensitive": False}
+    first = bound.remember("text of A", **given)
+    own_kb.delete([first.id])
+    meanwhile(monkeypatch, own_kb, "add", lambda: own_kb.load([Memory(first.id, "text of B", scope="B")]))
+    second = bound.remember("text of A", **given)
+    assert second.new and second.id != first.id
+    stored = own_kb.get(first.id)
+    assert stored is not None and stored.text == "text of B"
+
+
+def test_a_write_waits_for_the_rival_and_looks_again(own_kb: KnowledgeBase) -> None:
+    """The rival has the id and has not committed: no look beforehand could have seen it."""
+    with ThreadPoolExecutor(1) as other:
+        with own_kb.store.transaction() as connection:
+            connection.execute("INSERT INTO memories (external_id, content, scope) VALUES ('w', 'text of B', 'B')")
+            writing = other.submit(own_kb.add, Memory("w", "text of A", scope="A"), within=["A"])
+            with pytest.raises(TimeoutError):
+                writing.result(0.3)
+        with pytest.raises(TakenError, match="'w' is taken: choose another"):
+            writing.result(PATIENCE)
+    own_kb.add(Memory("v", "text of B", scope="B"), within=["B"])
+    with pytest.raises(UnknownMemoryError, match="no memory 'v'"):
+        own_kb.mark_sensitive(["v"], within=["A"])
+    assert own_kb.add(Memory("v", "new text of B", scope="B"), within=["A", "B"]).added == 0
+
+
+def test_a_third_scope_changes_nothing_of_why_a_memory_is_not_here(own_kb: KnowledgeBase) -> None:
+    own_kb.add(
+        Memory("a1", "The heron stood by the pond.", scope="A"), Memory("b1", "A pond needs a heron net.", scope="B")
+    )
+    bound = BoundStore(own_kb, McpSettings(scopes=("A", "B")))
+    with serving(own_kb, scopes=("A", "B")) as server:
+
+        def told() -> tuple[Any, Any]:
+            answer = server.post("explain", {"query": "heron pond", "id": "b1", "scope": "A"})
+            assert answer.status_code == 200
+            return answer.json(), bound.explain("heron pond", "b1", scope="A")
+
+        own_kb.upkeep.catch_up()
+        before = told()
+        assert before[0]["removed_by"] == ["scope: it is in 'B', and 'A' was asked for"]
+        assert before[0]["rank"] in (1, 2)
+        own_kb.add(*(Memory(f"c{number}", "heron pond " * (number + 1), scope="C") for number in range(3)))
+        own_kb.upkeep.catch_up()
+        assert told() == before
