@@ -78,7 +78,9 @@ def test_show_says_that_a_memory_is_superseded_whose_successor_is_gone(run: Runn
     with hopgate.open(dsn) as kb:
         old = hopgate.Memory("old", "In the cellar.", superseded_by="new", superseded_at=may)
         kb.add(hopgate.Memory("new", "In the attic."), old)
-        kb.delete(["new"])
+        # As stores of earlier versions hold it, which kept a tombstone whose reason was deleted.
+        with kb.store.transaction() as connection:
+            connection.execute("UPDATE memories SET superseded_by = NULL WHERE external_id = 'old'")
     shown = run("show", "old").out
     assert "superseded since 2024-05-05T00:00:00+00:00: recall leaves it out" in shown
 
