@@ -109,7 +109,7 @@ def test_a_gate_is_cancelled_and_one_that_cannot_run_says_why(gated: Running, tm
     assert gated.post(f"gates/{key}/cancel").json()["state"] == "cancelled"
     assert ended(gated, key)["state"] == "cancelled"
     assert gated.post(f"gates/{key}/cancel").status_code == 409
-    for _ in range(200):
+    for _ in range(2400):
         other = gated.post("gates", {"split": "nothing"})
         if other.status_code == 202:
             break

@@ -117,7 +117,7 @@ class GateRuns:
         self.place(key)
         with self._lock:
             process, run = self._process, self._running
-            if process is None or run is None or run.id != key:
+            if process is None or run is None or run.id != key or run.state != "running":
                 raise RefusedError(409, f"the gate {key} is not running")
             self._running = run = replace(run, state="cancelled", ended=datetime.now(UTC).isoformat())
             self._write(run)
