@@ -30,6 +30,7 @@ from hopgate.extract.rules.role_patterns import (
     VERBS,
 )
 from hopgate.extract.rules.role_table import ALSO, ROLE_WORDS, Role, RoleAt, roles_in
+from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.tentative import ALONE, is_left, is_towards
 from hopgate.extract.rules.words import words
 
@@ -113,7 +114,9 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
     at = len(" ".join(said[: found.end]))
     if first := VALUE_FIRST.search(before):
         owner = OWNER.search(f" {first['rest']} ") if AFTER_ROLE.match(after) else None
-        whose = owner and (owner["name"] or owner["me"] or owner["other"] or owner["new"])
+        whose = owner and (owner["name"] or owner["me"] or owner["other"])
+        if owner and not whose and not _is_others(after.split()):  # not "the new dentist of my sister"
+            whose = owner["new"]
         if owner and whose and clause.stance(first.start("v"), at) == "said":
             subject = _subject(found.role, owner, None, who)
             yield from _facts(found.role, subject, first, clause, who, told or bool(owner["new"]))
@@ -185,19 +188,31 @@ _OTHERS = words(
     """
     they neighbour neighbours neighbor neighbors colleague colleagues coworker coworkers friend friends landlord
     landlady roommate flatmate boss ex parents cousin cousins nachbar nachbarn nachbarin kollege kollegin
-    kollegen freunde freundin voisin voisine voisins collègue collègues amis buren buurman buurvrouw collega vecino
-    vecina vecinos vicini colleghi
+    kollegen freunde freund freundin voisin voisine voisins collègue collègues amis buren buurman buurvrouw collega
+    vecino vecina vecinos vicini colleghi sisters brothers mums moms mummy mam mama mamma maman papa papà dads daddy
+    father-in-law mother-in-law brother-in-law sister-in-law sons daughters stepmother stepfather gran granny nan nana
+    granddad grandad grandparents in-laws siblings eltern großeltern schwestern brüder mutti vati oma opa grossmutter
+    grossvater großmutter großvater schwager schwägerin schwiegermutter schwiegervater schwiegereltern cousine
+    mamie papi padres abuela abuelo ouders genitori nonna nonno
     """
-)
+) | KINSHIP
+_US = words("i we us ich wir uns je nous yo nosotros io noi ik wij we'd i'd")
+
+
+def _is_others(said: list[str]) -> bool:
+    """Whether a part of a sentence is about people who are not us: "my sister", and not "my sister and I"."""
+    return not _OTHERS.isdisjoint(said) and _US.isdisjoint(said)
 
 
 def _is_mine(owner: re.Match[str] | None, said: list[str], at: int) -> bool:
     """Whether a role is somebody's that a sentence names: not "my brother's bank", nor a "new dentist in town"."""
+    if owner and (owner["me"] or owner["name"] or owner["other"]):
+        return True
+    if _is_others(said[:at]):
+        return False
     if owner is None:
-        owned = any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
-        return not owned and _OTHERS.isdisjoint(said[:at])
-    whose = owner["me"] or owner["name"] or owner["other"]
-    return bool(whose) or not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
+        return not any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
+    return not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
 
 
 def _may_be_somebody(name: str) -> bool:
