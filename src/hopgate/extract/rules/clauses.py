@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
+from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.plain_wording import plainly
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.words import words
@@ -90,7 +91,7 @@ _NO_MOVE = words(
     test tests tested testing try tries tried trying trial copy copies copied copying clone cloned mirror mirrored
     replica replicas replicated rsync rsynced sync syncs synced backup backups backed restore restored dump dumped
     compare compared ping pinged ssh second another spare extra temporary temporarily failed fails fail failing
-    tunnel forwards forwarded
+    tunnel forwards forwarded stream streams streamed streaming casts
     connect connects connected talks reads writes send sends sent pull pulls pulled push pushes fetch fetched download
     downloaded upload uploaded export exported import imported remove removed delete deleted uninstalled stop stopped
     move migrate shift relocate transfer port switch replace swap install deploy 'd i'd we'd
@@ -100,6 +101,8 @@ _NO_MOVE = words(
     kopie kopiert test getestet zweite zweiter zweites sicherung copie copié essai copia copiado prueba kopie gekopieerd
     """
 )
+# "I back up gitea on birch", but "gitea is back up on birch".
+_BACKS_UP = re.compile(r"\bback(?:s|ing)? up (?:(?:the|my|our) )?⟨")
 # What a service has or leaves somewhere, which is not where it runs.
 _ITS_OWN = words(
     """
@@ -157,11 +160,17 @@ class Clause:
             or found & (_NO_MOVE | language.hypothetical | language.negated)
             or _AHEAD.search(self.text)
             or _PASSING.search(self.text)
+            or _BACKS_UP.search(self.text)
         )
 
     def is_of_its_own(self, start: int, end: int) -> bool:
         """Whether a match tells of what a service has there: "the Gitea logs end up on cedar"."""
-        return not _ITS_OWN.isdisjoint(self.text[start:end].split())
+        said = self.text[start:end].split()
+        return not _ITS_OWN.isdisjoint(said) or any(map(is_part, said))
+
+    def is_of_a_part(self, end: int) -> bool:
+        """Whether a name that ends there is followed by what belongs to it: "set up the Gitea exporter on cedar"."""
+        return is_part(self.text[end + 1 :].removeprefix("'s ").split(" ", 1)[0])
 
     def stance(self, start: int, end: int) -> str:
         """Say how a match is meant: "said", "ended", or "not" for negations, plans, rumours and questions."""

@@ -184,8 +184,9 @@ def _value(role: Role, part: str, clause: Clause, who: Referents) -> str:
 
 
 # "The neighbours have a new dentist, Dr Popov": theirs, and not ours.
-_OTHERS = words(
-    """
+_OTHERS = (
+    words(
+        """
     they neighbour neighbours neighbor neighbors colleague colleagues coworker coworkers friend friends landlord
     landlady roommate flatmate boss ex parents cousin cousins nachbar nachbarn nachbarin kollege kollegin
     kollegen freunde freund freundin voisin voisine voisins collègue collègues amis buren buurman buurvrouw collega
@@ -195,7 +196,9 @@ _OTHERS = words(
     grossvater großmutter großvater schwager schwägerin schwiegermutter schwiegervater schwiegereltern cousine
     mamie papi padres abuela abuelo ouders genitori nonna nonno
     """
-) | KINSHIP
+    )
+    | KINSHIP
+)
 _US = words("i we us ich wir uns je nous yo nosotros io noi ik wij we'd i'd")
 
 

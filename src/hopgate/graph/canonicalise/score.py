@@ -10,9 +10,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.graph.canonicalise.clashing import clashing
 from hopgate.graph.canonicalise.features import KINDS
 from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
-from hopgate.graph.names.normal import clash, markers, numbers, tokens
 
 # A short name and its expansion this close by embedding fit fully: the median of true pairs is above it, that of
 # false ones below.
@@ -43,7 +43,8 @@ class Scoring:
     siblings (January 1842, March 1842): that leaves `siblings` of the overlap. Embeddings that are close add: alone
     where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
     Shared context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and
-    numbers or words like "new" that differ leave `other_number`. Those who say "I" in two scopes are two.
+    numbers or words like "new" that differ leave `other_number`, as does what belongs to something ("car keys" are no
+    "car"). Those who say "I" in two scopes are two.
 
     The defaults sit on a plateau: each moved by half changes no figure on ReVerb Base and Ambiguous by more than 0.02.
 
@@ -78,7 +79,7 @@ class Scoring:
         score = 1 - (1 - score) * (1 - self.context * context)
         kinds = np.array([kind or "" for kind in units.kinds])
         score = np.where((kinds[i] != kinds[j]) & (kinds[i] != "") & (kinds[j] != ""), score * self.other_kind, score)
-        score = np.where(_clashing(units, i, j), score * self.other_number, score)
+        score = np.where(clashing(units, i, j), score * self.other_number, score)
         combined: FloatArray = np.where(_two_who_write(units, i, j), 0, score).astype(np.float32)
         return combined
 
@@ -88,16 +89,6 @@ def _two_who_write(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     writes = np.array([name[:1] == "I" and bool(_WHO_WRITES.fullmatch(name)) for name in units.spellings], dtype=bool)
     both: NDArray[np.bool_] = writes[i] & writes[j]
     return both
-
-
-def _clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
-    """Which pairs differ by a number or by a word like "new"."""
-    held = [tokens(name) for name in units.names]
-    marked = np.array([bool(numbers(one) or markers(one)) for one in held])
-    clashing = np.zeros(len(i), dtype=bool)
-    for row in np.flatnonzero(marked[i] | marked[j]).tolist():
-        clashing[row] = clash(held[i[row]], held[j[row]])
-    return clashing
 
 
 def with_same_expansion(scored: Scored, strongest: Mapping[int, int]) -> Scored:

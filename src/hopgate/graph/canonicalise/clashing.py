@@ -1,0 +1,64 @@
+"""Which names are two things although they share most words: numbers, "new", and what belongs to something else."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.extract.rules.parts_of_things import ends_in_part, is_genitive, is_genitive_of, is_part_of
+from hopgate.graph.canonicalise.units import IntArray, Units
+from hopgate.graph.names.normal import clash, markers, normalise, numbers, tokens
+
+_OWNED = re.compile(r"(.+?)['’]s .+")
+
+
+def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
+    """Which pairs differ by a number or by a word like "new", or are something and what belongs to it."""
+    names = units.names
+    held = [tokens(name) for name in names]
+    owners = [_owner(spelling) for spelling in units.spellings]
+    marked = np.array(
+        [
+            bool(numbers(one) or markers(one) or owner) or ends_in_part(one) or is_genitive(name)
+            for name, one, owner in zip(names, held, owners, strict=True)
+        ]
+    )
+    found = np.zeros(len(i), dtype=bool)
+    for row in np.flatnonzero(marked[i] | marked[j]).tolist():
+        one, other = int(i[row]), int(j[row])
+        found[row] = (
+            clash(held[one], held[other])
+            or is_part_of(held[one], held[other])
+            or is_genitive_of(names[one], names[other])
+            or is_genitive_of(names[other], names[one])
+            or is_others(owners[one], held[one], owners[other], held[other])
+        )
+    return found
+
+
+def is_others(
+    owner: frozenset[str], held: tuple[str, ...], other_owner: frozenset[str], other: tuple[str, ...]
+) -> bool:
+    """Whether of two names, by their tokens, one is the other's owner, or they have owners who share no token.
+
+    Examples
+    --------
+    >>> nobody, noah, mia = frozenset(), frozenset(("noah",)), frozenset(("mia",))
+    >>> is_others(noah, ("noah", "training"), nobody, ("noah",))
+    True
+    >>> is_others(noah, ("noah", "bike"), mia, ("mia", "bike"))
+    True
+    >>> is_others(noah, ("noah", "training"), nobody, ("training",))
+    False
+    """
+    if owner and other_owner:
+        return owner.isdisjoint(other_owner)
+    return bool((owner and owner.issuperset(other)) or (other_owner and other_owner.issuperset(held)))
+
+
+def _owner(spelling: str) -> frozenset[str]:
+    """Whose something is, as tokens: of "Noah's training" Noah's."""
+    found = _OWNED.fullmatch(spelling) if "'" in spelling or "’" in spelling else None
+    return frozenset(tokens(normalise(found[1]))) if found else frozenset()
