@@ -68,3 +68,16 @@ def test_a_genitive_needs_no_apostrophe(kb: hopgate.KnowledgeBase) -> None:
         ("Lena arbeitet bei Siemens.", "Lenas Mann arbeitet jetzt bei Bosch."),
         ("Lena wohnt in Bern.", "Lenas Bruder wohnt jetzt in Wien."),
     )
+
+
+def test_what_starts_later_ends_nothing_before(kb: hopgate.KnowledgeBase) -> None:
+    kb.add(
+        Memory("a", "Lena works at Siemens.", created_at=datetime(2024, 3, 1, tzinfo=UTC)),
+        Memory("b", "From September Lena works at Bosch.", created_at=datetime(2024, 3, 2, tzinfo=UTC)),
+        Memory("c", "Our dentist is Dr. Aebi.", created_at=datetime(2024, 3, 1, tzinfo=UTC)),
+        Memory("d", "From May our dentist is Dr. Lind.", created_at=datetime(2024, 3, 2, tzinfo=UTC)),
+    )
+    kb.build()
+    [siemens], [aebi] = kb.graph.memory("a").edges, kb.graph.memory("c").edges
+    assert siemens.valid_to == datetime(2024, 9, 1, tzinfo=UTC)
+    assert aebi.valid_to == datetime(2024, 5, 1, tzinfo=UTC)

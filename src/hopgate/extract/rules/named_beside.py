@@ -18,6 +18,7 @@ from hopgate.extract.rules.change_words import (
     moves_something,
 )
 from hopgate.extract.rules.clauses import TEAMS, Clause
+from hopgate.extract.rules.fact_dates import begins
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_room
@@ -86,7 +87,8 @@ def named_beside(sentences: list[Clause], who: Referents, stated: frozenset[str]
     subjects = [*(name for name in found if name not in parts), *([who.first_person] if who.says_i() else [])]
     if len(found) > MOST_NAMES or len(found) + len(rooms) < 2:
         return
-    said, written = who.reading.lower, who.written
+    said = who.reading.lower
+    written = max(begins(clause, who.written) or who.written for clause in told)
     wordless = frozenset().union(*(relations for need, relations in _NEEDED if need.isdisjoint(said)))
     targets = [(target, _allowed(target, target in rooms, who, wordless)) for target in (*found, *rooms)]
     for subject in subjects:

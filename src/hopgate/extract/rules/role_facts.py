@@ -10,6 +10,7 @@ from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.change_words import has_change, is_doubtful
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.fact_dates import begins
 from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -91,7 +92,7 @@ def role_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
             yield fact
             if fact.valid_to is None and told:
                 for other in ALSO.get(said[found.end - 1], ()):
-                    yield Fact(fact.subject, other.relation, fact.object, who.written, None, ALONE)
+                    yield Fact(fact.subject, other.relation, fact.object, begins(clause, who.written), None, ALONE)
     for fact in () if made else _by_verb(said, clause, who, told):
         made = True
         yield fact
@@ -147,12 +148,13 @@ def _facts(
         return  # "my phone is at Tom's"
     if role.relation == "has version" and value.isdigit() and not (subject.islower() or "version" in clause.text):
         return  # "Luna: 12 -> 14"
-    begin = who.written if told or instead or role.sort in ("person", "provider") else None
+    since = begins(clause, who.written)
+    begin = since if told or instead or role.sort in ("person", "provider") else None
     yield Fact(subject, role.relation, value, begin, None, STATED)
     old = groups.get("a") or (instead["a"] if instead else None)
     gone = _value(role, old, clause, who) if old else ""
-    if gone and gone != value and who.written:
-        yield Fact(subject, role.relation, gone, None, who.written, STATED)
+    if gone and gone != value and since:
+        yield Fact(subject, role.relation, gone, None, since, STATED)
 
 
 def _subject(role: Role, owner: re.Match[str], of: str | None, who: Referents) -> str:
@@ -244,7 +246,7 @@ def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
             towards = [part for part in parts if is_towards(clause.text, part)]
             new = [name for part in towards if (name := _value(role, part[0], clause, who)) in new]
         if subject and len(new) == 1:
-            yield Fact(subject, role.relation, new[0], who.written, None, ALONE)
+            yield Fact(subject, role.relation, new[0], begins(clause, who.written), None, ALONE)
 
 
 def _by_verb(said: list[str], clause: Clause, who: Referents, told: bool) -> Iterator[Fact]:
