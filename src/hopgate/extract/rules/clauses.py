@@ -47,6 +47,19 @@ _PASSING = re.compile(
     r" (?:, )?(?:and|but|then)(?: then)?(?: [^\W\d_]+){0,2} back (?:to|on|onto|in) (?:the )?⟨|"
     r" für (?:ein|eine|zwei|drei|paar) )"
 )
+# The same before it: "while Marta is on holiday Dev leads Kestrel", "this week Dev leads Kestrel".
+_AWAY = re.compile(
+    r"^(?:⟨\d+⟩ : )?(?:while|whilst|as long as|until|during|solange|während|pendant|mientras|terwijl) [^;]*?\b(?:away|"
+    r"holidays?|vacation|leave|ill|sick|abroad|travelling|traveling|off|out|absence|back|returns?|recovers|urlaubs?|"
+    r"krank|weg|verreist|elternzeit|abwesend|zurück|vacances|malade|vacaciones|enferm[oa]|vakantie|ziek)\b"
+)
+_THIS_WEEK = re.compile(
+    r"^(?:⟨\d+⟩ : )?(?:just |only )?(?:this (?:week|month|weekend)|for now|"
+    r"diese woche|diesen monat|vorerst|vorläufig|(?:until|till|bis) (?!⟦)[^,;⟨⟦]{1,24}) (?:, )?"
+)
+_IS_SO = re.compile(
+    r"\b(?:leads|heads|manages|chairs|covers|runs|hosts|works|lives|is|are|leitet|läuft|arbeitet|wohnt|ist)\b"
+)
 # Who is not named is nobody of ours: "someone on the forum moved gitea to oak".
 _SOMEBODY = words("someone somebody anyone people folks jemand quelqu'un alguien iemand qualcuno")
 # "a second pi-hole runs on aspen", "copies of the passports are in the desk".
@@ -172,6 +185,10 @@ class Clause:
         """Whether a name that ends there is followed by what belongs to it: "set up the Gitea exporter on cedar"."""
         return is_part(self.text[end + 1 :].removeprefix("'s ").split(" ", 1)[0])
 
+    def is_for_a_while(self) -> bool:
+        """Whether a sentence begins by saying that what it tells is so for a while."""
+        return bool(_THIS_WEEK.match(self.text) and _IS_SO.search(self.text))
+
     def stance(self, start: int, end: int) -> str:
         """Say how a match is meant: "said", "ended", or "not" for negations, plans, rumours and questions."""
         return "not" if self.question else _stance(self.text, self.reading.code, start, end)
@@ -217,6 +234,7 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
         or _INFINITIVE.search(near)
         or _PASSING.match(text[end:])
         or " temporarily " in near
+        or _is_for_a_while(text[:start], near)
         or _is_taken_back(text, end)
     ):
         return "not"
@@ -229,6 +247,11 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
     ):
         return "not"
     return "said"
+
+
+def _is_for_a_while(before: str, said: str) -> bool:
+    """Whether what stands before a match says that it is so for a while; what happened this week has happened."""
+    return bool(_AWAY.search(before) or (_THIS_WEEK.match(before) and _IS_SO.search(said)))
 
 
 # "if", "whether" and "thinking about" colour all that follows, other words their own clause.
