@@ -32,6 +32,7 @@ def test_what_belongs_to_something_is_not_it(kb: hopgate.KnowledgeBase) -> None:
         kb,
         ("The passport is in the drawer.", "The passport photos are now in the kitchen."),
         ("The car is in the garage.", "The car keys are now in the kitchen."),
+        ("The piano is in the hall.", "The piano stool is now in the attic."),
         ("The NAS is in the cellar.", "The NAS manual is now in the attic."),
         ("Jellyfin runs on otter.", "Set up the Jellyfin exporter on badger."),
         ("Jellyfin runs on otter.", "I now back up Jellyfin on badger."),

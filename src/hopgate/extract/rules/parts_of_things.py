@@ -14,7 +14,7 @@ _PARTS = words(
     key keyring fob photo photograph picture manual handbook instruction guide brochure warranty guarantee receipt
     invoice bill insurance registration licence license permit contract document paperwork
     charger cable adapter adaptor battery case sleeve pouch holder strap lid remote tyre tire wheel helmet
-    pump bow string tuner spare toolkit food bed bowl toy leash collar carrier litter
+    pump bow string stool bench trailer saddle tuner food bed bowl toy leash collar carrier litter
     copy backup mirror replica clone snapshot dump log archive exporter runner agent plugin addon add-on client scraper
     importer export import cache config configuration certificate credential password token webhook library
     lesson teacher tutor practice rehearsal ticket booking reservation visa application

@@ -69,6 +69,7 @@ _HOLDS = re.compile(
 _OF_HANDS, _OF_WORK, _OF_HOME, _OF_BOSS = (
     re.compile(rf"\b(?:{alternatives(name)})\b") for name in ("hands", "work", "home", "boss")
 )
+_APPOSED = re.compile(r"(?:^|[,;:] )an? $")  # "has a new car, a Tesla"; elsewhere "a" is a preposition
 _CLOSED = re.compile(r"$| (?:now|[,;])")  # "goes to St. Brendan's now"
 
 
@@ -145,6 +146,8 @@ def _targets(part: Clause, who: Referents) -> Iterator[tuple[re.Match[str], str,
     for match in _NAME.finditer(text):
         name = who.names_of(match[0])
         if not name or name[0] == who.reading.speaker or is_left(text, match):
+            continue
+        if part.reading.code == "en" and _APPOSED.search(text[: match.start()]):
             continue
         holds = bool(_HOLDS.match(text[match.end() :]))
         if holds or is_towards(text, match):
