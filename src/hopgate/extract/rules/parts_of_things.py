@@ -31,6 +31,14 @@ _KIN = words(
     schwester bruder mutter vater sohn tochter tante onkel freundin nachbarin kollegin chefin eltern
     """
 )
+# With a capital these are names: Alicia Keys, Hugo Boss.
+_SURNAMES = words(
+    """
+    key bill bow case carrier wheel string collar toy bench food bed guide permit pump remote picture agent
+    teacher library runner mirror sister brother mother father mum mom dad wife husband son daughter cousin parent aunt
+    uncle friend boss
+    """
+)
 # Without an apostrophe, where the last word alone may be a surname: Lenas Mann, but Thomas Mann.
 _GENITIVE = re.compile(r"(?:.* )?(\w+)s (?:mann|frau|freund|chef|nachbar|kollege|cousin|kind|kinder)")
 
@@ -47,20 +55,23 @@ def is_part(word: str) -> bool:
     return word in _PARTS or comparison_form(word) in _PARTS or word in _PLAIN
 
 
-def ends_in_part(name_tokens: tuple[str, ...]) -> bool:
-    """Whether a name, by its tokens, is that of something's part or of somebody's kin: ("lena", "brother")."""
-    return len(name_tokens) > 1 and (name_tokens[-1] in _KIN or is_part(name_tokens[-1]))
+def part_in(name_tokens: tuple[str, ...], spelling: str) -> str:
+    """The last of a name's tokens where it is a word for somebody's kin or something's part, else an empty text.
 
-
-def is_part_of(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
-    """Whether one of two names, by their tokens, is that of a part, and the other says nothing of such a part.
+    A surname is none, by its capital.
 
     Examples
     --------
-    >>> is_part_of(("car", "key"), ("car",)), is_part_of(("car", "key"), ("key",)), is_part_of(("nas", "box"), ("nas",))
-    (True, False, False)
+    >>> part_in(("lena", "brother"), "Lena brother"), part_in(("car", "key"), "car keys")
+    ('brother', 'key')
+    >>> part_in(("alicia", "key"), "Alicia Keys"), part_in(("nas", "box"), "NAS box")
+    ('', '')
     """
-    return (ends_in_part(first) and first[-1] not in second) or (ends_in_part(second) and second[-1] not in first)
+    last = name_tokens[-1] if len(name_tokens) > 1 else ""
+    if not last or not (last in _KIN or is_part(last)):
+        return ""
+    written = spelling.rpartition(" ")[2]
+    return "" if last in _SURNAMES and written[:1].isupper() and "-" not in written else last
 
 
 def is_genitive(name: str) -> bool:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.extract.rules.parts_of_things import ends_in_part, is_genitive, is_genitive_of, is_part_of
+from hopgate.extract.rules.parts_of_things import is_genitive, is_genitive_of, part_in
 from hopgate.graph.canonicalise.units import IntArray, Units
 from hopgate.graph.names.normal import clash, markers, normalise, numbers, tokens
 
@@ -18,19 +18,21 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     """Which pairs differ by a number or by a word like "new", or are something and what belongs to it."""
     names = units.names
     held = [tokens(name) for name in names]
+    parts = [part_in(one, spelling) for one, spelling in zip(held, units.spellings, strict=True)]
     owners = [_owner(spelling) for spelling in units.spellings]
     marked = np.array(
         [
-            bool(numbers(one) or markers(one) or owner) or ends_in_part(one) or is_genitive(name)
-            for name, one, owner in zip(names, held, owners, strict=True)
+            bool(numbers(one) or markers(one) or part or owner) or is_genitive(name)
+            for name, one, part, owner in zip(names, held, parts, owners, strict=True)
         ]
     )
     found = np.zeros(len(i), dtype=bool)
     for row in np.flatnonzero(marked[i] | marked[j]).tolist():
         one, other = int(i[row]), int(j[row])
-        found[row] = (
+        found[row] = bool(
             clash(held[one], held[other])
-            or is_part_of(held[one], held[other])
+            or (parts[one] and parts[one] not in held[other])
+            or (parts[other] and parts[other] not in held[one])
             or is_genitive_of(names[one], names[other])
             or is_genitive_of(names[other], names[one])
             or is_others(owners[one], held[one], owners[other], held[other])
