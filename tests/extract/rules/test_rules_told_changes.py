@@ -215,3 +215,8 @@ def test_what_only_seems_to_be_a_change_ends_nothing(before: str, after: str, to
 def test_a_state_that_is_read_tells_of_no_change(text: str, beside: bool) -> None:
     [found] = Phrases().extract(with_context([Memory("m1", text, created_at=WRITTEN[0])]))
     assert bool(found.tentative) is beside
+
+
+@pytest.mark.parametrize("told", ["While we were out, Rosa moved to Braga.", "Rosa moved to Braga this week."])
+def test_what_happened_meanwhile_has_happened(told: str) -> None:
+    assert held(("Rosa lives in Porto.", told), "rosa", "lives in") == [{"porto"}, {"braga"}]

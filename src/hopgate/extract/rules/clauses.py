@@ -58,7 +58,8 @@ _THIS_WEEK = re.compile(
     r"diese woche|diesen monat|vorerst|vorläufig|(?:until|till|bis) (?!⟦)[^,;⟨⟦]{1,24}) (?:, )?"
 )
 _IS_SO = re.compile(
-    r"\b(?:leads|heads|manages|chairs|covers|runs|hosts|works|lives|is|are|leitet|läuft|arbeitet|wohnt|ist)\b"
+    r"\b(?:leads|heads|manages|chairs|covers|runs|hosts|works|lives|is|are|takes|has|leitet|läuft|arbeitet|wohnt|ist|"
+    r"übernimmt)\b"
 )
 # Who is not named is nobody of ours: "someone on the forum moved gitea to oak".
 _SOMEBODY = words("someone somebody anyone people folks jemand quelqu'un alguien iemand qualcuno")
@@ -234,7 +235,7 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
         or _INFINITIVE.search(near)
         or _PASSING.match(text[end:])
         or " temporarily " in near
-        or _is_for_a_while(text[:start], near)
+        or _is_for_a_while(text[:start], text[start:end])
         or _is_taken_back(text, end)
     ):
         return "not"
@@ -251,7 +252,7 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
 
 def _is_for_a_while(before: str, said: str) -> bool:
     """Whether what stands before a match says that it is so for a while; what happened this week has happened."""
-    return bool(_AWAY.search(before) or (_THIS_WEEK.match(before) and _IS_SO.search(said)))
+    return bool(_IS_SO.search(said) and (_AWAY.search(before) or _THIS_WEEK.match(before)))
 
 
 # "if", "whether" and "thinking about" colour all that follows, other words their own clause.

@@ -23,7 +23,8 @@ _STARTED = 60
 _FROM = words("from starting ab vanaf dès")
 _STARTS = words("starts begins startet beginnt")
 _PRESENT = words("works work lives live leads runs costs joins reports arbeitet wohnt leitet")
-_WAS = words("was were had been ran left lived since until till to war waren hatte wurde bis")
+_WAS = words("was were had been ran left went since war waren hatte wurde")
+_RANGE = words("to until till through bis tot - –")
 _SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", "¶"))
 _ENDS = frozenset(("end", "ende", "fin", "fine", "eind", "final", "finales"))
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
@@ -158,7 +159,8 @@ def _is_announced(lower: list[str], start: int, end: int) -> bool:
     last = next((at for at in range(end, len(lower)) if lower[at] in _SENTENCE_ENDS), len(lower))
     before = lower[first:start]
     said = {*before, *lower[end:last]}
-    if not _WAS.isdisjoint(said) or any(word.endswith("ed") and len(word) > 4 for word in said):
+    ranged = end < len(lower) and lower[end] in _RANGE
+    if ranged or not _WAS.isdisjoint(said) or any(word.endswith("ed") and len(word) > 4 for word in said):
         return False
     if not _STARTS.isdisjoint(before):
         return True
