@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from hopgate.extract.context import with_context
 from hopgate.extract.dates import checked, iso
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.date_spans import date_spans
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.memory import Cleared
+from hopgate.memory import Cleared, Memory
 
 FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -68,3 +69,26 @@ def test_a_long_number_before_letters_is_read_at_once() -> None:
     """Each digit more had doubled the time."""
     (found,) = Phrases().extract([Source("m", Cleared("9" * 60 + "T2oh/cte came up."))])
     assert not found.facts
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("From September Lena works at Bosch.", "works at|Bosch|2024-09"),
+        ("Lena works at Bosch from September.", "works at|Bosch|2024-09"),
+        ("Lena starts at Bosch on 1 September.", "works at|Bosch|2024-09-01"),
+        ("Ab September arbeitet Lena bei Bosch.", "works at|Bosch|2024-09"),
+        ("From May our dentist is Dr. Lind.", "has dentist|Dr. Lind|2024-05"),
+        ("From May we have a new dentist, Dr. Lind.", "has dentist|Dr. Lind|2024-05"),
+        ("From September Mia goes to Hillside Primary School.", "has school|Hillside Primary School|2024-09"),
+        # What began lately, or is over, does not lie ahead.
+        ("From January Lena works at Bosch.", "works at|Bosch|2024-01"),
+        ("Since September Lena works at Bosch.", "works at|Bosch|2023-09"),
+        ("Lena worked at Bosch from September to December.", "works at|Bosch|2023-09"),
+    ],
+)
+def test_a_start_that_is_announced_lies_ahead(text: str, fact: str) -> None:
+    note = Memory("m1", text, created_at=datetime(2024, 3, 2, tzinfo=UTC))
+    [found] = Phrases().extract(with_context([note]))
+    told = {f"{one.relation}|{one.object}|{one.valid_from}" for one in (*found.facts, *found.tentative)}
+    assert fact in told

@@ -173,3 +173,32 @@ def test_a_reference_of_the_encoding_is_no_name_and_a_version_no_host() -> None:
 
 def test_je_ends_in_no_and() -> None:
     assert ("Lille", "lives in", "Bordeaux") not in facts("Hugo: je n'habite plus à Lille, j'habite à Bordeaux")
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "holds"),
+    [
+        ("Our dentist is Dr. Aebi.", "My sister has a new dentist, Dr. Lind.", "i|has dentist|dr aebi"),
+        ("Our dentist is Dr. Aebi.", "Mum has a new dentist, Dr. Lind.", "i|has dentist|dr aebi"),
+        ("Our dentist is Dr. Aebi.", "Dr. Lind is the new dentist of my sister.", "i|has dentist|dr aebi"),
+        ("Our car is a Skoda.", "My brother has a new car, a Tesla.", "i|has car|skoda"),
+        ("Our car is a Skoda.", "My sister bought a new car, a Tesla.", "i|has car|skoda"),
+        ("Our bank is Revolut.", "My sister has a new bank, Triodos.", "i|has bank|revolut"),
+        ("Our bank is Revolut.", "My sister switched banks, she's with Triodos now.", "i|has bank|revolut"),
+        ("Unser Hausarzt ist Dr. Aebi.", "Papa hat einen neuen Hausarzt, Dr. Lind.", "i|has doctor|dr aebi"),
+        (
+            "Unser Stromanbieter ist EWZ.",
+            "Meine Eltern haben einen neuen Stromanbieter, EKZ.",
+            "i|has electricity|ewz",
+        ),
+    ],
+)
+def test_what_others_have_is_not_mine(mine: str, theirs: str, holds: str) -> None:
+    wanted = tuple(holds.split("|"))
+    assert {edge for edge in held(mine, theirs) if edge[:2] == wanted[:2]} == {wanted}
+
+
+def test_what_others_and_i_have_is_mine() -> None:
+    told = held("Our dentist is Dr. Aebi.", "My wife and I have a new dentist, Dr. Lind.")
+    assert ("i", "has dentist", "dr lind") in told
+    assert ("i", "has dentist", "dr aebi") not in told

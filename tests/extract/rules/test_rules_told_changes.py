@@ -162,6 +162,7 @@ def test_a_change_told_in_any_words_ends_what_was_known(before: str, after: str,
         ("Elena lives in Malaga.", "Elena has a new boyfriend in Cadiz.", "elena|lives in|malaga"),
         ("Elena lives in Malaga.", "Elena moved her office to Cadiz.", "elena|lives in|malaga"),
         ("Elena lives in Malaga.", "Elena's parents have settled in Cadiz.", "elena|lives in|malaga"),
+        ("The car is in the garage.", "My brother has a new car, a Tesla.", "car|located in|garage"),
         ("I live in Dresden.", "We moved to Zulip.", "i|lives in|dresden"),
         ("I live in Dresden.", "Moved to Leipzig in my dream last night.", "i|lives in|dresden"),
         ("Camille habite à Dijon.", "La sœur de Camille habite maintenant à Besançon.", "camille|lives in|dijon"),
@@ -170,6 +171,13 @@ def test_a_change_told_in_any_words_ends_what_was_known(before: str, after: str,
             "Colin leads Project Beacon while Farah is on leave.",
             "project beacon|led by|farah",
         ),
+        ("Kestrel is led by Marta.", "While Marta is on holiday Dev leads Kestrel this week.", "kestrel|led by|marta"),
+        ("Kestrel is led by Marta.", "While Marta is away, Dev leads Kestrel.", "kestrel|led by|marta"),
+        ("Kestrel is led by Marta.", "This week Dev leads Kestrel.", "kestrel|led by|marta"),
+        ("Kestrel is led by Marta.", "For now, Dev leads Kestrel.", "kestrel|led by|marta"),
+        ("Gitea runs on birch.", "Gitea runs on alder this week.", "gitea|runs on|birch"),
+        ("Gitea runs on birch.", "Until Friday Gitea runs on alder.", "gitea|runs on|birch"),
+        ("Our dentist is Dr Lindgren.", "Our dentist is Dr Popov for now.", "i|has dentist|dr lindgren"),
         (
             "My dentist is Dr. Novak.",
             "Dr. Novak is out this week, Dr. Reyes covers for her.",
@@ -207,3 +215,8 @@ def test_what_only_seems_to_be_a_change_ends_nothing(before: str, after: str, to
 def test_a_state_that_is_read_tells_of_no_change(text: str, beside: bool) -> None:
     [found] = Phrases().extract(with_context([Memory("m1", text, created_at=WRITTEN[0])]))
     assert bool(found.tentative) is beside
+
+
+@pytest.mark.parametrize("told", ["While we were out, Rosa moved to Braga.", "Rosa moved to Braga this week."])
+def test_what_happened_meanwhile_has_happened(told: str) -> None:
+    assert held(("Rosa lives in Porto.", told), "rosa", "lives in") == [{"porto"}, {"braga"}]

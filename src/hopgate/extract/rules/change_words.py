@@ -90,13 +90,15 @@ def _doubtful_words(code: str) -> frozenset[str]:
 # "moved to room 305 for the open day": it will be back.
 _FOR_A_WHILE = re.compile(
     r" for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
-    r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit)\b"
+    r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit|while)\b"
 )
 
 
 def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
-    return clause.question or clause.is_taken_back() or _is_doubtful(clause.text, clause.reading.code, but)
+    if clause.question or clause.is_taken_back() or clause.is_for_a_while():
+        return True
+    return _is_doubtful(clause.text, clause.reading.code, but)
 
 
 @lru_cache(maxsize=4096)  # asked as `has_change` is

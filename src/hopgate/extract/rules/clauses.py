@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
+from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.plain_wording import plainly
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.words import words
@@ -45,6 +46,20 @@ _PASSING = re.compile(
     r" (?:, )?(?:while|whilst|solange|pendant que|mientras|terwijl|mentre) |"
     r" (?:, )?(?:and|but|then)(?: then)?(?: [^\W\d_]+){0,2} back (?:to|on|onto|in) (?:the )?⟨|"
     r" für (?:ein|eine|zwei|drei|paar) )"
+)
+# The same before it: "while Marta is on holiday Dev leads Kestrel", "this week Dev leads Kestrel".
+_AWAY = re.compile(
+    r"^(?:⟨\d+⟩ : )?(?:while|whilst|as long as|until|during|solange|während|pendant|mientras|terwijl) [^;]*?\b(?:away|"
+    r"holidays?|vacation|leave|ill|sick|abroad|travelling|traveling|off|out|absence|back|returns?|recovers|urlaubs?|"
+    r"krank|weg|verreist|elternzeit|abwesend|zurück|vacances|malade|vacaciones|enferm[oa]|vakantie|ziek)\b"
+)
+_THIS_WEEK = re.compile(
+    r"^(?:⟨\d+⟩ : )?(?:just |only )?(?:this (?:week|month|weekend)|for now|"
+    r"diese woche|diesen monat|vorerst|vorläufig|(?:until|till|bis) (?!⟦)[^,;⟨⟦]{1,24}) (?:, )?"
+)
+_IS_SO = re.compile(
+    r"\b(?:leads|heads|manages|chairs|covers|runs|hosts|works|lives|is|are|takes|has|leitet|läuft|arbeitet|wohnt|ist|"
+    r"übernimmt)\b"
 )
 # Who is not named is nobody of ours: "someone on the forum moved gitea to oak".
 _SOMEBODY = words("someone somebody anyone people folks jemand quelqu'un alguien iemand qualcuno")
@@ -90,7 +105,7 @@ _NO_MOVE = words(
     test tests tested testing try tries tried trying trial copy copies copied copying clone cloned mirror mirrored
     replica replicas replicated rsync rsynced sync syncs synced backup backups backed restore restored dump dumped
     compare compared ping pinged ssh second another spare extra temporary temporarily failed fails fail failing
-    tunnel forwards forwarded
+    tunnel forwards forwarded stream streams streamed streaming casts
     connect connects connected talks reads writes send sends sent pull pulls pulled push pushes fetch fetched download
     downloaded upload uploaded export exported import imported remove removed delete deleted uninstalled stop stopped
     move migrate shift relocate transfer port switch replace swap install deploy 'd i'd we'd
@@ -100,6 +115,8 @@ _NO_MOVE = words(
     kopie kopiert test getestet zweite zweiter zweites sicherung copie copié essai copia copiado prueba kopie gekopieerd
     """
 )
+# "I back up gitea on birch", but "gitea is back up on birch".
+_BACKS_UP = re.compile(r"\bback(?:s|ing)? up (?:(?:the|my|our) )?⟨")
 # What a service has or leaves somewhere, which is not where it runs.
 _ITS_OWN = words(
     """
@@ -157,11 +174,21 @@ class Clause:
             or found & (_NO_MOVE | language.hypothetical | language.negated)
             or _AHEAD.search(self.text)
             or _PASSING.search(self.text)
+            or _BACKS_UP.search(self.text)
         )
 
     def is_of_its_own(self, start: int, end: int) -> bool:
         """Whether a match tells of what a service has there: "the Gitea logs end up on cedar"."""
-        return not _ITS_OWN.isdisjoint(self.text[start:end].split())
+        said = self.text[start:end].split()
+        return not _ITS_OWN.isdisjoint(said) or any(map(is_part, said))
+
+    def is_of_a_part(self, end: int) -> bool:
+        """Whether a name that ends there is followed by what belongs to it: "set up the Gitea exporter on cedar"."""
+        return is_part(self.text[end + 1 :].removeprefix("'s ").split(" ", 1)[0])
+
+    def is_for_a_while(self) -> bool:
+        """Whether a sentence begins by saying that what it tells is so for a while."""
+        return bool(_THIS_WEEK.match(self.text) and _IS_SO.search(self.text))
 
     def stance(self, start: int, end: int) -> str:
         """Say how a match is meant: "said", "ended", or "not" for negations, plans, rumours and questions."""
@@ -208,6 +235,7 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
         or _INFINITIVE.search(near)
         or _PASSING.match(text[end:])
         or " temporarily " in near
+        or _is_for_a_while(text[:start], text[start:end])
         or _is_taken_back(text, end)
     ):
         return "not"
@@ -220,6 +248,11 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
     ):
         return "not"
     return "said"
+
+
+def _is_for_a_while(before: str, said: str) -> bool:
+    """Whether what stands before a match says that it is so for a while; what happened this week has happened."""
+    return bool(_IS_SO.search(said) and (_AWAY.search(before) or _THIS_WEEK.match(before)))
 
 
 # "if", "whether" and "thinking about" colour all that follows, other words their own clause.

@@ -18,6 +18,14 @@ _AHEAD = words(
     """
 )
 _GRACE = 14
+# So does a start that is announced, unless it was in the last two months: "from September Lena works at Bosch".
+_STARTED = 60
+_FROM = words("from starting ab vanaf dès")
+_STARTS = words("starts begins startet beginnt")
+_PRESENT = words("works work lives live leads runs costs joins reports arbeitet wohnt leitet")
+_WAS = words("was were had been ran left went since war waren hatte wurde")
+_RANGE = words("to until till through bis tot - –")
+_SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", "¶"))
 _ENDS = frozenset(("end", "ende", "fin", "fine", "eind", "final", "finales"))
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
 
@@ -134,8 +142,10 @@ def _dated(
     if not year:
         if day is None:
             return None
-        ahead = not _AHEAD.isdisjoint(lower[max(0, start - 3) : start])
-        year = f"{_nearest_year(month, int(number or 15), day, ahead=ahead):04}"
+        grace = _GRACE if not _AHEAD.isdisjoint(lower[max(0, start - 3) : start]) else None
+        if grace is None and _is_announced(lower, start, end):
+            grace = _STARTED
+        year = f"{_nearest_year(month, int(number or 15), day, grace):04}"
     if not number and start >= 2 and (lower[start - 2] in _ENDS or lower[start - 1] in _ENDS):
         # "the end of September" is its last day.
         return DateSpan(start, end, f"{year}-{month:02}-{monthrange(int(year), month)[1]}")
@@ -143,12 +153,34 @@ def _dated(
     return DateSpan(start, end, iso) if iso else None
 
 
-def _nearest_year(month: int, number: int, day: date, *, ahead: bool) -> int:
-    """The year in which a date without one lies nearest to the day of the note, or nearest after it."""
+def _is_announced(lower: list[str], start: int, end: int) -> bool:
+    """Whether the sentence of a date tells of what starts then, and not of what was: "starts at Bosch on 1 May"."""
+    first = next((at + 1 for at in range(start - 1, -1, -1) if lower[at] in _SENTENCE_ENDS), 0)
+    last = next((at for at in range(end, len(lower)) if lower[at] in _SENTENCE_ENDS), len(lower))
+    before = lower[first:start]
+    said = {*before, *lower[end:last]}
+    ranged = end < len(lower) and lower[end] in _RANGE
+    if ranged or not _WAS.isdisjoint(said) or any(word.endswith("ed") and len(word) > 4 for word in said):
+        return False
+    if not _STARTS.isdisjoint(before):
+        return True
+    # "the photos from May" begin nothing.
+    return (
+        before[-1:] != []
+        and before[-1] in _FROM
+        and (before[-1] != "from" or len(before) == 1 or not _PRESENT.isdisjoint(before))
+    )
+
+
+def _nearest_year(month: int, number: int, day: date, grace: int | None) -> int:
+    """The year in which a date without one lies nearest to the day of the note.
+
+    With `grace`, nearest after it, or at most so many days before.
+    """
 
     def away(year: int) -> int:
         days = (date(year, month, max(1, min(number, 28))) - day).days
-        return days if days >= -_GRACE or not ahead else 10_000
+        return days if grace is None or days >= -grace else 10_000
 
     years = range(max(MINYEAR, day.year - 1), min(MAXYEAR, day.year + 1) + 1)
     return min(years, key=lambda year: abs(away(year)))

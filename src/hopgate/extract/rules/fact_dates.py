@@ -19,6 +19,8 @@ _UNTIL = re.compile(
     r"(?:until|till|through|up to|bis|jusqu'en|jusqu'à|jusqu'au|hasta|fino a|"
     r"fino al|tot|até)(?: (?:zum|den|dem|the|end|of|le|el|il|early|late))*$"
 )
+_FROM = r"(?:from|starting|starting (?:in|on)|as of|ab|vanaf|dès)(?: (?:the|dem|den|le))?"
+_FROM_DATE = re.compile(rf"^{_FROM} ⟦(\d+)⟧ | {_FROM} ⟦(\d+)⟧(?=$| ,)")
 _RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
 
 
@@ -71,6 +73,13 @@ def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[
     if inner and "⟦" in match[0] and match.re.pattern.find("?P<d>") < 0:
         return inner[0][2], None
     return None, None
+
+
+def begins(clause: Clause, written: str | None) -> str | None:
+    """From when on what a sentence tells is so: the day of the note, or a later one that it names ("from May, …")."""
+    found = _FROM_DATE.search(clause.text) if "⟦" in clause.text else None
+    named = clause.reading.spans[int(found[1] or found[2])].name if found else ""
+    return named if written and named > written else written
 
 
 def _is_at(clause: Clause, between: str) -> bool:

@@ -18,7 +18,9 @@ from hopgate.extract.rules.change_words import (
     moves_something,
 )
 from hopgate.extract.rules.clauses import TEAMS, Clause
+from hopgate.extract.rules.fact_dates import begins
 from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_table import ROLES
@@ -50,6 +52,7 @@ _SETTLED = re.compile(
     r"(?:left|dropped|ditched|quit|swapped|traded|replaced|exchanged) (?:the |my |our )?⟨\d+⟩ "
     r"(?:for|with|by|in favou?r of) "
 )
+_OWNING = re.compile(r"(⟨\d+⟩)(?: 's)?((?: [^\W\d_][\w-]*){1,2})")
 _DOCTORS = ("has doctor", "has dentist", "has therapist", "has physio", "has vet")
 
 
@@ -80,10 +83,12 @@ def named_beside(sentences: list[Clause], who: Referents, stated: frozenset[str]
         return
     found = dict.fromkeys(name for clause in told for name in who.names_of(clause.text) if name != who.reading.speaker)
     rooms = dict.fromkeys(room for clause in told for room in _room_of(clause.text))
-    subjects = [*found, *([who.first_person] if who.says_i() else [])]
+    parts = {name for clause in told for name in _of_parts(clause.text, who)}
+    subjects = [*(name for name in found if name not in parts), *([who.first_person] if who.says_i() else [])]
     if len(found) > MOST_NAMES or len(found) + len(rooms) < 2:
         return
-    said, written = who.reading.lower, who.written
+    said = who.reading.lower
+    written = max(begins(clause, who.written) or who.written for clause in told)
     wordless = frozenset().union(*(relations for need, relations in _NEEDED if need.isdisjoint(said)))
     targets = [(target, _allowed(target, target in rooms, who, wordless)) for target in (*found, *rooms)]
     for subject in subjects:
@@ -115,6 +120,13 @@ def _in_the_place_of(told: list[Clause], found: list[str], who: Referents) -> It
     for relation in relations:
         for name in found:
             yield Fact(who.first_person, relation, name, who.written, None, BESIDE)
+
+
+def _of_parts(text: str, who: Referents) -> Iterator[str]:
+    """The names of whose parts a sentence tells: "the NAS manual is in the attic now"."""
+    for match in _OWNING.finditer(text):
+        if any(map(is_part, match[2].split())):
+            yield from who.names_of(match[1])
 
 
 def _sort(subject: str, who: Referents) -> int:

@@ -28,7 +28,7 @@ _HINTS = words(
     not longer anymore any off plus più project projekt projet proyecto progetto days nowadays good moment effect here
     heutzutage weekend morning afternoon evening week month time night end once way btw planned last while day früh
     nacht woche semaine semana container instance stack pod deployment vm lxc jail more had his her their its called
-    named namens hostname host node server box machine pi vps rechner serveur servidor now plan
+    named namens hostname host node server box machine pi vps rechner serveur servidor now plan monat vorerst vorläufig
     """
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.

@@ -10,6 +10,7 @@ from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.change_words import has_change, is_doubtful
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.fact_dates import begins
 from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -30,6 +31,7 @@ from hopgate.extract.rules.role_patterns import (
     VERBS,
 )
 from hopgate.extract.rules.role_table import ALSO, ROLE_WORDS, Role, RoleAt, roles_in
+from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.tentative import ALONE, is_left, is_towards
 from hopgate.extract.rules.words import words
 
@@ -90,7 +92,7 @@ def role_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
             yield fact
             if fact.valid_to is None and told:
                 for other in ALSO.get(said[found.end - 1], ()):
-                    yield Fact(fact.subject, other.relation, fact.object, who.written, None, ALONE)
+                    yield Fact(fact.subject, other.relation, fact.object, begins(clause, who.written), None, ALONE)
     for fact in () if made else _by_verb(said, clause, who, told):
         made = True
         yield fact
@@ -113,7 +115,9 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
     at = len(" ".join(said[: found.end]))
     if first := VALUE_FIRST.search(before):
         owner = OWNER.search(f" {first['rest']} ") if AFTER_ROLE.match(after) else None
-        whose = owner and (owner["name"] or owner["me"] or owner["other"] or owner["new"])
+        whose = owner and (owner["name"] or owner["me"] or owner["other"])
+        if owner and not whose and not _is_others(after.split()):  # not "the new dentist of my sister"
+            whose = owner["new"]
         if owner and whose and clause.stance(first.start("v"), at) == "said":
             subject = _subject(found.role, owner, None, who)
             yield from _facts(found.role, subject, first, clause, who, told or bool(owner["new"]))
@@ -144,12 +148,13 @@ def _facts(
         return  # "my phone is at Tom's"
     if role.relation == "has version" and value.isdigit() and not (subject.islower() or "version" in clause.text):
         return  # "Luna: 12 -> 14"
-    begin = who.written if told or instead or role.sort in ("person", "provider") else None
+    since = begins(clause, who.written)
+    begin = since if told or instead or role.sort in ("person", "provider") else None
     yield Fact(subject, role.relation, value, begin, None, STATED)
     old = groups.get("a") or (instead["a"] if instead else None)
     gone = _value(role, old, clause, who) if old else ""
-    if gone and gone != value and who.written:
-        yield Fact(subject, role.relation, gone, None, who.written, STATED)
+    if gone and gone != value and since:
+        yield Fact(subject, role.relation, gone, None, since, STATED)
 
 
 def _subject(role: Role, owner: re.Match[str], of: str | None, who: Referents) -> str:
@@ -181,23 +186,38 @@ def _value(role: Role, part: str, clause: Clause, who: Referents) -> str:
 
 
 # "The neighbours have a new dentist, Dr Popov": theirs, and not ours.
-_OTHERS = words(
-    """
+_OTHERS = (
+    words(
+        """
     they neighbour neighbours neighbor neighbors colleague colleagues coworker coworkers friend friends landlord
     landlady roommate flatmate boss ex parents cousin cousins nachbar nachbarn nachbarin kollege kollegin
-    kollegen freunde freundin voisin voisine voisins collègue collègues amis buren buurman buurvrouw collega vecino
-    vecina vecinos vicini colleghi
+    kollegen freunde freund freundin voisin voisine voisins collègue collègues amis buren buurman buurvrouw collega
+    vecino vecina vecinos vicini colleghi sisters brothers mums moms mummy mam mama mamma maman papa papà dads daddy
+    father-in-law mother-in-law brother-in-law sister-in-law sons daughters stepmother stepfather gran granny nan nana
+    granddad grandad grandparents in-laws siblings eltern großeltern schwestern brüder mutti vati oma opa grossmutter
+    grossvater großmutter großvater schwager schwägerin schwiegermutter schwiegervater schwiegereltern cousine
+    mamie papi padres abuela abuelo ouders genitori nonna nonno
     """
+    )
+    | KINSHIP
 )
+_US = words("i we us ich wir uns je nous yo nosotros io noi ik wij we'd i'd")
+
+
+def _is_others(said: list[str]) -> bool:
+    """Whether a part of a sentence is about people who are not us: "my sister", and not "my sister and I"."""
+    return not _OTHERS.isdisjoint(said) and _US.isdisjoint(said)
 
 
 def _is_mine(owner: re.Match[str] | None, said: list[str], at: int) -> bool:
     """Whether a role is somebody's that a sentence names: not "my brother's bank", nor a "new dentist in town"."""
+    if owner and (owner["me"] or owner["name"] or owner["other"]):
+        return True
+    if _is_others(said[:at]):
+        return False
     if owner is None:
-        owned = any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
-        return not owned and _OTHERS.isdisjoint(said[:at])
-    whose = owner["me"] or owner["name"] or owner["other"]
-    return bool(whose) or not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
+        return not any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
+    return not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
 
 
 def _may_be_somebody(name: str) -> bool:
@@ -226,7 +246,7 @@ def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
             towards = [part for part in parts if is_towards(clause.text, part)]
             new = [name for part in towards if (name := _value(role, part[0], clause, who)) in new]
         if subject and len(new) == 1:
-            yield Fact(subject, role.relation, new[0], who.written, None, ALONE)
+            yield Fact(subject, role.relation, new[0], begins(clause, who.written), None, ALONE)
 
 
 def _by_verb(said: list[str], clause: Clause, who: Referents, told: bool) -> Iterator[Fact]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hopgate.extract.rules.language_tables import LANGUAGES, table
+from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.words import words
 
@@ -151,6 +152,9 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
             if owner and noun in _PROPERTY:
                 yield end + 2, owner
             at = end + 2 if noun in _KIN else end + 1
+            if owner and noun not in _PROPERTY and who.is_person(owner[0]) and not who.is_owner(owner[0]):
+                while at < len(said) and _is_noun(said[at]):
+                    at += 1  # "Mia's passport" is not the passport
             continue
         if end > start and not (before == "'s" and said[start] in _PROPERTY):
             forms = _forms(said[start:end], mine=article and said[at] in _MINE, who=who)
@@ -174,6 +178,9 @@ def _forms(said: list[str], *, mine: bool, who: Referents) -> Iterator[tuple[str
         return
     whole = " ".join(name[0] for name in names)
     forms = [whole]
+    if len(said) > 1 and is_part(said[-1]):  # "the NAS manual" says nothing of the NAS
+        yield (whole,)
+        return
     if said[-1] in _PROPERTY and len(said) > 1:
         forms.append(whole.rpartition(" ")[0])
     if said[0][0] == "⟨" and len(said) > 1:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.change_words import DENIED, alternatives, has_change, is_doubtful, moves_something
 from hopgate.extract.rules.clauses import STATES, TEAMS, Clause
-from hopgate.extract.rules.fact_dates import validity
+from hopgate.extract.rules.fact_dates import begins, validity
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -69,6 +69,7 @@ _HOLDS = re.compile(
 _OF_HANDS, _OF_WORK, _OF_HOME, _OF_BOSS = (
     re.compile(rf"\b(?:{alternatives(name)})\b") for name in ("hands", "work", "home", "boss")
 )
+_APPOSED = re.compile(r"(?:^|[,;:] )an? $")  # "has a new car, a Tesla"; elsewhere "a" is a preposition
 _CLOSED = re.compile(r"$| (?:now|[,;])")  # "goes to St. Brendan's now"
 
 
@@ -103,7 +104,7 @@ def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> It
         if not targets or part.stance(0, len(part.text)) == "not":
             continue
         for place, target, holds in targets:
-            begin = validity(part, place, None)[0] or who.written
+            begin = validity(part, place, None)[0] or begins(clause, who.written)
             for subject in _held(part, place, target, who) if holds else _moved(part, parts, place, target, who):
                 for relation in _relations(subject, target, _around(clause, who), holds, who):
                     yield Fact(subject, relation, target, begin, None, ALONE)
@@ -134,7 +135,7 @@ def other_forms(made: list[Fact], clause: Clause, who: Referents) -> Iterator[Fa
             if fact.subject in forms:
                 others = (form for form in forms if form not in (fact.subject, fact.object))
                 yield from (
-                    Fact(form, fact.relation, fact.object, fact.valid_from or who.written, None, ALONE)
+                    Fact(form, fact.relation, fact.object, fact.valid_from or begins(clause, who.written), None, ALONE)
                     for form in others
                 )
 
@@ -145,6 +146,8 @@ def _targets(part: Clause, who: Referents) -> Iterator[tuple[re.Match[str], str,
     for match in _NAME.finditer(text):
         name = who.names_of(match[0])
         if not name or name[0] == who.reading.speaker or is_left(text, match):
+            continue
+        if part.reading.code == "en" and _APPOSED.search(text[: match.start()]):
             continue
         holds = bool(_HOLDS.match(text[match.end() :]))
         if holds or is_towards(text, match):

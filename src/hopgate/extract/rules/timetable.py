@@ -86,6 +86,7 @@ _ONCE = words(
     woche auch zusätzlich semaine demain aussi semana mañana también exceptionally ausnahmsweise temporarily
     """
 )
+_OWNER = re.compile(r"(⟨\d+⟩) 's $")
 HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
@@ -120,6 +121,8 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
         if not match or clause.stance(match.start("s"), match.end()) != "said" or clause.is_past(*match.span()):
             continue
         subject = _called(match["s"], clause, who)
+        if subject and (owner := _OWNER.search(clause.text[: match.start("s")])) and (names := who.names_of(owner[1])):
+            subject = f"{names[0]}'s {subject}" if who.is_person(names[0]) else subject  # Mia's training is not Noah's
         if not subject or clause.is_of_another(match.start("s")):
             continue
         told = moved or has_change(clause)

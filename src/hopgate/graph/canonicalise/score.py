@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.graph.canonicalise.clashing import clashing, torn
 from hopgate.graph.canonicalise.features import KINDS
 from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
-from hopgate.graph.names.normal import clash, markers, numbers, tokens
 
 # A short name and its expansion this close by embedding fit fully: the median of true pairs is above it, that of
 # false ones below.
 FITTING = 0.5
-_WORDS = re.compile(r"\w+")
-_JOINED = re.compile(r"\w+(?:[-\u2010\u2011]\w+)+")
 # Whoever says "I" in memories that name no owner; in a scope the name says in which: "I (home)".
 _WHO_WRITES = re.compile(r"I(?: \(.*\))?")
 
@@ -45,9 +43,9 @@ class Scoring:
     siblings (January 1842, March 1842): that leaves `siblings` of the overlap. Embeddings that are close add: alone
     where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
     Shared context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and
-    numbers or words like "new" that differ leave `other_number`. Half of what a hyphen joins is another name (Karl,
-    Karl-Heinz; Pi, Pi-hole), and so is an owner (Mike, Mike's Bikes): that leaves `siblings`, too. Those who say "I" in
-    two scopes are two.
+    numbers or words like "new" that differ leave `other_number`, as does what belongs to something ("car keys" are no
+    "car") or to somebody (Mike's Bikes). Half of what a hyphen joins is another name (Karl, Karl-Heinz; Pi, Pi-hole):
+    that leaves `siblings`, too. Those who say "I" in two scopes are two.
 
     The defaults sit on a plateau: each moved by half changes no figure on ReVerb Base and Ambiguous by more than 0.02.
 
@@ -82,8 +80,8 @@ class Scoring:
         score = 1 - (1 - score) * (1 - self.context * context)
         kinds = np.array([kind or "" for kind in units.kinds])
         score = np.where((kinds[i] != kinds[j]) & (kinds[i] != "") & (kinds[j] != ""), score * self.other_kind, score)
-        score = np.where(_clashing(units, i, j), score * self.other_number, score)
-        score = np.where((same < 1) & _torn(units, i, j), score * self.siblings, score)
+        score = np.where(clashing(units, i, j), score * self.other_number, score)
+        score = np.where((same < 1) & torn(units, i, j), score * self.siblings, score)
         combined: FloatArray = np.where(_two_who_write(units, i, j), 0, score).astype(np.float32)
         return combined
 
@@ -93,39 +91,6 @@ def _two_who_write(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     writes = np.array([name[:1] == "I" and bool(_WHO_WRITES.fullmatch(name)) for name in units.spellings], dtype=bool)
     both: NDArray[np.bool_] = writes[i] & writes[j]
     return both
-
-
-def _torn(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
-    """Which pairs share some but not all of the words that a hyphen joins in one of them, or a thing and its owner."""
-    owners = [set(_WORDS.findall(name.casefold().partition(mark)[0])) for name, mark in _owned(units.spellings)]
-    joined = [[set(_WORDS.findall(one.casefold())) for one in _JOINED.findall(name)] for name in units.spellings]
-    held = [set(_WORDS.findall(name.casefold())) for name in units.spellings]
-    torn = np.zeros(len(i), dtype=bool)
-    made_of_parts = np.array([bool(one or other) for one, other in zip(joined, owners, strict=True)], dtype=bool)
-    for row in np.flatnonzero(made_of_parts[i] | made_of_parts[j]).tolist():
-        a, b = int(i[row]), int(j[row])
-        torn[row] = bool((owners[a] and held[b] <= owners[a]) or (owners[b] and held[a] <= owners[b])) or any(
-            parts & words and not parts <= words
-            for compounds, words in ((joined[a], held[b]), (joined[b], held[a]))
-            for parts in compounds
-        )
-    return torn
-
-
-def _owned(spellings: Sequence[str]) -> list[tuple[str, str]]:
-    """Each name with what parts it from its owner's, as in "Mike's Bikes"; without an owner the name is empty."""
-    marks = [next((mark for mark in ("'s ", "\u2019s ") if mark in name), "") for name in spellings]
-    return [(name, mark) if mark else ("", " ") for name, mark in zip(spellings, marks, strict=True)]
-
-
-def _clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
-    """Which pairs differ by a number or by a word like "new"."""
-    held = [tokens(name) for name in units.names]
-    marked = np.array([bool(numbers(one) or markers(one)) for one in held])
-    clashing = np.zeros(len(i), dtype=bool)
-    for row in np.flatnonzero(marked[i] | marked[j]).tolist():
-        clashing[row] = clash(held[i[row]], held[j[row]])
-    return clashing
 
 
 def with_same_expansion(scored: Scored, strongest: Mapping[int, int]) -> Scored:

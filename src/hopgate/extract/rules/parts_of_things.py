@@ -1,0 +1,91 @@
+"""Words for what belongs to something and is not it: the car's keys, Jellyfin's exporter, Lena's brother."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.words import words
+
+# In the singular. A word for the thing itself is none: "the NAS box", "the unifi controller", "the Kestrel project".
+_PARTS = words(
+    """
+    key keyring fob photo photograph picture manual handbook instruction guide brochure warranty guarantee receipt
+    invoice bill insurance registration licence license permit contract document paperwork
+    charger cable adapter adaptor battery case sleeve pouch holder strap lid remote tyre tire wheel helmet
+    pump bow string stool bench trailer saddle tuner food bed bowl toy leash collar carrier litter
+    copy backup mirror replica clone snapshot dump log archive exporter runner agent plugin addon add-on client scraper
+    importer export import cache config configuration certificate credential password token webhook library
+    lesson teacher tutor practice rehearsal ticket booking reservation visa application
+    schlüssel foto anleitung handbuch ladegerät kabel akku hülle kopie sicherung versicherung rechnung garantie
+    quittung unterlagen spiegel sauvegarde clé clés manuel copia llave llaves sleutel sleutels chiave chiavi
+    """
+)
+# As names are compared, without marks.
+_PLAIN = frozenset(word.translate(str.maketrans("üäé", "uae")) for word in _PARTS)
+_KIN = words(
+    """
+    sister brother mother father mum mom dad wife husband son daughter cousin boyfriend girlfriend parent aunt uncle
+    niece nephew grandmother grandfather friend boss colleague neighbour neighbor flatmate roommate landlord
+    schwester bruder mutter vater sohn tochter tante onkel freundin nachbarin kollegin chefin eltern
+    """
+)
+# With a capital these are names: Alicia Keys, Hugo Boss.
+_SURNAMES = words(
+    """
+    key bill bow case carrier wheel string collar toy bench food bed guide permit pump remote picture agent
+    teacher library runner mirror sister brother mother father mum mom dad wife husband son daughter cousin parent aunt
+    uncle friend boss
+    """
+)
+# Without an apostrophe, where the last word alone may be a surname: Lenas Mann, but Thomas Mann.
+_GENITIVE = re.compile(r"(?:.* )?(\w+)s (?:mann|frau|freund|chef|nachbar|kollege|cousin|kind|kinder)")
+
+
+@lru_cache(maxsize=1 << 14)
+def is_part(word: str) -> bool:
+    """Whether a word, in the singular or the plural, is one for what belongs to something.
+
+    Examples
+    --------
+    >>> is_part("keys"), is_part("exporter"), is_part("server")
+    (True, True, False)
+    """
+    return word in _PARTS or comparison_form(word) in _PARTS or word in _PLAIN
+
+
+def part_in(name_tokens: tuple[str, ...], spelling: str) -> str:
+    """The last of a name's tokens where it is a word for somebody's kin or something's part, else an empty text.
+
+    A surname is none, by its capital.
+
+    Examples
+    --------
+    >>> part_in(("lena", "brother"), "Lena brother"), part_in(("car", "key"), "car keys")
+    ('brother', 'key')
+    >>> part_in(("alicia", "key"), "Alicia Keys"), part_in(("nas", "box"), "NAS box")
+    ('', '')
+    """
+    last = name_tokens[-1] if len(name_tokens) > 1 else ""
+    if not last or not (last in _KIN or is_part(last)):
+        return ""
+    written = spelling.rpartition(" ")[2]
+    return "" if last in _SURNAMES and written[:1].isupper() and "-" not in written else last
+
+
+def is_genitive(name: str) -> bool:
+    """Whether a normalised name may be somebody's kin in the genitive."""
+    return _GENITIVE.fullmatch(name) is not None
+
+
+def is_genitive_of(name: str, other: str) -> bool:
+    """Whether a normalised name is that of somebody's kin, and another that somebody's.
+
+    Examples
+    --------
+    >>> is_genitive_of("lenas mann", "lena"), is_genitive_of("thomas mann", "thomas")
+    (True, False)
+    """
+    found = _GENITIVE.fullmatch(name)
+    return found is not None and found[1] in other.split()

@@ -1,0 +1,84 @@
+"""Which names are two things although they share most words: numbers, "new", and what belongs to something else."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.extract.rules.parts_of_things import is_genitive, is_genitive_of, part_in
+from hopgate.graph.canonicalise.units import IntArray, Units
+from hopgate.graph.names.normal import clash, markers, normalise, numbers, tokens
+
+_WORDS = re.compile(r"\w+")
+_JOINED = re.compile(r"\w+(?:[-\u2010\u2011]\w+)+")
+_OWNED = re.compile(r"(.+?)['’]s .+")
+
+
+def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
+    """Which pairs differ by a number or by a word like "new", or are something and what belongs to it."""
+    names = units.names
+    held = [tokens(name) for name in names]
+    parts = [part_in(one, spelling) for one, spelling in zip(held, units.spellings, strict=True)]
+    owners = [_owner(spelling) for spelling in units.spellings]
+    marked = np.array(
+        [
+            bool(numbers(one) or markers(one) or part or owner) or is_genitive(name)
+            for name, one, part, owner in zip(names, held, parts, owners, strict=True)
+        ]
+    )
+    found = np.zeros(len(i), dtype=bool)
+    for row in np.flatnonzero(marked[i] | marked[j]).tolist():
+        one, other = int(i[row]), int(j[row])
+        found[row] = bool(
+            clash(held[one], held[other])
+            or (parts[one] and parts[one] not in held[other])
+            or (parts[other] and parts[other] not in held[one])
+            or is_genitive_of(names[one], names[other])
+            or is_genitive_of(names[other], names[one])
+            or is_others(owners[one], held[one], owners[other], held[other])
+        )
+    return found
+
+
+def torn(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
+    """Which pairs share some but not all of the words that a hyphen joins in one of them."""
+    joined = [[set(_WORDS.findall(one.casefold())) for one in _JOINED.findall(name)] for name in units.spellings]
+    held = [set(_WORDS.findall(name.casefold())) for name in units.spellings]
+    hyphened = np.array([bool(one) for one in joined], dtype=bool)
+    found = np.zeros(len(i), dtype=bool)
+    for row in np.flatnonzero(hyphened[i] | hyphened[j]).tolist():
+        one, other = int(i[row]), int(j[row])
+        found[row] = any(
+            parts & words and not parts <= words
+            for compounds, words in ((joined[one], held[other]), (joined[other], held[one]))
+            for parts in compounds
+        )
+    return found
+
+
+def is_others(
+    owner: frozenset[str], held: tuple[str, ...], other_owner: frozenset[str], other: tuple[str, ...]
+) -> bool:
+    """Whether of two names, by their tokens, one is the other's owner, or they have owners who share no token.
+
+    Examples
+    --------
+    >>> nobody, noah, mia = frozenset(), frozenset(("noah",)), frozenset(("mia",))
+    >>> is_others(noah, ("noah", "training"), nobody, ("noah",))
+    True
+    >>> is_others(noah, ("noah", "bike"), mia, ("mia", "bike"))
+    True
+    >>> is_others(noah, ("noah", "training"), nobody, ("training",))
+    False
+    """
+    if owner and other_owner:
+        return owner.isdisjoint(other_owner)
+    return bool((owner and owner.issuperset(other)) or (other_owner and other_owner.issuperset(held)))
+
+
+def _owner(spelling: str) -> frozenset[str]:
+    """Whose something is, as tokens: of "Noah's training" Noah's."""
+    found = _OWNED.fullmatch(spelling) if "'" in spelling or "’" in spelling else None
+    return frozenset(tokens(normalise(found[1]))) if found else frozenset()
