@@ -60,7 +60,8 @@ class MemoryWriter:
         """
         if isinstance(new, Sequence) and len(new) <= memories.CHUNK:
             return self._store.run(
-                lambda connection: self._write(connection, new, within, alone=None if len(new) < 2 else False)
+                lambda connection: self._write(connection, new, within, alone=None if len(new) < 2 else False),
+                recurring=len(new) < 2,
             )
         # A stream cannot be read twice: it goes alone, so that it need not begin again.
         with self._store.transaction() as connection:

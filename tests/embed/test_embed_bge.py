@@ -103,3 +103,21 @@ def test_the_runtime_reports_to_nobody(tmp_path: Path) -> None:
     told = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
     subprocess.run([sys.executable, "-c", script], env=told | places, check=True)
     assert not list(tmp_path.rglob("*onnxruntime*"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    embedder = BgeSmall()
+    texts = ["The NAS is in the cellar.", "Gitea runs on birch.", "Ada lives in Leiden."]
+    made = embedder.documents(texts)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(write, embedder.documents(texts).tobytes())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as told:
+        assert np.frombuffer(told.read(), np.float32).reshape(made.shape).tolist() == made.tolist()
+    os.waitpid(child, 0)

@@ -11,7 +11,9 @@ import psycopg
 import pytest
 
 import hopgate
+from hopgate import Memory
 from hopgate.errors import HopgateError
+from hopgate.kb import KnowledgeBase
 from hopgate.store import connect
 from hopgate.store.server import binaries
 from hopgate.store.server.process import EmbeddedServer
@@ -71,3 +73,24 @@ def test_a_server_without_pgvector(tmp_path: Path) -> None:
             hopgate.open(f"postgresql://me@/postgres?host={cluster}", upgrade=True)
     finally:
         subprocess.run([programs[-1] / "pg_ctl", "-D", cluster / "db", "-m", "fast", "stop"], check=True, **run)
+
+
+def test_statements_of_an_addition_are_planned_once_and_those_of_a_recall_each_time(kb: KnowledgeBase) -> None:
+    kb.add(Memory("a", "Gitea runs on birch."))
+    kb.build()
+
+    def planned() -> set[str]:
+        with kb.store.transaction() as connection:
+            rows = connection.execute("SELECT statement FROM pg_prepared_statements").fetchall()
+            assert connection.prepare_threshold is None
+            assert connection.execute("SHOW plan_cache_mode").fetchone() == ("auto",)
+        return {row[0] for row in rows}
+
+    for n in range(3):
+        kb.add(Memory(f"b{n}", f"Immich runs on host{n}."))
+        kb.upkeep.catch_up([f"b{n}"])
+    kept = planned()
+    assert any("INSERT INTO facts" in one for one in kept)
+    for _ in range(3):
+        kb.recall("Where does Gitea run?")
+    assert planned() <= kept

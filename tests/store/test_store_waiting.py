@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from word_endpoint import WordEndpoint, serving
@@ -110,3 +111,20 @@ def test_an_extractor_is_asked_only_about_what_it_has_not_dealt_with(kb: Knowled
         )
     built = kb.build("phrases")
     assert (built.incremental, built.extraction.memories, built.extraction.total) == (True, 3, 3)
+
+
+def test_a_list_is_gone_through_without_reading_all_memories(kb: KnowledgeBase, endpoint: WordEndpoint) -> None:
+    kb.load(Memory(f"m{n}", f"Ada Lovelace lives in town {n}.") for n in range(3000))
+    kb.embed(endpoint.spec)
+    kb.add(Memory("one more", "Ada Lovelace lives in Leiden."))
+    with kb.store.transaction() as connection:
+        # As after a load: the lists were long, and nobody has counted them since.
+        asked: list[tuple[str, Any]] = []
+        real = connection.execute
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(connection, "execute", lambda sql, *rest: asked.append((sql, rest)) or real(sql, *rest))
+            assert vectors.pending(connection, limit=10)
+            assert vectors.count_pending(connection) == 1
+            assert extractions.count_pending(connection)
+        plans = [str(real(f"EXPLAIN {sql}", *rest).fetchall()) for sql, rest in asked if "waiting" in sql]
+    assert len(plans) == 3 and not [plan for plan in plans if "Seq Scan on memories" in plan]

@@ -14,6 +14,7 @@ from psycopg import errors
 
 from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.redact import password_parts, redacted
+from hopgate.store.sent_lists import SentLists
 from hopgate.store.server.environment import EmbeddedConnection, is_embedded
 from hopgate.store.server.process import FULL
 
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
 # Behind a transaction-pooling PgBouncer a prepared statement may meet another server session, and a prepared plan
 # ignores planner settings made later: never prepare.
-CONNECTION: dict[str, Any] = {"prepare_threshold": None, "connect_timeout": 10, "application_name": "hopgate"}
+CONNECTION: dict[str, Any] = {
+    "prepare_threshold": None,
+    "connect_timeout": 10,
+    "application_name": "hopgate",
+    "context": SentLists(),
+}
 POOL_SIZE = 8
 # How long to wait for a connection while others use them all.
 QUEUE_S = 60
@@ -107,6 +113,20 @@ def borrowed(connections: ConnectionPool[psycopg.Connection[Any]], dsn: str) -> 
                     f"no connection came free within {QUEUE_S} seconds: end what uses them, or raise max_connections"
                 ) from None
         yield connection
+
+
+@contextlib.contextmanager
+def plans_kept(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Let each statement of this transaction be planned once a connection: planning takes longer than finding few rows.
+
+    The plans are those for any values, which the server makes anew once it has counted a table's rows again.
+    """
+    connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    connection.prepare_threshold = 1
+    try:
+        yield
+    finally:
+        connection.prepare_threshold = None
 
 
 @contextlib.contextmanager

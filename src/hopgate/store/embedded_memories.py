@@ -64,7 +64,7 @@ def copy(
         assert identity is not None  # whoever made vectors says who he is
         vectors.claim(connection, identity)
         for rows in own.values():
-            vectors.check_rows(connection, rows, column="embedding")
+            vectors.check_rows(connection, rows, column="embedding", dimension=identity.dimension)
     now = datetime.now(UTC)
     columns = f"{INCOMING}, embedding" if own else INCOMING
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store import clearance, thread_rows
 from hopgate.store.memories import KEY, NAMED, named
+from hopgate.store.waiting import waiting
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 # Memories that are looked at to tell who made a graph.
-SAMPLE = 1000
+SAMPLE = 100
 
 
 class StoreCache:
@@ -218,16 +219,19 @@ def _drop_outdated(
     )
 
 
-_WAITING = (
-    "waiting_links JOIN memories m ON m.id = memory_id WHERE NOT is_sensitive "
-    "AND NOT EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id)"
-)
+_UNREAD = "NOT is_sensitive AND NOT EXISTS (SELECT 1 FROM extractions x WHERE x.memory_id = m.id)"
+_WAITING = f"{waiting('waiting_links')} WHERE {_UNREAD}"
 
 
 def pending(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
     """The external ids of those of the memories (by default of all) that no extractor dealt with, the oldest first."""
-    these, parameters = ("", {}) if among is None else (f" AND {NAMED}", named(among))
-    return [row[0] for row in connection.execute(f"SELECT {KEY} FROM {_WAITING}{these} ORDER BY id", parameters)]
+    if among is None:
+        return [row[0] for row in connection.execute(f"SELECT {KEY} FROM {_WAITING} ORDER BY memory_id")]
+    rows = connection.execute(
+        f"SELECT {KEY} FROM memories m JOIN waiting_links ON memory_id = id WHERE {NAMED} AND {_UNREAD} ORDER BY id",
+        named(among),
+    )
+    return [row[0] for row in rows]
 
 
 def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None = None) -> int:

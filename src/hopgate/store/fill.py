@@ -29,6 +29,8 @@ ENVIRONMENT = "HOPGATE_EMBEDDER"
 DEFAULT = "bge-small"
 # Large enough for length-sorted batches inside, small enough that an interruption loses seconds.
 BATCH = 512
+# So few are found by their keys, whatever the planner thinks of a table: one plan does for all such batches.
+FEW = 64
 
 Progress = Callable[[int], None]
 
@@ -152,7 +154,7 @@ class Embedding:
                 # One of them is not what it was: the page is read again; what was embedded comes from the cache.
                 continue
             batch = EmbeddedBatch(keys, texts, parts, rows, column)
-            written = self._store.run(partial(batch.write, embedder.identity))
+            written = self._store.run(partial(batch.write, embedder.identity), recurring=len(keys) <= FEW)
             # What changed, went or turned sensitive on the way must not stay in the cache either.
             self.forget([text for key, text in zip(keys, texts, strict=True) if key not in written])
             made += len(written)
@@ -191,7 +193,10 @@ class EmbeddedBatch:
         elif not vectors.has_column(connection, self.column):
             return set()
         count = len(self.texts)
-        written = vectors.write(connection, self.keys, self.texts, self.rows[:count], column=self.column)
+        claimed = identity.dimension if self.column == "embedding" else None
+        written = vectors.write(
+            connection, self.keys, self.texts, self.rows[:count], column=self.column, dimension=claimed
+        )
         chosen = [at for at, part in enumerate(self.parts) if part.memory_id in written]
         made_of_parts = self.rows[[count + at for at in chosen]]
         passage_rows.write(connection, [self.parts[at] for at in chosen], made_of_parts, column=self.column)

@@ -34,13 +34,13 @@ class SnapshotStore(Store):
         connection.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(self.snapshot)))
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
+    def transaction(self, *, recurring: bool = False) -> Iterator[psycopg.Connection[Any]]:
         """Borrow a connection for one transaction that reads the snapshot."""
         if self._path is None:
             # By a connection of its own: a snapshot is taken before anything is read.
             with contextlib.closing(connect.connect(self.dsn)) as connection:
                 self.find_tables(connection)
-        with super().transaction() as connection:
+        with super().transaction(recurring=recurring) as connection:
             connection.execute(READ_ONLY)
             self.pin(connection)
             yield connection

@@ -14,6 +14,7 @@ from hopgate.store import connect
 from hopgate.store.address import check_address, located
 from hopgate.store.retry import T, retried
 from hopgate.store.schema import migrate, place
+from hopgate.store.server.environment import is_embedded
 
 if TYPE_CHECKING:
     import psycopg
@@ -53,13 +54,22 @@ class Store:
         return self._server.directory if self._server else None
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """Borrow a connection for one transaction: committed at the end, rolled back on an error."""
+    def transaction(self, *, recurring: bool = False) -> Iterator[psycopg.Connection[Any]]:
+        """Borrow a connection for one transaction: committed at the end, rolled back on an error.
+
+        Parameters
+        ----------
+        recurring : bool
+            Whether its statements, which find few rows by their keys, come again and again: their plans are kept.
+        """
         connections = self._connections()
         if not self._lent:
             with connect.explained(), connect.borrowed(connections, self.dsn) as connection:
                 self.find_tables(connection)
-                yield connection
+                # The embedded server has no pooler before it that might hand a statement to another session.
+                kept = recurring and is_embedded(self.dsn)
+                with connect.plans_kept(connection) if kept else contextlib.nullcontext():
+                    yield connection
             return
         with connect.explained(), connections.connection() as connection, connect.as_ours(connection):
             self.find_tables(connection)
@@ -89,11 +99,11 @@ class Store:
         if self._path:
             connection.execute(f"SET LOCAL search_path = {self._path}")
 
-    def run(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+    def run(self, work: Callable[[psycopg.Connection[Any]], T], *, recurring: bool = False) -> T:
         """Do some work in one transaction; in a new one where another writer got in its way."""
 
         def once() -> T:
-            with self.transaction() as connection:
+            with self.transaction(recurring=recurring) as connection:
                 return work(connection)
 
         return retried(once)

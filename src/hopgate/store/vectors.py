@@ -12,6 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.passages import LONG_BYTES
 from hopgate.store.memory_locks import lock, lock_for_columns
 from hopgate.store.sent_vectors import run_with
+from hopgate.store.waiting import waiting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,18 +109,20 @@ def check(found: EmbeddingSpace, identity: Identity) -> None:
 
 def pending(connection: Connection[Any], *, limit: int, after: int = 0, column: str = "embedding") -> list[int]:
     """Memories that still need a vector, in order; a sensitive one never does."""
+    key = "memory_id" if column == "embedding" else "m.id"
     rows = connection.execute(
-        f"SELECT memories.id FROM {_waiting(connection, column)} AND memories.id > %s ORDER BY memories.id LIMIT %s",
-        (after, limit),
+        f"SELECT m.id FROM {_waiting(connection, column)} AND {key} > %s ORDER BY {key} LIMIT %s", (after, limit)
     )
     return [row[0] for row in rows]
 
 
 def pending_names(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
     """The external ids of those of the memories (by default of all) that still need a vector."""
+    listed = _waiting(connection, "embedding", named=among is not None)
     these = "" if among is None else "AND external_id = ANY(%(among)s)"
-    waiting = f"{_waiting(connection, 'embedding')} {these}"
-    rows = connection.execute(f"SELECT coalesce(external_id, id::text) FROM {waiting} ORDER BY id", {"among": among})
+    rows = connection.execute(
+        f"SELECT coalesce(external_id, id::text) FROM {listed} {these} ORDER BY id", {"among": among}
+    )
     return [row[0] for row in rows]
 
 
@@ -140,18 +143,20 @@ def count_pending(connection: Connection[Any], *, scopes: Sequence[str] | None =
     return int(row[0])
 
 
-def _waiting(connection: Connection[Any], column: str, embedded: bool = False) -> str:
+def _waiting(connection: Connection[Any], column: str, embedded: bool = False, named: bool = False) -> str:
     """The memories that lack a vector, or whose passages do, as a FROM clause with its condition.
 
-    Who lacks the store's own vector is on a list; who lacks the next embedder's nearly all do. Before the first vector
-    there is no column; who knows that there is one says so. `octet_length` does not read a text outside its row.
+    Who lacks the store's own vector is on a list, which is not gone through for memories that are named; who lacks the
+    next embedder's nearly all do. Before the first vector there is no column; who knows that there is one says so.
+    `octet_length` does not read a text outside its row.
     """
-    listed = "waiting_vectors JOIN memories ON memories.id = memory_id" if column == "embedding" else "memories"
+    on_list = "memories m JOIN waiting_vectors ON memory_id = m.id" if named else waiting("waiting_vectors")
+    listed = on_list if column == "embedding" else "memories m"
     if not (embedded or has_space(connection)):
         return f"{listed} WHERE NOT is_sensitive"
     return (
-        f"{listed} WHERE NOT is_sensitive AND (memories.{column} IS NULL OR octet_length(content) > {LONG_BYTES} "
-        f"AND NOT EXISTS (SELECT 1 FROM passages WHERE passages.memory_id = memories.id "
+        f"{listed} WHERE NOT is_sensitive AND (m.{column} IS NULL OR octet_length(content) > {LONG_BYTES} "
+        f"AND NOT EXISTS (SELECT 1 FROM passages WHERE passages.memory_id = m.id "
         f"AND passages.{column} IS NOT NULL))"
     )
 
@@ -163,13 +168,19 @@ def write(
     vectors: NDArray[np.float32],
     *,
     column: str = "embedding",
+    dimension: int | None = None,
 ) -> set[int]:
     """Store vectors of memories, except of those that changed or turned sensitive while they were embedded.
 
     Returns the memories that have theirs now.
+
+    Parameters
+    ----------
+    dimension : int, optional
+        That of the space, where the caller has just claimed it.
     """
     lock(connection, ids)
-    check_rows(connection, vectors, column=column)
+    check_rows(connection, vectors, column=column, dimension=dimension)
     hashes = [hashlib.md5(content.encode()).hexdigest() for content in contents]
     done = run_with(
         connection,
@@ -185,8 +196,10 @@ def write(
     return written
 
 
-def check_rows(connection: Connection[Any], vectors: NDArray[np.float32], *, column: str) -> None:
-    """Refuse vectors that cannot be stored, or that are not of this store's space."""
+def check_rows(
+    connection: Connection[Any], vectors: NDArray[np.float32], *, column: str, dimension: int | None = None
+) -> None:
+    """Refuse vectors that cannot be stored, or that are not of this store's space, whose dimension may be known."""
     import numpy as np
 
     if not np.isfinite(vectors).all():
@@ -194,12 +207,13 @@ def check_rows(connection: Connection[Any], vectors: NDArray[np.float32], *, col
     # A half is zero below 6e-8: such a vector has no direction, and its cosine is not a number.
     if not vectors.astype(np.float16).any(axis=1).all():
         raise HopgateError("the embedder returned a vector of zeros: nothing of this batch was written")
-    found = space(connection)
-    expected = found and (found.identity if column == "embedding" else found.next_identity)
-    if not expected or expected.dimension != vectors.shape[1]:
+    if dimension is None and (found := space(connection)) is not None:
+        expected = found.identity if column == "embedding" else found.next_identity
+        dimension = expected.dimension if expected else None
+    if dimension != vectors.shape[1]:
         raise HopgateError(
             f"the embedder returned vectors of {vectors.shape[1]} dimensions, and this store's have "
-            f"{expected.dimension if expected else 'no room yet'}: nothing of this batch was written"
+            f"{dimension or 'no room yet'}: nothing of this batch was written"
         )
 
 

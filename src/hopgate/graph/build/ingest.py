@@ -175,7 +175,7 @@ class GraphSink:
     def _write_portion(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         if self._resolution:
             batch = self._prepared(self._resolution, batch)
-        self._store.run(lambda connection: self._write(connection, batch, identity))
+        self._store.run(lambda connection: self._write(connection, batch, identity), recurring=True)
 
     def _write(self, connection: Connection[Any], batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         # Where a whole build was broken off meanwhile, nothing follows until the next.
@@ -205,6 +205,8 @@ class GraphSink:
         dated = [DatedExtraction(key, recorded_at, one.extraction) for key, recorded_at, one in rows]
         if dated:
             add(connection, dated, deriving=deriving, resolve=self._resolution)
+            if deriving and self._resolution:
+                self._resolution.give_vectors(connection)
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for key, _, one in rows), identity
             )

@@ -100,6 +100,7 @@ class NameResolver:
         self._forget = forget
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._texts: dict[tuple[str, str, str], str] = {}
+        self._told: dict[str, NDArray[np.float32]] = {}
         self._scale = scale or CosineScale()
         self.tally = Tally()
 
@@ -110,9 +111,9 @@ class NameResolver:
         ----------
         facts : collection of (str, str, str)
             Facts between such names, as normal form, relation and normal form. Their texts are embedded along with the
-            names, so that all cores are used and the edges that follow find their vectors in the cache.
+            names, so that all cores are used and the edges that follow get their vectors at once.
         """
-        self._vectors, self._texts = {}, {}
+        self._vectors, self._texts, self._told = {}, {}, {}
         if self._embed is None:
             return
         with store.transaction() as connection:
@@ -124,13 +125,30 @@ class NameResolver:
             fact: f"{spelt[fact[0]]} {fact[1]} {spelt[fact[2]]}" for fact in facts if {fact[0], fact[2]} <= spelt.keys()
         }
         if fresh or self._texts:
-            made = self._embed([*(spellings[normal] for normal in fresh), *self._texts.values()])
+            told = list(dict.fromkeys(self._texts.values()))
+            made = self._embed([*(spellings[normal] for normal in fresh), *told])
             self._vectors = dict(zip(fresh, made, strict=False))
+            self._told = dict(zip(told, made[len(fresh) :], strict=True))
 
     def take_back(self, names: Iterable[str], facts: Iterable[tuple[str, str, str]]) -> None:
         """Drop from the cache what was prepared of memories that turned sensitive, or went, on the way."""
         if self._forget is not None:
             self._forget([*names, *(self._texts[fact] for fact in facts if fact in self._texts)])
+
+    def give_vectors(self, connection: Connection[Any]) -> None:
+        """Give the edges that follow from what was prepared their vectors, in the transaction that made them.
+
+        An edge's text is read from the store, so that one that is called otherwise by now waits for `embed`.
+        """
+        import numpy as np
+
+        if not self._told:
+            return
+        # An edge has a row for each time that it held: twice as many rows as facts are nearly always all.
+        waiting = graph_vectors.newest_pending(connection, "concept_edges", limit=2 * len(self._told))
+        if known := [(key, self._told[text]) for key, text in waiting if text in self._told]:
+            rows = np.stack([vector for _, vector in known])
+            graph_vectors.write(connection, "concept_edges", [key for key, _ in known], rows)
 
     def __call__(self, connection: Connection[Any], fresh: Sequence[NameRow]) -> None:
         """Merge new names into the concepts they mean."""

@@ -61,6 +61,12 @@ def pending(
     return {table: rows.fetchall() for table, rows in asked.items()}
 
 
+def newest_pending(connection: Connection[Any], table: Table, *, limit: int) -> list[tuple[int, str]]:
+    """The last rows without a vector, each with its text: those that this transaction has just made are among them."""
+    which = "e.embedding IS NULL ORDER BY e.id DESC LIMIT %s"
+    return connection.execute(_TEXTS[table].format(which=which), (limit,)).fetchall()
+
+
 def unchanged(connection: Connection[Any], table: Table, rows: Sequence[tuple[int, str]]) -> list[int]:
     """The places of the rows whose texts are still what was read: no memory that they came from has gone."""
     ids = [key for key, _ in rows]
