@@ -2,6 +2,7 @@
 
 They are plain Python, and slow, until `hopgate.graph.walk.pagerank.compiled` compiles them. Numbers that index arrays
 are unsigned: a signed one might be negative, and count from the end, which takes a quarter of the time to rule out.
+Sums stay in the order in which they are written.
 """
 
 from __future__ import annotations
