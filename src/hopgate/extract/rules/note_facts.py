@@ -11,7 +11,7 @@ from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.change_words import may_tell_change
 from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
-from hopgate.extract.rules.fact_dates import validity
+from hopgate.extract.rules.fact_dates import holds_still, tells_turn, validity
 from hopgate.extract.rules.fact_patterns import FACTS, groups_of
 from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
@@ -181,6 +181,11 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         if kind == "due" and over and _PUT_OFF.search(match[0]):
             yield Fact(subject, TAKES_PLACE, target, over, None, ALONE)  # what was put off may be no deadline
         if not ended:
+            if kind in FACTS.single_valued and not until:
+                if holds_still(clause, begin, who.written):  # so on the day of the note, too: the graph weighs it
+                    yield Fact(subject, kind, target, None, None, ALONE)
+                elif tells_turn(clause, match):
+                    begin = over
             yield Fact(subject, kind, target, begin, until, trust)
         elif end := until or begin or who.written:  # "No longer since May": the date is its end.
             yield Fact(subject, kind, target, begin if until else None, end, trust)
@@ -273,15 +278,8 @@ def _moved(  # noqa: PLR0912
             continue
         if not relation or subject == new or (common and not who.is_host(new) and not told):
             continue
-        # Where several may hold at once the new one has not held before; of others the graph orders the notes.
-        yield Fact(
-            subject,
-            relation,
-            new,
-            over if relation not in FACTS.single_valued or relation == "located in" else begin,
-            None,
-            STATED,
-        )
+        # A move is told about when it happens: the new one has not held before.
+        yield Fact(subject, relation, new, over, None, STATED)
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)

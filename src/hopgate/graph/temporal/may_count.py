@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from datetime import datetime
 
-from hopgate.graph.temporal.precedence import EdgeVersion, Tentative, group_of, told_at
+from hopgate.graph.temporal.precedence import EdgeVersion, Tentative, group_of, place_in_order
 
 
 def may_count(facts: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> list[EdgeVersion]:
@@ -74,10 +74,10 @@ def _told_together(tentative: list[EdgeVersion]) -> list[list[EdgeVersion]]:
 
     for fact in tentative:
         for memory in fact.evidence[1:]:
-            above[top((told_at(fact), memory))] = top((told_at(fact), fact.evidence[0]))
+            above[top((place_in_order(fact), memory))] = top((place_in_order(fact), fact.evidence[0]))
     parts: dict[Hashable, list[EdgeVersion]] = defaultdict(list)
     for number, fact in enumerate(tentative):
-        parts[top((told_at(fact), fact.evidence[0])) if fact.evidence else number].append(fact)
+        parts[top((place_in_order(fact), fact.evidence[0])) if fact.evidence else number].append(fact)
     return list(parts.values())
 
 

@@ -200,7 +200,7 @@ def may_mean(start: datetime, moment: datetime) -> bool:
     return began.timetuple()[:exact] == seen.timetuple()[:exact]
 
 
-def told_at(fact: EdgeVersion) -> datetime:
+def place_in_order(fact: EdgeVersion) -> datetime:
     """Where a fact stands in the order of what is told: at its start, or at its recording if that is all it says."""
     if fact.valid_from is None or may_mean(fact.valid_from, fact.recorded_at):
         return fact.recorded_at
@@ -210,8 +210,8 @@ def told_at(fact: EdgeVersion) -> datetime:
 def _believed(stated: list[EdgeVersion]) -> Iterator[EdgeVersion]:
     """The facts that are stated, and those of the tentative ones that tell of a change."""
     held: set[Hashable] = set()
-    stated_open = [(told_at(fact), fact.dst) for fact in stated if not fact.tentative and fact.valid_to is None]
-    for start, together in groupby(sorted(stated, key=_told), key=told_at):
+    stated_open = [(place_in_order(fact), fact.dst) for fact in stated if not fact.tentative and fact.valid_to is None]
+    for start, together in groupby(sorted(stated, key=_told), key=place_in_order):
         facts = list(together)
         sure = [fact for fact in facts if not fact.tentative]
         again = {dst for told, dst in stated_open if told > start}
@@ -231,7 +231,7 @@ def _tells_change(fact: EdgeVersion, maybe: list[EdgeVersion], held: set[Hashabl
 
 
 def _told(fact: EdgeVersion) -> tuple[datetime, datetime, str]:
-    return told_at(fact), fact.recorded_at, str(fact.dst)
+    return place_in_order(fact), fact.recorded_at, str(fact.dst)
 
 
 def _interval(fact: EdgeVersion) -> _Interval:
