@@ -24,8 +24,8 @@ _FROM_DATE = re.compile(rf"^{_FROM} ⟦(\d+)⟧ | {_FROM} ⟦(\d+)⟧(?=$| ,)")
 # What is so since a date, and on the day of the note: "in February" may be long over.
 _STILL = re.compile(
     r"\b(?:since|as of|seit|depuis|desde|sinds|dal|dall')"
-    r"(?: (?:dem|den|der|the|le|el|il|start|beginning|end|of|early|late|mid|about|around|anfang|ende|mitte|begin|eind))*"
-    r" ⟦(\d+)⟧"
+    r"(?: (?:dem|den|der|the|le|el|il|start|beginning|end|of|early|late|mid|about|around|anfang|ende|mitte|"
+    r"begin|eind))* ⟦(\d+)⟧"
 )
 # Words of a change; what has them was not so before, and what has none may always have been so.
 _NOW = (

@@ -38,6 +38,13 @@ _KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|einge
 _SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
+_OLDER = re.compile(
+    r"(?:the|my|our|his|her|their|der|die|das|den|mein|meine|meinen|unser|unsere|unseren|le|la|mon|ma|"
+    r"el|mi|il|de|het|mijn) (?:old|older|former|previous|alte[nrs]?|vorige[nrs]?|ancien|ancienne|vieux|vieille|viej[oa]|antigu[oa]|vecchi[oa]|"
+    r"oude) $"
+)
+# "Netflix in Turkey costs £3" is another price, "the flat in Leeds costs £900" its own.
+_ELSEWHERE = re.compile(r"^(?:⟨\d+⟩|[^\W\d_][\w-]*) in ⟨\d+⟩ ")
 _ARTICLE = re.compile(
     r"^(?:the|a|an|my|our|your|his|"
     r"her|its|their|this|that|der|"
@@ -85,7 +92,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
             yield from role_facts(clause, who)
         timed_facts = list(timetable(clause, who)) if timed else []
         yield from timed_facts
-        if priced and not made and not timed_facts:
+        if priced and not made and not timed_facts and not _ELSEWHERE.match(clause.text):
             yield from changed_values(clause, who)
         who.leave(clause)
     if changing:
@@ -145,14 +152,19 @@ _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
 
 
-def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:
+def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:  # noqa: PLR0912
     groups = groups_of(match)
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
+    if relation == "costs" and _ELSEWHERE.match(clause.text):
+        return
     if relation == "before":
         yield from before(groups, who, over, clause.text[match.end() :])
         return
     subjects, common = _subjects(relation, groups, clause, who, match.start())
+    older = relation != "replaced by" and groups.get("s") and _OLDER.search(clause.text[: match.start("s")])
+    if older and len(subjects) == 1 and not who.is_person(subjects[0]):
+        subjects = (f"old {subjects[0]}",)  # the one before the one that bears the name now
     if relation == "move":
         after = clause.text[match.end() :].split(" ", 4)[:4]
         yield from _moved(groups, subjects, common, clause, who, begin, " ".join((match[0], *after)))
