@@ -40,7 +40,8 @@ _SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app",
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _OLDER = re.compile(
     r"(?:the|my|our|his|her|their|der|die|das|den|mein|meine|meinen|unser|unsere|unseren|le|la|mon|ma|"
-    r"el|mi|il|de|het|mijn) (?:old|older|former|previous|alte[nrs]?|vorige[nrs]?|ancien|ancienne|vieux|vieille|viej[oa]|antigu[oa]|vecchi[oa]|"
+    r"el|mi|il|de|het|mijn) "
+    r"(?:old|older|former|previous|alte[nrs]?|vorige[nrs]?|ancien|ancienne|vieux|vieille|viej[oa]|antigu[oa]|vecchi[oa]|"
     r"oude) $"
 )
 # "Netflix in Turkey costs £3" is another price, "the flat in Leeds costs £900" its own.

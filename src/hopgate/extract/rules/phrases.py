@@ -16,7 +16,7 @@ from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "7.3"
+RULES = "7.4"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
