@@ -125,3 +125,20 @@ def test_nothing_told_as_a_change_was_so_for_ever(
     noted(kb, {"2024-05-10T11:30": told})
     assert new not in holds(kb, name, relation, "2020-01-01")
     assert holds(kb, name, relation, "2024-05-11") == [new]
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"2024-03-01": "Lena works at Siemens.", "2024-03-02": "Since February Lena works at Bosch."},
+        {"2024-05-10T09:00": "Jellyfin runs on otter.", "2024-05-10T11:00": "Moved Jellyfin to badger."},
+    ],
+)
+def test_what_was_over_before_it_was_noted_gives_way(kb: hopgate.KnowledgeBase, notes: dict[str, str]) -> None:
+    noted(kb, notes)
+    assert [(one.memory, one.gives_way) for one in kb.graph.curate() if one.gives_way] == [("m1", "m0")]
+
+
+def test_what_is_told_of_the_past_takes_nobodys_place(kb: hopgate.KnowledgeBase) -> None:
+    noted(kb, {"2024-03-01": "Lena works at Siemens.", "2024-03-02": "Lena joined BMW in 2019."})
+    assert not [one for one in kb.graph.curate() if one.gives_way]
