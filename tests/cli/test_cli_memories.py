@@ -104,7 +104,7 @@ def test_delete(run: Runner, corpus: Writer) -> None:
     assert len(exported(run)) == 4
     assert run("delete", "a", "b", "--json").json == {"deleted": 2}
     assert [record["_id"] for record in exported(run)] == ["c", "d"]
-    assert run("delete", "c").out == "deleted 1 memories\n"
+    assert run("delete", "c").out == "deleted 1 memory\n"
 
 
 def test_sensitive(run: Runner, corpus: Writer, endpoint: WordEndpoint) -> None:
@@ -112,7 +112,7 @@ def test_sensitive(run: Runner, corpus: Writer, endpoint: WordEndpoint) -> None:
     run("embed", "--embedder", endpoint.spec)
     assert "no memory 'zzz'" in run("sensitive", "zzz", status=2).refused()
     assert run("sensitive", "a", "--json").json == {"marked": 1}
-    assert "marked 1 memories" in run("sensitive", "a").out
+    assert "marked 1 memory" in run("sensitive", "a").out
     found = run("recall", "hums", "--json", "--lexical", "0", "--graph", "0").json
     assert "a" not in [hit["_id"] for hit in found]
     assert [hit["_id"] for hit in run("recall", "hums", "--json", "--dense", "0", "--graph", "0").json] == ["a"]

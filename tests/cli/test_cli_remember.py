@@ -46,7 +46,7 @@ def test_add_later_and_sensitive(run: Runner, endpoint: WordEndpoint) -> None:
     found = run("status", "--json").json
     assert (found["memories"], found["sensitive"]) == (2, 1)
     assert (found["pending_vectors"], found["pending_graph"]) == (1, 1)
-    assert "embedded 1 memories, linked 1" in run("watch", "--once").out
+    assert "embedded 1 memory, linked 1" in run("watch", "--once").out
     found = run("status", "--json").json
     assert (found["pending_vectors"], found["pending_graph"], found["extractor"]) == (0, 0, "phrases")
     assert not any("4711" in text for text in endpoint.texts)

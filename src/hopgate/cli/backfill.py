@@ -10,7 +10,7 @@ from hopgate.cli import extractor_options
 from hopgate.cli.embed import Embedder
 from hopgate.cli.engine_options import Address, EngineName, Workers
 from hopgate.cli.ingest import As, FromSql, KeepUnknown, Map, Scope
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
 # So many rows that were set aside are shown.
@@ -99,4 +99,7 @@ def _list(data: Data, dsn: Dsn, as_json: bool) -> None:
         return
     for row in rows[:SHOWN]:
         say(f"{row.source}, {row.place}: {row.reason} (in the stage {row.stage})")
-    say(f"{len(rows):,} rows are set aside" + ("; --json lists them all" if len(rows) > SHOWN else ""))
+    say(
+        f"{counted(len(rows), 'row')} {'is' if len(rows) == 1 else 'are'} set aside"
+        + ("; --json lists them all" if len(rows) > SHOWN else "")
+    )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 
@@ -29,4 +29,7 @@ def command(
     if as_json:
         print_json({"file": str(file), "schema": made.schema, "memories": made.memories, "rows": rows})
     else:
-        say(f"{file}: {made.memories:,} memories, {rows:,} rows of {len(made.tables)} tables, schema {made.schema}")
+        say(
+            f"{file}: {counted(made.memories, 'memory')}, {counted(rows, 'row')} of "
+            f"{len(made.tables)} tables, schema {made.schema}"
+        )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.cli import extractor_options as options
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 if TYPE_CHECKING:
@@ -88,11 +88,12 @@ def command(
         done = built.resolution
         say(f"new names: {done.merged:,} joined concepts, {done.ambiguous:,} are undecided, {done.new:,} are new")
     if opinion:
-        asked = f"{opinion.asked:,} questions, {opinion.answered:,} answered"
+        asked = f"{counted(opinion.asked, 'question')}, {opinion.answered:,} answered"
         say(f"the model was asked about names: {asked}; {merged:,} undecided ones merged, {apart:,} kept apart")
     say(
-        f"the graph has {counts['concepts']:,} concepts by {counts['names']:,} names, {counts['mentions']:,} mentions "
-        f"and {counts['edges']:,} edges of {counts['relations']:,} relations; "
+        f"the graph has {counted(counts['concepts'], 'concept')} by {counted(counts['names'], 'name')}, "
+        f"{counted(counts['mentions'], 'mention')} "
+        f"and {counted(counts['edges'], 'edge')} of {counted(counts['relations'], 'relation')}; "
         f"{counts['invalidation_rate']:.1%} of the facts were invalidated"
     )
     options.end_if_nothing(built.extraction)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from hopgate.cli.confirm import Yes, asked
-from hopgate.cli.output import print_json, say
+from hopgate.cli.output import counted, print_json, say
 from hopgate.cli.shared_options import AsJson
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -49,4 +49,7 @@ def clear(yes: Yes = False, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"removed": removed, "matrices": len(matrices), "models": len(models)})
     else:
-        say(f"removed {removed:,} vectors, {len(matrices):,} matrices and {len(models):,} models")
+        say(
+            f"removed {counted(removed, 'vector')}, {counted(len(matrices), 'matrix', 'matrices')} and "
+            f"{counted(len(models), 'model')}"
+        )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import MOST, AsJson, AsOf, Data, Dsn, KnownAt, Limit, Scope
 
 app = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_markup_mode=None)
@@ -190,7 +190,10 @@ def _show_changes(changes: list[Any], verb: str, dry_run: bool, as_json: bool) -
         return
     for change in changes:
         names = ", ".join(map(repr, change.names))
-        say(f"{names} {verb} {change.kept!r}: {change.memories:,} memories and {change.edges:,} groups of facts follow")
+        say(
+            f"{names} {verb} {change.kept!r}: {counted(change.memories, 'memory')} and "
+            f"{counted(change.edges, 'group of facts', 'groups of facts')} follow"
+        )
 
 
 def _bracketed(kind: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn, read_date
 
 
@@ -41,7 +41,9 @@ def command(
     with opened(data, dsn) as kb:
         if restore:
             done = kb.graph.restore(restore)
-            print_json({"restored": done}) if as_json else say(f"{done:,} memories are no longer superseded")
+            print_json({"restored": done}) if as_json else say(
+                f"{counted(done, 'memory')} {'is' if done == 1 else 'are'} no longer superseded"
+            )
             return
         decide = None
         if extractor or model:
@@ -61,6 +63,6 @@ def command(
         say(f"{proposal.action.value:<6} {proposal.memory}{older}: {proposal.reason}{way}")
     gone = sum(proposal.gives_way is not None for proposal in shown)
     say(
-        f"{gone:,} memories {'gave' if apply else 'would give'} way"
+        f"{counted(gone, 'memory')} {'gave' if apply else 'would give'} way"
         + ("" if apply or not gone else "; --apply does it")
     )

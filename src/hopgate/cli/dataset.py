@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.output import print_json, progress, say
+from hopgate.cli.output import counted, print_json, progress, say
 from hopgate.cli.shared_options import AsJson
 from hopgate.errors import HopgateError
 
@@ -107,7 +107,7 @@ def check(
         if len(problems) > LISTED:
             say(f"… and {len(problems) - LISTED:,} more")
     if problems:
-        many = "one problem" if len(problems) == 1 else f"{len(problems):,} problems"
+        many = "one problem" if len(problems) == 1 else counted(len(problems), "problem")
         raise HopgateError(f"{folder} has {many}: a gate would refuse it")
 
 
@@ -141,7 +141,7 @@ def score(
     for row in rows:
         values = "  ".join(f"{name} {value:.3f}" for name, value in row["measures"].items())
         missing = f", {row['missing']} of them not in the run" if row["missing"] else ""
-        say(f"{row['run']}: {values}  ({row['queries']} queries{missing})")
+        say(f"{row['run']}: {values}  ({counted(row['queries'], 'query')}{missing})")
 
 
 def _scored(dataset: Dataset, split: str, path: Path, measures: list[Measure]) -> dict[str, Any]:
@@ -168,10 +168,14 @@ def show_counts(dataset: Dataset, as_json: bool) -> None:
         return
     kinds = ", ".join(f"{count:,} {name}" for name, count in counts["types"].items())
     hops = ", ".join(f"{count:,} of {number}" for number, count in counts["hops"].items())
-    say(f"{dataset.folder}: {counts['memories']:,} memories, {counts['sensitive']:,} of them sensitive")
+    say(f"{dataset.folder}: {counted(counts['memories'], 'memory')}, {counts['sensitive']:,} of them sensitive")
     say(f"  queries: {', '.join(f'{count:,} {split}' for split, count in counts['splits'].items())}")
     for title, line in (("types", kinds), ("hops", hops)):
         if line:
             say(f"  {title}: {line}")
-    facts = f"{counts['facts']:,} facts and {counts['mentions']:,} mentions" if dataset.triples else "none"
+    facts = (
+        f"{counted(counts['facts'], 'fact')} and {counted(counts['mentions'], 'mention')}"
+        if dataset.triples
+        else "none"
+    )
     say(f"  triples: {facts}")

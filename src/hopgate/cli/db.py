@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.cli.confirm import Backup, Yes, confirmed, say_backup, write_first
-from hopgate.cli.output import place, print_json, say
+from hopgate.cli.output import counted, place, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 from hopgate.errors import HopgateError
 
@@ -170,7 +170,7 @@ def partition(
         print_json({"by": by.value, "parts": done.parts, "copied": done.copied, "resumed": done.resumed})
         return
     place_now = "one table" if done.parts == 1 else f"{done.parts} parts by {by.value}"
-    say(f"{done.copied:,} memories were copied; they lie in {place_now}")
+    say(f"copied {counted(done.copied, 'memory')}; they lie in {place_now}")
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hopgate.cli.confirm import Backup, Yes, confirmed, say_backup, write_first
-from hopgate.cli.output import opened, place, print_json, say
+from hopgate.cli.output import counted, opened, place, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 # So many may be typed by hand; more come out of a list, and a wrong list is a typo that destroys.
@@ -24,9 +24,9 @@ def command(
     Example: hopgate delete m17 m18
     """
     many = len(ids) > MANY
-    where = confirmed(f"delete {len(ids):,} memories", place(data, dsn), yes=yes) if many else None
+    where = confirmed(f"delete {counted(len(ids), 'memory')}", place(data, dsn), yes=yes) if many else None
     with opened(data, dsn) as kb:
         if where is not None and backup:
             say_backup(write_first(kb.store, where, "delete"))
         deleted = kb.delete(ids)
-    print_json({"deleted": deleted}) if as_json else say(f"deleted {deleted:,} memories")
+    print_json({"deleted": deleted}) if as_json else say(f"deleted {counted(deleted, 'memory')}")

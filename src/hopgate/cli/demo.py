@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.output import cell, console, one_line, progress, say, stages
+from hopgate.cli.output import cell, console, counted, one_line, progress, say, stages
 from hopgate.cli.serve import imported, run
 from hopgate.times import moment, utc
 
@@ -139,7 +139,8 @@ def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:
         kb.build()
     counts = kb.graph.counts()
     say(
-        f"graph of {counts['concepts']:,} concepts and {counts['edges']:,} edges, read out of the texts without a model"
+        f"graph of {counted(counts['concepts'], 'concept')} and {counted(counts['edges'], 'edge')}, "
+        "read out of the texts without a model"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.output import opened, print_json, progress, say
+from hopgate.cli.output import counted, opened, print_json, progress, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 Embedder = Annotated[
@@ -26,4 +26,4 @@ def command(embedder: Embedder = None, data: Data = None, dsn: Dsn = None, as_js
     """
     with opened(data, dsn) as kb, progress("embedding", kb.pending_vectors()) as advance:
         count = kb.embed(embedder, progress=advance)
-    print_json({"embedded": count}) if as_json else say(f"embedded {count:,} memories")
+    print_json({"embedded": count}) if as_json else say(f"embedded {counted(count, 'memory')}")

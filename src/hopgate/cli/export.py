@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hopgate.cli.output import opened, say
+from hopgate.cli.output import counted, opened, say
 from hopgate.cli.printable import printable_json
 from hopgate.cli.shared_options import Data, Dsn
 from hopgate.errors import HopgateError
@@ -79,9 +79,9 @@ def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
         count = 0
         for count, memory in enumerate(kb.export(), start=1):  # noqa: B007
             stream.write(_line(to_record(memory, dated=True)))
-        return f"{count:,} memories"
+        return counted(count, "memory")
     if form == "csv":
-        return f"{write_csv(kb.export(), stream):,} memories"
+        return counted(write_csv(kb.export(), stream), "memory")
     if form == "triples":
         rows = list(kb.graph.triples())
         stream.writelines(map(_line, rows))
@@ -89,13 +89,13 @@ def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
     if form == "statements":
         rows = kb.graph.statements()
         stream.writelines(map(_line, rows))
-        return f"{len(rows):,} statements"
+        return counted(len(rows), "statement")
     graph = kb.graph.to_networkx()
     if form == "graphml":
         stream.write(networkx_export.graphml(graph))
     else:
         stream.write(_line(networkx_export.node_link(graph)))
-    return f"{graph.number_of_nodes():,} concepts and {graph.number_of_edges():,} edges"
+    return f"{counted(graph.number_of_nodes(), 'concept')} and {counted(graph.number_of_edges(), 'edge')}"
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -108,8 +108,8 @@ def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
     from hopgate.store.sqlite.fts5 import create
 
     if form == "parquet":
-        return f"{write_parquet(kb.export(), out):,} memories"
+        return counted(write_parquet(kb.export(), out), "memory")
     if form == "sqlite":
-        return f"{create(out, kb.export()):,} memories"
+        return counted(create(out, kb.export()), "memory")
     concepts, count = write_vault(out, kb.export(), kb.graph.pages(), kb.graph.mentions())
-    return f"{concepts:,} concepts and {count:,} memories"
+    return f"{counted(concepts, 'concept')} and {counted(count, 'memory')}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import AsJson, AsOf, Data, Dsn, KnownAt
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def export(
         graph = kb.graph.to_networkx(as_of=as_of, known_at=known_at, memories=memories)
     if out is not None:
         exporting.write(graph, out, form)
-        say(f"wrote {graph.number_of_nodes():,} nodes and {graph.number_of_edges():,} edges to {out}")
+        say(f"wrote {counted(graph.number_of_nodes(), 'node')} and {counted(graph.number_of_edges(), 'edge')} to {out}")
     elif form == "graphml":
         sys.stdout.write(exporting.graphml(graph))
     else:
@@ -74,8 +74,8 @@ def export(
 
 def _show(found: GraphStats) -> None:
     say(f"memories      {found.memories:,}, of which {found.linked_memories:,} talk about a concept")
-    undecided = f"{found.merges:,} merges, {found.ambiguous:,} undecided"
-    say(f"concepts      {found.concepts:,} by {found.names:,} names; {undecided}")
+    undecided = f"{counted(found.merges, 'merge')}, {found.ambiguous:,} undecided"
+    say(f"concepts      {found.concepts:,} by {counted(found.names, 'name')}; {undecided}")
     say(f"mentions      {found.mentions:,}")
     say(f"edges         {found.edges:,} believed, {found.retired:,} retired, {found.name_links:,} links by name")
     say(f"invalidated   {found.invalidation_rate:.1%} of the facts")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hopgate.cli.linking import ExtractorName, Later, link, say_kept
-from hopgate.cli.output import opened, print_json, progress, say
+from hopgate.cli.output import counted, opened, print_json, progress, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 from hopgate.redact import redacted
 
@@ -115,7 +115,7 @@ def _load(kb: KnowledgeBase, path: str, found: FoundSource, ids: list[str], as_j
     if as_json:
         print_json({"path": redacted(path), "source": found.name, "rows": written.rows, "added": written.added})
     else:
-        say(f"{redacted(path)}: {found.title}, {written.rows:,} memories, {written.added:,} of them new")
+        say(f"{redacted(path)}: {found.title}, {counted(written.rows, 'memory')}, {written.added:,} of them new")
         say_kept(written.kept_sensitive)
 
 
@@ -138,6 +138,6 @@ def _show(path: str, found: FoundSource, applied: Any, as_json: bool) -> None:
     if as_json:
         print_json({"path": redacted(path), "source": found.name, "memories": records})
         return
-    say(f"{redacted(path)}: {found.title}; the first {len(records)} memories, nothing is stored")
+    say(f"{redacted(path)}: {found.title}; the first {counted(len(records), 'memory')}, nothing is stored")
     for record in records:
         print_json(record)

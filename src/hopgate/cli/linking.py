@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hopgate.cli.output import progress, say
+from hopgate.cli.output import counted, progress, say
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -34,7 +34,7 @@ def link(kb: KnowledgeBase, ids: Sequence[str], extractor: str | None, *, quiet:
 def say_done(done: CaughtUp) -> None:
     """Say what was embedded and linked, and what waits for a model."""
     if done.embedded or done.linked:
-        say(f"embedded {done.embedded:,} memories, linked {done.linked:,}")
+        say(f"embedded {counted(done.embedded, 'memory')}, linked {done.linked:,}")
     if done.left:
         say(f"not linked: {done.left} made this graph; run hopgate build --extractor {done.left} with its model")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hopgate.cli.confirm import Yes, asked
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
 if TYPE_CHECKING:
@@ -70,7 +70,10 @@ def undo(
     with opened(data, dsn) as kb:
         found = kb.upkeep.mend.entry(entry)
         if found.action == MARK and found.undoable:
-            asked(f"make {found.memories:,} memories not sensitive any more, as hopgate sensitive --undo does", yes=yes)
+            asked(
+                f"make {counted(found.memories, 'memory')} not sensitive any more, as hopgate sensitive --undo does",
+                yes=yes,
+            )
         done = kb.upkeep.mend.undo(entry)
     print_json(_plain(done)) if as_json else say(f"taken back: {described(done)}")
 
@@ -101,7 +104,7 @@ def described(entry: MendEntry) -> str:
     }[entry.action]
     several = entry.memories != 1
     named = ", ".join(entry.memory_ids[:NAMED]) + (", …" if len(entry.memory_ids) > NAMED else "")
-    words = f"{entry.memories:,} {'memories' if several else 'memory'} {ends[several]}"
+    words = f"{counted(entry.memories, 'memory')} {ends[several]}"
     return f"{words} ({named})" if named else words
 
 

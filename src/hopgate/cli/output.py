@@ -55,6 +55,18 @@ def say(text: str) -> None:
     sys.stdout.write(printable(text) + "\n")
 
 
+def counted(count: int, one: str, several: str = "") -> str:
+    """A number and what there are so many of, one or several.
+
+    Examples
+    --------
+    >>> counted(1, "memory"), counted(1200, "memory"), counted(0, "edge"), counted(2, "matrix", "matrices")
+    ('1 memory', '1,200 memories', '0 edges', '2 matrices')
+    """
+    many = several or (one.removesuffix("y") + "ies" if one.endswith("y") else one + "s")
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def one_line(memory: Memory) -> str:
     r"""A memory on one line, its title told from its text.
 

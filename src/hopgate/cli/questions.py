@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 from hopgate.errors import HopgateError
 
@@ -52,7 +52,8 @@ def command(
                 told = f"{out}: {written} judged questions, {left} without a tick; now {gate}"
             else:
                 file.write_text(questions_text(with_candidates(kb, questions, depth=depth), store_texts(kb)), "utf-8")
-                told = f"{file}: {len(questions)} questions, {judged} judged; tick what answers, then add --out DIR"
+                asked = counted(len(questions), "question")
+                told = f"{file}: {asked}, {judged} judged; tick what answers, then add --out DIR"
     if as_json:
         print_json(counts)
         return

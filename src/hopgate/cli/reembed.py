@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hopgate.cli.confirm import Backup, Yes, confirmed, say_backup, write_first
-from hopgate.cli.output import opened, place, print_json, progress, say
+from hopgate.cli.output import counted, opened, place, print_json, progress, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 
@@ -30,4 +30,4 @@ def command(
         if backup and kb.embedder_name():
             say_backup(write_first(kb.store, where, "reembed"))
         count = kb.reembed(embedder, progress=advance)
-    print_json({"embedded": count}) if as_json else say(f"embedded {count:,} memories with {embedder}")
+    print_json({"embedded": count}) if as_json else say(f"embedded {counted(count, 'memory')} with {embedder}")

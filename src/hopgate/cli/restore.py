@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 
@@ -29,4 +29,7 @@ def command(
     if as_json:
         print_json({"file": str(file), "schema": made.schema, "memories": made.memories})
     else:
-        say(f"{file}: {made.memories:,} memories are back, {len(made.tables)} tables equal by checksum")
+        say(
+            f"{file}: {counted(made.memories, 'memory')} {'is' if made.memories == 1 else 'are'} back, "
+            f"{len(made.tables)} tables equal by checksum"
+        )

@@ -8,7 +8,7 @@ import typer
 
 from hopgate.cli.confirm import Yes, asked
 from hopgate.cli.delete import Ids
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 Undo = Annotated[bool, typer.Option("--undo", help="Take the mark away, after saying what follows.")]
@@ -27,13 +27,15 @@ def command(
     with opened(data, dsn) as kb:
         if not undo:
             marked = kb.mark_sensitive(ids)
-            print_json({"marked": marked}) if as_json else say(f"marked {marked:,} memories as sensitive")
+            print_json({"marked": marked}) if as_json else say(f"marked {counted(marked, 'memory')} as sensitive")
             return
         asked(
-            f"make {len(ids):,} memories not sensitive any more (the next embed sends their texts to "
+            f"make {counted(len(ids), 'memory')} not sensitive any more (the next embed sends their texts to "
             f"{kb.embedder_name() or 'the embedder'}, the next build gives them to the extractor, and both keep what "
             "they make of them)",
             yes=yes,
         )
         unmarked = kb.unmark_sensitive(ids)
-    print_json({"unmarked": unmarked}) if as_json else say(f"{unmarked:,} memories are no longer sensitive")
+    print_json({"unmarked": unmarked}) if as_json else say(
+        f"{counted(unmarked, 'memory')} {'is' if unmarked == 1 else 'are'} no longer sensitive"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hopgate.cli.output import opened, print_json, say
+from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 
@@ -32,7 +32,7 @@ def command(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None
     if found["replica"]:
         say(f"replica       {found['replica']['told']}")
     if found["set_aside"]:
-        say(f"set aside     {found['set_aside']:,} rows of backfills: hopgate backfill --set-aside")
+        say(f"set aside     {counted(found['set_aside'], 'row')} of backfills: hopgate backfill --set-aside")
     for kind, rules in found["sensitivity"].items():
         if rules:
             say(f"sensitive by  {kind}: {', '.join(rules)}")

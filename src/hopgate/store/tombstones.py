@@ -22,8 +22,8 @@ REASONS = (REPEATED, EXTENDED, ENDED)
 
 _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 # An older memory is contradicted when each of its facts is ended by one of the newer memory's: same source, same
-# single-valued relation, another target, a later start; and the graph lets it: no edge that is believed still holds the
-# old one. (Two birthdays are of one relation and end neither.)
+# single-valued relation, another target, a later start (or told later of what has none); and the graph lets it: no
+# edge that is believed still holds the old one. (Two birthdays are of one relation and end neither.)
 _CONTRADICTED = (
     "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id AND weight > 0) AND NOT EXISTS (SELECT 1 FROM facts f "
     "JOIN relations r ON r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
@@ -32,7 +32,8 @@ _CONTRADICTED = (
     "SELECT 1 FROM facts g JOIN relations q ON q.raw = g.relation JOIN concept_names u ON u.id = g.subject_id "
     "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = me.id AND u.concept_id = s.concept_id "
     "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "
-    "AND coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at)) "
+    "AND (coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at) "
+    "OR f.valid_from IS NULL AND g.recorded_at > f.recorded_at)) "
     "AND NOT EXISTS (SELECT 1 FROM concept_edges e WHERE e.src_id = s.concept_id AND e.relation = r.canonical "
     "AND e.dst_id = t.concept_id AND e.retired_at IS NULL AND e.valid_to IS NULL)))"
 )

@@ -32,7 +32,8 @@ def rows(extraction: Extraction) -> list[Row]:
         # "husb-and works" is no "and works", and Ms is no millisecond.
         ("Ines's husband works for Brandt Optics.", []),
         ("Ms Adeyemi lives in Trier.", [("Ms Adeyemi", "lives in", "Trier", None, None)]),
-        ("plex runs on quartz for the time being, port 32400.", [("plex", "runs on", "quartz", None, None)]),
+        ("plex runs on quartz, port 32400.", [("plex", "runs on", "quartz", None, None)]),
+        ("plex runs on quartz for the time being, port 32400.", []),
         ("Set up jellyfin tonight. jellyfin runs on quartz.", [("jellyfin", "runs on", "quartz", None, None)]),
         (
             "Moved jellyfin from quartz to onyx on 4 June 2024. Took an hour.",
@@ -41,14 +42,17 @@ def rows(extraction: Extraction) -> list[Row]:
                 ("jellyfin", "runs on", "quartz", None, "2024-06-04"),
             ],
         ),
-        ("radarr now lives on onyx", [("radarr", "runs on", "onyx", None, None)]),
+        ("radarr now lives on onyx", [("radarr", "runs on", "onyx", "2024-08-10", None)]),
         ("Since March 2024 Gitea runs on birch.", [("Gitea", "runs on", "birch", "2024-03", None)]),
-        ("Migrated prowlarr to onyx last night.", [("prowlarr", "runs on", "onyx", None, None)]),
+        ("Migrated prowlarr to onyx last night.", [("prowlarr", "runs on", "onyx", "2024-08-10", None)]),
         (
             "prowlarr: quartz -> onyx",
-            [("prowlarr", "runs on", "onyx", None, None), ("prowlarr", "runs on", "quartz", None, "2024-08-10")],
+            [
+                ("prowlarr", "runs on", "onyx", "2024-08-10", None),
+                ("prowlarr", "runs on", "quartz", None, "2024-08-10"),
+            ],
         ),
-        ("grafana is on topaz now, no longer on quartz.", [("grafana", "runs on", "topaz", None, None)]),
+        ("grafana is on topaz now, no longer on quartz.", [("grafana", "runs on", "topaz", "2024-08-10", None)]),
         (
             "topaz hosts grafana and loki.",
             [("grafana", "runs on", "topaz", None, None), ("loki", "runs on", "topaz", None, None)],
@@ -56,11 +60,11 @@ def rows(extraction: Extraction) -> list[Row]:
         ("grafana moved to topaz on 2 July.", [("grafana", "runs on", "topaz", "2024-07-02", None)]),
         (
             "jenkins ist von quartz auf topaz umgezogen.",
-            [("jenkins", "runs on", "topaz", None, None), ("jenkins", "runs on", "quartz", None, "2024-08-10")],
+            [("jenkins", "runs on", "topaz", "2024-08-10", None), ("jenkins", "runs on", "quartz", None, "2024-08-10")],
         ),
         (
             "loki is now running on topaz instead of quartz.",
-            [("loki", "runs on", "topaz", None, None), ("loki", "runs on", "quartz", None, "2024-08-10")],
+            [("loki", "runs on", "topaz", "2024-08-10", None), ("loki", "runs on", "quartz", None, "2024-08-10")],
         ),
         ("The web server runs on onyx.", [("web server", "runs on", "onyx", None, None)]),
         (
@@ -74,10 +78,10 @@ def rows(extraction: Extraction) -> list[Row]:
         ("Netflix costs 12.99 € a month.", [("netflix", "costs", "12.99 €", None, None)]),
         (
             "Netflix now costs 15,99 € instead of 12,99 €.",
-            [("netflix", "costs", "15,99 €", None, None), ("netflix", "costs", "12,99 €", None, "2024-08-10")],
+            [("netflix", "costs", "15,99 €", "2024-08-10", None), ("netflix", "costs", "12,99 €", None, "2024-08-10")],
         ),
         ("The gym is £35 a month.", [("gym", "costs", "£35", None, None)]),
-        ("Miete kostet jetzt 980 €.", [("miete", "costs", "980 €", None, None)]),
+        ("Miete kostet jetzt 980 €.", [("miete", "costs", "980 €", "2024-08-10", None)]),
         (
             "Rent went up from £900 to £950 on 1 May 2024.",
             [("rent", "costs", "£950", "2024-05-01", None), ("rent", "costs", "£900", None, "2024-05-01")],
@@ -88,7 +92,7 @@ def rows(extraction: Extraction) -> list[Row]:
         ("Maja started at Fjordtech in April 2022.", [("Maja", "works at", "Fjordtech", "2022-04", None)]),
         ("Henrik, who works for Nordlys, called.", [("Henrik", "works at", "Nordlys", None, None)]),
         ("My brother Henrik has a new job at Nordlys.", [("Henrik", "works at", "Nordlys", None, None)]),
-        ("Sofie arbeitet jetzt bei Nordlys.", [("Sofie", "works at", "Nordlys", None, None)]),
+        ("Sofie arbeitet jetzt bei Nordlys.", [("Sofie", "works at", "Nordlys", "2024-08-10", None)]),
         ("Elodie travaille chez Nordlys depuis 2021.", [("Elodie", "works at", "Nordlys", "2021", None)]),
         ("Henrik joined Nordlys on 1 March 2023.", [("Henrik", "works at", "Nordlys", "2023-03-01", None)]),
         ("I work at Nordlys.", [("I", "works at", "Nordlys", None, None)]),
@@ -97,7 +101,7 @@ def rows(extraction: Extraction) -> list[Row]:
             "Rosa moved from Porto to Braga in May 2024.",
             [("Rosa", "lives in", "Braga", "2024-05", None), ("Rosa", "lives in", "Porto", None, "2024-05")],
         ),
-        ("Rosa wohnt jetzt in Kassel.", [("Rosa", "lives in", "Kassel", None, None)]),
+        ("Rosa wohnt jetzt in Kassel.", [("Rosa", "lives in", "Kassel", "2024-08-10", None)]),
         ("Rosa ist im Mai nach Kassel gezogen.", [("Rosa", "lives in", "Kassel", "2024-05", None)]),
         (
             "Rosa et Pierre habitent à Nantes.",
@@ -130,9 +134,9 @@ def rows(extraction: Extraction) -> list[Row]:
             ],
         ),
         ("Ingrid is the new head of Otter.", [("Otter", "led by", "Ingrid", None, None)]),
-        ("Otter is now led by Henrik.", [("Otter", "led by", "Henrik", None, None)]),
+        ("Otter is now led by Henrik.", [("Otter", "led by", "Henrik", "2024-08-10", None)]),
         ("Henrik reports to Ingrid.", [("Henrik", "reports to", "Ingrid", None, None)]),
-        ("My new manager is Ingrid.", [("I", "reports to", "Ingrid", None, None)]),
+        ("My new manager is Ingrid.", [("I", "reports to", "Ingrid", "2024-08-10", None)]),
         ("Henrik's boss is Ingrid Moe.", [("Henrik", "reports to", "Ingrid Moe", None, None)]),
         ("The canoe belongs to Henrik.", [("canoe", "owned by", "Henrik", None, None)]),
         ("Henrik owns the canoe.", [("canoe", "owned by", "Henrik", None, None)]),

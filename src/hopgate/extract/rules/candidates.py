@@ -26,6 +26,7 @@ _HOST_OF = re.compile(r"https?://(?:[^/@\s]*@)?([^/:?#\s]+)")
 # 120k, 60s, 8-bit: a number with a unit is no name.
 _MEASURE = re.compile(r"\d+(?:[-.,]\d+)*(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]\d")
 # "Year 5" is not "Year", as "Debian 12" is Debian.
+_BEFORE_YEAR = words("since in until till before after by seit bis depuis en desde hasta sinds tot dal nel")
 _COUNTED = words("milestone year room phase sprint chapter class grade gate platform floor unit week lesson step level")
 LONGEST_NAME = 10
 """A run of more capitals than this is a heading in capitals or noise, and no name."""
@@ -61,8 +62,10 @@ def candidates(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) ->
             taken[start:end] = b"\1" * (end - start)
 
     for start, end, iso in dates:
-        # "1968 Summer Olympics" and "Apollo 1968" are names; the year goes with them there and is taken below.
-        if not (end - start == 1 and marks[start] == "Y" and _beside_name(marks, start)):
+        # "1968 Summer Olympics" and "Apollo 1968" are names; the year goes with them there and is taken below. Not so
+        # in "since 2019 Lena has lived in Berlin".
+        alone = start > 0 and tokens[start - 1].lower() in _BEFORE_YEAR
+        if alone or not (end - start == 1 and marks[start] == "Y" and _beside_name(marks, start)):
             take(start, end, "date", iso)
     for match in _PIECE.finditer(marks):
         at = match.start()

@@ -21,6 +21,24 @@ _UNTIL = re.compile(
 )
 _FROM = r"(?:from|starting|starting (?:in|on)|as of|ab|vanaf|dès)(?: (?:the|dem|den|le))?"
 _FROM_DATE = re.compile(rf"^{_FROM} ⟦(\d+)⟧ | {_FROM} ⟦(\d+)⟧(?=$| ,)")
+# What is so since a date, and on the day of the note: "in February" may be long over.
+_STILL = re.compile(
+    r"\b(?:since|as of|seit|depuis|desde|sinds|dal|dall')"
+    r"(?: (?:dem|den|der|the|le|el|il|start|beginning|end|of|early|late|mid|about|around|anfang|ende|mitte|"
+    r"begin|eind))* ⟦(\d+)⟧"
+)
+# Words of a change; what has them was not so before, and what has none may always have been so.
+_NOW = (
+    r"now|nowadays|these days|from now on|meanwhile|jetzt|nun|inzwischen|mittlerweile|neuerdings|nunmehr|maintenant|"
+    r"désormais|dorénavant|ahora|nu|voortaan|tegenwoordig|ora|adesso|ormai|agora"
+)
+_TURNED = re.compile(
+    rf"\b(?:{_NOW}|join(?:ed|s)|becom(?:es|e)|became|(?:took|takes|taken|taking) over|takeover|moved|migrated|switched|"
+    r"changed|transferred|relocated|replaced|started|went (?:up|down)|rose|dropped|umgezogen|gewechselt|übernommen|"
+    r"übernimmt|verhuisd|overgenomen|(?:my|our|her|his|their|'s) new|neuer?|nouveau|nouvelle|nuev[oa]|nieuwe)\b|->|→"
+)
+_NOW_AFTER = re.compile(rf"(?: [\w/]+){{0,3}} (?:{_NOW})(?=$| ?[,.;!)(])")
+_NOW_FIRST = re.compile(rf"(?:.*[,;:] )?(?:and |und |et |y |en )?(?:{_NOW}) ?,? ?$")
 _RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
 
 
@@ -80,6 +98,22 @@ def begins(clause: Clause, written: str | None) -> str | None:
     found = _FROM_DATE.search(clause.text) if "⟦" in clause.text else None
     named = clause.reading.spans[int(found[1] or found[2])].name if found else ""
     return named if written and named > written else written
+
+
+def holds_still(clause: Clause, begin: str | None, written: str | None) -> bool:
+    """Whether a date is one since when something is so, up to the day of the note: "since February", not "in February".
+
+    One that lies ahead is none.
+    """
+    if not begin or not written or begin > written:
+        return False
+    return any(clause.reading.spans[int(found[1])].name == begin for found in _STILL.finditer(clause.text))
+
+
+def tells_turn(clause: Clause, match: re.Match[str]) -> bool:
+    """Whether a match tells that something has become so, by its words or by "now" before or after it."""
+    lead, rest = clause.text[: match.start()], clause.text[match.end() :]
+    return bool(_TURNED.search(match[0]) or _NOW_AFTER.match(rest) or _NOW_FIRST.match(lead))
 
 
 def _is_at(clause: Clause, between: str) -> bool:

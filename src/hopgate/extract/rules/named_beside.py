@@ -53,6 +53,16 @@ _SETTLED = re.compile(
     r"(?:for|with|by|in favou?r of) "
 )
 _OWNING = re.compile(r"(⟨\d+⟩)(?: 's)?((?: [^\W\d_][\w-]*){1,2})")
+# What happens, which is nobody and nowhere: "Reorg: Ana is no longer with Maria".
+_EVENTS = words(
+    """
+    reorg reorganisation reorganization restructuring reshuffle shuffle merger takeover acquisition layoffs handover
+    rollout cutover migration outage incident offsite onboarding offboarding kickoff standup retro retrospective review
+    audit relaunch launch release upgrade update announcement promotion transition changeover umstrukturierung
+    reorganisatie réorganisation reorganización
+    """
+)
+_ARTICLED = re.compile(r"\b(?:the|an?|this|that|der|die|das|dem|den|ein|eine|le|la|el|il|het|een) (⟨\d+⟩)")
 _DOCTORS = ("has doctor", "has dentist", "has therapist", "has physio", "has vet")
 
 
@@ -81,7 +91,12 @@ def named_beside(sentences: list[Clause], who: Referents, stated: frozenset[str]
     told = [clause for clause in sentences if "⟨" in clause.text or _room_of(clause.text)]
     if any(is_doubtful(one) or moves_something(one.text) for one in told):
         return
-    found = dict.fromkeys(name for clause in told for name in who.names_of(clause.text) if name != who.reading.speaker)
+    found = dict.fromkeys(
+        name
+        for clause in told
+        for name in who.names_of(clause.text)
+        if name != who.reading.speaker and name.lower() not in _EVENTS
+    )
     rooms = dict.fromkeys(room for clause in told for room in _room_of(clause.text))
     parts = {name for clause in told for name in _of_parts(clause.text, who)}
     subjects = [*(name for name in found if name not in parts), *([who.first_person] if who.says_i() else [])]
@@ -90,7 +105,8 @@ def named_beside(sentences: list[Clause], who: Referents, stated: frozenset[str]
     said = who.reading.lower
     written = max(begins(clause, who.written) or who.written for clause in told)
     wordless = frozenset().union(*(relations for need, relations in _NEEDED if need.isdisjoint(said)))
-    targets = [(target, _allowed(target, target in rooms, who, wordless)) for target in (*found, *rooms)]
+    things = {name for clause in told for one in _ARTICLED.findall(clause.text) for name in who.names_of(one)}
+    targets = [(name, _allowed(name, name in rooms, name in things, who, wordless)) for name in (*found, *rooms)]
     for subject in subjects:
         sort = _sort(subject, who)
         for target, allowed in targets:
@@ -138,7 +154,9 @@ def _sort(subject: str, who: Referents) -> int:
     return 2 if subject.islower() or who.is_service(subject) else 1
 
 
-def _allowed(target: str, room: bool, who: Referents, wordless: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+def _allowed(
+    target: str, room: bool, thing: bool, who: Referents, wordless: frozenset[str]
+) -> tuple[tuple[str, ...], ...]:
     """The relations that each sort of subject may have to a name or a room, whatever the words but for those needed."""
     if who.is_person(target) or who.is_owner(target) or target.startswith(TEAMS):
         ways: tuple[tuple[str, ...], ...] = (("reports to",), *4 * (("owned by", "led by"),))
@@ -149,8 +167,8 @@ def _allowed(target: str, room: bool, who: Referents, wordless: frozenset[str]) 
         elif room or host:
             person = ()
         else:
-            # Nothing tells what "Wanjiru" is: what held before does.
-            person = ("lives in", "works at", *(("reports to",) if who.may_be_person(target) else ()))
+            # Nothing tells what "Wanjiru" is: what held before does. Nobody is "the Wanjiru".
+            person = ("lives in", "works at", *(("reports to",) if who.may_be_person(target) and not thing else ()))
         runs = () if target.isupper() else ("runs on",)  # "the NFS share" is no host
         if room:
             ways = (person, *4 * (("located in",),))

@@ -11,7 +11,7 @@ from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.change_words import may_tell_change
 from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
-from hopgate.extract.rules.fact_dates import validity
+from hopgate.extract.rules.fact_dates import holds_still, tells_turn, validity
 from hopgate.extract.rules.fact_patterns import FACTS, groups_of
 from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
@@ -38,6 +38,14 @@ _KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|einge
 _SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
+_OLDER = re.compile(
+    r"(?:the|my|our|his|her|their|der|die|das|den|mein|meine|meinen|unser|unsere|unseren|le|la|mon|ma|"
+    r"el|mi|il|de|het|mijn) "
+    r"(?:old|older|former|previous|alte[nrs]?|vorige[nrs]?|ancien|ancienne|vieux|vieille|viej[oa]|antigu[oa]|vecchi[oa]|"
+    r"oude) $"
+)
+# "Netflix in Turkey costs £3" is another price, "the flat in Leeds costs £900" its own.
+_ELSEWHERE = re.compile(r"^(?:⟨\d+⟩|[^\W\d_][\w-]*) in ⟨\d+⟩ ")
 _ARTICLE = re.compile(
     r"^(?:the|a|an|my|our|your|his|"
     r"her|its|their|this|that|der|"
@@ -85,7 +93,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
             yield from role_facts(clause, who)
         timed_facts = list(timetable(clause, who)) if timed else []
         yield from timed_facts
-        if priced and not made and not timed_facts:
+        if priced and not made and not timed_facts and not _ELSEWHERE.match(clause.text):
             yield from changed_values(clause, who)
         who.leave(clause)
     if changing:
@@ -145,14 +153,19 @@ _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
 
 
-def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:
+def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:  # noqa: PLR0912
     groups = groups_of(match)
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
+    if relation == "costs" and _ELSEWHERE.match(clause.text):
+        return
     if relation == "before":
         yield from before(groups, who, over, clause.text[match.end() :])
         return
     subjects, common = _subjects(relation, groups, clause, who, match.start())
+    older = relation != "replaced by" and groups.get("s") and _OLDER.search(clause.text[: match.start("s")])
+    if older and len(subjects) == 1 and not who.is_person(subjects[0]):
+        subjects = (f"old {subjects[0]}",)  # the one before the one that bears the name now
     if relation == "move":
         after = clause.text[match.end() :].split(" ", 4)[:4]
         yield from _moved(groups, subjects, common, clause, who, begin, " ".join((match[0], *after)))
@@ -181,6 +194,11 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         if kind == "due" and over and _PUT_OFF.search(match[0]):
             yield Fact(subject, TAKES_PLACE, target, over, None, ALONE)  # what was put off may be no deadline
         if not ended:
+            if kind in FACTS.single_valued and not until:
+                if holds_still(clause, begin, who.written):  # so on the day of the note, too: the graph weighs it
+                    yield Fact(subject, kind, target, None, None, ALONE)
+                elif tells_turn(clause, match):
+                    begin = over
             yield Fact(subject, kind, target, begin, until, trust)
         elif end := until or begin or who.written:  # "No longer since May": the date is its end.
             yield Fact(subject, kind, target, begin if until else None, end, trust)
@@ -273,15 +291,8 @@ def _moved(  # noqa: PLR0912
             continue
         if not relation or subject == new or (common and not who.is_host(new) and not told):
             continue
-        # Where several may hold at once the new one has not held before; of others the graph orders the notes.
-        yield Fact(
-            subject,
-            relation,
-            new,
-            over if relation not in FACTS.single_valued or relation == "located in" else begin,
-            None,
-            STATED,
-        )
+        # A move is told about when it happens: the new one has not held before.
+        yield Fact(subject, relation, new, over, None, STATED)
         for name in old:
             if over and name not in (subject, new):
                 yield Fact(subject, relation, name, None, over, STATED)

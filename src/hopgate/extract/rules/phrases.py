@@ -16,7 +16,7 @@ from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "7.3"
+RULES = "7.4"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -77,12 +77,23 @@ class Phrases:
             if span.form == "name":
                 for name in variants(reading.tokens, reading.marks, span):
                     names.setdefault(name, kind_of(name))
-        known = kinds_from(typed)
-        mentions = [Mention(name, known.get(name) or kind) for name, kind in names.items() if name]
-        # What is over leaves room for what is so now.
-        stated = {(fact.subject, fact.relation) for fact in typed if fact.valid_to is None}
-        maybe = tuple(fact for fact in told if fact.confidence <= 0 and (fact.subject, fact.relation) not in stated)
+        kinds = kinds_from(typed)
+        mentions = [Mention(name, kinds.get(name) or kind) for name, kind in names.items() if name]
+        # What is over leaves room for what is so now; what is so since a date may be noted as so on this day, too.
+        stated = [fact for fact in typed if fact.valid_to is None]
+        known = {(fact.subject, fact.relation) for fact in stated}
+        since = {(fact.subject, fact.relation, fact.object) for fact in stated if fact.valid_from}
+        maybe = tuple(
+            fact
+            for fact in told
+            if fact.confidence <= 0 and ((fact.subject, fact.relation) not in known or _is_still(fact, since))
+        )
         return found(mentions, typed, tentative=maybe)
+
+
+def _is_still(fact: Fact, since: set[tuple[str, str, str]]) -> bool:
+    """Whether a tentative fact says that something is so on the day of its memory, beside since when it is."""
+    return fact.valid_from is None and (fact.subject, fact.relation, fact.object) in since
 
 
 def _once(facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -148,6 +148,8 @@ def _facts(
         return  # "my phone is at Tom's"
     if role.relation == "has version" and value.isdigit() and not (subject.islower() or "version" in clause.text):
         return  # "Luna: 12 -> 14"
+    if role.relation == "has version" and who.kind(subject) == "host":
+        return  # "upgraded badger to 15": something on it
     since = begins(clause, who.written)
     begin = since if told or instead or role.sort in ("person", "provider") else None
     yield Fact(subject, role.relation, value, begin, None, STATED)

@@ -90,6 +90,12 @@ _OWNER = re.compile(r"(⟨\d+⟩) 's $")
 HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
+_SOMEBODYS = words(
+    "birthday birthdays anniversary geburtstag hochzeitstag jubiläum anniversaire cumpleaños aniversario verjaardag "
+    "compleanno anniversario aniversário"
+)
+
+
 def may_tell_time(reading: Reading) -> bool:
     """Whether a memory has a weekday, a date or a time, and speaks neither of this week alone nor of one more time."""
     lower = reading.lower
@@ -123,6 +129,8 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
         subject = _called(match["s"], clause, who)
         if subject and (owner := _OWNER.search(clause.text[: match.start("s")])) and (names := who.names_of(owner[1])):
             subject = f"{names[0]}'s {subject}" if who.is_person(names[0]) else subject  # Mia's training is not Noah's
+        if subject in _SOMEBODYS:
+            continue  # whose, is not said
         if not subject or clause.is_of_another(match.start("s")):
             continue
         told = moved or has_change(clause)

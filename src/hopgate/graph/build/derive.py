@@ -73,10 +73,13 @@ def _plain_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRo
 
 
 def _history_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:
+    # Of one object nothing tentative tells a change, and without it the runs of what is stated stay whole.
+    one_object = len({fact.dst_id for fact in facts}) == 1
+    counted = [fact for fact in facts if fact.weight > 0] if one_object else facts
     runs = [
         list(run)
         for _, run in groupby(
-            facts, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to, tentativeness(fact))
+            counted, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to, tentativeness(fact))
         )
     ]
     versions = [

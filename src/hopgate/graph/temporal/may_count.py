@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from datetime import datetime
 
-from hopgate.graph.temporal.precedence import EdgeVersion, Tentative, group_of
+from hopgate.graph.temporal.precedence import EdgeVersion, Tentative, group_of, place_in_order
 
 
 def may_count(facts: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> list[EdgeVersion]:
@@ -74,10 +74,10 @@ def _told_together(tentative: list[EdgeVersion]) -> list[list[EdgeVersion]]:
 
     for fact in tentative:
         for memory in fact.evidence[1:]:
-            above[top((_start(fact), memory))] = top((_start(fact), fact.evidence[0]))
+            above[top((place_in_order(fact), memory))] = top((place_in_order(fact), fact.evidence[0]))
     parts: dict[Hashable, list[EdgeVersion]] = defaultdict(list)
     for number, fact in enumerate(tentative):
-        parts[top((_start(fact), fact.evidence[0])) if fact.evidence else number].append(fact)
+        parts[top((place_in_order(fact), fact.evidence[0])) if fact.evidence else number].append(fact)
     return list(parts.values())
 
 
@@ -85,7 +85,3 @@ def _named(fact: EdgeVersion, part: list[EdgeVersion]) -> set[Hashable]:
     """What the memories of a fact name beside it, from when it is recorded on."""
     memories = set(fact.evidence)
     return {one.dst for one in part if one.recorded_at <= fact.recorded_at and not memories.isdisjoint(one.evidence)}
-
-
-def _start(fact: EdgeVersion) -> datetime:
-    return fact.valid_from or fact.recorded_at

@@ -12,8 +12,12 @@ when its memory was made.
    for nothing decides between them. A fact without an end is over when the next begins; one with a stated end holds
    again after an interruption that ended before it. Of the relations in `TOLD` only a fact that says since when it
    holds ends another: Berlin lies in Brandenburg and in Germany, and neither sentence tells of a move.
-3. A fact without a start reaches back from its recording to where another one ends.
-4. A tentative fact counts where it may tell of a change: something else was stated before, and is not stated again
+3. A fact without a start reaches back from its recording to where another one ends, or where another statement of the
+   same fact says that it began.
+4. A date that is told counts for more than the day on which a fact without one was noted. Such a fact was over where
+   another began, when that was told later and is said to hold still ("since February …"), or began in the very day,
+   month or year in which the fact was noted. Not otherwise: "moved there in 2019" may be long over too.
+5. A tentative fact counts where it may tell of a change: something else was stated before, and is not stated again
    later. A `Tentative.BESIDE` counts where its memory names what held before, and one other object beside it.
 
 Nothing here depends on the order in which facts arrive, except where only that can decide (of two that began together).
@@ -24,12 +28,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, time
 from enum import IntEnum
 from itertools import groupby
 
 from hopgate.errors import HopgateError
 from hopgate.extract.rules.role_table import SEVERAL
+from hopgate.times import utc
 
 TOLD = frozenset(("located in", "takes place", *SEVERAL))
 """Single-valued relations of which two plain statements may both hold: only a change that is told ends one."""
@@ -109,7 +114,8 @@ def group_of(edge: EdgeVersion, single_valued: Collection[str]) -> tuple[Hashabl
 
 
 def _edges_of_group(stated: list[EdgeVersion]) -> list[EdgeVersion]:
-    group = list(_believed(stated)) if any(fact.tentative for fact in stated) else stated
+    group = list(_believed(_holding_still(stated))) if any(fact.tentative for fact in stated) else stated
+    group = [_over_by_then(fact, group) for fact in group]
     points = [fact for fact in group if fact.valid_from is not None and fact.valid_from == fact.valid_to]
     intervals = [_begun(interval, group) for interval in map(_interval, group) if interval.fact not in points]
     intervals = [_ended(interval, group) for interval in intervals]
@@ -126,13 +132,89 @@ def _edges_of_group(stated: list[EdgeVersion]) -> list[EdgeVersion]:
     return sorted(edges, key=lambda edge: (_first(edge), _last(edge), str(edge.dst)))
 
 
+def _holding_still(stated: list[EdgeVersion]) -> list[EdgeVersion]:
+    """Count what is dated, and tentatively has no date too, as said to hold on the day of its memory as well.
+
+    Where all say the same there is nothing to decide, and the second statement stays out.
+    """
+    if len({fact.dst for fact in stated if not fact.tentative}) < 2:
+        return stated
+    since = {
+        (fact.dst, memory)
+        for fact in stated
+        if not fact.tentative and fact.valid_from is not None and fact.valid_to is None
+        for memory in fact.evidence
+    }
+    return [
+        replace(fact, tentative=Tentative.NO)
+        if fact.tentative is Tentative.ALONE
+        and _is_undated(fact)
+        and any((fact.dst, memory) in since for memory in fact.evidence)
+        else fact
+        for fact in stated
+    ]
+
+
+def _over_by_then(fact: EdgeVersion, group: list[EdgeVersion]) -> EdgeVersion:
+    """End a fact without a start where another began, by what was told after it was noted.
+
+    It keeps no time of its own: nothing says since when it held, and its note's day lies in the other's time. So it
+    reaches back from where the other begins, as one does of which a memory says that it was over by then.
+    """
+    if fact.valid_from is not None or (fact.valid_to is not None and fact.valid_to <= fact.recorded_at):
+        return fact
+    begun = [
+        other.valid_from
+        for other in group
+        if other.valid_from is not None
+        and other.valid_from <= fact.recorded_at < other.recorded_at
+        and (other.valid_to is None or fact.recorded_at < other.valid_to)
+        and _contradict(fact, other)
+        and (may_mean(other.valid_from, fact.recorded_at) or _holds_still(other, group))
+    ]
+    return replace(fact, valid_to=min(begun)) if begun else fact
+
+
+def _holds_still(fact: EdgeVersion, group: list[EdgeVersion]) -> bool:
+    memories = set(fact.evidence)
+    return any(_is_undated(one) and one.dst == fact.dst and not memories.isdisjoint(one.evidence) for one in group)
+
+
+def _is_undated(fact: EdgeVersion) -> bool:
+    return fact.valid_from is None and fact.valid_to is None
+
+
+def may_mean(start: datetime, moment: datetime) -> bool:
+    """Whether a moment lies in the day that a start stands for; one that begins a month or a year may stand for that.
+
+    Examples
+    --------
+    >>> noted = datetime(2024, 5, 10, 9, 30)
+    >>> [may_mean(datetime(2024, *start), noted) for start in ((5, 10), (5, 9), (5, 1), (1, 1), (5, 10, 9))]
+    [True, False, True, True, False]
+    """
+    began, seen = (utc(one).astimezone(UTC) for one in (start, moment))
+    if began.time() != time():
+        return False
+    exact = 1 if (began.month, began.day) == (1, 1) else 2 if began.day == 1 else 3
+    return began.timetuple()[:exact] == seen.timetuple()[:exact]
+
+
+def place_in_order(fact: EdgeVersion) -> datetime:
+    """Where a fact stands in the order of what is told: at its start, or at its recording if that is all it says."""
+    if fact.valid_from is None or may_mean(fact.valid_from, fact.recorded_at):
+        return fact.recorded_at
+    return fact.valid_from
+
+
 def _believed(stated: list[EdgeVersion]) -> Iterator[EdgeVersion]:
     """The facts that are stated, and those of the tentative ones that tell of a change."""
     held: set[Hashable] = set()
-    for start, together in groupby(sorted(stated, key=_told), key=_start):
+    stated_open = [(place_in_order(fact), fact.dst) for fact in stated if not fact.tentative and fact.valid_to is None]
+    for start, together in groupby(sorted(stated, key=_told), key=place_in_order):
         facts = list(together)
         sure = [fact for fact in facts if not fact.tentative]
-        again = {fact.dst for fact in stated if not fact.tentative and fact.valid_to is None and _start(fact) > start}
+        again = {dst for told, dst in stated_open if told > start}
         # What is stated to be over leaves room for what may be so since.
         stated_anew = any(fact.valid_to is None for fact in sure)
         maybe = [fact for fact in facts if fact.tentative and held and not (stated_anew or held & again)]
@@ -148,12 +230,8 @@ def _tells_change(fact: EdgeVersion, maybe: list[EdgeVersion], held: set[Hashabl
     return bool(named & held) and len(named - held) == 1
 
 
-def _start(fact: EdgeVersion) -> datetime:
-    return fact.valid_from or fact.recorded_at
-
-
 def _told(fact: EdgeVersion) -> tuple[datetime, datetime, str]:
-    return _start(fact), fact.recorded_at, str(fact.dst)
+    return place_in_order(fact), fact.recorded_at, str(fact.dst)
 
 
 def _interval(fact: EdgeVersion) -> _Interval:
@@ -213,9 +291,11 @@ def _uncovered(interval: _Interval, intervals: list[_Interval]) -> Iterator[tupl
 
 
 def _reach_back(interval: _Interval, pieces: dict[_Interval, list[tuple[_Bound, _Bound]]]) -> _Bound:
-    """How far back a fact without a start reaches from its recording: to where a rival's time ends."""
+    """How far back a fact without a start reaches from its recording: to where a rival's time ends, or it began."""
     rivals = [piece for other, kept in pieces.items() if _contradict(other.fact, interval.fact) for piece in kept]
-    return max([min(end, interval.start) for start, end in rivals if start < interval.start], default=_ALWAYS)
+    ends = [min(end, interval.start) for start, end in rivals if start < interval.start]
+    same = [other for other in pieces if other.fact.dst == interval.fact.dst and other.fact.valid_from is not None]
+    return max([*ends, *(other.start for other in same if other.start <= interval.start)], default=_ALWAYS)
 
 
 def _coalesced(found: list[tuple[_Bound, _Bound, EdgeVersion]]) -> Iterator[EdgeVersion]:
