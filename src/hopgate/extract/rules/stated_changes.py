@@ -42,6 +42,9 @@ _HINTS = MOVED | words(
 _NAME = re.compile(r"⟨(\d+)⟩")
 _BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:the |my |our )?⟨(\d+)⟩(?! 's)")
 _AFTER = re.compile(rf"⟨(\d+)⟩ (?:has |have |is |are |'s )?(?:{alternatives('over')})\b")
+_GONE_TO = re.compile(
+    r"\b(?:with|at|in|on|to|from|hello|joined|by|through|use|using|got|new|is|are) (?:the |a |my |our )?⟨(\d+)⟩"
+)
 _WE = words("i we have has 've just finally had and so now")
 _AUXILIARY = words("has have been was were is just 's 've")
 _OF_OTHERS = KINSHIP | words("he she they his her their friend friends partner colleague boss neighbour neighbor")
@@ -137,7 +140,7 @@ def moved_to(said: list[str]) -> ThingState | None:
         return None
     between = [word for word in said[verb + 1 : to] if word not in _ON_THE_WAY]
     value = value_at(said, to + 1)
-    if not value or not closes(said, value.end):
+    if not value or not closes(said, value):
         return None
     if between:
         part = thing_at(said, verb + 1)
@@ -167,4 +170,8 @@ def over_and_instead(sentences: Sequence[Clause], reading: Reading) -> Stated | 
     gone = {reading.spans[int(number)].name for number in (*_BEFORE.findall(text), *_AFTER.findall(text))} & names
     if len(gone) != 1:
         return None
-    return Stated("", BY, (names - gone).pop(), gone.pop(), is_change=True)
+    new = (names - gone).pop()
+    # "Viessmann sold out, Carrier owns them now" says nothing of what was from there.
+    if new not in {reading.spans[int(number)].name for number in _GONE_TO.findall(text)}:
+        return None
+    return Stated("", BY, new, gone.pop(), is_change=True)

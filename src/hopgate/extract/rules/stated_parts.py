@@ -21,6 +21,8 @@ PREPOSITIONS = PLACES | OTHERS
 _NOT_IN_NAMES = STOP | BE | VERBS | PREPOSITIONS | ARTICLES | MINE | WHOSE | DAYS
 _NOUNS_IN_LY = words("weekly monthly daily yearly family supply assembly butterfly fly reply jelly july italy")
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
+_GOES_ON = frozenset(("'s", "or", "and", "if"))
+_BREAKS = frozenset((",", ";", "(", ":", "-", "–"))
 _NUMBER = re.compile(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
 _ENTRY = re.compile(r"\d{1,4}[a-z]?")
@@ -130,6 +132,18 @@ def _ends(said: list[str], at: int) -> bool:
     return at >= len(said) or said[at] in (",", "(", ";", "-", "–", ".")
 
 
-def closes(said: list[str], at: int) -> bool:
-    """Whether nothing follows a value that would make it another: the end, a comma, how often or since when."""
-    return at >= len(said) or not (is_name(said[at]) or is_noun(said[at]) or said[at] in ("'s", "or", "and", "if"))
+def closes(said: list[str], value: Part) -> bool:
+    """Whether nothing follows a value that would make it another: the end, a comma, how often or since when.
+
+    An amount or a time may be one somewhere, or on some days: "parking costs 5 an hour at the station".
+    """
+    at = value.end
+    if at < len(said) and (is_name(said[at]) or is_noun(said[at]) or said[at] in _GOES_ON):
+        return False
+    if value.kind in ("when", "amount"):
+        for word in said[at:]:
+            if word in _BREAKS:
+                break
+            if word in PREPOSITIONS or word in DAYS:
+                return False
+    return True

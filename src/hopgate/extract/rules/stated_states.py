@@ -27,6 +27,7 @@ _PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)")
 _PUT = words("put stored keep kept got")
 _JOB = re.compile(r"'s (?:job|turn|thing|task|responsibility|business)$")
 _AFTER_VERB = words("out up down set back")
+_OURS = MINE | {"the"}
 _SHORTEST = 4  # "we use Solr for search"
 
 
@@ -53,6 +54,8 @@ def state_of(said: list[str]) -> ThingState | None:  # noqa: PLR0911
         return _ours(said)
     if said[0] in _PUT:
         return _ours(["we", *said])
+    if is_name(said[0]) and said[1][-1] == "s" and said[1] not in BE and said[2:3] and said[2] in _OURS:
+        return _holds(Part(said[0], 1, "name"), said, 1)
     thing = thing_at(said, 0)
     if not thing or thing.end >= len(said):
         return None
@@ -76,7 +79,7 @@ def _with_value(thing: str, said: list[str], at: int) -> ThingState | None:
     """A thing with the value that stands at a place, after a preposition or none."""
     preposition = said[at] if at < len(said) and said[at] in PREPOSITIONS else ""
     value = value_at(said, at + bool(preposition))
-    if not value or not closes(said, value.end):
+    if not value or not closes(said, value):
         return None
     if value.kind == "noun" and preposition not in PLACES and said[at - 1] != ":":
         return None  # "the shed is green"
@@ -87,13 +90,13 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
     """Who does something for a thing: "Piet mows the lawn", "Sven is our goalkeeper"."""
     if at + 1 < len(said) and said[at] in BE and said[at + 1] == "doing":
         at += 1
-    if at + 1 >= len(said) or (said[at + 1] not in MINE and said[at + 1] != "the" and said[at] != "doing"):
+    if at + 1 >= len(said) or (said[at + 1] not in _OURS and said[at] != "doing"):
         return None
     thing = thing_at(said, at + 1)
     if (
         not thing
         or (thing.kind == "name" and said[at] != "doing")
-        or not closes(said, thing.end)
+        or not closes(said, thing)
         or (thing.end < len(said) and said[thing.end] in PREPOSITIONS - {"for"})
     ):
         return None

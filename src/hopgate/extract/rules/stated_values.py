@@ -23,6 +23,7 @@ from hopgate.extract.rules.words import words
 
 # A longer note is no place where one thing is said of one thing, and a longer sentence says more.
 MOST_TOKENS, MOST_SENTENCES, MOST_IN_SENTENCE, MOST_FACTS = 60, 4, 20, 2
+MOST_CHARACTERS = 240
 _TYPED = STATES | {"costs", "due", TAKES_PLACE} | frozenset(ROLE_RELATIONS)
 # A short note of few words may be taken for another language: "CI runs through Jenkins".
 _ENGLISH = words("the is are our my now from goes runs through with to we")
@@ -75,8 +76,7 @@ def stated_values(sentences: Sequence[Clause], reading: Reading, facts: Iterable
     found: list[Stated] = []
     # Where all was read that there is to read, nothing more is looked for.
     if not (typed and len(sentences) == 1 and _MAY_NAME_BOTH.isdisjoint(reading.lower)):
-        for clause in sentences:
-            found += _of_clause(clause, reading)
+        found = [one for clause in sentences if (one := _of_clause(clause, reading)) is not None]
         if len(reading.spans) > 1 and not any(one.former for one in found):
             found = _with_what_is_over(found, sentences, reading)
     for one in found:
@@ -93,21 +93,21 @@ def _with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading
     return found if told is None else [*(one for one in found if one.value != told.value and not one.is_change), told]
 
 
-def _of_clause(clause: Clause, reading: Reading) -> Iterator[Stated]:
+def _of_clause(clause: Clause, reading: Reading) -> Stated | None:
     text, speaker = clause.text, reading.speaker
-    if clause.question or text.count(" ") > MOST_IN_SENTENCE + 2 * bool(speaker):
-        return
+    if clause.question or len(text) > MOST_CHARACTERS:
+        return None
     if "⟨team " in text:
         text = text.replace("⟨team ", "⟨")
     if speaker and text[0] == "⟨":
         text = text.partition(" : ")[2] or text
     one = _of_sentence(text)
     if one is None:
-        return
+        return None
     since = _since(text, one) if one.is_change and "⟦" in text else None
-    thing, value, former = (_filled(part, reading) for part in (one.thing, one.value, one.former))
+    thing, value, former = _filled(one.thing, reading), _filled(one.value, reading), _filled(one.former, reading)
     owned = f"{speaker}'s {thing}" if speaker and thing else thing  # where several speak
-    yield Stated(owned, one.relation, value, former, one.is_change, _filled(since, reading) if since else None)
+    return Stated(owned, one.relation, value, former, one.is_change, _filled(since, reading) if since else None)
 
 
 def _filled(part: str, reading: Reading) -> str:
