@@ -48,6 +48,8 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Forget what is told by two memories together, with the names that nothing else keeps, and its edges."""
+    # What else is known of the same things is derived again by the next build.
+    op.execute("UPDATE graph_state SET derived = false WHERE EXISTS (SELECT 1 FROM facts WHERE joint)")
     op.execute(
         "DELETE FROM concept_edges e USING facts f JOIN concept_names s ON s.id = f.subject_id "
         "JOIN relations r ON r.raw = f.relation "
