@@ -34,6 +34,8 @@ class JointChange:
 def derive_joint(connection: Connection[Any], memory_ids: Iterable[int]) -> JointChange:
     """Bring what some memories and those beside them tell together into line; at the cost of these alone."""
     inner = known = set(memory_ids)
+    if not known:
+        return JointChange()  # as of most additions
     newest: set[int] = known
     for step in range(1, READ + 1):
         newest = stated_rows.beside(connection, newest, known) if newest else set()

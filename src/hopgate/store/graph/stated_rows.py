@@ -104,14 +104,6 @@ def beside(connection: Connection[Any], memory_ids: Iterable[int], known: Iterab
     return {row[0] for row in rows}
 
 
-def have_changes(connection: Connection[Any], memory_ids: Sequence[int]) -> bool:
-    """Whether one of these memories tells a change."""
-    row = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM stated_values WHERE memory_id = ANY(%s) AND is_change)", (list(memory_ids),)
-    ).fetchone()
-    return bool(row and row[0])
-
-
 def joint(connection: Connection[Any], memory_ids: Sequence[int] | None) -> list[JointRow]:
     """The facts that these memories, or all, tell together with others."""
     which = "" if memory_ids is None else "AND f.memory_id = ANY(%s)"
