@@ -76,11 +76,11 @@ _BESIDE = (
 
 
 def add(connection: Connection[Any], rows: Iterable[NewStatement]) -> None:
-    """Write statements of memories that have none."""
+    """Write statements; one that is there stays, as mentions and facts do."""
     if new := list(rows):
         arrays = ", ".join(f"%s::{kind}[]" for kind in _TYPES)
         connection.execute(
-            f"INSERT INTO stated_values ({COLUMNS}) SELECT * FROM unnest({arrays})",
+            f"INSERT INTO stated_values ({COLUMNS}) SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING",
             [list(column) for column in zip(*new, strict=True)],
         )
 
