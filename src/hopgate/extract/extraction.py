@@ -109,6 +109,31 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """What a memory says of a thing in any words: of no effect until another memory tells of a change of the same.
+
+    Parameters
+    ----------
+    thing : str
+        What it is about; empty where a change names nothing but the old value and the new one.
+    relation : str
+        How value and thing go together: only values of the same sort follow one another.
+    former : str
+        What a change says to be over, where it does.
+    about : str
+        By what the thing is told from others, where that is not its name: my dentist is about "dentist".
+    """
+
+    thing: str
+    relation: str
+    value: str
+    former: str = ""
+    is_change: bool = False
+    valid_from: str | None = None
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """The mentions and facts of one memory, and how they came about.
 
@@ -123,6 +148,8 @@ class Extraction:
     tentative : tuple of Fact
         What the memory's words allow and do not state: "gitea is happier on birch now" tells of a move where gitea is
         known to have run elsewhere, and of nothing otherwise. The graph decides (`graph/temporal`).
+    stated : tuple of Stated
+        What it says in any words, which is kept aside: these make no name and no fact by themselves.
 
     Examples
     --------
@@ -139,6 +166,7 @@ class Extraction:
     answer_tokens: int = 0
     dropped: tuple[tuple[str, int], ...] = ()
     tentative: tuple[Fact, ...] = ()
+    stated: tuple[Stated, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -169,6 +197,7 @@ class Extraction:
             answer_tokens=row["answer_tokens"],
             dropped=tuple((why, count) for why, count in row["dropped"]),
             tentative=tuple(Fact(**fact) for fact in row.get("tentative", ())),
+            stated=tuple(Stated(**one) for one in row.get("stated", ())),
         )
 
 
@@ -178,6 +207,7 @@ def found(
     *,
     reason: str = "nothing was found in the text",
     tentative: tuple[Fact, ...] = (),
+    stated: tuple[Stated, ...] = (),
 ) -> Extraction:
     """Return `complete` with what was found, or `empty` with the reason; what is merely allowed finds nothing.
 
@@ -188,8 +218,8 @@ def found(
     """
     kept, typed = tuple(mentions), tuple(facts)
     if kept or typed:
-        return Extraction(kept, typed, State.COMPLETE, tentative=tentative)
-    return Extraction(state=State.EMPTY, reason=reason, tentative=tentative)
+        return Extraction(kept, typed, State.COMPLETE, tentative=tentative, stated=stated)
+    return Extraction(state=State.EMPTY, reason=reason, tentative=tentative, stated=stated)
 
 
 def bounded(extraction: Extraction) -> Extraction:
@@ -204,7 +234,7 @@ def bounded(extraction: Extraction) -> Extraction:
     """
     if len(extraction.facts) <= MAX_FACTS and len(extraction.mentions) + 2 * len(extraction.facts) <= MAX_NAMES:
         return extraction
-    extraction = replace(extraction, tentative=())
+    extraction = replace(extraction, tentative=(), stated=())
     names: set[str] = set()
     facts: list[Fact] = []
     for fact in extraction.facts:

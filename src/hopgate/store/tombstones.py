@@ -75,7 +75,11 @@ def neighbours(
         f"JOIN memories m ON m.id = x.memory_id WHERE mine.memory_id = me.id AND c.memory_count < 1000 AND {older} "
         "GROUP BY m.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) "
         "UNION ALL SELECT m.id, 0.5 FROM near JOIN memories m ON m.id = near.other "
-        f"WHERE near.id = me.id AND {older}) a "
+        f"WHERE near.id = me.id AND {older} "
+        # What two memories tell together is of names that neither mentions.
+        "UNION ALL (SELECT m.id, 0.5 FROM facts g JOIN facts f ON f.subject_id = g.subject_id "
+        "AND f.relation = g.relation AND f.weight > 0 JOIN memories m ON m.id = f.memory_id "
+        f"WHERE g.memory_id = me.id AND (g.joint OR f.joint) AND g.weight > 0 AND {older} LIMIT %(limit)s)) a "
         "GROUP BY a.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) o "
         "WHERE me.id = ANY(%(ids)s) ORDER BY me.id, o.score DESC, o.id",
         {

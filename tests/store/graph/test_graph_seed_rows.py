@@ -128,7 +128,9 @@ def test_a_scope_gets_its_own_facts(
 
 def test_without_a_vector_there_are_names_alone(kb: KnowledgeBase, ids: list[int]) -> None:
     with kb.store.transaction() as connection:
-        connection.execute("INSERT INTO concept_names (name, normal_name, concept_id) VALUES ('Ada', 'ada', 1)")
+        connection.execute(
+            "INSERT INTO concept_names (name, normal_name, concept_id, uses) VALUES ('Ada', 'ada', 1, 1)"
+        )
         found = seed_rows.read(connection, ["ada", "eve"], None, facts=20, statements=50)
     assert [name.name for name in found.names] == ["Ada"]
     assert (found.facts, found.statements) == ([], [])

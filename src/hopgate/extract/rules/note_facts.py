@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -55,7 +55,7 @@ _ARTICLE = re.compile(
 )
 
 
-def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
+def note_facts(reading: Reading, source: Source, sentences: Sequence[Clause] | None = None) -> Iterator[Fact]:
     """Yield the facts of a memory: those of the patterns for notes, then those of encyclopaedic prose.
 
     A fact of confidence 0 or less is tentative: see `tentative`.
@@ -72,7 +72,7 @@ def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
     immich | runs on | cedar | None | 2024-05-03
     """
     who = Referents(reading, source)
-    sentences, changing = list(clauses(reading)), may_tell_change(reading)
+    sentences, changing = list(clauses(reading) if sentences is None else sentences), may_tell_change(reading)
     roles, timed = may_tell_role(reading), may_tell_time(reading)
     told: bool | None = None
     stated: set[str] = set()

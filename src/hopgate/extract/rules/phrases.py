@@ -8,15 +8,18 @@ from dataclasses import asdict, dataclass
 from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.candidates import variants
+from hopgate.extract.rules.clauses import clauses
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.kinds import kind_of, kinds_from
 from hopgate.extract.rules.note_facts import note_facts
 from hopgate.extract.rules.reading import read
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
+from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
+from hopgate.extract.rules.stated_values import stated_values
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "7.4"
+RULES = "8.0"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -51,7 +54,7 @@ class Phrases:
     @property
     def single_valued(self) -> tuple[str, ...]:
         """The relations of the patterns of which a concept has one object at a time."""
-        return (*SINGLE_VALUED, *ROLE_RELATIONS, TAKES_PLACE)
+        return (*SINGLE_VALUED, *ROLE_RELATIONS, TAKES_PLACE, AT, WHEN, AMOUNT, BY)
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order."""
@@ -59,7 +62,8 @@ class Phrases:
 
     def _one(self, source: Source) -> Extraction:
         reading = read(source)
-        told = _once(note_facts(reading, source)) if self.facts else ()
+        sentences = list(clauses(reading)) if self.facts else []
+        told = _once(note_facts(reading, source, sentences)) if self.facts else ()
         typed = tuple(fact for fact in told if fact.confidence > 0)
         names: dict[str, str] = {}
         for given, kind in ((source.tags, "tag"), (source.keywords, "keyword")):
@@ -88,7 +92,7 @@ class Phrases:
             for fact in told
             if fact.confidence <= 0 and ((fact.subject, fact.relation) not in known or _is_still(fact, since))
         )
-        return found(mentions, typed, tentative=maybe)
+        return found(mentions, typed, tentative=maybe, stated=tuple(stated_values(sentences, reading, typed)))
 
 
 def _is_still(fact: Fact, since: set[tuple[str, str, str]]) -> bool:

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from hopgate.extract.extraction import Extraction
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.graph.names.normal import initials, normalise
-from hopgate.store.graph.extracted_rows import NULL, ExtractedRows, field
+from hopgate.graph.temporal.joint_facts import statements_of
+from hopgate.store.graph.extracted_rows import NULL, ExtractedRows, copy_lines, field
+from hopgate.store.graph.stated_rows import NewStatement
 from hopgate.times import moment
 
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
@@ -36,6 +38,7 @@ def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> E
     memories: list[str] = []
     mentions: list[str] = []
     facts: list[str] = []
+    stated: list[NewStatement] = []
     for memory_id, extraction, digest in extractions:
         reason = field(extraction.reason or None)
         memories.append(f"{memory_id}\t{extraction.state.value}\t{reason}\t{digest}\n")
@@ -53,7 +56,9 @@ def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> E
         # What a fact calls its ends may be no name.
         ends = {name: places[normal] for name, normal in given.items() if normal in places}
         facts += _facts(memory_id, extraction, ends, places)
-    return ExtractedRows(*("".join(lines).encode("utf-8", "surrogatepass") for lines in (memories, mentions, facts)))
+        stated += statements_of(memory_id, extraction.stated)
+    said, named, told = ("".join(lines).encode("utf-8", "surrogatepass") for lines in (memories, mentions, facts))
+    return ExtractedRows(said, named, told, stated=copy_lines(stated))
 
 
 @lru_cache(maxsize=16384)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.derive import derive
+from hopgate.graph.build.derive_joint import derive_all_joint
 from hopgate.graph.names.links import link_all, link_memories, relink
 from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, link_rows, name_rows, plain_edges, version
 
@@ -63,6 +64,7 @@ def follow_all(connection: Connection[Any]) -> None:
     name_rows.lock(connection)
     # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
     fact_rows.analyse(connection)
+    derive_all_joint(connection)
     name_rows.refresh(connection)
     # One that is called otherwise loses the vectors of its old name.
     graph_vectors.forget(connection, name_rows.rename(connection))

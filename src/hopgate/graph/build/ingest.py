@@ -12,15 +12,17 @@ from hopgate.extract.cache import text_key
 from hopgate.extract.extraction import Extraction, Source, State, bounded
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
+from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.extraction_rows import MAX_NAME, backwards, is_name, names_used
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.revoke import revoke
 from hopgate.graph.build.store_context import carried
 from hopgate.graph.names.normal import initials, normalise
+from hopgate.graph.temporal.joint_facts import statements_of
 from hopgate.sending import guarded
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
-from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
+from hopgate.store.graph import fact_rows, name_rows, relation_rows, stated_rows, version
 from hopgate.store.graph.fact_rows import FactRow
 from hopgate.store.graph.name_rows import NameRow
 from hopgate.times import moment
@@ -81,11 +83,13 @@ def add(
                         one.recorded_at)
             )  # fmt: skip
     name_ids = [row.id for row in known.values()]
+    stated = [row for one in batch for row in statements_of(one.memory_id, one.extraction.stated)]
     # None of these has an answer to wait for: they travel together.
     with connection.pipeline():
         relation_rows.ensure_relations(connection, (fact.relation for fact in facts))
         fact_rows.add_mentions(connection, mentions)
         fact_rows.add_facts(connection, facts)
+        stated_rows.add(connection, stated)
         if deriving:
             name_rows.refresh(connection, name_ids)
     if not deriving:
@@ -101,11 +105,12 @@ def add(
     if older:
         fact_rows.add_mentions(connection, older)
         memory_ids += sorted({row[0] for row in older})
+    joint = derive_joint(connection, {row.memory_id for row in stated})
     follow_change(
         connection,
-        concept_ids=sorted({row.concept_id for row in rows}),
+        concept_ids=sorted({*(row.concept_id for row in rows), *joint.concept_ids}),
         memory_ids=memory_ids,
-        groups=fact_rows.groups_of_memories(connection, memory_ids),
+        groups=[*fact_rows.groups_of_memories(connection, memory_ids), *joint.groups],
         names=[row for row in rows if row.id in new_ids],
     )
 

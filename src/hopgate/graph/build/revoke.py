@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.follow import follow_change
-from hopgate.store.graph import fact_rows, link_rows, merge_rows, name_rows, relation_rows, version
+from hopgate.store.graph import fact_rows, link_rows, merge_rows, name_rows, relation_rows, stated_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -24,17 +25,19 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     name_ids = fact_rows.names_of_memories(connection, memory_ids)
     groups = fact_rows.groups_of_memories(connection, memory_ids)
     relations = fact_rows.relations_of_memories(connection, memory_ids)
+    others = stated_rows.beside(connection, memory_ids)
     fact_rows.remove(connection, memory_ids)
     was_linked = link_rows.unlink(connection, memory_ids)
-    if not name_ids and not was_linked:
+    joint = derive_joint(connection, others)
+    if not name_ids and not was_linked and not joint.groups:
         # Nothing was made of them, but they may have been neighbours of others.
         version.touch(connection)
         return
-    concept_ids = sorted({row.concept_id for row in name_rows.by_id(connection, name_ids)})
+    concept_ids = sorted({*(row.concept_id for row in name_rows.by_id(connection, name_ids)), *joint.concept_ids})
     dropped = name_rows.drop_unused(connection, name_ids)
     name_rows.refresh(connection, name_ids)
     merge_rows.forget_names(connection, name_ids)
-    groups += _without_unused(connection, relations)
+    groups += [*joint.groups, *_without_unused(connection, relations)]
     follow_change(connection, concept_ids=concept_ids, groups=groups, names=dropped, leaving_out=memory_ids)
 
 

@@ -43,14 +43,16 @@ class GraphPart:
 def read_part(connection: Connection[Any], scopes: Sequence[str]) -> GraphPart:
     """Read what some scopes may see, or with none of them the whole store."""
     if not scopes:
-        concepts = [Concept(row[0], row[1], tuple(row[2]), row[3], row[4]) for row in overview.concepts(connection)]
+        # What no memory mentions is in no cluster.
+        named = [row for row in overview.concepts(connection) if row[4]]
+        concepts = [Concept(row[0], row[1], tuple(row[2]), row[3], row[4]) for row in named]
         edges = arrays.edges(connection)
         links = arrays.mentions(connection)
         return _part(concepts, links.memory, links.concept, edges.source, edges.target, edges.weight)
     own = scope_graph(connection, scope_rows.memories_of_scopes(connection, scopes, None))
     rows = [edge.row for edge in own.edges]
     return _part(
-        listed_concepts(own),
+        [concept for concept in listed_concepts(own) if own.memory_counts[concept.id]],
         np.array([link.memory_id for link in own.links], np.int64),
         np.array([link.concept_id for link in own.links], np.int64),
         np.array([row.src_id for row in rows], np.int64),

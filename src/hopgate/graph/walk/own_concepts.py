@@ -59,12 +59,16 @@ def own_meaning(
     >>> own_meaning(names, [], {}).concepts
     {3: -3, 4: -3}
     """
-    stated = list(facts)
+    # What two memories tell together brings no names together: theirs are no one's words.
+    stated = [one for one in facts if not one.joint]
     order = sorted(names, key=lambda name: -name.uses)
-    groups = _ruled(_clusters(names, stated), [name.id for name in order], rulings)
+    own = [name for name in names if name.uses]
+    silent = [{name.id} for name in names if not name.uses]
+    groups = _ruled([*_clusters(own, stated), *silent], [name.id for name in order], rulings)
     counts = Counter(one.raw for one in stated)
-    repeated = chain.from_iterable(repeat(raw, max(1, counts[raw])) for raw in wordings)
-    relations = canonicalise_relations(list(repeated)).canonical
+    read = [raw for raw, known in wordings.items() if not known.joint]
+    repeated = chain.from_iterable(repeat(raw, max(1, counts[raw])) for raw in read)
+    relations = {raw: raw for raw in wordings} | dict(canonicalise_relations(list(repeated)).canonical)
     single = {relations[raw] for raw, known in wordings.items() if known.single_valued and known.declared}
     return OwnMeaning(_ids(names, groups), relations, frozenset(single))
 

@@ -111,7 +111,7 @@ class ScopeGraph:
     def index(self) -> NameIndex:
         """The names, each with its concept's place in `concept_ids`."""
         number = {concept: place for place, concept in enumerate(self.concept_ids)}
-        return name_index((name.name, number[name.concept_id]) for name in self.names)
+        return name_index((name.name, number[name.concept_id]) for name in self.names if name.uses)
 
     def concepts_in(self, text: str) -> list[int]:
         """Find the concepts whose names are in a text, from left to right, the longest match first."""
@@ -211,7 +211,8 @@ def scope_graph(
     number = {concept: place for place, concept in enumerate(own.concept_ids)}
     # As the memories mention their ends: facts come in an order in which the ids of others have a part.
     edges.sort(key=lambda edge: _own_order(edge, number))
-    for source, target in inside_links(own.index, [(name.name, number[name.concept_id]) for name in names]):
+    mentioned = [(name.name, number[name.concept_id]) for name in names if name.uses]
+    for source, target in inside_links(own.index, mentioned):
         ends = own.concept_ids[source], own.concept_ids[target]
         row = EdgeRow(*ends, NAME_INSIDE, INSIDE_WEIGHT, None, None, ALWAYS, None, ())
         edges.append(OwnEdge(row, NAME_INSIDE, 0))

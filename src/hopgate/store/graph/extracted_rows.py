@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.store.graph import change_rows
+from hopgate.store.graph import change_rows, stated_rows
 from hopgate.store.graph.known_keys import keys_known
 from hopgate.store.memory_ranges import DIGEST
 
@@ -24,22 +24,25 @@ CREATE TEMP TABLE extracted_mentions (memory_id bigint, place integer, normal te
 CREATE TEMP TABLE extracted_facts (memory_id bigint, place integer, subject integer, relation text, object integer,
   weight real, valid_from timestamptz, valid_to timestamptz) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_turns (memory_id bigint, scope text, thread text, digest text) ON COMMIT DROP;
+CREATE TEMP TABLE extracted_stated (LIKE stated_values) ON COMMIT DROP;
 """
 NULL = r"\N"
 """How COPY reads that there is no value."""
-_NAMES = ("extracted_memories", "extracted_mentions", "extracted_facts", "extracted_turns")
+_NAMES = ("extracted_memories", "extracted_mentions", "extracted_facts", "extracted_turns", "extracted_stated")
 
 
 class ExtractedRows(NamedTuple):
     """Rows of the temporary tables as COPY reads them: few bytes to hand from one process to another.
 
     `memories` have the digest of what was read of each, and `turns` those of the turns that each was read with.
+    `stated` is what they state in any words.
     """
 
     memories: bytes
     mentions: bytes
     facts: bytes
     turns: bytes = b""
+    stated: bytes = b""
 
 
 def copy_lines(rows: Iterable[Sequence[str | int | float | datetime | None]]) -> bytes:
@@ -115,7 +118,7 @@ def extracted_before(connection: Connection[Any]) -> list[int]:
     """The memories that were extracted from before, or of which something is left of one that was."""
     # By the range: the planner, which knows nothing yet of tables that are being filled, then reads no more than that.
     within = "SELECT memory_id FROM {} WHERE memory_id BETWEEN (SELECT first FROM ends) AND (SELECT last FROM ends)"
-    tables = " UNION ALL ".join(within.format(table) for table in ("extractions", "mentions", "facts"))
+    tables = " UNION ALL ".join(within.format(table) for table in ("extractions", "mentions", "facts", "stated_values"))
     rows = connection.execute(
         "WITH ends AS (SELECT min(memory_id) AS first, max(memory_id) AS last FROM extracted_memories) "
         f"SELECT DISTINCT memory_id FROM extracted_memories JOIN ({tables}) AS known USING (memory_id) ORDER BY 1"
@@ -168,6 +171,9 @@ def add_mentions_and_facts(connection: Connection[Any]) -> None:
             "coalesce(m.created_at, now()) FROM extracted_facts f JOIN extracted_names s ON s.place = f.subject "
             "JOIN extracted_names o ON o.place = f.object JOIN memories m ON m.id = f.memory_id "
             "ORDER BY f.memory_id, f.place"
+        )
+        connection.execute(
+            f"INSERT INTO stated_values ({stated_rows.COLUMNS}) SELECT {stated_rows.COLUMNS} FROM extracted_stated"
         )
     if unrecorded:
         change_rows.record_memories(connection, "SELECT memory_id FROM extracted_memories")

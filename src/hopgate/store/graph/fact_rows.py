@@ -56,8 +56,10 @@ def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str
         first_spelling, first_kind = unique.get((memory_id, name_id), (spelling, None))
         unique[memory_id, name_id] = (first_spelling, first_kind or kind)
     connection.execute(
-        "WITH made AS (INSERT INTO mentions (memory_id, name_id, spelling, kind) "
-        "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[]) ON CONFLICT DO NOTHING "
+        "WITH made AS (INSERT INTO mentions AS old (memory_id, name_id, spelling, kind) "
+        "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[]) "
+        "ON CONFLICT (memory_id, name_id) DO UPDATE SET silent = false, spelling = excluded.spelling, "
+        "kind = excluded.kind WHERE old.silent "
         "RETURNING name_id), counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
         "UPDATE concept_names SET uses = uses + n FROM counted WHERE id = name_id",
         (
@@ -105,7 +107,9 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
         "JOIN concept_names n ON n.id = m.name_id WHERE m.memory_id = ANY(%(ids)s) "
         "UNION SELECT relation FROM facts WHERE memory_id = ANY(%(ids)s) "
         "UNION SELECT concat_ws(' ', s.name, f.relation, o.name) FROM facts f JOIN concept_names s "
-        "ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE f.memory_id = ANY(%(ids)s)",
+        "ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE f.memory_id = ANY(%(ids)s) "
+        # What another memory tells together with one of these has the words of both.
+        "OR (f.joint AND f.subject_id IN (SELECT subject_id FROM facts WHERE memory_id = ANY(%(ids)s) AND joint))",
         {"ids": list(memory_ids)},
     )
     return [row[0] for row in rows]
@@ -120,12 +124,13 @@ def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Remove the mentions and facts of memories, and the record of their extraction."""
     connection.execute(
-        "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id), "
-        "counted AS (SELECT name_id, count(*) AS n FROM gone GROUP BY name_id) "
+        "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id, silent), "
+        "counted AS (SELECT name_id, count(*) AS n FROM gone WHERE NOT silent GROUP BY name_id) "
         "UPDATE concept_names SET uses = uses - n FROM counted WHERE id = name_id",
         (list(memory_ids),),
     )
-    connection.execute("DELETE FROM facts WHERE memory_id = ANY(%s)", (list(memory_ids),))
+    for table in ("facts", "stated_values"):
+        connection.execute(f"DELETE FROM {table} WHERE memory_id = ANY(%s)", (list(memory_ids),))
     connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (list(memory_ids),))
 
 
@@ -184,7 +189,7 @@ def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int
     """The facts about each name: the (relation, object) pairs of which it is the subject, and how often each."""
     rows = connection.execute(
         "SELECT f.subject_id, f.relation, o.normal_name, count(*) FROM facts f "
-        "JOIN concept_names o ON o.id = f.object_id WHERE f.weight > 0 GROUP BY 1, 2, 3 "
+        "JOIN concept_names o ON o.id = f.object_id WHERE f.weight > 0 AND NOT f.joint GROUP BY 1, 2, 3 "
         "ORDER BY 1, min(f.memory_id), min(f.id)"
     ).fetchall()
     found: dict[int, dict[tuple[str, str], int]] = {}

@@ -31,7 +31,7 @@ def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         connection.execute(
             "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT DISTINCT "
             "memory_id, concept_id, %(relation)s, 1 FROM mentions JOIN concept_names n ON n.id = name_id "
-            "WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
+            "WHERE memory_id = ANY(%(ids)s) AND NOT silent RETURNING concept_id), "
             "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
             "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
             {"ids": list(memory_ids), "relation": MENTIONS},
@@ -46,7 +46,8 @@ def link_all_mentions(connection: Connection[Any]) -> None:
     with keys_known(connection) as unrecorded:
         connection.execute(
             "INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
-            "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id",
+            "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id "
+            "WHERE NOT silent",
             (MENTIONS,),
         )
     if unrecorded:

@@ -32,7 +32,7 @@ def mentions(connection: Connection[Any], memory_id: int) -> list[tuple[str, str
     return connection.execute(
         "SELECT m.spelling, c.canonical_name, coalesce(m.kind, c.kind, '') FROM mentions m "
         "JOIN concept_names n ON n.id = m.name_id JOIN concepts c ON c.id = n.concept_id "
-        "WHERE m.memory_id = %s ORDER BY 2, 1",
+        "WHERE m.memory_id = %s AND NOT m.silent ORDER BY 2, 1",
         (memory_id,),
     ).fetchall()
 

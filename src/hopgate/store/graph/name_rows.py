@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
@@ -54,7 +54,8 @@ def ensure(
     wanted : mapping from normal form to (name as written, kind)
     initials : mapping from normal form to the first letters by which it may be called
     """
-    known = {row.normal: row for row in by_normal(connection, list(wanted))}
+    # One that no memory mentioned so far is new to all who do not know it by a fact alone.
+    known = {row.normal: replace(row, is_new=not row.uses) for row in by_normal(connection, list(wanted), silent=True)}
     fresh = [(normal, *wanted[normal]) for normal in wanted if normal not in known]
     if fresh:
         normals, names, kinds = (list(column) for column in zip(*fresh, strict=True))
@@ -73,18 +74,19 @@ def ensure(
     return known
 
 
-def by_normal(connection: Connection[Any], normals: Sequence[str]) -> list[NameRow]:
-    """Names by their normal forms; unknown ones are left out."""
-    return [NameRow(*row) for row in connection.execute(*with_normals(normals))]
+def by_normal(connection: Connection[Any], normals: Sequence[str], *, silent: bool = False) -> list[NameRow]:
+    """Names by their normal forms; unknown ones are left out, and such that no memory mentions unless `silent`."""
+    return [NameRow(*row) for row in connection.execute(*with_normals(normals, silent=silent))]
 
 
-def with_normals(normals: Sequence[str]) -> tuple[str, tuple[str]]:
+def with_normals(normals: Sequence[str], *, silent: bool = False) -> tuple[str, tuple[str]]:
     """The statement that gives the names with these normal forms, and its parameters.
 
     As one text: a title's runs of words are some hundred, and psycopg takes a millisecond to write them as an array.
     """
     wanted = json.dumps(list(normals), ensure_ascii=False)
-    return _NAME + " WHERE normal_name = ANY(ARRAY(SELECT jsonb_array_elements_text(%s::jsonb)))", (wanted,)
+    named = "" if silent else " AND uses > 0"
+    return _NAME + f" WHERE normal_name = ANY(ARRAY(SELECT jsonb_array_elements_text(%s::jsonb))){named}", (wanted,)
 
 
 def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
@@ -97,8 +99,8 @@ def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]
 
 
 def all_names(connection: Connection[Any]) -> list[NameRow]:
-    """Every name, in the order of arrival."""
-    return list(starmap(NameRow, connection.execute(_NAME + " ORDER BY id").fetchall()))
+    """Every name that a memory mentions, in the order of arrival: without those that facts alone point at."""
+    return list(starmap(NameRow, connection.execute(_NAME + " WHERE uses > 0 ORDER BY id").fetchall()))
 
 
 def spelt(connection: Connection[Any], names: Sequence[str]) -> bool:
@@ -155,7 +157,8 @@ def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) 
     which = "(SELECT id FROM concept_names)" if name_ids is None else "unnest(%s::bigint[])"
     connection.execute(
         f"UPDATE concept_names n SET name = first.spelling, kind = given.kind FROM {which} AS t (id) "
-        "CROSS JOIN LATERAL (SELECT spelling FROM mentions WHERE name_id = t.id ORDER BY memory_id LIMIT 1) AS first "
+        "CROSS JOIN LATERAL (SELECT spelling FROM mentions WHERE name_id = t.id "
+        "ORDER BY silent, memory_id LIMIT 1) AS first "
         "LEFT JOIN LATERAL (SELECT kind FROM mentions WHERE name_id = t.id AND kind IS NOT NULL "
         "ORDER BY memory_id LIMIT 1) AS given ON true "
         "WHERE n.id = t.id AND (n.name, n.kind) IS DISTINCT FROM (first.spelling, given.kind)",
@@ -224,7 +227,7 @@ def containing(connection: Connection[Any], normals: Sequence[str], *, limit: in
         "SELECT h.concept_id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (normal, number) "
         "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "
         "WHERE string_to_array(n.normal_name, ' ') @> string_to_array(t.normal, ' ') AND n.normal_name <> t.normal "
-        "AND position(' ' || t.normal || ' ' IN ' ' || n.normal_name || ' ') > 0 "
+        "AND position(' ' || t.normal || ' ' IN ' ' || n.normal_name || ' ') > 0 AND n.uses > 0 "
         "LIMIT %s) AS h",
         (list(normals), limit + 1),
     ).fetchall()
@@ -250,11 +253,11 @@ def similar(
     rows = connection.execute(
         "SELECT h.concept_id, t.number FROM unnest(%(words)s::text[]) WITH ORDINALITY AS t (word, number) "
         "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "
-        "WHERE string_to_array(n.normal_name, ' ') @> ARRAY[t.word] LIMIT %(limit)s) AS h "
+        "WHERE string_to_array(n.normal_name, ' ') @> ARRAY[t.word] AND uses > 0 LIMIT %(limit)s) AS h "
         "UNION ALL (SELECT concept_id, 0 FROM concept_names WHERE string_to_array(normal_name, ' ') @> %(words)s "
-        "LIMIT %(limit)s) "
-        "UNION ALL SELECT concept_id, -1 FROM concept_names WHERE normal_name = ANY(%(parts)s) "
-        "UNION ALL SELECT concept_id, -2 FROM concept_names WHERE initials = %(normal)s",
+        "AND uses > 0 LIMIT %(limit)s) "
+        "UNION ALL SELECT concept_id, -1 FROM concept_names WHERE normal_name = ANY(%(parts)s) AND uses > 0 "
+        "UNION ALL SELECT concept_id, -2 FROM concept_names WHERE initials = %(normal)s AND uses > 0",
         {"words": list(words), "parts": [*parts, initials], "normal": normal, "limit": limit},
     ).fetchall()
     return sorted({row[0] for row in rows})

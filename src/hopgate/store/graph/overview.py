@@ -77,7 +77,8 @@ def facts(connection: Connection[Any]) -> list[tuple[Any, ...]]:
         "SELECT coalesce(m.external_id, m.id::text), s.name, f.relation, o.name, f.valid_from, f.valid_to, f.weight "
         "FROM facts f JOIN memories m ON m.id = f.memory_id AND NOT m.is_sensitive "
         "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE f.weight > 0 "
-        "ORDER BY m.id, f.id"
+        # What two memories tell together is told by neither where it is replayed.
+        "AND NOT f.joint ORDER BY m.id, f.id"
     ).fetchall()
 
 
@@ -85,7 +86,7 @@ def spellings(connection: Connection[Any]) -> list[tuple[str, str, str | None]]:
     """Every mention: memory, the name as it is spelt there, and its kind."""
     return connection.execute(
         "SELECT coalesce(m.external_id, m.id::text), x.spelling, x.kind FROM mentions x "
-        "JOIN memories m ON m.id = x.memory_id AND NOT m.is_sensitive ORDER BY m.id, x.name_id"
+        "JOIN memories m ON m.id = x.memory_id AND NOT m.is_sensitive WHERE NOT x.silent ORDER BY m.id, x.name_id"
     ).fetchall()
 
 

@@ -103,7 +103,7 @@ def raw_relations(connection: Connection[Any]) -> dict[str, int]:
     """Relations as they were extracted, and how often."""
     return dict(
         connection.execute(
-            "SELECT relation, count(*) FROM facts WHERE weight > 0 GROUP BY relation ORDER BY relation"
+            "SELECT relation, count(*) FROM facts WHERE weight > 0 AND NOT joint GROUP BY relation ORDER BY relation"
         ).fetchall()
     )
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class OwnName(NamedTuple):
-    """A name as these memories have it: the first spelling and kind, how many mention it, and which did first."""
+    """A name as these memories have it: the first spelling and kind, how many mention it, and which did first.
+
+    None mentions one that only a fact points at which two of them tell together.
+    """
 
     concept_id: int
     normal: str
@@ -38,27 +41,31 @@ class OwnFact(NamedTuple):
     valid_to: datetime | None
     recorded_at: datetime
     id: int
+    joint: bool = False
 
 
 class OwnRelation(NamedTuple):
     """What the store knows of a wording: which relation it means, and whether that has one object at a time.
 
     `declared` where somebody said so of this very wording, and not of one that means the same. `tentative` where one of
-    these memories has a tentative fact of it.
+    these memories has a tentative fact of it, `joint` where they have it in nothing but what two tell together.
     """
 
     canonical: str
     single_valued: bool
     declared: bool
     tentative: bool
+    joint: bool = False
 
 
 def names(connection: Connection[Any], memory_ids: Sequence[int]) -> list[OwnName]:
     """The names that memories mention, in the order in which they first do."""
     rows = connection.execute(
-        "SELECT n.concept_id, n.normal_name, (array_agg(x.spelling ORDER BY x.memory_id))[1], "
-        "(array_agg(x.kind ORDER BY x.memory_id) FILTER (WHERE x.kind IS NOT NULL))[1], count(*)::integer, "
-        "min(x.memory_id) AS first, n.id FROM mentions x JOIN concept_names n ON n.id = x.name_id "
+        "SELECT n.concept_id, n.normal_name, (array_agg(x.spelling ORDER BY x.silent, x.memory_id))[1], "
+        "(array_agg(x.kind ORDER BY x.memory_id) FILTER (WHERE x.kind IS NOT NULL))[1], "
+        "(count(*) FILTER (WHERE NOT x.silent))::integer, "
+        "coalesce(min(x.memory_id) FILTER (WHERE NOT x.silent), min(x.memory_id)) AS first, n.id "
+        "FROM mentions x JOIN concept_names n ON n.id = x.name_id "
         'WHERE x.memory_id = ANY(%s) GROUP BY n.id ORDER BY first, n.normal_name COLLATE "C"',
         (list(memory_ids),),
     )
@@ -67,7 +74,7 @@ def names(connection: Connection[Any], memory_ids: Sequence[int]) -> list[OwnNam
 
 _FACTS = (
     "SELECT f.memory_id, f.subject_id, f.relation, f.object_id, f.weight, f.valid_from, f.valid_to, f.recorded_at, "
-    "f.id FROM facts f "
+    "f.id, f.joint FROM facts f "
 )
 
 
@@ -98,8 +105,9 @@ def tentative_facts(
 def relations(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[str, OwnRelation]:
     """The wordings that memories' facts have, tentative ones too, in the order of their letters."""
     rows = connection.execute(
-        "SELECT r.raw, r.canonical, r.single_valued, r.declared, f.tentative FROM relations r JOIN "
-        "(SELECT relation, bool_or(weight <= 0) AS tentative FROM facts WHERE memory_id = ANY(%s) GROUP BY 1) AS f "
+        "SELECT r.raw, r.canonical, r.single_valued, r.declared, f.tentative, f.joint FROM relations r JOIN "
+        "(SELECT relation, bool_or(weight <= 0) AS tentative, bool_and(joint) AS joint FROM facts "
+        "WHERE memory_id = ANY(%s) GROUP BY 1) AS f "
         'ON f.relation = r.raw ORDER BY r.raw COLLATE "C"',
         (list(memory_ids),),
     )
@@ -121,7 +129,8 @@ def edge_ids(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[tup
 def mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> list[tuple[int, int]]:
     """Which of these memories mentions which name, in the order of memories."""
     return connection.execute(
-        "SELECT memory_id, name_id FROM mentions WHERE memory_id = ANY(%s) ORDER BY 1, 2", (list(memory_ids),)
+        "SELECT memory_id, name_id FROM mentions WHERE memory_id = ANY(%s) AND NOT silent ORDER BY 1, 2",
+        (list(memory_ids),),
     ).fetchall()
 
 
@@ -174,8 +183,9 @@ def first_named(
         "SELECT x.name_id, (array_agg(x.spelling ORDER BY x.memory_id))[1], "
         "coalesce((array_agg(x.kind ORDER BY x.memory_id) FILTER (WHERE x.kind IS NOT NULL))[1], '') FROM mentions x "
         "JOIN memories m ON m.id = x.memory_id WHERE x.name_id = ANY(%(names)s) AND x.memory_id = ANY(%(ids)s) "
-        "AND m.scope IS NOT DISTINCT FROM %(scope)s AND NOT EXISTS (SELECT 1 FROM mentions o "
+        "AND m.scope IS NOT DISTINCT FROM %(scope)s AND NOT x.silent AND NOT EXISTS (SELECT 1 FROM mentions o "
         "JOIN memories p ON p.id = o.memory_id WHERE o.name_id = x.name_id AND o.memory_id <> ALL(%(ids)s) "
+        "AND NOT o.silent "
         "AND p.scope IS NOT DISTINCT FROM %(scope)s) GROUP BY x.name_id ORDER BY x.name_id",
         {"names": list(name_ids), "ids": list(memory_ids), "scope": scope},
     )
@@ -187,7 +197,7 @@ def known_names(connection: Connection[Any], normals: Sequence[str], scope: str 
     rows = connection.execute(
         "SELECT n.concept_id, n.normal_name, (array_agg(x.spelling ORDER BY x.memory_id))[1], "
         "(array_agg(x.kind ORDER BY x.memory_id) FILTER (WHERE x.kind IS NOT NULL))[1], count(*)::integer, "
-        "min(x.memory_id), n.id FROM concept_names n JOIN mentions x ON x.name_id = n.id "
+        "min(x.memory_id), n.id FROM concept_names n JOIN mentions x ON x.name_id = n.id AND NOT x.silent "
         "JOIN memories m ON m.id = x.memory_id AND m.scope IS NOT DISTINCT FROM %s "
         "WHERE n.normal_name = ANY(%s) GROUP BY n.id ORDER BY n.normal_name",
         (scope, list(normals)),

@@ -23,6 +23,7 @@ POLICIES = {
     "statements": _OF_MEMORY,
     "mentions": _OF_MEMORY,
     "facts": _OF_MEMORY,
+    "stated_values": _OF_MEMORY,
     "memory_concepts": _OF_MEMORY,
     "extractions": _OF_MEMORY,
     "extraction_readings": _OF_MEMORY,

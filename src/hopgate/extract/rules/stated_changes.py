@@ -1,0 +1,177 @@
+"""What a sentence says to have changed: from A to B, A replaced by B, B took over from A, moved something to B."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.change_words import alternatives
+from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.stated_parts import BY, DOUBT, MOVED, closes, thing_at, value_at
+from hopgate.extract.rules.stated_states import ThingState, sort_of
+from hopgate.extract.rules.subjects import KINSHIP
+from hopgate.extract.rules.words import words
+
+_GAVE = re.compile(
+    r"^(?P<a>⟨\d+⟩) (?:has |have )?(?:passed|gave|handed|passes|hands) (?P<t>[^,;]+?) (?:over |on )?to (?P<b>[^,;]+)"
+)
+_FROM_TO = re.compile(r" from (?P<a>[^,;]+?) (?:over )?(?:to|->|→) (?P<b>[^,;]+)")
+_ARROW = re.compile(r"^(?P<t>[^:,;]+) : (?P<a>[^,;]+?) (?:->|→|=>) (?P<b>[^,;]+)$")
+_REPLACED = re.compile(
+    r"\b(?:replaced|swapped|exchanged|ditched|dropped|traded) (?P<a>[^,;]+?) (?:with|by|for|in favour of) (?P<b>[^,;]+)"
+)
+_WAS_REPLACED = re.compile(r"^(?P<a>[^,;]+?) (?:has been |was |is |got |were )?replaced (?:by|with) (?P<b>[^,;]+)")
+_REPLACES = re.compile(
+    r"^(?P<b>[^,;]+?) (?:has |have )?(?:replaced|replaces|took over from|succeeds|succeeded) (?P<a>[^,;]+)"
+)
+_TOOK_OVER = re.compile(r"^(?P<b>[^,;]+?) (?:has |have )?(?:took|taken|takes) over (?P<t>[^,;]+?) from (?P<a>[^,;]+)")
+_BYE = re.compile(r"\b(?:bye|goodbye|farewell|so long) (?P<a>⟨\d+⟩) [,;]? ?(?:and )?(?:hello|hi|welcome) (?P<b>⟨\d+⟩)")
+_PARTS = re.compile(r" (?:[,:;–-]|but|and) ")
+_FOR = re.compile(r"^ (?:for|as) (?P<t>.+)$")
+# What may follow the new value.
+_MORE = words("in on this last and because since at")
+# Without one of these words no form of a change is tried.
+_HINTS = MOVED | words(
+    """
+    -> → => exchanged ditched dropped traded replaces took taken takes succeeds succeeded bye goodbye farewell long
+    passed gave handed passes hands
+    """
+)
+_NAME = re.compile(r"⟨(\d+)⟩")
+_BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:the |my |our )?⟨(\d+)⟩(?! 's)")
+_AFTER = re.compile(rf"⟨(\d+)⟩ (?:has |have |is |are |'s )?(?:{alternatives('over')})\b")
+_GONE_TO = re.compile(
+    r"\b(?:with|at|in|on|to|from|hello|joined|by|through|use|using|got|new|is|are) (?:the |a |my |our )?⟨(\d+)⟩"
+)
+_WE = words("i we have has 've just finally had and so now")
+_AUXILIARY = words("has have been was were is just 's 've")
+_OF_OTHERS = KINSHIP | words("he she they his her their friend friends partner colleague boss neighbour neighbor")
+_INSTEAD = words("now instead hello new joined took welcome")
+# Said of what is over, these do not deny what is so now.
+_NO_INSTEAD = DOUBT - words("was were had before no not said cancelled canceled never")
+_WENT = MOVED | words("went rose dropped increased")
+_ON_THE_WAY = words("over up down back our my the")
+_TWO = 2
+
+
+def changed(text: str, said: list[str]) -> Stated | None:
+    """A change that names what was and what is, in a sentence without doubt or in one of its parts.
+
+    Examples
+    --------
+    >>> text = "we changed from ⟨0⟩ to ⟨1⟩ for flour"
+    >>> told = changed(text, text.split())
+    >>> told.thing, told.former, told.value
+    ('flour', '⟨0⟩', '⟨1⟩')
+    """
+    if _HINTS.isdisjoint(said):
+        return None
+    for part in dict.fromkeys((text, *_PARTS.split(text))):
+        if told := _changed(part):
+            return told
+    return None
+
+
+def _changed(text: str) -> Stated | None:
+    said = text.split()
+    if _HINTS.isdisjoint(said):
+        return None
+    thing = ""
+    if (found := _ARROW.match(text)) or (found := _TOOK_OVER.match(text) or _GAVE.match(text)):
+        part = thing_at(found["t"].split(), 0)
+        thing = part.text if part else ""
+    elif (found := _FROM_TO.search(text)) and not MOVED.isdisjoint(said):
+        thing = _moved_thing(text[: found.start()].split())
+    else:
+        found = _BYE.search(text) or _REPLACED.search(text) or _WAS_REPLACED.match(text) or _REPLACES.match(text)
+        if (
+            found
+            and found.re is _REPLACED
+            and (before := [word for word in text[: found.start()].split() if word not in _WE])
+        ):
+            # "Saffron dropped Tekton for Buildbot": not we.
+            part = thing_at(before, 0)
+            if not part or part.end < len(before):
+                return None
+            thing = part.text
+    if not found:
+        return None
+    return _named_both(found, thing)
+
+
+def _named_both(found: re.Match[str], thing: str) -> Stated | None:
+    """The old value and the new one of a change, and what it is of where that comes after: "… for the newsletter"."""
+    old, new = value_at(found["a"].split(), 0), value_at((after := found["b"].split()), 0)
+    if not old or not new:
+        return None
+    rest = " " + " ".join(after[new.end :])
+    rest = rest if found.re is not _REPLACES else " " + " ".join(found["a"].split()[old.end :])
+    if (more := _FOR.match(rest)) and (part := thing_at(more["t"].split(), 0)):
+        thing = thing or part.text
+    elif rest.strip() and rest.split()[0] not in _MORE:
+        return None
+    if "noun" in (old.kind, new.kind) and not thing:
+        return None
+    sorts = {part.kind for part in (old, new) if part.kind in ("when", "amount")}
+    if len(sorts) > 1 or (sorts and old.kind != new.kind):
+        return None
+    return Stated(thing, sort_of(new), new.text, old.text, is_change=True)
+
+
+def _moved_thing(said: list[str]) -> str:
+    """What was moved: what stands before the verb, or after it."""
+    verb = next((at for at, word in enumerate(said) if word in MOVED), -1)
+    if verb < 0:
+        return ""
+    after = thing_at(said, verb + 1) if verb + 1 < len(said) else None
+    if after:
+        return after.text if after.end == len(said) else ""
+    part = thing_at(said, 0)
+    return part.text if part and _AUXILIARY.issuperset(said[part.end : verb]) else ""
+
+
+def moved_to(said: list[str]) -> ThingState | None:
+    """What was moved, and where to: "moved the passports to the safe", "the rent went up to 925"."""
+    verb = next((at for at, word in enumerate(said) if word in _WENT), -1)
+    to = next((at for at in range(verb + 1, len(said)) if said[at] in ("to", "into", "onto")), -1) if verb >= 0 else -1
+    if to < 0:
+        return None
+    between = [word for word in said[verb + 1 : to] if word not in _ON_THE_WAY]
+    value = value_at(said, to + 1)
+    if not value or not closes(said, value):
+        return None
+    if between:
+        part = thing_at(said, verb + 1)
+        thing = part.text if part and part.end >= to - 1 and _WE.issuperset(said[:verb]) else ""
+    else:
+        part = thing_at(said, 0)
+        thing = part.text if part and _AUXILIARY.issuperset(said[part.end : verb]) else ""
+        if part and part.kind == "name" and value.kind in ("name", "noun"):
+            return None  # somebody who moved
+    return ThingState(thing, sort_of(value, "to"), value.text, is_change=True) if thing else None
+
+
+def over_and_instead(sentences: Sequence[Clause], reading: Reading) -> Stated | None:
+    """A note of two names that says of one that it is over, and has a word of what is so instead.
+
+    Of what they are the values, another note has told: "we've left Bitwarden, all logins are in 1Password now".
+    """
+    if len(reading.spans) < _TWO or _INSTEAD.isdisjoint(reading.lower):
+        return None
+    text = " . ".join(clause.text for clause in sentences).replace("⟨team ", "⟨")
+    names = {reading.spans[int(number)].name for number in _NAME.findall(text)} - {reading.speaker}
+    if len(names) != _TWO or any(clause.question for clause in sentences):
+        return None
+    said = set(text.split())
+    if said & _NO_INSTEAD or said & _OF_OTHERS:
+        return None
+    gone = {reading.spans[int(number)].name for number in (*_BEFORE.findall(text), *_AFTER.findall(text))} & names
+    if len(gone) != 1:
+        return None
+    new = (names - gone).pop()
+    # "Viessmann sold out, Carrier owns them now" says nothing of what was from there.
+    if new not in {reading.spans[int(number)].name for number in _GONE_TO.findall(text)}:
+        return None
+    return Stated("", BY, new, gone.pop(), is_change=True)

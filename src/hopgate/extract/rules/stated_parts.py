@@ -1,0 +1,149 @@
+"""Parts of a sentence in any words: what it is about, and the value that it says of it, each from a place on."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.words import words
+
+_TABLE: dict[str, str] = table("stated")
+ARTICLES, MINE, BE, VERBS, PLACES, OTHERS, STOP, DAYS, WHOSE, DOUBT, NOW, LATELY, MOVED = (
+    words(_TABLE[name])
+    for name in (
+        "articles", "mine", "be", "verbs", "places", "others", "stop", "days", "whose", "doubt", "now", "lately",
+        "moved",
+    )
+)  # fmt: skip
+PREPOSITIONS = PLACES | OTHERS
+_NOT_IN_NAMES = STOP | BE | VERBS | PREPOSITIONS | ARTICLES | MINE | WHOSE | DAYS
+_NOUNS_IN_LY = words("weekly monthly daily yearly family supply assembly butterfly fly reply jelly july italy")
+_WORD = re.compile(r"[^\W\d_][\w'’&-]*")
+_GOES_ON = frozenset(("'s", "or", "and", "if"))
+_BREAKS = frozenset((",", ";", "(", ":", "-", "–"))
+_NUMBER = re.compile(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
+_CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
+_ENTRY = re.compile(r"\d{1,4}[a-z]?")
+MOST_WORDS = 4
+AT, WHEN, AMOUNT, BY = "kept at", "scheduled for", "amounts to", "currently"
+
+
+class Part(NamedTuple):
+    """A text, the place after it, and what it is: "name", "noun", "when" or "amount"."""
+
+    text: str
+    end: int
+    kind: str = "noun"
+
+
+def is_name(token: str) -> bool:
+    """Whether a token of an encoded sentence is a name."""
+    return token[0] == "⟨"
+
+
+@cache
+def is_noun(word: str) -> bool:
+    """Whether a word may be part of what somebody calls a thing."""
+    return (
+        word not in _NOT_IN_NAMES
+        and bool(_WORD.fullmatch(word))
+        and not (word.endswith("n't") or (word.endswith("ly") and word not in _NOUNS_IN_LY))
+    )
+
+
+def spelt(tokens: list[str]) -> str:
+    """A run of tokens as a person would write it; names, dates and amounts are filled in later."""
+    return " ".join(tokens).replace(" 's", "'s")
+
+
+def thing_at(said: list[str], at: int) -> Part | None:
+    """What stands at a place that a sentence may be about: "our shared folder", "Dad's sensor", "rent of the flat"."""
+    first = at
+    while at < len(said) and (said[at] in ARTICLES or said[at] in MINE):
+        at += 1
+    # "Our books" are no verb.
+    end = _run(said, at + (at > first and at + 1 < len(said) and said[at] in VERBS))
+    if end == at or end - at > MOST_WORDS:
+        return None
+    kind = "name" if all(map(is_name, said[at:end])) else "noun"
+    if end + 1 < len(said) and said[end] in ("of", "for"):
+        start = end + 1
+        while start < len(said) and (said[start] in ARTICLES or said[start] in MINE):
+            start += 1
+        more = _run(said, start)
+        if start < more <= start + 2 and said[start] not in ("whole", "entire", "everything"):
+            return Part(f"{spelt(said[at:end])} {said[end]} {spelt(said[start:more])}", more)
+    return Part(spelt(said[at:end]), end, kind)
+
+
+def _run(said: list[str], at: int) -> int:
+    """Where a run of names and nouns ends; a possessive may stand within."""
+    end = at
+    while end < len(said) and (
+        is_name(said[end]) or is_noun(said[end]) or (said[end] == "'s" and end > at and end + 1 < len(said))
+    ):
+        end += 1
+    return end - (end > at and said[end - 1] == "'s")
+
+
+def value_at(said: list[str], at: int) -> Part | None:  # noqa: PLR0911
+    """The value that stands at a place: a name with a noun after it, a noun, a day, a time, an amount."""
+    while at < len(said) and (said[at] in ARTICLES or said[at] in MINE):
+        at += 1
+    if at == len(said):
+        return None
+    token = said[at]
+    if token[0] in "⟦⟪":
+        return Part(spelt([token]), at + 1, "when" if token[0] == "⟦" else "amount")
+    if token in DAYS:
+        return Part(token.removesuffix("s") if token != "daily" else token, at + 1, "when")
+    if _CLOCK.fullmatch(token):
+        return Part(token, at + 1, "when")
+    if _NUMBER.fullmatch(token):
+        return Part(token, at + 1, "amount")
+    if is_name(token):
+        end = at + 1
+        while (
+            end < len(said)
+            and end - at < MOST_WORDS
+            and (
+                is_name(said[end])
+                or said[end] == "'s"
+                or (is_noun(said[end]) and (said[end - 1] == "'s" or _ends(said, end + 1)))
+            )
+        ):
+            end += 1
+        end -= said[end - 1] == "'s"
+        return Part(spelt(said[at:end]), end, "name")
+    end = _run(said, at)
+    if end == at or end - at > MOST_WORDS:
+        return None
+    if end < len(said) and _ENTRY.fullmatch(said[end]):
+        end += 1  # "shelf 4"
+    elif end + 2 < len(said) and said[end] in ("under", "of", "by", "behind", "above") and said[end + 1] in ARTICLES:
+        more = _run(said, end + 2)
+        end = more if end + 2 < more <= end + 4 else end  # "the cupboard under the stairs"
+    return Part(spelt(said[at:end]), end)
+
+
+def _ends(said: list[str], at: int) -> bool:
+    return at >= len(said) or said[at] in (",", "(", ";", "-", "–", ".")
+
+
+def closes(said: list[str], value: Part) -> bool:
+    """Whether nothing follows a value that would make it another: the end, a comma, how often or since when.
+
+    An amount or a time may be one somewhere, or on some days: "parking costs 5 an hour at the station".
+    """
+    at = value.end
+    if at < len(said) and (is_name(said[at]) or is_noun(said[at]) or said[at] in _GOES_ON):
+        return False
+    if value.kind in ("when", "amount"):
+        for word in said[at:]:
+            if word in _BREAKS:
+                break
+            if word in PREPOSITIONS or word in DAYS:
+                return False
+    return True

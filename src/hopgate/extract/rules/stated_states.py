@@ -1,0 +1,132 @@
+"""How a thing is, whatever the verb: "the newsletter goes out through Mailchimp", "Piet mows the lawn"."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from hopgate.extract.rules.stated_parts import (
+    AMOUNT,
+    AT,
+    BE,
+    BY,
+    MINE,
+    PLACES,
+    PREPOSITIONS,
+    VERBS,
+    WHEN,
+    Part,
+    closes,
+    is_name,
+    thing_at,
+    value_at,
+)
+from hopgate.extract.rules.words import words
+
+_PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)")
+_PUT = words("put stored keep kept got")
+_JOB = re.compile(r"'s (?:job|turn|thing|task|responsibility|business)$")
+_AFTER_VERB = words("out up down set back")
+_OURS = MINE | {"the"}
+_SHORTEST = 4  # "we use Solr for search"
+
+
+class ThingState(NamedTuple):
+    """What is said of a thing, and whether it was put there by what is told."""
+
+    thing: str
+    relation: str
+    value: str
+    is_change: bool = False
+
+
+def state_of(said: list[str]) -> ThingState | None:  # noqa: PLR0911
+    """What a thing has or where it is, by the words of a sentence without those of change.
+
+    Examples
+    --------
+    >>> state_of("the spare key is under the flowerpot".split())
+    ThingState(thing='spare key', relation='kept at', value='flowerpot', is_change=False)
+    >>> state_of("rent is 870 a month".split())
+    ThingState(thing='rent', relation='amounts to', value='870', is_change=False)
+    """
+    if said[0] in ("we", "i"):
+        return _ours(said)
+    if said[0] in _PUT:
+        return _ours(["we", *said])
+    if is_name(said[0]) and said[1][-1] == "s" and said[1] not in BE and said[2:3] and said[2] in _OURS:
+        return _holds(Part(said[0], 1, "name"), said, 1)
+    thing = thing_at(said, 0)
+    if not thing or thing.end >= len(said):
+        return None
+    at = thing.end
+    if said[at] == ":":
+        return _with_value(thing.text, said, at + 1)
+    if said[at] not in BE and said[at] not in VERBS:
+        return None
+    if thing.kind == "name" and (held := _holds(thing, said, at)):
+        return held
+    is_be = said[at] in BE
+    at += 1
+    while at < len(said) and (_PARTICIPLE.fullmatch(said[at]) or said[at] in _AFTER_VERB) and not is_name(said[at]):
+        at += 1
+    if at < len(said) and said[at] not in PREPOSITIONS and is_be and said[at - 1] not in BE:
+        return None
+    return _with_value(thing.text, said, at)
+
+
+def _with_value(thing: str, said: list[str], at: int) -> ThingState | None:
+    """A thing with the value that stands at a place, after a preposition or none."""
+    preposition = said[at] if at < len(said) and said[at] in PREPOSITIONS else ""
+    value = value_at(said, at + bool(preposition))
+    if not value or not closes(said, value):
+        return None
+    if value.kind == "noun" and preposition not in PLACES and said[at - 1] != ":":
+        return None  # "the shed is green"
+    return ThingState(thing, sort_of(value, preposition), _JOB.sub("", value.text))
+
+
+def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
+    """Who does something for a thing: "Piet mows the lawn", "Sven is our goalkeeper"."""
+    if at + 1 < len(said) and said[at] in BE and said[at + 1] == "doing":
+        at += 1
+    if at + 1 >= len(said) or (said[at + 1] not in _OURS and said[at] != "doing"):
+        return None
+    thing = thing_at(said, at + 1)
+    if (
+        not thing
+        or (thing.kind == "name" and said[at] != "doing")
+        or not closes(said, thing)
+        or (thing.end < len(said) and said[thing.end] in PREPOSITIONS - {"for"})
+    ):
+        return None
+    return ThingState(thing.text, BY, name.text)
+
+
+def _ours(said: list[str]) -> ThingState | None:
+    """What we do with something: "we get our cartons from Dalby", "I use Feedly for my feeds"."""
+    if len(said) < _SHORTEST or not (said[1] in VERBS or said[1] in _PUT):
+        return None
+    at = 2 + (said[2] in ("to", "at", "for") and said[1] in ("listen", "look"))
+    value = value_at(said, at)
+    known = value and (value.kind == "name" or (said[1] in ("use", "uses") and " " not in value.text))
+    if value and known and value.end < len(said) and said[value.end] in ("for", "as"):
+        thing = thing_at(said, value.end + 1)
+        return ThingState(thing.text, BY, value.text) if thing and thing.kind == "noun" else None
+    thing = thing_at(said, at)
+    put = said[1] in _PUT and thing and thing.end < len(said) and said[thing.end] in PLACES
+    if (
+        not thing
+        or (thing.kind == "name" and not put)
+        or thing.end >= len(said)
+        or said[thing.end] not in PREPOSITIONS - {"for", "as"}
+    ):
+        return None
+    return _with_value(thing.text, said, thing.end)
+
+
+def sort_of(value: Part, preposition: str = "") -> str:
+    """How a thing and a value of this kind go together, by the preposition before it."""
+    if value.kind in ("when", "amount"):
+        return WHEN if value.kind == "when" else AMOUNT
+    return AT if preposition in PLACES or value.kind == "noun" else BY

@@ -1,0 +1,176 @@
+"""What a short sentence says of one thing in any words: that backups go to Backblaze, that the rent is 870 a month.
+
+The graph keeps it aside until another memory of the same scope tells of a change of the same thing
+(`graph/temporal/joint_facts.py`), so that it need not be sure: nothing follows from a sentence of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from hopgate.extract.extraction import Fact, Stated
+from hopgate.extract.rules.change_words import has_change
+from hopgate.extract.rules.clauses import STATES, Clause
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.role_table import ROLE_RELATIONS
+from hopgate.extract.rules.stated_changes import changed, moved_to, over_and_instead
+from hopgate.extract.rules.stated_parts import DOUBT, LATELY, NOW, value_at
+from hopgate.extract.rules.stated_states import state_of
+from hopgate.extract.rules.timetable import TAKES_PLACE
+from hopgate.extract.rules.words import words
+
+# A longer note is no place where one thing is said of one thing, and a longer sentence says more.
+MOST_TOKENS, MOST_SENTENCES, MOST_IN_SENTENCE, MOST_FACTS = 60, 4, 20, 2
+MOST_CHARACTERS = 240
+_TYPED = STATES | {"costs", "due", TAKES_PLACE} | frozenset(ROLE_RELATIONS)
+# A short note of few words may be taken for another language: "CI runs through Jenkins".
+_ENGLISH = words("the is are our my now from goes runs through with to we")
+_SINCE = re.compile(
+    r"\b(?:from now on|these days|as of (?:⟦\d+⟧|this \w+|now|today|for a while|\w+)|"
+    r"since (?:⟦\d+⟧|last \w+|\w+ ⟦\d+⟧|then|the \w+|\w+))(?=$| )|\bsince$"
+)
+_ON = re.compile(r"\b(?:on|in|since|from|of) (⟦\d+⟧)")
+_REFERENCE = re.compile(r"[⟨⟦⟪](\d+)[⟩⟧⟫]")
+_DATED = re.compile(r" (?:in|from|on) ⟦\d+⟧$")
+_OF_TIME = words("from these as since")
+# Of what these begin, nothing is read but after a break.
+_OPENING = words(
+    """
+    it he she they you that this there these those what how why who when where so and but yes no not thanks thank sorry
+    wow hey hi oh if as in on at for from after before while with to by let lets can could do did have had has will
+    would more very also just maybe perhaps really sounds glad looking please ok okay
+    """
+) - {"on", "from", "as"}
+_MAY_NAME_BOTH = words("from instead not no rather -> → replaced took longer aren't isn't")
+_BREAKS = frozenset((",", ":", "-", "–"))
+_DENIED = words("not no isn't aren't")
+_NOT_ANY_MORE = re.compile(
+    r"[,;]? ?(?:and |but )?(?:(?:is |are )?(?:no longer|not) |instead of |rather than |aren't |isn't )"
+    r"(?:(?:in|at|on|with|from|by|to|the|a|an|my|our) )*(?P<a>[^,;]+?)(?: any ?more)?(?= , | but |$)"
+)
+
+
+def stated_values(sentences: Sequence[Clause], reading: Reading, facts: Iterable[Fact]) -> Iterator[Stated]:
+    """Yield what the sentences of a short note say of things, and what they say to have changed.
+
+    Examples
+    --------
+    >>> from hopgate.extract.extraction import Source
+    >>> from hopgate.extract.rules.clauses import clauses
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> reading = read(Source("m1", Cleared("Backups go to Wasabi now.")))
+    >>> for one in stated_values(list(clauses(reading)), reading, ()):
+    ...     print(one.thing, "|", one.relation, "|", one.value, "|", one.is_change)
+    backups | kept at | Wasabi | True
+    """
+    if (
+        len(reading.lower) > MOST_TOKENS
+        or len(sentences) > MOST_SENTENCES
+        or (reading.code != "en" and _ENGLISH.isdisjoint(reading.lower))
+    ):
+        return
+    typed = {fact.object.lower(): fact for fact in facts if fact.valid_to is None and fact.relation in _TYPED}
+    found: list[Stated] = []
+    # Where all was read that there is to read, nothing more is looked for.
+    if not (typed and len(sentences) == 1 and _MAY_NAME_BOTH.isdisjoint(reading.lower)):
+        found = [one for clause in sentences if (one := _of_clause(clause, reading)) is not None]
+        if len(reading.spans) > 1 and not any(one.former for one in found):
+            found = _with_what_is_over(found, sentences, reading)
+    for one in found:
+        fact = typed.pop(one.value.lower(), None)
+        yield one if fact is None else _as_fact(fact, one)
+    if typed and len(typed) <= MOST_FACTS:
+        told = any(map(has_change, sentences))
+        yield from (_as_fact(fact, Stated("", "", fact.object, is_change=told)) for fact in typed.values())
+
+
+def _with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading: Reading) -> list[Stated]:
+    """What was found, with a change that is told by two names alone in the place of one of the same value."""
+    told = over_and_instead(sentences, reading)
+    return found if told is None else [*(one for one in found if one.value != told.value and not one.is_change), told]
+
+
+def _of_clause(clause: Clause, reading: Reading) -> Stated | None:
+    text, speaker = clause.text, reading.speaker
+    if clause.question or len(text) > MOST_CHARACTERS:
+        return None
+    if "⟨team " in text:
+        text = text.replace("⟨team ", "⟨")
+    if speaker and text[0] == "⟨":
+        text = text.partition(" : ")[2] or text
+    one = _of_sentence(text)
+    if one is None:
+        return None
+    since = _since(text, one) if one.is_change and "⟦" in text else None
+    thing, value, former = _filled(one.thing, reading), _filled(one.value, reading), _filled(one.former, reading)
+    owned = f"{speaker}'s {thing}" if speaker and thing else thing  # where several speak
+    return Stated(owned, one.relation, value, former, one.is_change, _filled(since, reading) if since else None)
+
+
+def _filled(part: str, reading: Reading) -> str:
+    """A part of an encoded sentence with its names, dates and amounts."""
+    if not part or (part[-1] not in "⟩⟧⟫" and "⟨" not in part):
+        return part
+    return _REFERENCE.sub(lambda found: reading.spans[int(found[1])].name, part)
+
+
+@lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
+def _of_sentence(text: str) -> Stated | None:  # noqa: PLR0911
+    """What an encoded sentence says, with its references as they are."""
+    tokens = text.split()
+    if not 1 < len(tokens) <= MOST_IN_SENTENCE or (tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens)):
+        return None
+    # Most sentences end here: every look costs as much as all that it finds.
+    doubt = DOUBT.intersection(tokens)
+    denied = doubt and doubt <= _DENIED
+    if doubt and not denied:
+        return None
+    if not doubt and (told := changed(text, tokens)):
+        return told
+    former = ""
+    if (denied or "instead" in tokens or "rather" in tokens) and (over := _NOT_ANY_MORE.search(text)):
+        value = value_at(over["a"].split(), 0)
+        former = value.text if value else ""
+        text = f"{text[: over.start()]} {text[over.end() :]} now".replace(" but ", " ")
+        denied = False
+    if denied:
+        return None
+    if "⟦" in text:
+        text = _DATED.sub("", text)
+    plain = text if _OF_TIME.isdisjoint(tokens) else _SINCE.sub("", text)
+    said = plain.split()
+    if former and not DOUBT.isdisjoint(said):
+        return None
+    left = [word for word in said if word not in NOW and word not in LATELY]
+    is_change = bool(former) or plain != text or not NOW.isdisjoint(said)
+    for part in (left, *_parts(left)):
+        if len(part) > 1 and (one := moved_to(part) or state_of(part)):
+            return Stated(one.thing, one.relation, one.value, former, is_change or one.is_change)
+    return None
+
+
+def _parts(said: list[str]) -> Iterator[list[str]]:
+    """The parts of a sentence after an opening: "hey all, rehearsals are at the Cannery"."""
+    return (said[at + 1 :] for at, word in enumerate(said) if word in _BREAKS)
+
+
+def _since(text: str, one: Stated) -> str | None:
+    """From when on a change is told to be so: the reference of a date that is no value."""
+    return next((date for date in _ON.findall(text) if date not in (one.value, one.former)), None)
+
+
+def _as_fact(fact: Fact, one: Stated) -> Stated:
+    """What a sentence says, by the fact that a pattern made of it: what follows it is such a fact, too."""
+    about = fact.relation.removeprefix("has ") if fact.relation in ROLE_RELATIONS else ""
+    return Stated(
+        fact.subject,
+        fact.relation,
+        fact.object,
+        one.former,
+        one.is_change,
+        fact.valid_from or one.valid_from,
+        about or one.thing,
+    )

@@ -1,0 +1,202 @@
+"""What two memories tell together: one states something of a thing in any words, another that it changed.
+
+"Backups go to Backblaze" says little by itself, and "backups go to Wasabi now" tells of a change of something. Together
+they are two facts, of which the second ends the first. A statement that no change follows tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
+from hopgate.graph.names.normal import normalise
+from hopgate.store.graph.stated_rows import NewStatement, StatedRow
+from hopgate.times import moment
+
+JOINT_RELATIONS = (AT, WHEN, AMOUNT, BY)
+"""How a thing and its value go together where no relation of the rules fits."""
+# What the relations of the rules are by this measure; a role ("has dentist") is of the last sort.
+_SORTS = {
+    "located in": (AT, BY), "runs on": (AT, BY), "lives in": (AT,), "works at": (BY, AT), "costs": (AMOUNT,),
+    "due": (WHEN,), "takes place": (WHEN,), "owned by": (BY,), "led by": (BY,), "reports to": (BY,),
+}  # fmt: skip
+_MAX = 200
+
+
+class JointFact(NamedTuple):
+    """A fact that a memory tells together with another one."""
+
+    memory_id: int
+    subject: str
+    relation: str
+    object: str
+    valid_from: datetime | None
+    recorded_at: datetime
+
+
+@dataclass
+class _Thing:
+    """What was said of one thing so far, and by which text it is called."""
+
+    name: str
+    said: list[StatedRow] = field(default_factory=list)
+    # The values that were told of a relation.
+    told: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+def statements_of(memory_id: int, stated: Iterable[Stated]) -> Iterator[NewStatement]:
+    """Give statements as rows, each with the texts that it is compared by.
+
+    Examples
+    --------
+    >>> [row] = statements_of(7, [Stated("the Rehearsals", "kept at", "Marlo's garage")])
+    >>> row.thing_key, row.value_key
+    ('rehearsal', 'marlo garage')
+    """
+    for place, one in enumerate(stated):
+        value = normalise(one.value)
+        if value and max(len(one.thing), len(one.value), len(one.former)) <= _MAX:
+            key, former = _thing_key(one.about or one.thing), normalise(one.former) or None
+            yield NewStatement(memory_id, place, one.thing, key, one.relation, one.value, value, former, one.is_change,
+                               moment(one.valid_from))  # fmt: skip
+
+
+def _thing_key(thing: str) -> str:
+    return " ".join(map(comparison_form, normalise(thing).split()))
+
+
+def joint_facts(rows: Iterable[StatedRow]) -> list[JointFact]:
+    """Follow statements in the order in which they were made, and give the facts that changes make of them.
+
+    Examples
+    --------
+    >>> def row(memory, relation, value, change=False, former=None):
+    ...     key = normalise(value)
+    ...     return StatedRow(memory, 0, None, "backups", "backup", relation, value, key, former, change, None,
+    ...                      datetime(2024, memory, 1))
+    >>> joint_facts([row(1, AT, "Backblaze"), row(2, AMOUNT, "3 TB")])
+    []
+    >>> facts = joint_facts([row(1, AT, "Backblaze"), row(2, AMOUNT, "3 TB"), row(3, AT, "Wasabi", True)])
+    >>> for fact in facts:
+    ...     print(fact.memory_id, fact.subject, "|", fact.relation, "|", fact.object)
+    1 backups | kept at | Backblaze
+    3 backups | kept at | Wasabi
+    """
+    scopes: dict[str | None, list[StatedRow]] = defaultdict(list)
+    for row in rows:
+        scopes[row.scope].append(row)
+    found = (fact for said in scopes.values() for fact in _of_scope(sorted(said, key=_order)))
+    return list(dict.fromkeys(found))
+
+
+def _order(row: StatedRow) -> tuple[datetime, int, int]:
+    return row.recorded_at, row.memory_id, row.place
+
+
+def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
+    things: dict[str, _Thing] = {}
+    holding: dict[str, set[int]] = defaultdict(set)  # the things, by id(), that were ever said to have a value
+    by_id: dict[int, _Thing] = {}
+    for row in rows:
+        thing = things.get(row.thing_key) if row.thing_key else None
+        if row.is_change:
+            near = (by_id[key] for key in sorted(holding[row.former_key])) if row.former_key else ()
+            held = _held(row, thing, [one for one in near if one is not thing])
+            if held:
+                thing, before = held
+                typed = [one for one in (row, *before) if one.relation not in JOINT_RELATIONS]
+                relation = typed[0].relation if typed else before[-1].relation
+                name = typed[0].thing if typed else thing.name
+                # What a pattern read is a fact already.
+                told = [one for one in (*before, row) if one.relation in JOINT_RELATIONS or not _has_start(one)]
+                yield from (_fact(one, name, relation) for one in told)
+                thing.told[relation] |= {row.value_key, before[-1].value_key}
+        elif thing:
+            for relation, values in thing.told.items():
+                if row.value_key in values and _fits(row.relation, relation):
+                    yield _fact(row, thing.name, relation)  # back where it was, or still there
+        if not thing and row.thing_key:
+            thing = _Thing(row.thing)
+        if thing:
+            if row.thing_key:
+                things[row.thing_key] = thing  # from here on this text means that thing, too
+            by_id[id(thing)] = thing
+            holding[row.value_key].add(id(thing))
+            thing.said.append(row)
+
+
+def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Thing, list[StatedRow]] | None:
+    """What held before a change, and of which thing: the one it names, or the only one that had what is over."""
+    if thing and (before := _last(row, thing)):
+        return thing, before
+    if thing and not row.former_key:
+        return None
+    likely = [one for one in near if not row.thing_key or _shares_word(row.thing_key, one)]
+    found = [(one, before) for one in likely if (before := _last(row, one))]
+    return found[0] if len(found) == 1 else None
+
+
+def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
+    """The last value that a thing was said to have of the sort that a change is about, by all who said it last."""
+    said = [one for one in thing.said if one.memory_id != row.memory_id and
+            (one.value_key == row.former_key if row.former_key else _fits(row.relation, one.relation))]  # fmt: skip
+    if not said or said[-1].value_key == row.value_key or not _compatible(row.relation, said[-1].relation):
+        return []
+    if row.relation == said[-1].relation and row.relation not in JOINT_RELATIONS:
+        return []  # both are facts of their own
+    if row.former_key and any(
+        one.value_key != row.former_key and _order(one) > _order(said[-1]) and one.relation == said[-1].relation
+        for one in thing.said
+    ):
+        return []  # it had another value since
+    run: list[StatedRow] = []
+    for one in reversed(said):
+        if one.value_key != said[-1].value_key:
+            break
+        run.append(one)
+    return run[::-1]
+
+
+def _sorts(relation: str) -> tuple[str, ...]:
+    return (relation,) if relation in JOINT_RELATIONS else _SORTS.get(relation, (BY,))
+
+
+def _fits(one: str, other: str) -> bool:
+    """Whether two relations may be of the same sort; two different ones of the rules never are."""
+    if one == other:
+        return True
+    typed = one not in JOINT_RELATIONS and other not in JOINT_RELATIONS
+    return not typed and not set(_sorts(one)).isdisjoint(_sorts(other))
+
+
+def _compatible(one: str, other: str) -> bool:
+    """Whether values may follow each other where a change names both: an amount follows no place."""
+    if one == other:
+        return True
+    if one not in JOINT_RELATIONS and other not in JOINT_RELATIONS:
+        return False
+    literal = {WHEN, AMOUNT}
+    return literal.isdisjoint(_sorts(one)) == literal.isdisjoint(_sorts(other)) and (
+        literal.isdisjoint(_sorts(one)) or _fits(one, other)
+    )
+
+
+def _shares_word(key: str, thing: _Thing) -> bool:
+    words = set(key.split())
+    return any(not words.isdisjoint((*one.thing_key.split(), *normalise(one.thing).split())) for one in thing.said)
+
+
+def _has_start(row: StatedRow) -> bool:
+    """Whether what a pattern read of a change says since when: else it would not end what was."""
+    return row.valid_from is not None or not row.is_change
+
+
+def _fact(row: StatedRow, name: str, relation: str) -> JointFact:
+    since = row.valid_from or (row.recorded_at if row.is_change else None)
+    return JointFact(row.memory_id, name, relation, row.value, since, row.recorded_at)

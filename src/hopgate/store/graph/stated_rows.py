@@ -1,0 +1,147 @@
+"""What memories state of things in any words, kept aside from the graph, and the facts that two tell together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+class StatedRow(NamedTuple):
+    """One statement, with the scope of its memory and when that was made; only one scope's follow each other."""
+
+    memory_id: int
+    place: int
+    scope: str | None
+    thing: str
+    thing_key: str
+    relation: str
+    value: str
+    value_key: str
+    former_key: str | None
+    is_change: bool
+    valid_from: datetime | None
+    recorded_at: datetime
+
+
+class NewStatement(NamedTuple):
+    """A statement as it is written."""
+
+    memory_id: int
+    place: int
+    thing: str
+    thing_key: str
+    relation: str
+    value: str
+    value_key: str
+    former_key: str | None
+    is_change: bool
+    valid_from: datetime | None
+
+
+class JointRow(NamedTuple):
+    """A fact that is told by two memories together, by its names' ids and their normal forms."""
+
+    fact_id: int
+    memory_id: int
+    subject_id: int
+    subject: str
+    relation: str
+    object_id: int
+    object: str
+    valid_from: datetime | None
+
+
+# Of the columns, for the arrays that are written.
+_TYPES = ("bigint", "smallint", *["text"] * 6, "boolean", "timestamptz")
+COLUMNS = "memory_id, place, thing, thing_key, relation, value, value_key, former_key, is_change, valid_from"
+_ROWS = (
+    "SELECT s.memory_id, s.place, m.scope, s.thing, s.thing_key, s.relation, s.value, s.value_key, s.former_key, "
+    "s.is_change, s.valid_from, coalesce(m.created_at, '-infinity') FROM stated_values s "
+    "JOIN memories m ON m.id = s.memory_id AND NOT m.is_sensitive "
+)
+# A statement follows another of the same thing, or one that says what it says to be over. One that tells no change
+# follows nothing.
+_BESIDE = (
+    "SELECT DISTINCT o.memory_id FROM stated_values s JOIN memories m ON m.id = s.memory_id "
+    "CROSS JOIN LATERAL (SELECT memory_id FROM stated_values WHERE thing_key = s.thing_key AND s.thing_key <> '' "
+    "UNION ALL SELECT memory_id FROM stated_values WHERE value_key = s.former_key "
+    "UNION ALL SELECT memory_id FROM stated_values WHERE former_key = s.value_key) o "
+    "JOIN memories p ON p.id = o.memory_id AND p.scope IS NOT DISTINCT FROM m.scope "
+    "WHERE s.memory_id = ANY(%(ids)s) AND o.memory_id <> ALL(%(known)s)"
+)
+
+
+def add(connection: Connection[Any], rows: Iterable[NewStatement]) -> None:
+    """Write statements; one that is there stays, as mentions and facts do."""
+    if new := list(rows):
+        arrays = ", ".join(f"%s::{kind}[]" for kind in _TYPES)
+        connection.execute(
+            f"INSERT INTO stated_values ({COLUMNS}) SELECT * FROM unnest({arrays}) ON CONFLICT DO NOTHING",
+            [list(column) for column in zip(*new, strict=True)],
+        )
+
+
+def of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[StatedRow]:
+    """The statements of some memories."""
+    return [StatedRow(*row) for row in connection.execute(_ROWS + "WHERE s.memory_id = ANY(%s)", (list(memory_ids),))]
+
+
+def changing(connection: Connection[Any]) -> list[StatedRow]:
+    """All statements of scopes in which one tells a change: of the others nothing follows."""
+    return [StatedRow(*row) for row in connection.execute(
+        _ROWS + "WHERE EXISTS (SELECT 1 FROM stated_values c JOIN memories o ON o.id = c.memory_id "
+        "WHERE c.is_change AND o.scope IS NOT DISTINCT FROM m.scope)")]  # fmt: skip
+
+
+def beside(connection: Connection[Any], memory_ids: Iterable[int], known: Iterable[int] = ()) -> set[int]:
+    """Other memories of the same scopes that state something of the same things, or of what one says to be over."""
+    ids = list(memory_ids)
+    rows = connection.execute(_BESIDE, {"ids": ids, "known": [*ids, *known]})
+    return {row[0] for row in rows}
+
+
+def joint(connection: Connection[Any], memory_ids: Sequence[int] | None) -> list[JointRow]:
+    """The facts that these memories, or all, tell together with others."""
+    which = "" if memory_ids is None else "AND f.memory_id = ANY(%s)"
+    rows = connection.execute(
+        "SELECT f.id, f.memory_id, f.subject_id, s.normal_name, f.relation, f.object_id, o.normal_name, f.valid_from "
+        "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
+        f"WHERE f.joint {which}",
+        None if memory_ids is None else (list(memory_ids),),
+    )
+    return [JointRow(*row) for row in rows]
+
+
+def take_back(connection: Connection[Any], rows: Sequence[JointRow]) -> None:
+    """Remove facts that are told together no more, and the names that their memories kept for them alone."""
+    connection.execute("DELETE FROM facts WHERE id = ANY(%s)", ([row.fact_id for row in rows],))
+    connection.execute(
+        "DELETE FROM mentions x WHERE silent AND memory_id = ANY(%s) AND NOT EXISTS (SELECT 1 FROM facts f "
+        "WHERE f.memory_id = x.memory_id AND x.name_id IN (f.subject_id, f.object_id))",
+        ([row.memory_id for row in rows],),
+    )
+
+
+def keep_names(connection: Connection[Any], rows: Sequence[tuple[int, int, str]]) -> None:
+    """Let memories keep names that they do not mention: (memory, name, spelling)."""
+    connection.execute(
+        "INSERT INTO mentions (memory_id, name_id, spelling, silent) SELECT m, n, s, true "
+        "FROM unnest(%s::bigint[], %s::bigint[], %s::text[]) AS k (m, n, s) ON CONFLICT DO NOTHING",
+        ([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
+    )
+
+
+def add_joint(
+    connection: Connection[Any], rows: Sequence[tuple[int, int, str, int, float, datetime | None, datetime]]
+) -> None:
+    """Write facts that memories tell together: (memory, subject, relation, object, weight, valid from, recorded at)."""
+    kinds = ("bigint", "bigint", "text", "bigint", "real", "timestamptz", "timestamptz")
+    connection.execute(
+        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, recorded_at, joint) "
+        f"SELECT *, true FROM unnest({', '.join(f'%s::{kind}[]' for kind in kinds)}) ON CONFLICT DO NOTHING",
+        [list(column) for column in zip(*rows, strict=True)],
+    )
