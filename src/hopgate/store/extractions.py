@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store import clearance, thread_rows
 from hopgate.store.memories import KEY, NAMED, named
-from hopgate.store.waiting import waiting
+from hopgate.store.waiting_lists import waiting
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -12,7 +12,7 @@ from hopgate.errors import HopgateError
 from hopgate.passages import LONG_BYTES
 from hopgate.store.memory_locks import lock, lock_for_columns
 from hopgate.store.sent_vectors import run_with
-from hopgate.store.waiting import waiting
+from hopgate.store.waiting_lists import waiting
 
 if TYPE_CHECKING:
     import numpy as np

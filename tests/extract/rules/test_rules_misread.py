@@ -8,8 +8,9 @@ import pytest
 from test_rules_told_changes import held
 
 from hopgate.extract.context import with_context
+from hopgate.extract.extraction import Source
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.memory import Memory
+from hopgate.memory import Cleared, Memory
 
 
 def facts(*texts: str) -> set[tuple[str, str, str]]:
@@ -127,3 +128,17 @@ def test_a_birthday_is_somebodys() -> None:
 )
 def test_a_host_has_no_version_of_what_runs_on_it(note: str) -> None:
     assert "has version" not in {relation for _, relation, _ in facts("Jellyfin runs on badger.", note)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Gus: my brother works at Aldi now, we are enemies",
+        "Gus: my wife's team works at Aldi now",
+        "Gus: my neighbour works at Aldi now",
+        "Gus: my colleague lives in Leiden now",
+    ],
+)
+def test_what_a_speaker_tells_of_somebody_else_is_not_the_speakers(text: str) -> None:
+    (found,) = Phrases().extract([Source("m", Cleared(text), created_at=datetime(2024, 5, 1, tzinfo=UTC))])
+    assert not [fact for fact in (*found.facts, *found.tentative) if fact.subject == "Gus"]

@@ -57,6 +57,9 @@ _OF_IT = re.compile(r"\b(?:of|von|de|van|di) (?:(?:the|my|our|der|dem|la|le|het)
 _MOVING = re.compile(
     r"\b(?:moved|relocated|migrated|resettled|emigrated|gezogen|umgezogen|verhuisd|déménagée?|mudado|mudó|trasferit[oa])\b"
 )
+_OTHERS = KINSHIP | words(
+    "friend friends colleague colleagues flatmate roommate neighbour neighbours neighbor landlord"
+)
 _SOMEBODY = re.compile(r"⟩ 's |\b(?:who|whose)\b")
 _I_MOVED = re.compile(r"(?:just |finally |officially |have |has |we |i )*(?:moved|relocated|settled|emigrated)\b")
 
@@ -174,12 +177,13 @@ def _moved(part: Clause, parts: list[Clause], place: re.Match[str], target: str,
     before = part.text[: place.start()]
     named = [(end, forms) for end, forms in named_parts(before, who) if not _is_left_name(forms, before, who)]
     said = before.replace("⟨team ", "⟨").split()
-    if named:
-        end, forms = named[-1]
+    end, forms = named[-1] if named else (0, ())
+    if named and _OTHERS.isdisjoint(said[end:]):
         between = [word for word in said[end:] if word[0] not in "⟨⟦⟪" and not word.endswith(("ly", "er"))]
         found = forms if LINKING.issuperset(between) or _MOVING.search(part.text) else ()
         return [name for name in dict.fromkeys((*found, *_meant(" ".join(said[end:]), who))) if name != target]
-    if not KINSHIP.isdisjoint(said) or _SOMEBODY.search(part.text):
+    # "Gus: my brother works at Aldi now" is not about Gus.
+    if named or not KINSHIP.isdisjoint(said) or _SOMEBODY.search(part.text):
         return []
     if not LINKING.issuperset(word for word in said if word[0] not in "⟨⟦⟪" and not word.endswith(("ly", "er"))):
         return []
