@@ -19,6 +19,7 @@ _._aget_relevant_documents  # called by LangChain
 _._retrieve  # called by LlamaIndex
 _._aretrieve  # called by LlamaIndex
 HopgateRetriever  # the name by which programs import a framework's retriever
+oid  # read by psycopg of whoever sends a value
 _.itersize  # an attribute of psycopg's server-side cursor
 _._repr_html_  # called by a notebook to show the value
 down_revision  # read by Alembic in a migration
