@@ -75,22 +75,31 @@ def test_a_server_without_pgvector(tmp_path: Path) -> None:
         subprocess.run([programs[-1] / "pg_ctl", "-D", cluster / "db", "-m", "fast", "stop"], check=True, **run)
 
 
-def test_statements_of_an_addition_are_planned_once_and_those_of_a_recall_each_time(kb: KnowledgeBase) -> None:
+def test_plans_are_kept_for_what_recurs_and_for_nothing_else(kb: KnowledgeBase) -> None:
+    asked = "SELECT id FROM memories WHERE id = ANY(%s)"
+
+    def planned(*, recurring: bool) -> tuple[bool, str]:
+        with kb.store.transaction(recurring=recurring) as connection:
+            before = len(connection.execute("SELECT FROM pg_prepared_statements").fetchall())
+            for _ in range(3):
+                connection.execute(asked, ([1, 2],))
+            rows = connection.execute("SELECT statement FROM pg_prepared_statements").fetchall()
+            mode = connection.execute("SHOW plan_cache_mode").fetchone()
+        assert connection.prepare_threshold is None and mode is not None
+        return len(rows) > before, mode[0]
+
+    assert planned(recurring=False) == (False, "auto")
+    assert planned(recurring=True) == (True, "force_generic_plan")
+    assert planned(recurring=False) == (False, "auto")
+
+
+def test_an_addition_keeps_its_plans_and_a_recall_none(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     kb.add(Memory("a", "Gitea runs on birch."))
     kb.build()
-
-    def planned() -> set[str]:
-        with kb.store.transaction() as connection:
-            rows = connection.execute("SELECT statement FROM pg_prepared_statements").fetchall()
-            assert connection.prepare_threshold is None
-            assert connection.execute("SHOW plan_cache_mode").fetchone() == ("auto",)
-        return {row[0] for row in rows}
-
-    for n in range(3):
-        kb.add(Memory(f"b{n}", f"Immich runs on host{n}."))
-        kb.upkeep.catch_up([f"b{n}"])
-    kept = planned()
-    assert any("INSERT INTO facts" in one for one in kept)
-    for _ in range(3):
-        kb.recall("Where does Gitea run?")
-    assert planned() <= kept
+    kept, real = [], connect.plans_kept
+    monkeypatch.setattr(connect, "plans_kept", lambda connection: kept.append(1) or real(connection))
+    kb.recall("Where does Gitea run?")
+    assert not kept
+    kb.add(Memory("b", "Immich runs on alder."))
+    kb.upkeep.catch_up(["b"])
+    assert len(kept) > 1
