@@ -54,7 +54,7 @@ INVARIANTS = {
     "a memory states a fact once": "SELECT memory_id, subject_id, relation, object_id FROM facts "
     "GROUP BY memory_id, subject_id, relation, object_id, valid_from, valid_to HAVING count(*) > 1",
     "names count their mentions": "SELECT id FROM concept_names n "
-    "WHERE uses <> (SELECT count(*) FROM mentions WHERE name_id = n.id)",
+    "WHERE uses <> (SELECT count(*) FROM mentions WHERE name_id = n.id AND NOT silent)",
     "names are mentioned": "SELECT id FROM concept_names n "
     "WHERE NOT EXISTS (SELECT FROM mentions WHERE name_id = n.id)",
     "concepts have names": "SELECT id FROM concepts c "
@@ -77,7 +77,7 @@ INVARIANTS = {
     "WHERE e.src_id = s.concept_id AND e.dst_id = o.concept_id "
     "AND e.relation = r.canonical)",
     "mentions of a built graph are linked": "SELECT t.memory_id, t.name_id FROM mentions t JOIN concept_names n "
-    "ON n.id = t.name_id, graph_state g WHERE g.derived AND NOT EXISTS (SELECT FROM memory_concepts x "
+    "ON n.id = t.name_id AND NOT t.silent, graph_state g WHERE g.derived AND NOT EXISTS (SELECT FROM memory_concepts x "
     "WHERE x.memory_id = t.memory_id AND x.concept_id = n.concept_id)",
     "who mentions was extracted": "SELECT DISTINCT memory_id FROM mentions t, graph_state g WHERE g.derived "
     "AND NOT EXISTS (SELECT FROM extractions x WHERE x.memory_id = t.memory_id)",
@@ -85,7 +85,8 @@ INVARIANTS = {
     "SELECT memory_id FROM mentions WHERE memory_id = m.id UNION SELECT memory_id FROM facts WHERE memory_id = m.id "
     "UNION SELECT memory_id FROM extractions WHERE memory_id = m.id UNION SELECT memory_id FROM passages "
     "WHERE memory_id = m.id UNION SELECT memory_id FROM statements WHERE memory_id = m.id "
-    "UNION SELECT memory_id FROM memory_concepts WHERE memory_id = m.id)",
+    "UNION SELECT memory_id FROM memory_concepts WHERE memory_id = m.id "
+    "UNION SELECT memory_id FROM stated_values WHERE memory_id = m.id)",
     "words are counted": f"SELECT * FROM ({_COUNTED}) a FULL JOIN ({_KEPT}) b ON a.word = b.word "
     "AND a.scope IS NOT DISTINCT FROM b.scope WHERE a.n IS DISTINCT FROM b.n",
     "memories are counted": "SELECT * FROM (SELECT count(*) AS n FROM memories) a, "
