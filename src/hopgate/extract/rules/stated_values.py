@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from hopgate.extract.extraction import Fact, Stated
-from hopgate.extract.rules.change_words import has_change
+from hopgate.extract.rules.change_words import changes_what_it_states
 from hopgate.extract.rules.clauses import STATES, Clause
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
@@ -83,7 +83,7 @@ def stated_values(sentences: Sequence[Clause], reading: Reading, facts: Iterable
         fact = typed.pop(one.value.lower(), None)
         yield one if fact is None else _as_fact(fact, one)
     if typed and len(typed) <= MOST_FACTS:
-        told = any(map(has_change, sentences))
+        told = any(map(changes_what_it_states, sentences))  # "lives in" by itself is no change
         yield from (_as_fact(fact, Stated("", "", fact.object, is_change=told)) for fact in typed.values())
 
 

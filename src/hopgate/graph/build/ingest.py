@@ -105,7 +105,9 @@ def add(
     if older:
         fact_rows.add_mentions(connection, older)
         memory_ids += sorted({row[0] for row in older})
-    joint = derive_joint(connection, {row.memory_id for row in stated})
+    stating = {row.memory_id for row in stated}
+    # Most statements are of things of which nothing tells a change.
+    joint = derive_joint(connection, stating if stating and stated_rows.may_tell(connection, stating) else ())
     follow_change(
         connection,
         concept_ids=sorted({*(row.concept_id for row in rows), *joint.concept_ids}),

@@ -25,7 +25,8 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     name_ids = fact_rows.names_of_memories(connection, memory_ids)
     groups = fact_rows.groups_of_memories(connection, memory_ids)
     relations = fact_rows.relations_of_memories(connection, memory_ids)
-    others = stated_rows.beside(connection, memory_ids)
+    # Asked while they are there: one of them may be the change that others told something with.
+    others = stated_rows.beside(connection, memory_ids) if stated_rows.may_tell(connection, memory_ids) else set()
     fact_rows.remove(connection, memory_ids)
     was_linked = link_rows.unlink(connection, memory_ids)
     joint = derive_joint(connection, others)

@@ -40,7 +40,7 @@ class JointFact(NamedTuple):
     recorded_at: datetime
 
 
-@dataclass
+@dataclass(eq=False)
 class _Thing:
     """What was said of one thing so far, and by which text it is called."""
 
@@ -101,12 +101,11 @@ def _order(row: StatedRow) -> tuple[datetime, int, int]:
 
 def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
     things: dict[str, _Thing] = {}
-    holding: dict[str, set[int]] = defaultdict(set)  # the things, by id(), that were ever said to have a value
-    by_id: dict[int, _Thing] = {}
+    holding: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things that were ever said to have a value
     for row in rows:
         thing = things.get(row.thing_key) if row.thing_key else None
         if row.is_change:
-            near = (by_id[key] for key in sorted(holding[row.former_key])) if row.former_key else ()
+            near = holding[row.former_key] if row.former_key else {}
             held = _held(row, thing, [one for one in near if one is not thing])
             if held:
                 thing, before = held
@@ -126,8 +125,7 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
         if thing:
             if row.thing_key:
                 things[row.thing_key] = thing  # from here on this text means that thing, too
-            by_id[id(thing)] = thing
-            holding[row.value_key].add(id(thing))
+            holding[row.value_key][thing] = None
             thing.said.append(row)
 
 

@@ -91,10 +91,38 @@ def of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[
 
 
 def changing(connection: Connection[Any]) -> list[StatedRow]:
-    """All statements of scopes in which one tells a change: of the others nothing follows."""
-    return [StatedRow(*row) for row in connection.execute(
-        _ROWS + "WHERE EXISTS (SELECT 1 FROM stated_values c JOIN memories o ON o.id = c.memory_id "
-        "WHERE c.is_change AND o.scope IS NOT DISTINCT FROM m.scope)")]  # fmt: skip
+    """The statements of all things of which one tells a change, by its name or by what is over: of others none does."""
+    near = (
+        "EXISTS (SELECT 1 FROM stated_values c JOIN memories o ON o.id = c.memory_id WHERE c.is_change "
+        "AND o.scope IS NOT DISTINCT FROM m.scope AND {same})"
+    )
+    by_name, by_value = (
+        near.format(same="c.thing_key = s.thing_key AND s.thing_key <> ''"),
+        near.format(same="c.former_key = s.value_key"),
+    )
+    # What had another value meanwhile matters, too: all that is said of a thing that had what is over.
+    rows = connection.execute(
+        "WITH over AS (SELECT m.scope, s.thing_key FROM stated_values s "
+        f"JOIN memories m ON m.id = s.memory_id AND NOT m.is_sensitive WHERE s.thing_key <> '' AND {by_value}) "
+        f"{_ROWS} WHERE s.is_change OR {by_name} OR {by_value} "
+        "OR EXISTS (SELECT 1 FROM over WHERE over.thing_key = s.thing_key AND over.scope IS NOT DISTINCT FROM m.scope)"
+    )
+    return [StatedRow(*row) for row in rows]
+
+
+def may_tell(connection: Connection[Any], memory_ids: Iterable[int]) -> bool:
+    """Whether one of these memories tells a change, or says something of what another of its scope tells one of."""
+    row = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM stated_values s JOIN memories m ON m.id = s.memory_id "
+        "WHERE s.memory_id = ANY(%s) AND (s.is_change OR EXISTS (SELECT 1 FROM stated_values c "
+        "JOIN memories o ON o.id = c.memory_id AND o.scope IS NOT DISTINCT FROM m.scope "
+        "WHERE c.is_change AND c.thing_key = s.thing_key AND s.thing_key <> '') "
+        "OR EXISTS (SELECT 1 FROM stated_values c "
+        "JOIN memories o ON o.id = c.memory_id AND o.scope IS NOT DISTINCT FROM m.scope "
+        "WHERE c.former_key = s.value_key)))",
+        (list(memory_ids),),
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def beside(connection: Connection[Any], memory_ids: Iterable[int], known: Iterable[int] = ()) -> set[int]:
