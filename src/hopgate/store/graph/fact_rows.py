@@ -200,4 +200,4 @@ def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int
 
 def analyse(connection: Connection[Any]) -> None:
     """Refresh the planner's statistics of the tables that extraction fills."""
-    connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations")
+    connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations, stated_values")

@@ -60,7 +60,7 @@ _TYPES = ("bigint", "smallint", *["text"] * 6, "boolean", "timestamptz")
 COLUMNS = "memory_id, place, thing, thing_key, relation, value, value_key, former_key, is_change, valid_from"
 _ROWS = (
     "SELECT s.memory_id, s.place, m.scope, s.thing, s.thing_key, s.relation, s.value, s.value_key, s.former_key, "
-    "s.is_change, s.valid_from, coalesce(m.created_at, '-infinity') FROM stated_values s "
+    "s.is_change, s.valid_from, coalesce(m.created_at, '-infinity') AS recorded_at FROM stated_values s "
     "JOIN memories m ON m.id = s.memory_id AND NOT m.is_sensitive "
 )
 # A statement follows another of the same thing, or one that says what it says to be over. One that tells no change
@@ -73,6 +73,21 @@ _BESIDE = (
     "JOIN memories p ON p.id = o.memory_id AND p.scope IS NOT DISTINCT FROM m.scope "
     "WHERE s.memory_id = ANY(%(ids)s) AND o.memory_id <> ALL(%(known)s)"
 )
+# Of scopes, as a key that can be hashed: none is not the empty one.
+_KEYED = f"SELECT s.*, coalesce(':' || s.scope, '') AS owner FROM ({_ROWS}) s"
+# What had another value meanwhile matters, too: all that is said of a thing that had what is over. Each list is looked
+# up by `IN` and not by `EXISTS`, which beside `OR` would be asked anew for every statement.
+_CHANGING = f"""
+    WITH said AS MATERIALIZED ({_KEYED}),
+    over AS (SELECT owner, former_key FROM said WHERE is_change AND former_key IS NOT NULL),
+    things AS (
+        SELECT owner, thing_key FROM said WHERE is_change
+        UNION SELECT owner, thing_key FROM said WHERE (owner, value_key) IN (SELECT owner, former_key FROM over)
+    )
+    SELECT {", ".join(StatedRow._fields)} FROM said
+    WHERE is_change OR (owner, value_key) IN (SELECT owner, former_key FROM over)
+    OR thing_key <> '' AND (owner, thing_key) IN (SELECT owner, thing_key FROM things)
+"""
 
 
 def add(connection: Connection[Any], rows: Iterable[NewStatement]) -> None:
@@ -92,22 +107,8 @@ def of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[
 
 def changing(connection: Connection[Any]) -> list[StatedRow]:
     """The statements of all things of which one tells a change, by its name or by what is over: of others none does."""
-    near = (
-        "EXISTS (SELECT 1 FROM stated_values c JOIN memories o ON o.id = c.memory_id WHERE c.is_change "
-        "AND o.scope IS NOT DISTINCT FROM m.scope AND {same})"
-    )
-    by_name, by_value = (
-        near.format(same="c.thing_key = s.thing_key AND s.thing_key <> ''"),
-        near.format(same="c.former_key = s.value_key"),
-    )
-    # What had another value meanwhile matters, too: all that is said of a thing that had what is over.
-    rows = connection.execute(
-        "WITH over AS (SELECT m.scope, s.thing_key FROM stated_values s "
-        f"JOIN memories m ON m.id = s.memory_id AND NOT m.is_sensitive WHERE s.thing_key <> '' AND {by_value}) "
-        f"{_ROWS} WHERE s.is_change OR {by_name} OR {by_value} "
-        "OR EXISTS (SELECT 1 FROM over WHERE over.thing_key = s.thing_key AND over.scope IS NOT DISTINCT FROM m.scope)"
-    )
-    return [StatedRow(*row) for row in rows]
+    told = connection.execute("SELECT EXISTS (SELECT 1 FROM stated_values WHERE is_change)").fetchone()
+    return [StatedRow(*row) for row in connection.execute(_CHANGING)] if told and told[0] else []
 
 
 def may_tell(connection: Connection[Any], memory_ids: Iterable[int]) -> bool:
