@@ -9,6 +9,7 @@ import sys
 import tempfile
 import textwrap
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -49,6 +50,24 @@ def test_a_server_that_dies_is_started_again_by_the_next_call(folder: Path) -> N
         kb.add(Memory("after", "another note"))
         assert len(kb) == 2
         kb.delete(["before", "after"])
+
+
+def test_what_a_killed_process_asked_for_ends_too(folder: Path) -> None:
+    with hopgate.open(folder) as kb, psycopg.connect(kb.store.dsn, autocommit=True) as connection:
+        script = "import psycopg, sys; psycopg.connect(sys.argv[1]).execute('SELECT pg_sleep(3600)')"
+        asker = subprocess.Popen([sys.executable, "-c", script, kb.store.dsn])
+        running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active'"
+
+        def wait_for(count: int) -> bool:
+            ends = time.monotonic() + PATIENCE
+            while connection.execute(running).fetchone() != (count,) and time.monotonic() < ends:
+                time.sleep(0.1)
+            return time.monotonic() < ends
+
+        assert wait_for(1)
+        asker.kill()
+        asker.wait()
+        assert wait_for(0)
 
 
 def test_a_server_of_ones_own_that_is_gone_is_named_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

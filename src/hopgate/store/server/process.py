@@ -49,6 +49,8 @@ SETTINGS = {
     "jit": "off",
     "shared_buffers": "256MB",
     "max_wal_size": "2GB",
+    # A statement whose asker was killed ends soon, too, and not when it is done.
+    "client_connection_check_interval": "5s",
     # The log must never hold a memory's text: no statements, no COPY line, no failing row.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
