@@ -69,6 +69,13 @@ _ANOTHER = re.compile(
     r"segund[oa]|otr[oa]|tweede|andere|second[oa]|altr[oa])(?: (?:the|my|our|his|her|their|le|la|el|het))? $|"
     r"\ban? (?:[^\W\d_]+ )?$"
 )
+# "Pavel's gitea is on birch", "Tomas moved his gitea to birch", "at work gitea is on birch": not ours.
+_THEIRS = re.compile(r"(?:⟨\d+⟩ 's|\b(?:his|her|their)) (?:(?:new|old|own) )?$")
+_NOT_HERE = re.compile(
+    r"^(?:⟨\d+⟩ : )?(?:(?:over )?at (?:work|school|uni|the office|⟨\d+⟩ 's|(?:my |our |his |her |their )?(?:parents|"
+    r"sister|brother|mum|mom|dad|friends?|neighbours?)(?: 's?)?(?: place| house)?)|bei der arbeit|auf (?:der )?arbeit|"
+    r"bei (?:meinen eltern|⟨\d+⟩)|au bureau|au travail|chez (?:mes parents|⟨\d+⟩)|en el trabajo|op (?:het )?werk) "
+)
 _COPIES_OF = re.compile(r"\b(?:of|von|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
 _OF_IT = re.compile(
     r"(?<!deadline )(?<!date )(?<!price )(?<!cost )(?<!rent )(?<!fee )\bof (?:(?:the|my|our|his|her|their) )?$"
@@ -153,6 +160,10 @@ class Clause:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
         return _is_beside(self.text, start, end, subject)
 
+    def is_not_here(self) -> bool:
+        """Whether a sentence begins with where else it is so: "at work gitea is on birch now"."""
+        return bool(_NOT_HERE.match(self.text))
+
     def is_of_another(self, start: int) -> bool:
         """Whether a match is about something of its subject: "the presentation of the report was moved"."""
         return bool(_OF_IT.search(self.text[:start]))
@@ -218,6 +229,8 @@ def _is_beside(text: str, start: int, end: int, subject: int) -> bool:
         or _TOO.match(text, end)
         or _ANOTHER.search(text[:subject])
         or _COPIES_OF.search(text[:start])
+        or (text[subject : subject + 1] == "⟨" and _THEIRS.search(text[:subject]))
+        or _NOT_HERE.match(text)
     )
 
 

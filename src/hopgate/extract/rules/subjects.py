@@ -56,6 +56,16 @@ _PROPERTY = words(
     city company workplace
     """
 )
+# "the Postgres database" is Postgres, "the Jellyfin theme" is not Jellyfin.
+_ITSELF = words(
+    """
+    service instance container app application database db stack vm pod deployment site website wiki bot daemon cluster
+    frontend backend setup install installation broker registry proxy bridge gateway hub dashboard controller project
+    programme program initiative team group club account subscription contract repo repository software tool system
+    platform product boat ship van car bike guitar piano printer laptop phone tablet camera router switch nas
+    dienst datenbank projekt
+    """
+)
 KINSHIP = words(
     """
     sister brother mother father mum mom dad wife husband son daughter cousin boyfriend girlfriend parents aunt uncle
@@ -153,7 +163,7 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
                 yield end + 2, owner
             at = end + 2 if noun in _KIN else end + 1
             if owner and noun not in _PROPERTY and who.is_person(owner[0]) and not who.is_owner(owner[0]):
-                while at < len(said) and _is_noun(said[at]):
+                while at < len(said) and (_is_noun(said[at]) or said[at][0] == "⟨"):
                     at += 1  # "Mia's passport" is not the passport
             continue
         if end > start and not (before == "'s" and said[start] in _PROPERTY):
@@ -183,7 +193,7 @@ def _forms(said: list[str], *, mine: bool, who: Referents) -> Iterator[tuple[str
         return
     if said[-1] in _PROPERTY and len(said) > 1:
         forms.append(whole.rpartition(" ")[0])
-    if said[0][0] == "⟨" and len(said) > 1:
+    if said[0][0] == "⟨" and len(said) > 1 and (_ITSELF | _PROPERTY).issuperset(said[1:]):
         forms.append(names[0][0])
     if len(said) == 1 and said[0] in _PROPERTY and mine:
         forms.append(who.first_person)

@@ -100,6 +100,8 @@ def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> It
         return
     if len(_NAME.findall(clause.text)) > MOST_NAMES or is_doubtful(clause, but=DENIED) or moves_something(clause.text):
         return
+    if clause.is_not_here():
+        return
     texts = _PART.split(clause.text)
     parts = [replace(clause, text=text) for text in texts] if len(texts) > 1 else [clause]
     for part in parts:
