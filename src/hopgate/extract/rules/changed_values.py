@@ -13,8 +13,9 @@ from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.change_words import DENIED, is_doubtful
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.not_ours import is_of_others
 from hopgate.extract.rules.referents import Referents
-from hopgate.extract.rules.subjects import KINSHIP, subjects_of
+from hopgate.extract.rules.subjects import subjects_of
 from hopgate.extract.rules.tentative import ALONE
 from hopgate.extract.rules.timetable import DAYS, HINT, ON_SOME_DAYS, TAKES_PLACE, WHEN
 from hopgate.extract.rules.words import words
@@ -35,11 +36,6 @@ _CLOSED = re.compile(
 )
 _FOR = re.compile(r" (?:for|für|pour|para|voor|per) (?P<what>.*)")
 _PLAIN = _CHANGE | words("needed decided agreed called based")
-# "Bin day at my parents' is …", "the book club of my sister": somebody else's.
-_OF_OTHERS = re.compile(
-    rf"\b(?:at|of|for|with|from|von|bei|für|de|chez|van|bij) (?:(?:my|our|his|her|their|the|meiner?|meinen?|mes|ma|mijn) )?"
-    rf"(?:{'|'.join(sorted((*KINSHIP, 'parents', 'grandparents', 'friend', 'friends', 'neighbour', 'neighbours', 'eltern')))})\b"
-)
 _NO_EVENT = words("it that this they them us me you he she i we time date price new now today")
 
 
@@ -93,7 +89,7 @@ def _told(
     about = f"{after['what']} , {before}" if after else before
     if not _PLAIN.issuperset(word for word in about.split() if word.endswith(("ed", "ived", "ends"))):
         return  # something else happened then
-    if _OF_OTHERS.search(about):
+    if is_of_others(about):
         return
     named = dict.fromkeys(name for forms in subjects_of(about, who) for name in forms)
     subjects = [name for name in named if not who.is_person(name) and name not in _NO_EVENT][:MOST_SUBJECTS]

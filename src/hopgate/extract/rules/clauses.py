@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
-from hopgate.extract.rules.parts_of_things import is_part
+from hopgate.extract.rules.not_ours import is_not_here, is_theirs
+from hopgate.extract.rules.parts_of_things import is_part, tells_of_more
 from hopgate.extract.rules.plain_wording import plainly
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.words import words
@@ -68,13 +69,6 @@ _ANOTHER = re.compile(
     r"\b(?:second|third|another|additional|extra|spare|other|backup|test|staging|dev|zweite[rs]?|weitere[rs]?|deuxième|autre|"
     r"segund[oa]|otr[oa]|tweede|andere|second[oa]|altr[oa])(?: (?:the|my|our|his|her|their|le|la|el|het))? $|"
     r"\ban? (?:[^\W\d_]+ )?$"
-)
-# "Pavel's gitea is on birch", "Tomas moved his gitea to birch", "at work gitea is on birch": not ours.
-_THEIRS = re.compile(r"(?:⟨\d+⟩ 's|\b(?:his|her|their)) (?:(?:new|old|own) )?$")
-_NOT_HERE = re.compile(
-    r"^(?:⟨\d+⟩ : )?(?:(?:over )?at (?:work|school|uni|the office|⟨\d+⟩ 's|(?:my |our |his |her |their )?(?:parents|"
-    r"sister|brother|mum|mom|dad|friends?|neighbours?)(?: 's?)?(?: place| house)?)|bei der arbeit|auf (?:der )?arbeit|"
-    r"bei (?:meinen eltern|⟨\d+⟩)|au bureau|au travail|chez (?:mes parents|⟨\d+⟩)|en el trabajo|op (?:het )?werk) "
 )
 _COPIES_OF = re.compile(r"\b(?:of|von|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
 _OF_IT = re.compile(
@@ -160,10 +154,6 @@ class Clause:
         """Whether a match tells of one more place, which ends no other: "gitea also runs on birch"."""
         return _is_beside(self.text, start, end, subject)
 
-    def is_not_here(self) -> bool:
-        """Whether a sentence begins with where else it is so: "at work gitea is on birch now"."""
-        return bool(_NOT_HERE.match(self.text))
-
     def is_of_another(self, start: int) -> bool:
         """Whether a match is about something of its subject: "the presentation of the report was moved"."""
         return bool(_OF_IT.search(self.text[:start]))
@@ -190,8 +180,9 @@ class Clause:
 
     def is_of_its_own(self, start: int, end: int) -> bool:
         """Whether a match tells of what a service has there: "the Gitea logs end up on cedar"."""
-        said = self.text[start:end].split()
-        return not _ITS_OWN.isdisjoint(said) or any(map(is_part, said))
+        text = self.text[start:end]
+        said = text.split()
+        return not _ITS_OWN.isdisjoint(said) or any(map(is_part, said)) or tells_of_more(text)
 
     def is_of_a_part(self, end: int) -> bool:
         """Whether a name that ends there is followed by what belongs to it: "set up the Gitea exporter on cedar"."""
@@ -229,8 +220,8 @@ def _is_beside(text: str, start: int, end: int, subject: int) -> bool:
         or _TOO.match(text, end)
         or _ANOTHER.search(text[:subject])
         or _COPIES_OF.search(text[:start])
-        or (text[subject : subject + 1] == "⟨" and _THEIRS.search(text[:subject]))
-        or _NOT_HERE.match(text)
+        or (text[subject : subject + 1] == "⟨" and is_theirs(text[:subject]))
+        or is_not_here(text)
     )
 
 

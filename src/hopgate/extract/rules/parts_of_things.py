@@ -24,6 +24,21 @@ _PARTS = words(
 )
 # As names are compared, without marks.
 _PLAIN = frozenset(word.translate(str.maketrans("üäé", "uae")) for word in _PARTS)
+# With these it is the thing itself: "the Postgres database" is Postgres, "the Jellyfin theme" is not Jellyfin.
+_ITSELF = words(
+    """
+    server service instance container app application database db stack vm pod deployment site website wiki bot daemon
+    cluster frontend backend setup install installation broker registry proxy bridge gateway hub dashboard controller
+    box machine host node project programme program initiative team group club account subscription contract repo
+    repository software tool system platform product boat ship van car bike guitar piano printer laptop phone tablet
+    camera router switch nas dienst datenbank projekt
+    """
+)
+_NOUN_IS = re.compile(r"⟩ ([^\W\d_]+) (?:is|are|was|were|lives?|runs?|sits?|ist|sind|läuft|est|sont|está) ")
+_NO_NOUN = words(
+    "now also still just finally itself both all which that who it they currently already only and or jetzt nun "
+    "auch inzwischen maintenant ahora nu"
+)
 _KIN = words(
     """
     sister brother mother father mum mom dad wife husband son daughter cousin boyfriend girlfriend parent aunt uncle
@@ -53,6 +68,23 @@ def is_part(word: str) -> bool:
     (True, True, False)
     """
     return word in _PARTS or comparison_form(word) in _PARTS or word in _PLAIN
+
+
+def is_itself(word: str) -> bool:
+    """Whether a word after a name says what it is, and not what it has."""
+    return word in _ITSELF
+
+
+def tells_of_more(text: str) -> bool:
+    """Whether an encoded text tells of what something has, by a noun between its name and the verb.
+
+    Examples
+    --------
+    >>> tells_of_more("⟨0⟩ theme is on ⟨1⟩"), tells_of_more("⟨0⟩ server is on ⟨1⟩"), tells_of_more("⟨0⟩ now is on ⟨1⟩")
+    (True, False, False)
+    """
+    found = _NOUN_IS.search(text)
+    return found is not None and not (found[1] in _ITSELF or found[1] in _NO_NOUN or found[1].endswith("ly"))
 
 
 def part_in(name_tokens: tuple[str, ...], spelling: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hopgate.extract.rules.language_tables import LANGUAGES, table
-from hopgate.extract.rules.parts_of_things import is_part
+from hopgate.extract.rules.parts_of_things import is_itself, is_part
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.words import words
 
@@ -19,6 +19,7 @@ _ARTICLES = words(
     """
 )
 _MINE = words("my our mein meine unser unsere mon ma notre mi nuestro nuestra mio mia mijn onze")
+_WHOSE = words("his her their")
 _ADJECTIVES = words("old new newer current former own whole entire little big small alte alten neue neuen neuer neues")
 _MOVED = frozenset(
     form.rpartition("_")[2] for name in ("moved", "installed", "handed") for form in table("verbs")[name].split()
@@ -54,16 +55,6 @@ _PROPERTY = words(
     host server machine box node home place spot office offices base headquarters hq employer job lead leader owner
     ownership boss manager address flat price fee deadline endpoint location position leadership management seat town
     city company workplace
-    """
-)
-# "the Postgres database" is Postgres, "the Jellyfin theme" is not Jellyfin.
-_ITSELF = words(
-    """
-    service instance container app application database db stack vm pod deployment site website wiki bot daemon cluster
-    frontend backend setup install installation broker registry proxy bridge gateway hub dashboard controller project
-    programme program initiative team group club account subscription contract repo repository software tool system
-    platform product boat ship van car bike guitar piano printer laptop phone tablet camera router switch nas
-    dienst datenbank projekt
     """
 )
 KINSHIP = words(
@@ -138,6 +129,9 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
             at += 2
             continue  # "la sœur de Camille"
         article = said[at] in _ARTICLES
+        if said[at] in _WHOSE and said[at + 1 : at + 2] and said[at + 1][0] == "⟨":
+            at += 2
+            continue  # "Tomas moved his gitea"
         if before == "of" and said[at - 2 : at - 1] and _is_noun(said[at - 2]) and said[at - 2] not in _PROPERTY:
             at += 1 + (said[at] in _ARTICLES)
             continue  # "the presentation of the report"
@@ -193,7 +187,7 @@ def _forms(said: list[str], *, mine: bool, who: Referents) -> Iterator[tuple[str
         return
     if said[-1] in _PROPERTY and len(said) > 1:
         forms.append(whole.rpartition(" ")[0])
-    if said[0][0] == "⟨" and len(said) > 1 and (_ITSELF | _PROPERTY).issuperset(said[1:]):
+    if said[0][0] == "⟨" and len(said) > 1 and all(word in _PROPERTY or is_itself(word) for word in said[1:]):
         forms.append(names[0][0])
     if len(said) == 1 and said[0] in _PROPERTY and mine:
         forms.append(who.first_person)
