@@ -87,7 +87,7 @@ _EVENTS = "|".join(
     if form not in ("run", "running", "hosting")
 )
 _BESIDE = re.compile(r"⟩ (?:[^\W\d_]+ ){0,2}(?:also|as well|auch|aussi|también|anche|ook) (?!known|called)")
-_TOO = re.compile(r" (?:as well|too|also|auch|aussi|también|ook)(?=$| [,;])")
+_TOO = re.compile(r" (?:now )?(?:as well|too|also|auch|aussi|también|ook)(?=$| [,;]| now)")
 _LONG_AGO = re.compile(
     r" (?:, )?(?:when|while|as (?:a|an)|back (?:in|then|when)|(?:[^\W\d_]+ )?years ago|during|in the|als|quand|cuando|"
     r"at (?:school|uni|university|college))\b"
