@@ -55,6 +55,7 @@ _SETTLED = re.compile(
     r"(?:for|with|by|in favou?r of) "
 )
 _OWNING = re.compile(r"(⟨\d+⟩)(?: 's)?((?: [^\W\d_][\w-]*){1,2})")
+_FOR_IT = re.compile(r"\b([^\W\d_]{3,}) (?:for|of|von|de|van) (?:(?:the|my|our) )?(⟨\d+⟩)")
 # What happens, which is nobody and nowhere: "Reorg: Ana is no longer with Maria".
 _EVENTS = words(
     """
@@ -147,6 +148,9 @@ def _of_parts(text: str, who: Referents) -> Iterator[str]:
     for match in _OWNING.finditer(text):
         if any(map(is_part, match[2].split())):
             yield from who.names_of(match[1])
+    for match in _FOR_IT.finditer(text):
+        if is_part(match[1]):
+            yield from who.names_of(match[2])
 
 
 def _sort(subject: str, who: Referents) -> int:

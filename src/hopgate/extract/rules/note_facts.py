@@ -123,6 +123,8 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 continue
             if pattern.relation in _PLACES and groups_of(match).get("s") and clause.is_of_a_part(match.end("s")):
                 continue
+            if pattern.relation in _HANDS and groups_of(match).get("s") and clause.is_of_a_piece(match.end("s")):
+                continue
             stance = clause.stance(start, end)
             if free and (stance != "said" or clause.is_past(start, end)):
                 continue

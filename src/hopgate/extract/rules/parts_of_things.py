@@ -22,6 +22,13 @@ _PARTS = words(
     quittung unterlagen spiegel sauvegarde clé clés manuel copia llave llaves sleutel sleutels chiave chiavi
     """
 )
+# What something has, told in a sentence; as the last word of a name these may be the thing itself: Paramount Film.
+_PIECES = words(
+    """
+    theme skin movie film media thumbnail poster artwork metadata volume data file peg pole bag blade filter brush hose
+    toner cartridge lens ink glove demo talk slide deck budget design launch documentation docs
+    """
+)
 # As names are compared, without marks.
 _PLAIN = frozenset(word.translate(str.maketrans("üäé", "uae")) for word in _PARTS)
 # With these it is the thing itself: "the Postgres database" is Postgres, "the Jellyfin theme" is not Jellyfin.
@@ -67,6 +74,10 @@ def is_part(word: str) -> bool:
     >>> is_part("keys"), is_part("exporter"), is_part("server")
     (True, True, False)
     """
+    return _belongs(word) or word in _PIECES or comparison_form(word) in _PIECES
+
+
+def _belongs(word: str) -> bool:
     return word in _PARTS or comparison_form(word) in _PARTS or word in _PLAIN
 
 
@@ -100,7 +111,7 @@ def part_in(name_tokens: tuple[str, ...], spelling: str) -> str:
     ('', '')
     """
     last = name_tokens[-1] if len(name_tokens) > 1 else ""
-    if not last or not (last in _KIN or is_part(last)):
+    if not last or not (last in _KIN or _belongs(last)):
         return ""
     written = spelling.rpartition(" ")[2]
     return "" if last in _SURNAMES and written[:1].isupper() and "-" not in written else last

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Stated
-from hopgate.extract.rules.parts_of_things import is_itself, is_part
+from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
 from hopgate.graph.names.normal import normalise
@@ -189,22 +189,16 @@ def _compatible(one: str, other: str) -> bool:
 
 
 def _shares_word(key: str, thing: _Thing) -> bool:
-    """Whether a text has what a thing is called by, and is not about something that the thing has."""
-    head, words = _head(key), set(key.split())
-    return any(
-        head in (*one.thing_key.split(), *normalise(one.thing).split()) or _head(one.thing_key) in words - {head}
-        if not is_part(head)
-        else head == _head(one.thing_key)
-        for one in thing.said
-    )
+    """Whether a text has a word of what a thing is called by, and is not about something that the thing has."""
+    words, head = set(key.split()), _head(key)
+    if is_part(head):
+        words = {head}  # "Jellyfin's cache" is not Jellyfin
+    return any(not words.isdisjoint((*one.thing_key.split(), *normalise(one.thing).split())) for one in thing.said)
 
 
 def _head(key: str) -> str:
-    """The word of a text that says what it is: of "movies for jellyfin" the movies, of "jellyfin server" jellyfin."""
-    words = _OF.split(key, maxsplit=1)[0].split()
-    while len(words) > 1 and is_itself(words[-1]):
-        words.pop()
-    return words[-1] if words else ""
+    """The word of a text that says what it is: of "movies for jellyfin" the movies."""
+    return _OF.split(key, maxsplit=1)[0].rpartition(" ")[2]
 
 
 def _has_start(row: StatedRow) -> bool:
