@@ -37,7 +37,9 @@ _PASSING = words(
     sneeuw zak vaatwasser reparatie ziekenhuis
     """
 )
-_VEHICLES = words("car van bike bicycle motorbike motorcycle scooter truck tractor auto fahrrad rad vélo coche bici fiets")
+_VEHICLES = words(
+    "car van bike bicycle motorbike motorcycle scooter truck tractor auto fahrrad rad vélo coche bici fiets"
+)
 _WORKSHOPS = words("workshop werkstatt garagiste taller werkplaats shop service mechanic dealer")
 _STREETS = words(
     "street lane road avenue square park court close drive way terrace hill row quay yard place house hall centre "

@@ -132,7 +132,12 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
         if said[at] in _WHOSE and said[at + 1 : at + 2] and said[at + 1][0] == "⟨":
             at += 2
             continue  # "Tomas moved his gitea"
-        if before in ("of", "for") and said[at - 2 : at - 1] and _is_noun(said[at - 2]) and said[at - 2] not in _PROPERTY:
+        if (
+            before in ("of", "for")
+            and said[at - 2 : at - 1]
+            and _is_noun(said[at - 2])
+            and said[at - 2] not in _PROPERTY
+        ):
             at += 1 + (said[at] in _ARTICLES)
             continue  # "the presentation of the report"
         phrasal = at > 1 and said[at - 2] in _PHRASAL
