@@ -31,8 +31,8 @@ _HINTS = words(
     being moment instant temporarily provisionally testweise probeweise vorübergehend einstweilen provisorisch
     übergangsweise weiteres provisoirement temporairement ahora momento temporalmente provisionalmente tijdelijk
     voorlopig temporaneamente ora provvisoriamente
-    named namens hostname host node server box machine pi vps rechner serveur servidor now plan monat vorerst vorläufig put say claim
-    reckon rumour rumor word hear
+    named namens hostname host node server box machine pi vps rechner serveur servidor now plan monat vorerst vorläufig
+    put say claim well reckon rumour rumor word hear
     """
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.
