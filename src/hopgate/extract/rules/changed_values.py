@@ -72,7 +72,7 @@ def changed_values(clause: Clause, who: Referents) -> Iterator[Fact]:
     times = [match for match in _WHEN.finditer(text) if not _OLD.search(text[: match.start()].rstrip())]
     if len(times) == 1 and not amounts:
         match = times[0]
-        if ON_SOME_DAYS.match(text, match.end()):
+        if ON_SOME_DAYS.match(text, match.end()) and not _FOR.match(text, match.end()):
             return
         if match["date"]:
             date = clause.reading.spans[clause.spans(match["date"])[0]].name
