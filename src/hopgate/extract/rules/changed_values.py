@@ -13,10 +13,11 @@ from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.change_words import DENIED, is_doubtful
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.not_ours import is_of_others
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import subjects_of
 from hopgate.extract.rules.tentative import ALONE
-from hopgate.extract.rules.timetable import DAYS, HINT, TAKES_PLACE, WHEN
+from hopgate.extract.rules.timetable import DAYS, HINT, ON_SOME_DAYS, TAKES_PLACE, WHEN
 from hopgate.extract.rules.words import words
 
 _CHANGE = words(table("changes")["values"])
@@ -71,6 +72,8 @@ def changed_values(clause: Clause, who: Referents) -> Iterator[Fact]:
     times = [match for match in _WHEN.finditer(text) if not _OLD.search(text[: match.start()].rstrip())]
     if len(times) == 1 and not amounts:
         match = times[0]
+        if ON_SOME_DAYS.match(text, match.end()) and not _FOR.match(text, match.end()):
+            return
         if match["date"]:
             date = clause.reading.spans[clause.spans(match["date"])[0]].name
             yield from _told(clause, match, who, ("due", TAKES_PLACE), date)
@@ -86,6 +89,8 @@ def _told(
     about = f"{after['what']} , {before}" if after else before
     if not _PLAIN.issuperset(word for word in about.split() if word.endswith(("ed", "ived", "ends"))):
         return  # something else happened then
+    if is_of_others(about):
+        return
     named = dict.fromkeys(name for forms in subjects_of(about, who) for name in forms)
     subjects = [name for name in named if not who.is_person(name) and name not in _NO_EVENT][:MOST_SUBJECTS]
     if not subjects and who.topic and not who.is_person(who.topic):

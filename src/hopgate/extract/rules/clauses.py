@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
-from hopgate.extract.rules.parts_of_things import is_part
+from hopgate.extract.rules.not_ours import is_not_here, is_theirs
+from hopgate.extract.rules.parts_of_things import is_itself, is_part, tells_of_more
 from hopgate.extract.rules.plain_wording import plainly
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.words import words
@@ -63,6 +64,9 @@ _IS_SO = re.compile(
 )
 # Who is not named is nobody of ours: "someone on the forum moved gitea to oak".
 _SOMEBODY = words("someone somebody anyone people folks jemand quelqu'un alguien iemand qualcuno")
+# "took over the Kestrel demo from Ann".
+_PIECE = re.compile(r" ([^\W\d_]{3,}) from ⟨")
+_NO_PIECE = words("over now back today yesterday entirely ownership work leadership lead")
 # "a second pi-hole runs on aspen", "copies of the passports are in the desk".
 _ANOTHER = re.compile(
     r"\b(?:second|third|another|additional|extra|spare|other|backup|test|staging|dev|zweite[rs]?|weitere[rs]?|deuxième|autre|"
@@ -86,7 +90,7 @@ _EVENTS = "|".join(
     if form not in ("run", "running", "hosting")
 )
 _BESIDE = re.compile(r"⟩ (?:[^\W\d_]+ ){0,2}(?:also|as well|auch|aussi|también|anche|ook) (?!known|called)")
-_TOO = re.compile(r" (?:as well|too|also|auch|aussi|también|ook)(?=$| [,;])")
+_TOO = re.compile(r" (?:now )?(?:as well|too|also|auch|aussi|también|ook)(?=$| [,;]| now)")
 _LONG_AGO = re.compile(
     r" (?:, )?(?:when|while|as (?:a|an)|back (?:in|then|when)|(?:[^\W\d_]+ )?years ago|during|in the|als|quand|cuando|"
     r"at (?:school|uni|university|college))\b"
@@ -179,12 +183,18 @@ class Clause:
 
     def is_of_its_own(self, start: int, end: int) -> bool:
         """Whether a match tells of what a service has there: "the Gitea logs end up on cedar"."""
-        said = self.text[start:end].split()
-        return not _ITS_OWN.isdisjoint(said) or any(map(is_part, said))
+        text = self.text[start:end]
+        said = text.split()
+        return not _ITS_OWN.isdisjoint(said) or any(map(is_part, said)) or tells_of_more(text)
 
     def is_of_a_part(self, end: int) -> bool:
         """Whether a name that ends there is followed by what belongs to it: "set up the Gitea exporter on cedar"."""
         return is_part(self.text[end + 1 :].removeprefix("'s ").split(" ", 1)[0])
+
+    def is_of_a_piece(self, end: int) -> bool:
+        """Whether a name that ends there is followed by a piece of it that is handed over: "the Kestrel demo from"."""
+        found = _PIECE.match(self.text, end)
+        return found is not None and not (is_itself(found[1]) or found[1] in _NO_PIECE or found[1].endswith("ly"))
 
     def is_for_a_while(self) -> bool:
         """Whether a sentence begins by saying that what it tells is so for a while."""
@@ -218,6 +228,8 @@ def _is_beside(text: str, start: int, end: int, subject: int) -> bool:
         or _TOO.match(text, end)
         or _ANOTHER.search(text[:subject])
         or _COPIES_OF.search(text[:start])
+        or (text[subject : subject + 1] == "⟨" and is_theirs(text[:subject]))
+        or is_not_here(text)
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.rules.clauses import TEAMS, Clause
-from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.places import is_passing, is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import KINSHIP
 
@@ -129,7 +129,7 @@ def fitting(  # noqa: PLR0911, PLR0912
     if relation == "located in":
         if person and re.search(r"\bbased in\b", clause.text):
             return "lives in"
-        if person or other or who.is_host(target):
+        if person or other or who.is_host(target) or is_passing(subject, target):
             return ""
         return relation if is_room(target) or not (plain and subject.islower() and not who.is_named(subject)) else ""
     if relation == "owned by" and common and is_team(target):

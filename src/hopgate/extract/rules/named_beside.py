@@ -37,6 +37,8 @@ _TABLE: dict[str, str] = table("changes")
 _HANDS_WORDS = words(_TABLE["hands"]) | words(_TABLE["in_hands"])
 _WORK, _HOME = words(_TABLE["work"]), words(_TABLE["home"])
 _MOVING_WORDS = _WORK | _HOME | words(_TABLE["elsewhere"])
+_AT_HOME = (_MOVING_WORDS - _WORK) | _HOME
+_LIVES = frozenset(("lives in",))
 _NEEDED = ((_HANDS_WORDS, ("owned by", "led by", "reports to")), (_MOVING_WORDS, ("lives in", "works at")))
 # "Dr A has retired, so now it's Dr B", "Jira is out, it's Linear from now on": what they are to me is not said.
 _OVER = re.compile(rf"(⟨\d+⟩) (?:(?:has|have|is|are|was|'s|just|now|finally|officially) )*(?:{alternatives('over')})\b")
@@ -53,6 +55,7 @@ _SETTLED = re.compile(
     r"(?:for|with|by|in favou?r of) "
 )
 _OWNING = re.compile(r"(⟨\d+⟩)(?: 's)?((?: [^\W\d_][\w-]*){1,2})")
+_FOR_IT = re.compile(r"\b([^\W\d_]{3,}) (?:for|of|von|de|van) (?:(?:the|my|our) )?(⟨\d+⟩)")
 # What happens, which is nobody and nowhere: "Reorg: Ana is no longer with Maria".
 _EVENTS = words(
     """
@@ -105,6 +108,8 @@ def named_beside(sentences: list[Clause], who: Referents, stated: frozenset[str]
     said = who.reading.lower
     written = max(begins(clause, who.written) or who.written for clause in told)
     wordless = frozenset().union(*(relations for need, relations in _NEEDED if need.isdisjoint(said)))
+    if not _WORK.isdisjoint(said) and _AT_HOME.isdisjoint(said):
+        wordless |= _LIVES  # "works in Lisbon now"
     things = {name for clause in told for one in _ARTICLED.findall(clause.text) for name in who.names_of(one)}
     targets = [(name, _allowed(name, name in rooms, name in things, who, wordless)) for name in (*found, *rooms)]
     for subject in subjects:
@@ -143,6 +148,9 @@ def _of_parts(text: str, who: Referents) -> Iterator[str]:
     for match in _OWNING.finditer(text):
         if any(map(is_part, match[2].split())):
             yield from who.names_of(match[1])
+    for match in _FOR_IT.finditer(text):
+        if is_part(match[1]):
+            yield from who.names_of(match[2])
 
 
 def _sort(subject: str, who: Referents) -> int:

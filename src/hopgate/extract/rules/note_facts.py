@@ -17,6 +17,7 @@ from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.named_beside import named_beside
+from hopgate.extract.rules.not_ours import is_of_others
 from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
@@ -116,9 +117,13 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 start, end, 0 if pattern.relation == "located in" else about
             ):
                 continue
-            if pattern.relation in ("due", "costs") and clause.is_of_another(about):
+            if pattern.relation in ("due", "costs") and (
+                clause.is_of_another(about) or is_of_others(clause.text[start:end])
+            ):
                 continue
             if pattern.relation in _PLACES and groups_of(match).get("s") and clause.is_of_a_part(match.end("s")):
+                continue
+            if pattern.relation in _HANDS and groups_of(match).get("s") and clause.is_of_a_piece(match.end("s")):
                 continue
             stance = clause.stance(start, end)
             if free and (stance != "said" or clause.is_past(start, end)):

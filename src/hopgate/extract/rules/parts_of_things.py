@@ -22,8 +22,30 @@ _PARTS = words(
     quittung unterlagen spiegel sauvegarde clé clés manuel copia llave llaves sleutel sleutels chiave chiavi
     """
 )
+# What something has, told in a sentence; as the last word of a name these may be the thing itself: Paramount Film.
+_PIECES = words(
+    """
+    theme skin movie film media thumbnail poster artwork metadata volume data file peg pole bag blade filter brush hose
+    toner cartridge lens ink glove demo talk slide deck budget design launch documentation docs
+    """
+)
 # As names are compared, without marks.
 _PLAIN = frozenset(word.translate(str.maketrans("üäé", "uae")) for word in _PARTS)
+# With these it is the thing itself: "the Postgres database" is Postgres, "the Jellyfin theme" is not Jellyfin.
+_ITSELF = words(
+    """
+    server service instance container app application database db stack vm pod deployment site website wiki bot daemon
+    cluster frontend backend setup install installation broker registry proxy bridge gateway hub dashboard controller
+    box machine host node project programme program initiative team group club account subscription contract repo
+    repository software tool system platform product boat ship van car bike guitar piano printer laptop phone tablet
+    camera router switch nas dienst datenbank projekt
+    """
+)
+_NOUN_IS = re.compile(r"⟩ ([^\W\d_]+) (?:is|are|was|were|lives?|runs?|sits?|ist|sind|läuft|est|sont|está) ")
+_NO_NOUN = words(
+    "now also still just finally itself both all which that who it they currently already only and or jetzt nun "
+    "auch inzwischen maintenant ahora nu"
+)
 _KIN = words(
     """
     sister brother mother father mum mom dad wife husband son daughter cousin boyfriend girlfriend parent aunt uncle
@@ -52,7 +74,28 @@ def is_part(word: str) -> bool:
     >>> is_part("keys"), is_part("exporter"), is_part("server")
     (True, True, False)
     """
+    return _belongs(word) or word in _PIECES or comparison_form(word) in _PIECES
+
+
+def _belongs(word: str) -> bool:
     return word in _PARTS or comparison_form(word) in _PARTS or word in _PLAIN
+
+
+def is_itself(word: str) -> bool:
+    """Whether a word after a name says what it is, and not what it has."""
+    return word in _ITSELF
+
+
+def tells_of_more(text: str) -> bool:
+    """Whether an encoded text tells of what something has, by a noun between its name and the verb.
+
+    Examples
+    --------
+    >>> tells_of_more("⟨0⟩ theme is on ⟨1⟩"), tells_of_more("⟨0⟩ server is on ⟨1⟩"), tells_of_more("⟨0⟩ now is on ⟨1⟩")
+    (True, False, False)
+    """
+    found = _NOUN_IS.search(text)
+    return found is not None and not (found[1] in _ITSELF or found[1] in _NO_NOUN or found[1].endswith("ly"))
 
 
 def part_in(name_tokens: tuple[str, ...], spelling: str) -> str:
@@ -68,7 +111,7 @@ def part_in(name_tokens: tuple[str, ...], spelling: str) -> str:
     ('', '')
     """
     last = name_tokens[-1] if len(name_tokens) > 1 else ""
-    if not last or not (last in _KIN or is_part(last)):
+    if not last or not (last in _KIN or _belongs(last)):
         return ""
     written = spelling.rpartition(" ")[2]
     return "" if last in _SURNAMES and written[:1].isupper() and "-" not in written else last

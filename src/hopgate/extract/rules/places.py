@@ -27,6 +27,20 @@ _ROOMS = words(
     soffitta cantina giardino armadio
     """
 )
+# Where something or somebody is for an hour or a week, and is not kept.
+_PASSING = words(
+    """
+    sun shade rain snow cold heat dark fog wind air mud pocket hand hands lap mouth way post mail queue traffic repair
+    dishwasher wash laundrette washing dryer oven microwave hospital surgery bath shower pool sink bed
+    sonne schatten regen schnee tasche hand spülmaschine wäsche reparatur krankenhaus post soleil pluie neige poche
+    lave-vaisselle réparation hôpital sol sombra lluvia nieve bolsillo lavavajillas reparación hospital zon regen
+    sneeuw zak vaatwasser reparatie ziekenhuis
+    """
+)
+_VEHICLES = words(
+    "car van bike bicycle motorbike motorcycle scooter truck tractor auto fahrrad rad vélo coche bici fiets"
+)
+_WORKSHOPS = words("workshop werkstatt garagiste taller werkplaats shop service mechanic dealer")
 _STREETS = words(
     "street lane road avenue square park court close drive way terrace hill row quay yard place house hall centre "
     "center farm straße strasse weg platz allee gasse ring ufer straat laan plein kade"
@@ -75,6 +89,18 @@ def is_room(name: str) -> bool:
     """
     said = name.lower().split()
     return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED or said[-1].endswith(_ROOM_ENDINGS))
+
+
+def is_passing(thing: str, place: str) -> bool:
+    """Whether a place is where a thing is for a while: in the sun, in the wash, a car in the workshop.
+
+    Examples
+    --------
+    >>> is_passing("cat", "sun"), is_passing("cat", "kitchen"), is_passing("car", "workshop")
+    (True, False, True)
+    """
+    where, what = place.lower().split()[-1:], thing.lower().split()[-1:]
+    return bool(where) and (where[0] in _PASSING or (where[0] in _WORKSHOPS and not _VEHICLES.isdisjoint(what)))
 
 
 def is_address(name: str) -> bool:

@@ -32,6 +32,7 @@ _HINTS = words(
     übergangsweise weiteres provisoirement temporairement ahora momento temporalmente provisionalmente tijdelijk
     voorlopig temporaneamente ora provvisoriamente
     named namens hostname host node server box machine pi vps rechner serveur servidor now plan monat vorerst vorläufig
+    put say claim well reckon rumour rumor word hear
     """
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.

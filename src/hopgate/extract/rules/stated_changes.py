@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.change_words import alternatives
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.places import is_passing
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_parts import BY, DOUBT, MOVED, closes, thing_at, value_at
 from hopgate.extract.rules.stated_states import ThingState, sort_of
@@ -150,7 +151,9 @@ def moved_to(said: list[str]) -> ThingState | None:
         thing = part.text if part and _AUXILIARY.issuperset(said[part.end : verb]) else ""
         if part and part.kind == "name" and value.kind in ("name", "noun"):
             return None  # somebody who moved
-    return ThingState(thing, sort_of(value, "to"), value.text, is_change=True) if thing else None
+    if not thing or (value.kind == "noun" and is_passing(thing, value.text)):
+        return None
+    return ThingState(thing, sort_of(value, "to"), value.text, is_change=True)
 
 
 def over_and_instead(sentences: Sequence[Clause], reading: Reading) -> Stated | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from hopgate.extract.rules.places import is_passing
 from hopgate.extract.rules.stated_parts import (
     AMOUNT,
     AT,
@@ -83,6 +84,8 @@ def _with_value(thing: str, said: list[str], at: int) -> ThingState | None:
         return None
     if value.kind == "noun" and preposition not in PLACES and said[at - 1] != ":":
         return None  # "the shed is green"
+    if value.kind == "noun" and is_passing(thing, value.text):
+        return None  # "the cat is in the sun"
     return ThingState(thing, sort_of(value, preposition), _JOB.sub("", value.text))
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hopgate.extract.rules.language_tables import LANGUAGES, table
-from hopgate.extract.rules.parts_of_things import is_part
+from hopgate.extract.rules.parts_of_things import is_itself, is_part
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.words import words
 
@@ -19,6 +19,7 @@ _ARTICLES = words(
     """
 )
 _MINE = words("my our mein meine unser unsere mon ma notre mi nuestro nuestra mio mia mijn onze")
+_WHOSE = words("his her their")
 _ADJECTIVES = words("old new newer current former own whole entire little big small alte alten neue neuen neuer neues")
 _MOVED = frozenset(
     form.rpartition("_")[2] for name in ("moved", "installed", "handed") for form in table("verbs")[name].split()
@@ -128,7 +129,15 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
             at += 2
             continue  # "la sœur de Camille"
         article = said[at] in _ARTICLES
-        if before == "of" and said[at - 2 : at - 1] and _is_noun(said[at - 2]) and said[at - 2] not in _PROPERTY:
+        if said[at] in _WHOSE and said[at + 1 : at + 2] and said[at + 1][0] == "⟨":
+            at += 2
+            continue  # "Tomas moved his gitea"
+        if (
+            before in ("of", "for")
+            and said[at - 2 : at - 1]
+            and _is_noun(said[at - 2])
+            and said[at - 2] not in _PROPERTY
+        ):
             at += 1 + (said[at] in _ARTICLES)
             continue  # "the presentation of the report"
         phrasal = at > 1 and said[at - 2] in _PHRASAL
@@ -153,7 +162,7 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
                 yield end + 2, owner
             at = end + 2 if noun in _KIN else end + 1
             if owner and noun not in _PROPERTY and who.is_person(owner[0]) and not who.is_owner(owner[0]):
-                while at < len(said) and _is_noun(said[at]):
+                while at < len(said) and (_is_noun(said[at]) or said[at][0] == "⟨"):
                     at += 1  # "Mia's passport" is not the passport
             continue
         if end > start and not (before == "'s" and said[start] in _PROPERTY):
@@ -183,7 +192,7 @@ def _forms(said: list[str], *, mine: bool, who: Referents) -> Iterator[tuple[str
         return
     if said[-1] in _PROPERTY and len(said) > 1:
         forms.append(whole.rpartition(" ")[0])
-    if said[0][0] == "⟨" and len(said) > 1:
+    if said[0][0] == "⟨" and len(said) > 1 and all(word in _PROPERTY or is_itself(word) for word in said[1:]):
         forms.append(names[0][0])
     if len(said) == 1 and said[0] in _PROPERTY and mine:
         forms.append(who.first_person)

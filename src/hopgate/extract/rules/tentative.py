@@ -16,6 +16,7 @@ from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.change_words import DENIED, alternatives, has_change, is_doubtful, moves_something
 from hopgate.extract.rules.clauses import STATES, TEAMS, Clause
 from hopgate.extract.rules.fact_dates import begins, validity
+from hopgate.extract.rules.not_ours import is_not_here
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -99,6 +100,8 @@ def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> It
     if not who.written or not (told or has_change(clause)):
         return
     if len(_NAME.findall(clause.text)) > MOST_NAMES or is_doubtful(clause, but=DENIED) or moves_something(clause.text):
+        return
+    if is_not_here(clause.text):
         return
     texts = _PART.split(clause.text)
     parts = [replace(clause, text=text) for text in texts] if len(texts) > 1 else [clause]

@@ -86,6 +86,14 @@ _ONCE = words(
     woche auch zusätzlich semaine demain aussi semana mañana también exceptionally ausnahmsweise temporarily
     """
 )
+# "At 9:45 on Fridays", "at 19:00 in winter", "Thursday in the holidays": not always.
+ON_SOME_DAYS = re.compile(
+    rf" (?:on (?:the )?(?:{'|'.join(day for day in DAYS if day.endswith('s'))})|"
+    r"(?:in|during|over|im|in den|en|durante|pendant) (?:the |den |le |les |las |los )?(?:school )?(?:spring|summer|"
+    r"autumn|winter|holidays|vacation|term|ramadan|lent|advent|january|february|march|april|may|june|july|august|"
+    r"september|october|november|december|sommer|herbst|frühling|ferien|été|hiver|vacances|verano|invierno|"
+    r"vacaciones|zomer|vakantie)\b|(?:for|at|für|bei|pour|chez) (?:the |my |our |die |meine |les |mes )?[^\W\d_]+)"
+)
 _OWNER = re.compile(r"(⟨\d+⟩) 's $")
 HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
@@ -134,6 +142,8 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
         if not subject or clause.is_of_another(match.start("s")):
             continue
         told = moved or has_change(clause)
+        if told and ON_SOME_DAYS.match(clause.text, match.end()):
+            return
         if match["date"]:
             date = clause.reading.spans[clause.spans(match["date"])[0]].name
             if not moved:

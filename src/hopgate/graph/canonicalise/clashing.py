@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,10 @@ from hopgate.graph.names.normal import clash, markers, normalise, numbers, token
 _WORDS = re.compile(r"\w+")
 _JOINED = re.compile(r"\w+(?:[-\u2010\u2011]\w+)+")
 _OWNED = re.compile(r"(.+?)['’]s .+")
+# Common nouns, in lower case and in one to three words: "ladder", "small ladder", "hoover bags".
+_COMMON = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
+# Where or when a thing is, and what it costs: of these it has one.
+_ONE_AT_A_TIME = frozenset(("located in", "takes place", "costs", "due"))
 
 
 def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
@@ -39,7 +44,41 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
             or is_genitive_of(names[other], names[one])
             or is_others(owners[one], held[one], owners[other], held[other])
         )
+    common = np.array(
+        [
+            bool(context)
+            and spelling.islower()
+            and not _ONE_AT_A_TIME.isdisjoint(relation for relation, _ in context)
+            and bool(_COMMON.fullmatch(spelling))
+            for spelling, context in zip(units.spellings, units.contexts, strict=True)
+        ],
+        dtype=bool,
+    )
+    for row in np.flatnonzero(common[i] & common[j] & ~found).tolist():
+        one, other = int(i[row]), int(j[row])
+        found[row] = _is_longer(held[one], held[other]) and _are_apart(units.contexts[one], units.contexts[other])
     return found
+
+
+def _is_longer(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    """Whether of two names, by their tokens, one is the other with a word more: "small ladder" and "ladder"."""
+    return set(first) < set(second) or set(second) < set(first)
+
+
+def _are_apart(first: Mapping[tuple[str, str], int], second: Mapping[tuple[str, str], int]) -> bool:
+    """Whether two common nouns are said to be in two places, or at two times, by facts of one relation.
+
+    The small ladder in the basement need not be the ladder in the garage. Where they are in one place they may be one.
+
+    Examples
+    --------
+    >>> garage, basement = {("located in", "garage"): 1}, {("located in", "basement"): 1}
+    >>> _are_apart(garage, basement), _are_apart(garage, garage), _are_apart(garage, {("costs", "80 euros"): 1})
+    (True, False, False)
+    """
+    shared = _ONE_AT_A_TIME.intersection(relation for relation, _ in first)
+    shared &= {relation for relation, _ in second}
+    return bool(shared) and not any(pair[0] in shared for pair in first.keys() & second.keys())
 
 
 def torn(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ they are two facts, of which the second ends the first. A statement that no chan
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
 from hopgate.graph.names.normal import normalise
@@ -23,10 +25,11 @@ JOINT_RELATIONS = (AT, WHEN, AMOUNT, BY)
 """How a thing and its value go together where no relation of the rules fits."""
 # What the relations of the rules are by this measure; a role ("has dentist") is of the last sort.
 _SORTS = {
-    "located in": (AT, BY), "runs on": (AT, BY), "lives in": (AT,), "works at": (BY, AT), "costs": (AMOUNT,),
+    "located in": (AT, BY), "runs on": (AT, BY), "lives in": (), "works at": (BY, AT), "costs": (AMOUNT,),
     "due": (WHEN,), "takes place": (WHEN,), "owned by": (BY,), "led by": (BY,), "reports to": (BY,),
 }  # fmt: skip
 _MAX = 200
+_OF = re.compile(r" (?:of|for) ")
 
 
 class JointFact(NamedTuple):
@@ -186,8 +189,16 @@ def _compatible(one: str, other: str) -> bool:
 
 
 def _shares_word(key: str, thing: _Thing) -> bool:
-    words = set(key.split())
+    """Whether a text has a word of what a thing is called by, and is not about something that the thing has."""
+    words, head = set(key.split()), _head(key)
+    if is_part(head):
+        words = {head}  # "Jellyfin's cache" is not Jellyfin
     return any(not words.isdisjoint((*one.thing_key.split(), *normalise(one.thing).split())) for one in thing.said)
+
+
+def _head(key: str) -> str:
+    """The word of a text that says what it is: of "movies for jellyfin" the movies."""
+    return _OF.split(key, maxsplit=1)[0].rpartition(" ")[2]
 
 
 def _has_start(row: StatedRow) -> bool:
