@@ -58,7 +58,10 @@ def read(source: Source) -> Reading:
     if speaker:
         known.setdefault(lower[0], "person")
     marks = judged(tokens, lower, raw, code, known)
-    spans = candidates(tokens, marks, date_spans(tokens, lower, code, source.created_at))
+    dates = date_spans(tokens, lower, code, source.created_at)
+    if speaker and dates and not dates[0].start:
+        dates = dates[1:]  # Jan, June
+    spans = candidates(tokens, marks, dates)
     taken = bytearray(len(tokens))
     for span in spans:
         taken[span.start : span.end] = b"\1" * (span.end - span.start)

@@ -27,6 +27,11 @@ _WAS_REPLACED = re.compile(r"^(?P<a>[^,;]+?) (?:has been |was |is |got |were )?r
 _REPLACES = re.compile(
     r"^(?P<b>[^,;]+?) (?:has |have )?(?:replaced|replaces|took over from|succeeds|succeeded) (?P<a>[^,;]+)"
 )
+_TAKEN = re.compile(
+    r"\b(?:took|pulled|got|moved|lifted) (?P<t>[^,;]+?) (?:off|out of|from) (?P<a>[^,;]+?) (?:and|,) (?:then )?"
+    r"(?:put|set|placed|installed|parked|stuck|hung) (?:it|them|that) (?:back )?(?:up )?"
+    r"(?:on|onto|in|into|at) (?P<b>[^,;]+)"
+)
 _TOOK_OVER = re.compile(r"^(?P<b>[^,;]+?) (?:has |have )?(?:took|taken|takes) over (?P<t>[^,;]+?) from (?P<a>[^,;]+)")
 _BYE = re.compile(r"\b(?:bye|goodbye|farewell|so long) (?P<a>⟨\d+⟩) [,;]? ?(?:and )?(?:hello|hi|welcome) (?P<b>⟨\d+⟩)")
 _PARTS = re.compile(r" (?:[,:;–-]|but|and) ")
@@ -36,8 +41,8 @@ _MORE = words("in on this last and because since at")
 # Without one of these words no form of a change is tried.
 _HINTS = MOVED | words(
     """
-    -> → => exchanged ditched dropped traded replaces took taken takes succeeds succeeded bye goodbye farewell long
-    passed gave handed passes hands
+    -> → => exchanged ditched dropped traded replaces took taken takes pulled got lifted succeeds succeeded bye goodbye
+    farewell long passed gave handed passes hands
     """
 )
 _NAME = re.compile(r"⟨(\d+)⟩")
@@ -80,7 +85,7 @@ def _changed(text: str) -> Stated | None:
     if _HINTS.isdisjoint(said):
         return None
     thing = ""
-    if (found := _ARROW.match(text)) or (found := _TOOK_OVER.match(text) or _GAVE.match(text)):
+    if (found := _ARROW.match(text)) or (found := _TAKEN.search(text) or _TOOK_OVER.match(text) or _GAVE.match(text)):
         part = thing_at(found["t"].split(), 0)
         thing = part.text if part else ""
     elif (found := _FROM_TO.search(text)) and not MOVED.isdisjoint(said):

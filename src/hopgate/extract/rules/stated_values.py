@@ -46,6 +46,8 @@ _OPENING = words(
 _MAY_NAME_BOTH = words("from instead not no rather -> → replaced took longer aren't isn't")
 _BREAKS = frozenset((",", ":", "-", "–"))
 _DENIED = words("not no isn't aren't")
+# Of how it was before, said after what is so now.
+_ASIDE = words("was were had")
 _NOT_ANY_MORE = re.compile(
     r"[,;]? ?(?:and |but )?(?:(?:is |are )?(?:no longer|not) |instead of |rather than |aren't |isn't )"
     r"(?:(?:in|at|on|with|from|by|to|the|a|an|my|our) )*(?P<a>[^,;]+?)(?: any ?more)?(?= , | but |$)"
@@ -127,7 +129,11 @@ def _of_sentence(text: str) -> Stated | None:  # noqa: PLR0911
     doubt = DOUBT.intersection(tokens)
     denied = doubt and doubt <= _DENIED
     if doubt and not denied:
-        return None
+        head = text.partition(" , ")[0]
+        # "immich is on cormorant now , puffin was out of memory"
+        if not doubt <= _ASIDE or not DOUBT.isdisjoint(tokens := head.split()) or NOW.isdisjoint(tokens):
+            return None
+        text, doubt = head, frozenset()
     if not doubt and (told := changed(text, tokens)):
         return told
     former = ""

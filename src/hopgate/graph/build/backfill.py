@@ -99,7 +99,7 @@ def canonicalise(connection: Connection[Any], clusters: Clusters) -> bool:
     concept = {row.id: row.concept_id for row in name_rows.all_names(connection)}
     merges = []
     for members in clusters.names:
-        kept, *others = sorted(members, key=lambda row: (-row.uses, row.name))
+        kept, *others = sorted(members, key=lambda row: (-row.uses, -len(row.name), row.name))
         merges += [BulkMerge(concept[kept.id], concept[other.id], (other.id,)) for other in others]
     merge_rows.merge_many(connection, merges, method=f"global, threshold {clusters.threshold}")
     manual.apply_rulings(connection, decided)

@@ -214,7 +214,7 @@ class NameResolver:
         return [
             Candidate(
                 key,
-                tuple(one.name for one in sorted(known, key=lambda one: (-one.uses, one.name))[:NAMES]),
+                tuple(one.name for one in sorted(known, key=lambda one: (-one.uses, -len(one.name), one.name))[:NAMES]),
                 next((one.kind for one in known if one.kind), None),
                 max(1, sum(one.uses for one in known)),
                 near.get(key),

@@ -23,7 +23,7 @@ from hopgate.times import moment
 
 JOINT_RELATIONS = (AT, WHEN, AMOUNT, BY)
 """How a thing and its value go together where no relation of the rules fits."""
-# What the relations of the rules are by this measure; a role ("has dentist") is of the last sort.
+# What the relations of the rules are by this measure; a role ("has dentist") is somebody, or with somebody.
 _SORTS = {
     "located in": (AT, BY), "runs on": (AT, BY), "lives in": (), "works at": (BY, AT), "costs": (AMOUNT,),
     "due": (WHEN,), "takes place": (WHEN,), "owned by": (BY,), "led by": (BY,), "reports to": (BY,),
@@ -165,7 +165,7 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
 
 
 def _sorts(relation: str) -> tuple[str, ...]:
-    return (relation,) if relation in JOINT_RELATIONS else _SORTS.get(relation, (BY,))
+    return (relation,) if relation in JOINT_RELATIONS else _SORTS.get(relation, (BY, AT))
 
 
 def _fits(one: str, other: str) -> bool:

@@ -103,7 +103,7 @@ class ScopeGraph:
         for name in self.names:
             of_concept[name.concept_id].append(name)
         return {
-            concept: tuple(name.name for name in sorted(own, key=lambda name: (-name.uses, name.name)))
+            concept: tuple(name.name for name in sorted(own, key=lambda name: (-name.uses, -len(name.name), name.name)))
             for concept, own in of_concept.items()
         }
 
@@ -121,7 +121,7 @@ class ScopeGraph:
     def kinds(self) -> dict[int, str]:
         """Each concept's kind by its most used name that has one; without those that have none."""
         kinds: dict[int, str] = {}
-        for name in sorted(self.names, key=lambda name: (-name.uses, name.name)):
+        for name in sorted(self.names, key=lambda name: (-name.uses, -len(name.name), name.name)):
             if name.kind:
                 kinds.setdefault(name.concept_id, name.kind)
         return kinds

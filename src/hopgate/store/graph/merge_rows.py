@@ -153,7 +153,8 @@ def forget_names(connection: Connection[Any], name_ids: Sequence[int]) -> None:
     connection.execute(
         "UPDATE concept_merges m SET name_ids = now.ids, merged_name = now.name FROM (SELECT x.id, "
         "array_agg(n.id ORDER BY n.id) AS ids, CASE WHEN bool_or(n.name = x.merged_name) THEN x.merged_name "
-        "ELSE (array_agg(n.name ORDER BY n.uses DESC, n.name))[1] END AS name FROM concept_merges x "
+        "ELSE (array_agg(n.name ORDER BY n.uses DESC, length(n.name) DESC, n.name))[1] END AS name "
+        "FROM concept_merges x "
         "JOIN concept_names n ON n.id = ANY(x.name_ids) WHERE x.name_ids && %(ids)s::bigint[] "
         "GROUP BY x.id, x.merged_name) AS now WHERE now.id = m.id",
         {"ids": ids},

@@ -169,13 +169,15 @@ def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) 
 def rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None) -> list[int]:
     """Set concepts' canonical name, aliases and kind from their names, the most used first; of all by default.
 
+    A name that is used as often as a longer one never stands alone: "Pi 4" brings "Pi", and is what it is called.
     Gives the concepts whose canonical name changed: their vectors are those of the old name.
     """
     which = "" if concept_ids is None else "WHERE concept_id = ANY(%s)"
     rows = connection.execute(
         "UPDATE concepts c SET canonical_name = n.names[1], aliases = n.names, kind = n.kind "
-        "FROM (SELECT concept_id, array_agg(name ORDER BY uses DESC, name) AS names, "
-        "(array_agg(kind ORDER BY uses DESC, name) FILTER (WHERE kind IS NOT NULL))[1] AS kind FROM concept_names "
+        "FROM (SELECT concept_id, array_agg(name ORDER BY uses DESC, length(name) DESC, name) AS names, "
+        "(array_agg(kind ORDER BY uses DESC, length(name) DESC, name) FILTER (WHERE kind IS NOT NULL))[1] AS kind "
+        "FROM concept_names "
         f"{which} GROUP BY concept_id) AS n JOIN concepts old ON old.id = n.concept_id "
         "WHERE c.id = n.concept_id AND (c.canonical_name, c.aliases, c.kind) IS DISTINCT FROM "
         "(n.names[1], n.names, n.kind) RETURNING c.id, old.canonical_name <> c.canonical_name",
