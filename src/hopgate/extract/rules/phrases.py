@@ -19,7 +19,7 @@ from hopgate.extract.rules.stated_values import stated_values
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "8.1"
+RULES = "8.2"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 

@@ -24,7 +24,8 @@ from hopgate.extract.rules.words import words
 # A longer note is no place where one thing is said of one thing, and a longer sentence says more.
 MOST_TOKENS, MOST_SENTENCES, MOST_IN_SENTENCE, MOST_FACTS = 60, 4, 20, 2
 MOST_CHARACTERS = 240
-_TYPED = STATES | {"costs", "due", TAKES_PLACE} | frozenset(ROLE_RELATIONS)
+_LITERAL = frozenset(("costs", "due", TAKES_PLACE))
+_TYPED = STATES | _LITERAL | frozenset(ROLE_RELATIONS)
 # A short note of few words may be taken for another language: "CI runs through Jenkins".
 _ENGLISH = words("the is are our my now from goes runs through with to we")
 _SINCE = re.compile(
@@ -86,7 +87,11 @@ def stated_values(sentences: Sequence[Clause], reading: Reading, facts: Iterable
         yield one if fact is None else _as_fact(fact, one)
     if typed and len(typed) <= MOST_FACTS:
         told = any(map(changes_what_it_states, sentences))  # "lives in" by itself is no change
-        yield from (_as_fact(fact, Stated("", "", fact.object, is_change=told)) for fact in typed.values())
+        for fact in typed.values():
+            # In a talk a thing is its speaker's, whoever read it; and a new date or price says from when on it is so.
+            owned = f"{reading.speaker}'s {fact.subject}" if reading.speaker and fact.subject.islower() else ""
+            since = fact.valid_from is not None and fact.relation in _LITERAL
+            yield _as_fact(fact, Stated(owned, "", fact.object, is_change=told or since))
 
 
 def _with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading: Reading) -> list[Stated]:
