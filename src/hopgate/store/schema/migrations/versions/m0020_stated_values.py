@@ -25,7 +25,6 @@ CREATE TABLE stated_values (
   PRIMARY KEY (memory_id, place)
 );
 CREATE INDEX stated_values_thing ON stated_values (thing_key);
-CREATE INDEX stated_values_changed ON stated_values (thing_key) WHERE is_change;
 CREATE INDEX stated_values_value ON stated_values (value_key);
 CREATE INDEX stated_values_former ON stated_values (former_key) WHERE former_key IS NOT NULL;
 """
