@@ -75,7 +75,7 @@ def main() -> None:
         result |= over_time(memories, labels, options.half, options.errors) | contradictions(memories)
     result |= {folder: beside(folder, options) for folder in ("fresh", "third")}
     if not options.quick:
-        for folder in ("fifth", "sixth", "seventh", "eighth", "ninth", "tenth"):
+        for folder in ("fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"):
             result[folder] = over_time(*loaded(DATA / folder), options.half, options.errors, folder)
     if options.json:
         print(json.dumps(result))
