@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,6 +19,10 @@ from hopgate.extract.rules.words import words
 # "Note:" and "Reason:" start lines too; a speaker's name is short, and its line a turn.
 _SPEAKER_WORDS = 3
 _NO_SPEAKERS = words("project projekt projet team squad room milestone sprint phase task ticket service host server")
+
+_COSTS = words("costs cost kostet kosten kost cuesta cuestan coûte coûtent costa costano")
+_PRICE = re.compile(r"\d{1,6}(?:[.,]\d\d)?")
+_PER = words("a an per each pro im par al now instead since from as for jetzt nu ahora ora maintenant and")
 
 # Who is called by what they are: "Grandma is in Bath now".
 _FAMILY = words(
@@ -57,7 +62,7 @@ def read(source: Source) -> Reading:
     speaker = _speaker(tokens, raw, known)
     if speaker:
         known.setdefault(lower[0], "person")
-    marks = judged(tokens, lower, raw, code, known)
+    marks = _priced(judged(tokens, lower, raw, code, known), tokens, lower)
     dates = date_spans(tokens, lower, code, source.created_at)
     if speaker and dates and not dates[0].start:
         dates = dates[1:]  # Jan, June
@@ -78,6 +83,17 @@ def read(source: Source) -> Reading:
     topic = source.title if source.title is not None else title(tokens, raw)
     kinds = {span.name: kind for span in spans if (kind := person_kind(span.name) or known.get(span.name.lower(), ""))}
     return Reading(tokens, lower, marks, code, spans, kinds, " ".join(topic.split()), speaker)
+
+
+def _priced(marks: str, tokens: list[str], lower: list[str]) -> str:
+    """Make an amount of a bare number after "costs": "the large sourdough costs 4.60"."""
+    if _COSTS.isdisjoint(lower):
+        return marks
+    for at in range(1, len(tokens)):
+        ends = at + 1 == len(tokens) or marks[at + 1] in ".¶,;:()" or lower[at + 1] in _PER
+        if _PRICE.fullmatch(tokens[at]) and ends and (lower[at - 1] in _COSTS or lower[at - 2] in _COSTS):
+            marks = f"{marks[:at]}${marks[at + 1 :]}"
+    return marks
 
 
 def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:

@@ -25,7 +25,8 @@ _REPLACED = re.compile(
 )
 _WAS_REPLACED = re.compile(r"^(?P<a>[^,;]+?) (?:has been |was |is |got |were )?replaced (?:by|with) (?P<b>[^,;]+)")
 _REPLACES = re.compile(
-    r"^(?P<b>[^,;]+?) (?:has |have )?(?:replaced|replaces|took over from|succeeds|succeeded) (?P<a>[^,;]+)"
+    r"^(?P<b>[^,;]+?) (?:has |have )?(?:replaced|replaces|took over from|taken over from|(?:took|taken|takes) the place of|"
+    r"succeeds|succeeded) (?P<a>[^,;]+)"
 )
 _TAKEN = re.compile(
     r"\b(?:took|pulled|got|moved|lifted) (?P<t>[^,;]+?) (?:off|out of|from) (?P<a>[^,;]+?) (?:and|,) (?:then )?"
@@ -37,7 +38,7 @@ _BYE = re.compile(r"\b(?:bye|goodbye|farewell|so long) (?P<a>⟨\d+⟩) [,;]? ?(
 _PARTS = re.compile(r" (?:[,:;–-]|but|and) ")
 _FOR = re.compile(r"^ (?:for|as) (?P<t>.+)$")
 # What may follow the new value.
-_MORE = words("in on this last and because since at")
+_MORE = words("in on this last and because since at a per each every")
 # Without one of these words no form of a change is tried.
 _HINTS = MOVED | words(
     """
@@ -49,15 +50,16 @@ _NAME = re.compile(r"⟨(\d+)⟩")
 _BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:the |my |our )?⟨(\d+)⟩(?! 's)")
 _AFTER = re.compile(rf"⟨(\d+)⟩ (?:has |have |is |are |'s )?(?:{alternatives('over')})\b")
 _GONE_TO = re.compile(
-    r"\b(?:with|at|in|on|to|from|hello|joined|by|through|use|using|got|new|is|are) (?:the |a |my |our )?⟨(\d+)⟩"
+    r"\b(?:with|at|in|on|to|from|hello|joined|by|through|use|using|got|new|is|are|take|takes|"
+    r"read|get|have|drive|wear) (?:the |a |an |my |our )?⟨(\d+)⟩"
 )
 _WE = words("i we have has 've just finally had and so now")
-_AUXILIARY = words("has have been was were is just 's 've")
+_AUXILIARY = words("has have been was were is just 's 've :")
 _OF_OTHERS = KINSHIP | words("he she they his her their friend friends partner colleague boss neighbour neighbor")
 _INSTEAD = words("now instead hello new joined took welcome")
 # Said of what is over, these do not deny what is so now.
 _NO_INSTEAD = DOUBT - words("was were had before no not said cancelled canceled never")
-_WENT = MOVED | words("went rose dropped increased")
+_WENT = MOVED | words("went rose dropped increased bumped upgraded raised lowered pushed brought reassigned promoted")
 _ON_THE_WAY = words("over up down back our my the")
 _TWO = 2
 
@@ -74,7 +76,7 @@ def changed(text: str, said: list[str]) -> Stated | None:
     """
     if _HINTS.isdisjoint(said):
         return None
-    for part in dict.fromkeys((text, *_PARTS.split(text))):
+    for part in dict.fromkeys((text, *text.split(" , "), *_PARTS.split(text))):
         if told := _changed(part):
             return told
     return None
@@ -154,32 +156,39 @@ def moved_to(said: list[str]) -> ThingState | None:
     else:
         part = thing_at(said, 0)
         thing = part.text if part and _AUXILIARY.issuperset(said[part.end : verb]) else ""
-        if part and part.kind == "name" and value.kind in ("name", "noun"):
+        if part and part.kind == "name" and value.kind in ("name", "noun") and said[part.end] != ":":
+            if said[to] == "into" and value.kind == "noun":
+                return ThingState(value.text, BY, part.text, is_change=True)  # who has the big room
             return None  # somebody who moved
     if not thing or (value.kind == "noun" and is_passing(thing, value.text)):
         return None
     return ThingState(thing, sort_of(value, "to"), value.text, is_change=True)
 
 
+def gone_names(sentences: Sequence[Clause], reading: Reading) -> set[str]:
+    """The names that a note says to be over: "we've left Bitwarden", "Winifred stood down"."""
+    text = " . ".join(clause.text for clause in sentences).replace("⟨team ", "⟨")
+    if not _OF_OTHERS.isdisjoint(text.split()):
+        return set()
+    return {reading.spans[int(number)].name for number in (*_BEFORE.findall(text), *_AFTER.findall(text))}
+
+
 def over_and_instead(sentences: Sequence[Clause], reading: Reading) -> Stated | None:
-    """A note of two names that says of one that it is over, and has a word of what is so instead.
+    """A note that says of one name that it is over, and has a word of what is so instead of it.
 
     Of what they are the values, another note has told: "we've left Bitwarden, all logins are in 1Password now".
     """
-    if len(reading.spans) < _TWO or _INSTEAD.isdisjoint(reading.lower):
+    if len(reading.spans) < _TWO or _INSTEAD.isdisjoint(reading.lower) or any(one.question for one in sentences):
         return None
     text = " . ".join(clause.text for clause in sentences).replace("⟨team ", "⟨")
-    names = {reading.spans[int(number)].name for number in _NAME.findall(text)} - {reading.speaker}
-    if len(names) != _TWO or any(clause.question for clause in sentences):
-        return None
     said = set(text.split())
-    if said & _NO_INSTEAD or said & _OF_OTHERS:
+    gone = gone_names(sentences, reading)
+    if len(gone) != 1 or said & _NO_INSTEAD:
         return None
-    gone = {reading.spans[int(number)].name for number in (*_BEFORE.findall(text), *_AFTER.findall(text))} & names
-    if len(gone) != 1:
-        return None
-    new = (names - gone).pop()
+    names = {reading.spans[int(number)].name for number in _NAME.findall(text)} - {reading.speaker} - gone
     # "Viessmann sold out, Carrier owns them now" says nothing of what was from there.
-    if new not in {reading.spans[int(number)].name for number in _GONE_TO.findall(text)}:
-        return None
-    return Stated("", BY, new, gone.pop(), is_change=True)
+    new = names & {reading.spans[int(number)].name for number in _GONE_TO.findall(text)}
+    if len(names) > 1:  # "we take the Telegraph now, Geoff likes the crossword"
+        parts = [part for part in re.split(r" [.,] ", text) if not _INSTEAD.isdisjoint(part.split())]
+        new &= {reading.spans[int(number)].name for part in parts for number in _NAME.findall(part)}
+    return Stated("", BY, new.pop(), gone.pop(), is_change=True) if len(new) == 1 else None

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.words import words
 
 _TABLE: dict[str, str] = table("stated")
@@ -18,6 +18,8 @@ ARTICLES, MINE, BE, VERBS, PLACES, OTHERS, STOP, DAYS, WHOSE, DOUBT, NOW, LATELY
     )
 )  # fmt: skip
 PREPOSITIONS = PLACES | OTHERS
+_ENGLISH_DAYS = DAYS
+DAYS |= frozenset(day for code, language in LANGUAGES.items() if code != "en" for day in language.days)
 _NOT_IN_NAMES = STOP | BE | VERBS | PREPOSITIONS | ARTICLES | MINE | WHOSE | DAYS
 _NOUNS_IN_LY = words("weekly monthly daily yearly family supply assembly butterfly fly reply jelly july italy")
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
@@ -25,7 +27,21 @@ _GOES_ON = frozenset(("'s", "or", "and", "if"))
 _BREAKS = frozenset((",", ";", "(", ":", "-", "–"))
 _NUMBER = re.compile(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
+_HOURS = words(
+    """
+    one two three four five six seven eight nine ten eleven twelve noon half zwei drei vier fünf sechs sieben acht neun
+    zehn deux trois quatre cinq sept huit neuf dix dos tres cuatro cinco seis siete ocho nueve diez due tre quattro cinque
+    sei sette otto nove dieci drie vijf zes zeven negen tien
+    """
+)
 _ENTRY = re.compile(r"\d{1,4}[a-z]?")
+# Which are no part of the name that follows.
+_TITLES = words(
+    """
+    doctor dokter docteur doktor doctora dottor dottore dottoressa frau herr herrn mevrouw meneer madame monsieur señor
+    señora signor signora coach uncle aunt tante onkel oom tía tío
+    """
+)
 MOST_WORDS = 4
 AT, WHEN, AMOUNT, BY = "kept at", "scheduled for", "amounts to", "currently"
 
@@ -67,7 +83,7 @@ def thing_at(said: list[str], at: int) -> Part | None:
     end = _run(said, at + (at > first and at + 1 < len(said) and said[at] in VERBS))
     if end == at or end - at > MOST_WORDS:
         return None
-    kind = "name" if all(map(is_name, said[at:end])) else "noun"
+    kind = "name" if all(is_name(word) or word in _TITLES for word in said[at:end]) and is_name(said[end - 1]) else "noun"
     if end + 1 < len(said) and said[end] in ("of", "for"):
         start = end + 1
         while start < len(said) and (said[start] in ARTICLES or said[start] in MINE):
@@ -98,13 +114,13 @@ def value_at(said: list[str], at: int) -> Part | None:  # noqa: PLR0911
     if token[0] in "⟦⟪":
         return Part(spelt([token]), at + 1, "when" if token[0] == "⟦" else "amount")
     if token in DAYS:
-        return Part(token.removesuffix("s") if token != "daily" else token, at + 1, "when")
+        return Part(token.removesuffix("s") if token in _ENGLISH_DAYS else token, at + 1, "when")
     if _CLOCK.fullmatch(token):
         return Part(token, at + 1, "when")
     if _NUMBER.fullmatch(token):
         return Part(token, at + 1, "amount")
-    if is_name(token):
-        end = at + 1
+    if is_name(token) or (token in _TITLES and at + 1 < len(said) and is_name(said[at + 1])):
+        end = at + 1 + (token in _TITLES)
         while (
             end < len(said)
             and end - at < MOST_WORDS
@@ -116,6 +132,7 @@ def value_at(said: list[str], at: int) -> Part | None:  # noqa: PLR0911
         ):
             end += 1
         end -= said[end - 1] == "'s"
+        end += end < len(said) and bool(_ENTRY.fullmatch(said[end])) and _ends(said, end + 1)  # "an iPhone 12"
         return Part(spelt(said[at:end]), end, "name")
     end = _run(said, at)
     if end == at or end - at > MOST_WORDS:
@@ -132,6 +149,10 @@ def _ends(said: list[str], at: int) -> bool:
     return at >= len(said) or said[at] in (",", "(", ";", "-", "–", ".")
 
 
+def _is_hour(token: str) -> bool:
+    return bool(_CLOCK.fullmatch(token) or _ENTRY.fullmatch(token)) or token in _HOURS
+
+
 def closes(said: list[str], value: Part) -> bool:
     """Whether nothing follows a value that would make it another: the end, a comma, how often or since when.
 
@@ -140,6 +161,8 @@ def closes(said: list[str], value: Part) -> bool:
     at = value.end
     if at < len(said) and (is_name(said[at]) or is_noun(said[at]) or said[at] in _GOES_ON):
         return False
+    if value.kind == "when" and said[at : at + 1] == ["at"] and said[at + 1 : at + 2] and _is_hour(said[at + 1]):
+        at += 2  # "on Tuesdays at eight"
     if value.kind in ("when", "amount"):
         for word in said[at:]:
             if word in _BREAKS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from hopgate.extract.rules.lower_names import RARE, is_rare
 from hopgate.extract.rules.places import is_passing
 from hopgate.extract.rules.stated_parts import (
     AMOUNT,
@@ -29,6 +30,8 @@ _PUT = words("put stored keep kept got")
 _JOB = re.compile(r"'s (?:job|turn|thing|task|responsibility|business)$")
 _AFTER_VERB = words("out up down set back")
 _OURS = MINE | {"the"}
+# "Geoff likes the crossword" is no task of his.
+_FEELS = words("likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets")
 _SHORTEST = 4  # "we use Solr for search"
 
 
@@ -41,7 +44,7 @@ class ThingState(NamedTuple):
     is_change: bool = False
 
 
-def state_of(said: list[str]) -> ThingState | None:  # noqa: PLR0911
+def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: PLR0911
     """What a thing has or where it is, by the words of a sentence without those of change.
 
     Examples
@@ -55,14 +58,14 @@ def state_of(said: list[str]) -> ThingState | None:  # noqa: PLR0911
         return _ours(said)
     if said[0] in _PUT:
         return _ours(["we", *said])
-    if is_name(said[0]) and said[1][-1] == "s" and said[1] not in BE and said[2:3] and said[2] in _OURS:
+    if is_name(said[0]) and said[1][-1] == "s" and said[1] not in BE and said[1] not in _FEELS and said[2:3] and said[2] in _OURS:
         return _holds(Part(said[0], 1, "name"), said, 1)
     thing = thing_at(said, 0)
     if not thing or thing.end >= len(said):
         return None
     at = thing.end
     if said[at] == ":":
-        return _with_value(thing.text, said, at + 1)
+        return _with_value(thing.text, said, at + 1, code)
     if said[at] not in BE and said[at] not in VERBS:
         return None
     if thing.kind == "name" and (held := _holds(thing, said, at)):
@@ -73,17 +76,19 @@ def state_of(said: list[str]) -> ThingState | None:  # noqa: PLR0911
         at += 1
     if at < len(said) and said[at] not in PREPOSITIONS and is_be and said[at - 1] not in BE:
         return None
-    return _with_value(thing.text, said, at)
+    return _with_value(thing.text, said, at, code)
 
 
-def _with_value(thing: str, said: list[str], at: int) -> ThingState | None:
+def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> ThingState | None:
     """A thing with the value that stands at a place, after a preposition or none."""
     preposition = said[at] if at < len(said) and said[at] in PREPOSITIONS else ""
     value = value_at(said, at + bool(preposition))
     if not value or not closes(said, value):
         return None
     if value.kind == "noun" and preposition not in PLACES and said[at - 1] != ":":
-        return None  # "the shed is green"
+        if preposition or not (said[at] == "the" or is_rare(value.text, code, RARE)):
+            return None  # "the shed is green"; but "the proxy is nginx", "our bank is the Sparkasse"
+        return ThingState(thing, BY, value.text)
     if value.kind == "noun" and is_passing(thing, value.text):
         return None  # "the cat is in the sun"
     return ThingState(thing, sort_of(value, preposition), _JOB.sub("", value.text))

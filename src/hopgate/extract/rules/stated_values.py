@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from hopgate.extract.extraction import Fact, Stated
 from hopgate.extract.rules.change_words import changes_what_it_states
 from hopgate.extract.rules.clauses import STATES, Clause
 from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
-from hopgate.extract.rules.stated_changes import changed, moved_to, over_and_instead
+from hopgate.extract.rules.small_words import has_small_words, in_english
+from hopgate.extract.rules.stated_changes import changed, gone_names, moved_to, over_and_instead
 from hopgate.extract.rules.stated_parts import DOUBT, LATELY, NOW, value_at
 from hopgate.extract.rules.stated_states import state_of
+from hopgate.extract.rules.stated_turns import told_in_turn
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import words
 
@@ -45,6 +49,7 @@ _OPENING = words(
     """
 ) - {"on", "from", "as"}
 _MAY_NAME_BOTH = words("from instead not no rather -> → replaced took longer aren't isn't")
+_GOES_ON = words("it they he she that this now")
 _BREAKS = frozenset((",", ":", "-", "–"))
 _DENIED = words("not no isn't aren't")
 # Of how it was before, said after what is so now.
@@ -72,14 +77,14 @@ def stated_values(sentences: Sequence[Clause], reading: Reading, facts: Iterable
     if (
         len(reading.lower) > MOST_TOKENS
         or len(sentences) > MOST_SENTENCES
-        or (reading.code != "en" and _ENGLISH.isdisjoint(reading.lower))
+        or not (reading.code == "en" or has_small_words(reading.code) or not _ENGLISH.isdisjoint(reading.lower))
     ):
         return
     typed = {fact.object.lower(): fact for fact in facts if fact.valid_to is None and fact.relation in _TYPED}
     found: list[Stated] = []
     # Where all was read that there is to read, nothing more is looked for.
     if not (typed and len(sentences) == 1 and _MAY_NAME_BOTH.isdisjoint(reading.lower)):
-        found = [one for clause in sentences if (one := _of_clause(clause, reading)) is not None]
+        found = list(_of_clauses(sentences, reading))
         if len(reading.spans) > 1 and not any(one.former for one in found):
             found = _with_what_is_over(found, sentences, reading)
     for one in found:
@@ -94,26 +99,52 @@ def stated_values(sentences: Sequence[Clause], reading: Reading, facts: Iterable
             yield _as_fact(fact, Stated(owned, "", fact.object, is_change=told or since))
 
 
-def _with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading: Reading) -> list[Stated]:
-    """What was found, with a change that is told by two names alone in the place of one of the same value."""
-    told = over_and_instead(sentences, reading)
-    return found if told is None else [*(one for one in found if one.value != told.value and not one.is_change), told]
+def _of_clauses(sentences: Sequence[Clause], reading: Reading) -> Iterator[Stated]:
+    """What each sentence says; one of "it" goes with the one before that says what was."""
+    before = ""
+    for clause in sentences:
+        text = _plain(clause, reading)
+        if not text or clause.question or len(text) > MOST_CHARACTERS:
+            before = ""
+            continue
+        one = _of_sentence(text, reading.code)
+        if one is None and before and text.split()[0] in _GOES_ON:
+            one = told_in_turn(f"{before} , {text}")
+        before = text
+        if one is not None:
+            yield _of_reading(one, text, reading)
 
 
-def _of_clause(clause: Clause, reading: Reading) -> Stated | None:
-    text, speaker = clause.text, reading.speaker
-    if clause.question or len(text) > MOST_CHARACTERS:
-        return None
+def _plain(clause: Clause, reading: Reading) -> str:
+    """The text of a sentence without its speaker and asides, its small words in English."""
+    text = clause.text
     if "⟨team " in text:
         text = text.replace("⟨team ", "⟨")
-    if speaker and text[0] == "⟨":
+    if reading.speaker and text[0] == "⟨":
         text = text.partition(" : ")[2] or text
-    one = _of_sentence(text)
-    if one is None:
-        return None
+    if "( " in text:
+        text = without_asides(text)
+    if reading.code != "en" and has_small_words(reading.code):
+        text = in_english(text, reading.code)
+    return text.replace(" takes place", " is").replace(" take place", " are") if " place" in text else text
+
+
+def _with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading: Reading) -> list[Stated]:
+    """What was found, with what a note says to be over: as the old value of its one statement, or by two names alone."""
+    told = over_and_instead(sentences, reading)
+    if told is not None:
+        return [*(one for one in found if one.value != told.value and not one.is_change), told]
+    if len(found) == 1 and len(gone := gone_names(sentences, reading) - {found[0].value, found[0].thing}) == 1:
+        # "we're done with CircleCI. CI is on Buildkite."
+        return [replace(found[0], former=gone.pop(), is_change=True)]
+    return found
+
+
+def _of_reading(one: Stated, text: str, reading: Reading) -> Stated:
+    """What a sentence says, with the names, dates and amounts of its note."""
     since = _since(text, one) if one.is_change and "⟦" in text else None
     thing, value, former = _filled(one.thing, reading), _filled(one.value, reading), _filled(one.former, reading)
-    owned = f"{speaker}'s {thing}" if speaker and thing else thing  # where several speak
+    owned = f"{reading.speaker}'s {thing}" if reading.speaker and thing else thing  # where several speak
     return Stated(owned, one.relation, value, former, one.is_change, _filled(since, reading) if since else None)
 
 
@@ -125,11 +156,13 @@ def _filled(part: str, reading: Reading) -> str:
 
 
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
-def _of_sentence(text: str) -> Stated | None:  # noqa: PLR0911
+def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     """What an encoded sentence says, with its references as they are."""
     tokens = text.split()
     if not 1 < len(tokens) <= MOST_IN_SENTENCE or (tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens)):
         return None
+    if told := told_in_turn(text):
+        return told
     # Most sentences end here: every look costs as much as all that it finds.
     doubt = DOUBT.intersection(tokens)
     denied = doubt and doubt <= _DENIED
@@ -158,8 +191,9 @@ def _of_sentence(text: str) -> Stated | None:  # noqa: PLR0911
     left = [word for word in said if word not in NOW and word not in LATELY]
     is_change = bool(former) or plain != text or not NOW.isdisjoint(said)
     for part in (left, *_parts(left)):
-        if len(part) > 1 and (one := moved_to(part) or state_of(part)):
-            return Stated(one.thing, one.relation, one.value, former, is_change or one.is_change)
+        if len(part) > 1 and (one := moved_to(part) or state_of(part, code)):
+            is_new = "new" in part[:2]  # "new phone : Pixel 8", "our new vet is …"
+            return Stated(one.thing, one.relation, one.value, former, is_change or is_new or one.is_change)
     return None
 
 

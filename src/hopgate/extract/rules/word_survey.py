@@ -59,7 +59,8 @@ class Survey:
                 if before in PREPOSITIONS and token.islower():
                     self.bare[word] += 1
         speaks = len(tokens) > 2 and tokens[1] == ":" and tokens[0][0].isupper() and lower[0] not in SMALL
-        if speaks and lower[2] not in _SAID_OF_THINGS:
+        # Nor is "Treasurer: Winifred".
+        if speaks and lower[2] not in _SAID_OF_THINGS and any(map(str.islower, tokens[2:])):
             self.speakers[lower[0]] += 1
         self.starts.update([word for word, token in zip(lower, tokens, strict=True) if token[0].isupper()])
         if code != "de":

@@ -1,0 +1,69 @@
+"""A sentence of another language with its small words in English, so that what it states is read by the same rules."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from hopgate.extract.rules.language_tables import table
+
+_NOTHING = "_"
+# "d'électricité", "l'école": what stands before the apostrophe is a word of its own.
+_ELIDED = re.compile(r"\b(?:[ld]|qu)['’](?=[^\W\d_]|⟨)")
+_IT_IS = re.compile(r" , c['’]est\b")
+# "since ⟦0⟧ is ⟨1⟩ our huisarts"
+_INVERTED = re.compile(
+    r"^(?P<when>(?:since|now)(?: ⟦\d+⟧)?) (?:is|are|'s) (?P<who>(?:[^\W\d_]+ )?⟨\d+⟩|(?:the|our|my) \S+) (?P<rest>[^,;]+)"
+)
+# "nos hemos cambiado de ⟨0⟩ a ⟨1⟩"
+_WE_MOVED = re.compile(r"^(?:(?:nos|we|us|i) )*(?:'s|is|are) moved\b")
+_OF_AT = re.compile(r"\bmoved of (?P<a>[^,;]+?) at ")
+# "wir sind von … zu … gewechselt": the verb is at the end, and the rules want it where the auxiliary is.
+_FINITE = re.compile(r"(?<=\S) (?:'s|is|are) (?=(?:(?!moved|replaced)\S+ )*(?:moved|replaced)$)")
+
+
+@cache
+def _table(code: str) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
+    """The small words of a language, and its forms of several words, the longest first."""
+    single: dict[str, str] = {}
+    several: dict[str, str] = {}
+    for english, forms in table("small_words").get(code, {}).items():
+        meant = "" if english == _NOTHING else english.replace("_", " ")
+        for form in forms.split():
+            if "_" in form:
+                several[form.replace("_", " ")] = meant
+            else:
+                single.setdefault(form, meant)
+    return single, tuple(sorted(several.items(), key=lambda pair: -len(pair[0])))
+
+
+def has_small_words(code: str) -> bool:
+    """Whether the small words of a language are known."""
+    return code in table("small_words")
+
+
+@lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
+def in_english(text: str, code: str) -> str:
+    """Put the small words of an encoded sentence into English; the others, and all names, stay.
+
+    Examples
+    --------
+    >>> in_english("unser zahnarzt ist jetzt ⟨0⟩", "de"), in_english("la classe de ⟨0⟩ est désormais en salle 22", "fr")
+    ('our zahnarzt is now ⟨0⟩', 'the classe of ⟨0⟩ is now in salle 22')
+    >>> in_english("wir sind von ⟨0⟩ zu ⟨1⟩ gewechselt", "de")
+    'we moved from ⟨0⟩ to ⟨1⟩'
+    """
+    single, several = _table(code)
+    text = _ELIDED.sub(lambda found: "" if found[0][0] == "l" else "de ", _IT_IS.sub(" est", text))
+    padded = f" {text} "
+    for form, meant in several:
+        if form in text:
+            padded = padded.replace(f" {form} ", f" {meant} ")
+    said = " ".join(filter(None, (single.get(word, word) for word in padded.split())))
+    said = _INVERTED.sub(r"\g<who> is \g<rest> \g<when>", said)
+    if " moved" in said:
+        said = _OF_AT.sub(r"moved from \g<a> to ", _WE_MOVED.sub("we moved", said))
+    if said.endswith((" moved", " replaced")):
+        verb = said.rpartition(" ")[2]
+        said = _FINITE.sub(f" {verb} ", said.removesuffix(f" {verb}") + f" {verb}", count=1).removesuffix(f" {verb}")
+    return said

@@ -1,0 +1,98 @@
+"""What was and what is, told one after the other: "the bridge evening used to be on Fridays, it's on Tuesdays now"."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.stated_parts import AT, DOUBT, LATELY, NOW, PLACES, PREPOSITIONS, Part, thing_at, value_at
+from hopgate.extract.rules.stated_states import sort_of, state_of
+from hopgate.extract.rules.words import words
+
+# "is no longer on Tuesday", "used to be with Eon", "was in the shed until May".
+_WAS = re.compile(
+    r"^(?P<t>.+?) (?:used to (?:be|run|live|happen|go|meet|sit|hang|come)|no longer [^\W\d_]+|"
+    r"(?:is|are|'s|'re) no longer|was|were|(?:has|have|had) been|'s been) (?P<a>[^,;:]+?)"
+    r"(?: (?:until|till|for|because|since|before) .+)?$"
+)
+_BREAK = re.compile(r" (?:[,;:–-]|but|and) ")
+_LINKS = words("and but so instead then")
+_IT = words("it they that this he she")
+# "they put it on Thursday"
+_PUT = re.compile(
+    r"^(?:(?:they|we|i|he|she)(?: have| 've| has)? )?(?:put|moved|shifted|set|placed|hung|stuck|brought|pushed|took) "
+    r"(?:it|them) (?:back |up |down |over )?(?P<p>to|on|in|at|into|onto|with|under|behind) (?P<b>.+)$"
+)
+_FORMERLY = re.compile(
+    r"^(?:(?P<t>[^:,;]+) [:,;] )?(?:formerly|previously|before|was|used to be|until now|so far) (?P<a>[^,;:]+?) "
+    r"[,;:] (?:but |and )?now (?P<b>[^,;]+)"
+)
+_CHANGED_WHAT = re.compile(r"^(?:(?:we|i) )?(?:'ve |have |'s |has )?(?:moved|changed|switched)(?: of)? ")
+_PAST = words("was were had used no not until till before")
+_HINTS = words("used longer was were been formerly previously before until")
+
+
+def told_in_turn(text: str) -> Stated | None:
+    """What a sentence says to have been, and in its next part to be.
+
+    Examples
+    --------
+    >>> told = told_in_turn("bridge evening used to be on fridays , it 's on tuesdays now because ⟨0⟩ is ill")
+    >>> told.thing, told.former, told.value
+    ('bridge evening', 'friday', 'tuesday')
+    >>> told = told_in_turn("plumber : was ⟨0⟩ , now ⟨1⟩")
+    >>> told.thing, told.former, told.value
+    ('plumber', '⟨0⟩', '⟨1⟩')
+    """
+    if _HINTS.isdisjoint(text.split()):
+        return None
+    if found := _FORMERLY.match(text):
+        return _formerly(found)
+    parts = _BREAK.split(text)
+    for at in range(1, min(len(parts), 3)):
+        was = _WAS.match(" , ".join(parts[:at]))
+        if was and (told := _then(was, parts[at])):
+            return told
+    return None
+
+
+def _formerly(found: re.Match[str]) -> Stated | None:
+    old, new = _placed(found["a"].split()), _placed(found["b"].split())
+    if not old or not new or old[0].text == new[0].text:
+        return None
+    label = _CHANGED_WHAT.sub("", found["t"]) if found["t"] else ""
+    thing = thing_at(label.split(), 0) if label else None
+    if label and not thing:
+        return None
+    return Stated(thing.text if thing else "", sort_of(*new), new[0].text, old[0].text, is_change=True)
+
+
+def _then(was: re.Match[str], part: str) -> Stated | None:
+    """What is so now, by the part after that of what was."""
+    thing, old = thing_at((before := was["t"].split()), 0), _placed(was["a"].split())
+    if not thing or thing.end < len(before) or not old or not DOUBT.isdisjoint(set(before) - _PAST):
+        return None
+    said = part.split()
+    while said and (said[0] in _LINKS or said[0] in NOW):
+        said = said[1:]
+    if len(said) < 2 or not DOUBT.isdisjoint(said):  # noqa: PLR2004 (a verb and a value)
+        return None
+    if put := _PUT.match(" ".join(said)):
+        value = value_at(put["b"].split(), 0)
+        state = (sort_of(value, put["p"]), value.text) if value else None
+    else:
+        said = said[1:] if said[0] in _IT else said
+        told = state_of([*before, *(word for word in said if word not in NOW and word not in LATELY)])
+        state = (told.relation, told.value) if told and told.thing == thing.text else None
+    if not state or state[1] == old[0].text:
+        return None
+    relation = AT if state[0] != AT and old[1] in PLACES and sort_of(*old) == AT else state[0]
+    return Stated(thing.text, relation, state[1], old[0].text, is_change=True)
+
+
+def _placed(said: list[str]) -> tuple[Part, str] | None:
+    """A value, and the preposition before it."""
+    said = [word for word in said if word not in NOW]
+    preposition = said[0] if said and said[0] in PREPOSITIONS else ""
+    value = value_at(said, bool(preposition))
+    return (value, preposition) if value and value.end >= len(said) - 1 else None
