@@ -13,6 +13,7 @@ from hopgate.extract.rules.words import words
 
 _FIRST = words("i my me we our wir ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
 _PERSON = words("he she him her his hers er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
+_TOGETHER = re.compile(r"⟨\d+⟩ (?:and|und|et|y|e|en) ⟨\d+⟩")
 _THING = words("it es its")
 _BOTH = words("both beide they them ils elles")
 _TO_US = (
@@ -143,6 +144,8 @@ class Referents:
         if here and word in _PERSON:
             # "Bea no longer reports to Kit, she reports to Ann": who acts, not whom a preposition stands before.
             acting = self._subjects_of(clause, here) if clause else here
+            if clause and len(acting) > 1 and _TOGETHER.search(clause.text[:at]):
+                return ()  # "Tess and Owen divorced, and she married Bram": one of the two
             return ((acting or here)[-1],)
         if len(here) > 1 and word in _BOTH:
             return tuple(here[-2:])

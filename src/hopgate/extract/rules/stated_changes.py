@@ -54,6 +54,7 @@ _GONE_TO = re.compile(
     r"read|get|have|drive|wear) (?:the |a |an |my |our )?⟨(\d+)⟩"
 )
 _WE = words("i we have has 've just finally had and so now")
+_THEY = words("they we i")
 _AUXILIARY = words("has have been was were is just 's 've :")
 _OF_OTHERS = KINSHIP | words("he she they his her their friend friends partner colleague boss neighbour neighbor")
 _INSTEAD = words("now instead hello new joined took welcome")
@@ -152,7 +153,8 @@ def moved_to(said: list[str]) -> ThingState | None:
         return None
     if between:
         part = thing_at(said, verb + 1)
-        thing = part.text if part and part.end >= to - 1 and _WE.issuperset(said[:verb]) else ""
+        we = _WE.issuperset(said[:verb]) or said[verb - 1] in _THEY or value.kind in ("amount", "when")
+        thing = part.text if part and part.end >= to - 1 and we else ""
     else:
         part = thing_at(said, 0)
         thing = part.text if part and _AUXILIARY.issuperset(said[part.end : verb]) else ""

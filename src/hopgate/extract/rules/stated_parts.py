@@ -26,6 +26,7 @@ _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _GOES_ON = frozenset(("'s", "or", "and", "if"))
 _BREAKS = frozenset((",", ";", "(", ":", "-", "–"))
 _NUMBER = re.compile(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
+_UNITS = words("mg ml g kg km cm m l litres liters hours minutes percent euros pounds dollars francs gb tb mbit people kw kwh")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
 _HOURS = words(
     """
@@ -90,7 +91,7 @@ def thing_at(said: list[str], at: int) -> Part | None:
             start += 1
         more = _run(said, start)
         if start < more <= start + 2 and said[start] not in ("whole", "entire", "everything"):
-            return Part(f"{spelt(said[at:end])} {said[end]} {spelt(said[start:more])}", more)
+            return Part(spelt(said[at:more]), more)
     return Part(spelt(said[at:end]), end, kind)
 
 
@@ -118,7 +119,8 @@ def value_at(said: list[str], at: int) -> Part | None:  # noqa: PLR0911
     if _CLOCK.fullmatch(token):
         return Part(token, at + 1, "when")
     if _NUMBER.fullmatch(token):
-        return Part(token, at + 1, "amount")
+        end = at + 1 + (at + 1 < len(said) and said[at + 1] in _UNITS)
+        return Part(spelt(said[at:end]), end, "amount")
     if is_name(token) or (token in _TITLES and at + 1 < len(said) and is_name(said[at + 1])):
         end = at + 1 + (token in _TITLES)
         while (

@@ -32,6 +32,10 @@ _AFTER_VERB = words("out up down set back")
 _OURS = MINE | {"the"}
 # "Geoff likes the crossword" is no task of his.
 _FEELS = words("likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets")
+_BESIDE = words("at in with for")
+# What somebody does somewhere, and elsewhere from some day on.
+_HABITS = words("train swim shopp shop bank study climb row sing play volunteer exercise danc dance box bowl surf ski sail")
+_I_AM = words("i we am are 'm 're 've have been now")
 _SHORTEST = 4  # "we use Solr for search"
 
 
@@ -42,6 +46,7 @@ class ThingState(NamedTuple):
     relation: str
     value: str
     is_change: bool = False
+    about: str = ""
 
 
 def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: PLR0911
@@ -55,7 +60,7 @@ def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: P
     ThingState(thing='rent', relation='amounts to', value='870', is_change=False)
     """
     if said[0] in ("we", "i"):
-        return _ours(said)
+        return _ours(said) or habit(said)
     if said[0] in _PUT:
         return _ours(["we", *said])
     if is_name(said[0]) and said[1][-1] == "s" and said[1] not in BE and said[1] not in _FEELS and said[2:3] and said[2] in _OURS:
@@ -64,6 +69,8 @@ def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: P
     if not thing or thing.end >= len(said):
         return None
     at = thing.end
+    if thing.kind == "noun" and said[at] in _BESIDE and (more := value_at(said, at + 1)) and said[more.end :][:1] == ["is"]:
+        at = more.end  # "bridge evening at the Pattersons' is on Fridays"
     if said[at] == ":":
         return _with_value(thing.text, said, at + 1, code)
     if said[at] not in BE and said[at] not in VERBS:
@@ -79,6 +86,17 @@ def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: P
     return _with_value(thing.text, said, at, code)
 
 
+def habit(said: list[str]) -> ThingState | None:
+    """Where we do something: "I train at PureGym", "been training at the Foundry since"."""
+    said = [word for word in said if word not in _I_AM]
+    if len(said) < 3 or said[0].removesuffix("ing") not in _HABITS or said[1] not in ("at", "with", "in"):  # noqa: PLR2004
+        return None
+    value = value_at(said, 2)
+    if not value or value.kind != "name" or not closes(said, value):
+        return None
+    return ThingState("I", AT, value.text, about=said[0].removesuffix("ing"))
+
+
 def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> ThingState | None:
     """A thing with the value that stands at a place, after a preposition or none."""
     preposition = said[at] if at < len(said) and said[at] in PREPOSITIONS else ""
@@ -86,7 +104,7 @@ def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> Thing
     if not value or not closes(said, value):
         return None
     if value.kind == "noun" and preposition not in PLACES and said[at - 1] != ":":
-        if preposition or not (said[at] == "the" or is_rare(value.text, code, RARE)):
+        if preposition or said[at - 1] not in BE or not (said[at] == "the" or is_rare(value.text, code, RARE)):
             return None  # "the shed is green"; but "the proxy is nginx", "our bank is the Sparkasse"
         return ThingState(thing, BY, value.text)
     if value.kind == "noun" and is_passing(thing, value.text):

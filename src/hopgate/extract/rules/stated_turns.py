@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.extraction import Stated
-from hopgate.extract.rules.stated_parts import AT, DOUBT, LATELY, NOW, PLACES, PREPOSITIONS, Part, thing_at, value_at
+from hopgate.extract.rules.stated_parts import AT, BY, DOUBT, LATELY, NOW, PLACES, PREPOSITIONS, Part, thing_at, value_at
 from hopgate.extract.rules.stated_states import sort_of, state_of
 from hopgate.extract.rules.words import words
 
 # "is no longer on Tuesday", "used to be with Eon", "was in the shed until May".
 _WAS = re.compile(
     r"^(?P<t>.+?) (?:used to (?:be|run|live|happen|go|meet|sit|hang|come)|no longer [^\W\d_]+|"
-    r"(?:is|are|'s|'re) no longer|was|were|(?:has|have|had) been|'s been) (?P<a>[^,;:]+?)"
+    r"(?:is|are|'s|'re) (?:no longer|off|done with|through with|rid of|out of|away from)|was|were|(?:has|have|had) been|'s been) (?P<a>[^,;:]+?)"
     r"(?: (?:until|till|for|because|since|before) .+)?$"
 )
 _BREAK = re.compile(r" (?:[,;:–-]|but|and) ")
@@ -29,7 +29,21 @@ _FORMERLY = re.compile(
 )
 _CHANGED_WHAT = re.compile(r"^(?:(?:we|i) )?(?:'ve |have |'s |has )?(?:moved|changed|switched)(?: of)? ")
 _PAST = words("was were had used no not until till before")
-_HINTS = words("used longer was were been formerly previously before until")
+_HINTS = words("used longer was were been formerly previously before until off done through rid out away")
+# "⟨2⟩ does it all", "Agnes owns it"
+_HAS_IT = re.compile(
+    r"^(?P<b>⟨\d+⟩)(?: has| have| is|'s| 's)?(?: now)? (?:does|do|handles|runs|owns|leads|has|took|taken|takes|hosts|keeps|"
+    r"looks after|manages|maintains|chairs|doing|running|in charge of|responsible for|picked|got)(?: over| on| up)? "
+    r"(?:it|that|this|them)(?: all| on| over| up)?(?: now)?$"
+)
+_MINE = words("mine ours")
+# "Selma stepped down as lead of the data team , Yusuf has taken the role"
+_PASSED_ON = re.compile(
+    r"^(?P<a>⟨\d+⟩) (?:has |have |is )?(?:stepped down|stepping down|stood down|resigned|retired|retiring|left|quit|stopped)"
+    r"(?: as (?:the |our )?(?P<r>[^\W\d_]+)(?: (?:of|for) (?P<t>[^,;]+?))?)? (?:,|and|, and) "
+    r"(?P<b>⟨\d+⟩) (?:has |have |is |'s )?(?:now )?(?:taken|took|takes|taking|got|gets|has|picked up|stepped into) "
+    r"(?:over|the role|the job|the post|(?:his|her|their) (?:place|role|job|post)|on the role|it|it over|it on)(?: now)?$"
+)
 
 
 def told_in_turn(text: str) -> Stated | None:
@@ -45,7 +59,7 @@ def told_in_turn(text: str) -> Stated | None:
     ('plumber', '⟨0⟩', '⟨1⟩')
     """
     if _HINTS.isdisjoint(text.split()):
-        return None
+        return passed_on(text)
     if found := _FORMERLY.match(text):
         return _formerly(found)
     parts = _BREAK.split(text)
@@ -54,6 +68,22 @@ def told_in_turn(text: str) -> Stated | None:
         if was and (told := _then(was, parts[at])):
             return told
     return None
+
+
+def passed_on(text: str) -> Stated | None:
+    """Who has a task after somebody who has it no longer; of what task, where it is not said, another note has told.
+
+    Examples
+    --------
+    >>> told = passed_on("⟨0⟩ has stepped down as lead of the data team , ⟨1⟩ has taken the role")
+    >>> told.thing, told.former, told.value
+    ('data team', '⟨0⟩', '⟨1⟩')
+    """
+    found = _PASSED_ON.match(text)
+    if not found:
+        return None
+    part = thing_at((found["t"] or found["r"] or "").split(), 0)
+    return Stated(part.text if part else "", BY, found["b"], found["a"], is_change=True)
 
 
 def _formerly(found: re.Match[str]) -> Stated | None:
@@ -70,12 +100,18 @@ def _formerly(found: re.Match[str]) -> Stated | None:
 def _then(was: re.Match[str], part: str) -> Stated | None:
     """What is so now, by the part after that of what was."""
     thing, old = thing_at((before := was["t"].split()), 0), _placed(was["a"].split())
-    if not thing or thing.end < len(before) or not old or not DOUBT.isdisjoint(set(before) - _PAST):
+    mine = was["a"] in _MINE
+    if not thing or thing.end < len(before) or not (old or mine) or not DOUBT.isdisjoint(set(before) - _PAST):
         return None
     said = part.split()
     while said and (said[0] in _LINKS or said[0] in NOW):
         said = said[1:]
     if len(said) < 2 or not DOUBT.isdisjoint(said):  # noqa: PLR2004 (a verb and a value)
+        return None
+    has = _HAS_IT.match(part)
+    if has:
+        return Stated(thing.text, BY, has["b"], "" if mine or not old else old[0].text, is_change=True)
+    if mine or not old:
         return None
     if put := _PUT.match(" ".join(said)):
         value = value_at(put["b"].split(), 0)

@@ -19,9 +19,9 @@ from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.small_words import has_small_words, in_english
 from hopgate.extract.rules.stated_changes import changed, gone_names, moved_to, over_and_instead
-from hopgate.extract.rules.stated_parts import DOUBT, LATELY, NOW, value_at
+from hopgate.extract.rules.stated_parts import DOUBT, LATELY, MOVED, NOW, value_at
 from hopgate.extract.rules.stated_states import state_of
-from hopgate.extract.rules.stated_turns import told_in_turn
+from hopgate.extract.rules.stated_turns import passed_on, told_in_turn
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import words
 
@@ -52,8 +52,15 @@ _MAY_NAME_BOTH = words("from instead not no rather -> → replaced took longer a
 _GOES_ON = words("it they he she that this now")
 _BREAKS = frozenset((",", ":", "-", "–"))
 _DENIED = words("not no isn't aren't")
-# Of how it was before, said after what is so now.
-_ASIDE = words("was were had")
+# Of how it was before, or of others, said beside what is so now.
+_ASIDE = _DENIED | words(
+    """
+    was were had wanted neighbour neighbours neighbor neighbors people everyone someone somebody before until never today
+    yesterday wasn't didn't couldn't doesn't don't can't failed ill sick
+    """
+)
+_THAT_DAY = words("today yesterday")
+_WENT = MOVED | words("raised bumped upgraded lowered pushed")
 _NOT_ANY_MORE = re.compile(
     r"[,;]? ?(?:and |but )?(?:(?:is |are )?(?:no longer|not) |instead of |rather than |aren't |isn't )"
     r"(?:(?:in|at|on|with|from|by|to|the|a|an|my|our) )*(?P<a>[^,;]+?)(?: any ?more)?(?= , | but |$)"
@@ -108,6 +115,8 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading) -> Iterator[State
             before = ""
             continue
         one = _of_sentence(text, reading.code)
+        if before and (passed := passed_on(f"{before} , {text}")):
+            one = passed
         if one is None and before and text.split()[0] in _GOES_ON:
             one = told_in_turn(f"{before} , {text}")
         before = text
@@ -143,16 +152,36 @@ def _with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading
 def _of_reading(one: Stated, text: str, reading: Reading) -> Stated:
     """What a sentence says, with the names, dates and amounts of its note."""
     since = _since(text, one) if one.is_change and "⟦" in text else None
-    thing, value, former = _filled(one.thing, reading), _filled(one.value, reading), _filled(one.former, reading)
-    owned = f"{reading.speaker}'s {thing}" if reading.speaker and thing else thing  # where several speak
-    return Stated(owned, one.relation, value, former, one.is_change, _filled(since, reading) if since else None)
+    parts = (_filled(part, reading) for part in (one.thing, one.value, one.former))
+    thing, value, former = (_as_written(part, reading) for part in parts)
+    if thing == "I":
+        owned = reading.speaker or thing
+    else:
+        owned = f"{reading.speaker}'s {thing}" if reading.speaker and thing else thing  # where several speak
+    begin = _filled(since, reading) if since else None
+    return Stated(owned, one.relation, value, former, one.is_change, begin, one.about)
+
+
+def _as_written(part: str, reading: Reading) -> str:
+    """A text of another language as it stands in its note: small words were put into English, and all in lower case."""
+    words_ = part.lower().split()
+    if reading.code == "en" or not words_:
+        return part
+    for at, word in enumerate(reading.lower):
+        if word == words_[0]:
+            for end in range(at + 1, min(len(reading.lower), at + len(words_) + 3) + 1):
+                if reading.lower[end - 1] == words_[-1]:
+                    text = " ".join(reading.tokens[at:end])
+                    starts = at == 0 or reading.marks[at - 1] in ".¶:"
+                    return text if reading.code == "de" or not starts else text[0].lower() + text[1:]
+    return part
 
 
 def _filled(part: str, reading: Reading) -> str:
     """A part of an encoded sentence with its names, dates and amounts."""
-    if not part or (part[-1] not in "⟩⟧⟫" and "⟨" not in part):
-        return part
-    return _REFERENCE.sub(lambda found: reading.spans[int(found[1])].name, part)
+    if part and (part[-1] in "⟩⟧⟫" or "⟨" in part):
+        part = _REFERENCE.sub(lambda found: reading.spans[int(found[1])].name, part)
+    return part
 
 
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
@@ -165,13 +194,11 @@ def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
         return told
     # Most sentences end here: every look costs as much as all that it finds.
     doubt = DOUBT.intersection(tokens)
+    if doubt and not _WENT.isdisjoint(tokens):
+        doubt -= _THAT_DAY  # "moved the router to the hall today"
     denied = doubt and doubt <= _DENIED
     if doubt and not denied:
-        head = text.partition(" , ")[0]
-        # "immich is on cormorant now , puffin was out of memory"
-        if not doubt <= _ASIDE or not DOUBT.isdisjoint(tokens := head.split()) or NOW.isdisjoint(tokens):
-            return None
-        text, doubt = head, frozenset()
+        return _beside_doubt(text, code) if doubt <= _ASIDE and " , " in text else None
     if not doubt and (told := changed(text, tokens)):
         return told
     former = ""
@@ -193,7 +220,22 @@ def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     for part in (left, *_parts(left)):
         if len(part) > 1 and (one := moved_to(part) or state_of(part, code)):
             is_new = "new" in part[:2]  # "new phone : Pixel 8", "our new vet is …"
-            return Stated(one.thing, one.relation, one.value, former, is_change or is_new or one.is_change)
+            told = is_change or is_new or one.is_change
+            return Stated(one.thing, one.relation, one.value, former, told, about=one.about)
+    return None
+
+
+def _beside_doubt(text: str, code: str) -> Stated | None:
+    """A change that is told in some parts of a sentence, where others tell of what was, or of others.
+
+    "immich is on cormorant now , puffin was out of memory"
+    """
+    parts = text.split(" , ")
+    for length in range(len(parts) - 1, 0, -1):
+        for at in range(len(parts) - length + 1):
+            part = " , ".join(parts[at : at + length]).removeprefix("so ").removeprefix("and ").removeprefix("but ")
+            if DOUBT.intersection(part.split()) <= _DENIED and (one := _of_sentence(part, code)) and one.is_change:
+                return one
     return None
 
 

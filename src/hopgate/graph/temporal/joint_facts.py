@@ -17,6 +17,7 @@ from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
+from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
 from hopgate.times import moment
@@ -29,6 +30,7 @@ _SORTS = {
     "due": (WHEN,), "takes place": (WHEN,), "owned by": (BY,), "led by": (BY,), "reports to": (BY,),
 }  # fmt: skip
 _MAX = 200
+_ARTICLES = words("the a an my our der die das den dem le la les el los las il lo gli i de het een un une una")
 _OF = re.compile(r" (?:of|for) ")
 
 
@@ -71,7 +73,8 @@ def statements_of(memory_id: int, stated: Iterable[Stated]) -> Iterator[NewState
 
 
 def _thing_key(thing: str) -> str:
-    return " ".join(map(comparison_form, normalise(thing).split()))
+    said = [word for word in normalise(thing).split() if word not in _ARTICLES]
+    return " ".join(map(comparison_form, said))
 
 
 def joint_facts(rows: Iterable[StatedRow]) -> list[JointFact]:
