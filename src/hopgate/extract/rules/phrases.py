@@ -92,7 +92,7 @@ class Phrases:
             for fact in told
             if fact.confidence <= 0 and ((fact.subject, fact.relation) not in known or _is_still(fact, since))
         )
-        return found(mentions, typed, tentative=maybe, stated=tuple(stated_values(sentences, reading, typed)))
+        return found(mentions, typed, tentative=maybe, stated=tuple(stated_values(sentences, reading, typed, source.owner)))
 
 
 def _is_still(fact: Fact, since: set[tuple[str, str, str]]) -> bool:

@@ -33,9 +33,7 @@ _OURS = MINE | {"the"}
 # "Geoff likes the crossword" is no task of his.
 _FEELS = words("likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets")
 _BESIDE = words("at in with for")
-# What somebody does somewhere, and elsewhere from some day on.
-_HABITS = words("train swim shopp shop bank study climb row sing play volunteer exercise danc dance box bowl surf ski sail")
-_I_AM = words("i we am are 'm 're 've have been now")
+_HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
 _SHORTEST = 4  # "we use Solr for search"
 
 
@@ -46,7 +44,6 @@ class ThingState(NamedTuple):
     relation: str
     value: str
     is_change: bool = False
-    about: str = ""
 
 
 def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: PLR0911
@@ -60,7 +57,7 @@ def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: P
     ThingState(thing='rent', relation='amounts to', value='870', is_change=False)
     """
     if said[0] in ("we", "i"):
-        return _ours(said) or habit(said)
+        return _ours(said)
     if said[0] in _PUT:
         return _ours(["we", *said])
     if is_name(said[0]) and said[1][-1] == "s" and said[1] not in BE and said[1] not in _FEELS and said[2:3] and said[2] in _OURS:
@@ -69,8 +66,9 @@ def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: P
     if not thing or thing.end >= len(said):
         return None
     at = thing.end
-    if thing.kind == "noun" and said[at] in _BESIDE and (more := value_at(said, at + 1)) and said[more.end :][:1] == ["is"]:
-        at = more.end  # "bridge evening at the Pattersons' is on Fridays"
+    if thing.kind == "noun" and said[at] in _BESIDE and (more := value_at(said, at + 1)):
+        end = more.end + (said[more.end : more.end + 1] == ["'s"])
+        at = end if said[end : end + 1] in (["is"], ["are"]) else at  # "bridge evening at the Pattersons' is on Fridays"
     if said[at] == ":":
         return _with_value(thing.text, said, at + 1, code)
     if said[at] not in BE and said[at] not in VERBS:
@@ -84,17 +82,6 @@ def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: P
     if at < len(said) and said[at] not in PREPOSITIONS and is_be and said[at - 1] not in BE:
         return None
     return _with_value(thing.text, said, at, code)
-
-
-def habit(said: list[str]) -> ThingState | None:
-    """Where we do something: "I train at PureGym", "been training at the Foundry since"."""
-    said = [word for word in said if word not in _I_AM]
-    if len(said) < 3 or said[0].removesuffix("ing") not in _HABITS or said[1] not in ("at", "with", "in"):  # noqa: PLR2004
-        return None
-    value = value_at(said, 2)
-    if not value or value.kind != "name" or not closes(said, value):
-        return None
-    return ThingState("I", AT, value.text, about=said[0].removesuffix("ing"))
 
 
 def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> ThingState | None:
@@ -131,6 +118,9 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
 
 def _ours(said: list[str]) -> ThingState | None:
     """What we do with something: "we get our cartons from Dalby", "I use Feedly for my feeds"."""
+    if said[0] == "i" and len(said) > 2 and said[1] in _HAVE and said[2] in _OURS:  # noqa: PLR2004
+        thing = thing_at(said, 2)
+        return ThingState(thing.text, BY, "I") if thing and thing.kind == "noun" and closes(said, thing) else None
     if len(said) < _SHORTEST or not (said[1] in VERBS or said[1] in _PUT):
         return None
     at = 2 + (said[2] in ("to", "at", "for") and said[1] in ("listen", "look"))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from hopgate.extract.extraction import Fact, Stated
+from hopgate.extract.extraction import OWNER, Fact, Stated
 from hopgate.extract.rules.change_words import changes_what_it_states
 from hopgate.extract.rules.clauses import STATES, Clause
 from hopgate.extract.rules.reading import Reading
@@ -49,6 +49,7 @@ _OPENING = words(
     """
 ) - {"on", "from", "as"}
 _MAY_NAME_BOTH = words("from instead not no rather -> → replaced took longer aren't isn't")
+_MINE = re.compile(r" (?:my|our) ")
 _GOES_ON = words("it they he she that this now")
 _BREAKS = frozenset((",", ":", "-", "–"))
 _DENIED = words("not no isn't aren't")
@@ -56,7 +57,7 @@ _DENIED = words("not no isn't aren't")
 _ASIDE = _DENIED | words(
     """
     was were had wanted neighbour neighbours neighbor neighbors people everyone someone somebody before until never today
-    yesterday wasn't didn't couldn't doesn't don't can't failed ill sick
+    yesterday wasn't didn't couldn't doesn't don't can't failed ill sick cancelled canceled
     """
 )
 _THAT_DAY = words("today yesterday")
@@ -67,7 +68,9 @@ _NOT_ANY_MORE = re.compile(
 )
 
 
-def stated_values(sentences: Sequence[Clause], reading: Reading, facts: Iterable[Fact]) -> Iterator[Stated]:
+def stated_values(
+    sentences: Sequence[Clause], reading: Reading, facts: Iterable[Fact], owner: str = OWNER
+) -> Iterator[Stated]:
     """Yield what the sentences of a short note say of things, and what they say to have changed.
 
     Examples
@@ -91,7 +94,7 @@ def stated_values(sentences: Sequence[Clause], reading: Reading, facts: Iterable
     found: list[Stated] = []
     # Where all was read that there is to read, nothing more is looked for.
     if not (typed and len(sentences) == 1 and _MAY_NAME_BOTH.isdisjoint(reading.lower)):
-        found = list(_of_clauses(sentences, reading))
+        found = list(_of_clauses(sentences, reading, reading.speaker or owner))
         if len(reading.spans) > 1 and not any(one.former for one in found):
             found = _with_what_is_over(found, sentences, reading)
     for one in found:
@@ -106,7 +109,7 @@ def stated_values(sentences: Sequence[Clause], reading: Reading, facts: Iterable
             yield _as_fact(fact, Stated(owned, "", fact.object, is_change=told or since))
 
 
-def _of_clauses(sentences: Sequence[Clause], reading: Reading) -> Iterator[Stated]:
+def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> Iterator[Stated]:
     """What each sentence says; one of "it" goes with the one before that says what was."""
     before = ""
     for clause in sentences:
@@ -121,7 +124,7 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading) -> Iterator[State
             one = told_in_turn(f"{before} , {text}")
         before = text
         if one is not None:
-            yield _of_reading(one, text, reading)
+            yield _of_reading(one, text, reading, owner)
 
 
 def _plain(clause: Clause, reading: Reading) -> str:
@@ -149,17 +152,18 @@ def _with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading
     return found
 
 
-def _of_reading(one: Stated, text: str, reading: Reading) -> Stated:
+def _of_reading(one: Stated, text: str, reading: Reading, owner: str) -> Stated:
     """What a sentence says, with the names, dates and amounts of its note."""
     since = _since(text, one) if one.is_change and "⟦" in text else None
     parts = (_filled(part, reading) for part in (one.thing, one.value, one.former))
     thing, value, former = (_as_written(part, reading) for part in parts)
-    if thing == "I":
-        owned = reading.speaker or thing
-    else:
-        owned = f"{reading.speaker}'s {thing}" if reading.speaker and thing else thing  # where several speak
+    about = ""
+    if thing and reading.speaker:  # where several speak, things are told apart by who speaks of them
+        about = f"{reading.speaker}'s {thing}"
+        thing = about if _MINE.search(f" {text}") else thing
     begin = _filled(since, reading) if since else None
-    return Stated(owned, one.relation, value, former, one.is_change, begin, one.about)
+    value = owner if value == OWNER else value
+    return Stated(thing, one.relation, value, former, one.is_change, begin, about)
 
 
 def _as_written(part: str, reading: Reading) -> str:
@@ -188,7 +192,8 @@ def _filled(part: str, reading: Reading) -> str:
 def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     """What an encoded sentence says, with its references as they are."""
     tokens = text.split()
-    if not 1 < len(tokens) <= MOST_IN_SENTENCE or (tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens)):
+    opens = tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens) and _WENT.isdisjoint(tokens)
+    if opens or not 1 < len(tokens) <= MOST_IN_SENTENCE:
         return None
     if told := told_in_turn(text):
         return told
@@ -221,7 +226,7 @@ def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
         if len(part) > 1 and (one := moved_to(part) or state_of(part, code)):
             is_new = "new" in part[:2]  # "new phone : Pixel 8", "our new vet is …"
             told = is_change or is_new or one.is_change
-            return Stated(one.thing, one.relation, one.value, former, told, about=one.about)
+            return Stated(one.thing, one.relation, one.value, former, told)
     return None
 
 
