@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.rules.clauses import TEAMS, Clause
+from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.places import is_passing, is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import KINSHIP
+from hopgate.extract.rules.towns import is_town
 
+_COMMON = 4.0  # by `zipf`
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
 _LED = re.compile(
     r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream|Abteilung|Department|Gruppe|Verein)\b|"
@@ -82,6 +85,11 @@ def of_hands(subject: str, target: str, who: Referents, *, person: bool) -> str:
     return "led by" if _LED.match(subject) and not target.startswith("Team ") else "owned by"
 
 
+def _is_common(name: str) -> bool:
+    """Whether a name is made of common words, and no town's."""
+    return not is_town(name) and all(zipf(word, "en") >= _COMMON for word in name.lower().split())
+
+
 def of_move(subject: str, target: str, old: list[str], said: str, who: Referents) -> str:  # noqa: PLR0911
     """What a move changes: a person's home or work, a service's host, a thing's place."""
     if target.startswith(TEAMS):
@@ -95,6 +103,8 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
             or any(who.kind(name) == "organisation" for name in (target, *old))
         ):
             return "works at"
+        if old and all(map(_is_common, (target, *old))):
+            return ""  # "moved from Growth to Core Platform"
         return "lives in" if _SETTLES.search(said) or any(who.kind(name) == "place" for name in old) else ""
     if who.is_person(target) or any(map(who.is_person, old)):
         return of_hands(subject, target, who, person=not old)  # "PAY-12: Tess -> Kit"

@@ -29,6 +29,7 @@ from hopgate.extract.rules.uncovered_prose import uncovered
 
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
+_BY_WORD = (("own", "owned by"), ("job", "works at"), ("site", "located in"), ("team", "part of"))
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
 _PUT_OFF = re.compile(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
@@ -262,9 +263,7 @@ def _moved(  # noqa: PLR0912
         yield from (Fact(name, "replaced by", new, over, None, STATED) for name in old if name != new)
         return
     for subject in subjects:
-        by_word = [
-            kind for key, kind in (("own", "owned by"), ("job", "works at"), ("site", "located in")) if groups.get(key)
-        ]
+        by_word = [kind for key, kind in _BY_WORD if groups.get(key)]
         relation = by_word[0] if by_word else of_move(subject, new, old, said, who)
         if groups.get("hand"):
             relation = of_hands(subject, new, who, person="whom" in groups)

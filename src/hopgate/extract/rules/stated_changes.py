@@ -53,7 +53,7 @@ _GONE_TO = re.compile(
     r"\b(?:with|at|in|on|to|from|hello|joined|by|through|use|using|got|new|is|are|take|takes|"
     r"read|get|have|drive|wear) (?:the |a |an |my |our )?⟨(\d+)⟩"
 )
-_WE = words("i we have has 've just finally had and so now")
+_WE = words("i we have has 've 's just finally had and so now")
 _THEY = words("they we i")
 _AUXILIARY = words("has have been was were is just 's 've :")
 _OF_OTHERS = KINSHIP | words("he she they his her their friend friends partner colleague boss neighbour neighbor")

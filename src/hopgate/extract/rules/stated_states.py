@@ -33,6 +33,7 @@ _OURS = MINE | {"the"}
 # "Geoff likes the crossword" is no task of his.
 _FEELS = words("likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets")
 _BESIDE = words("at in with for")
+_LABELS = frozenset((":", "="))
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
 _SHORTEST = 4  # "we use Solr for search"
 
@@ -69,7 +70,7 @@ def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: P
     if thing.kind == "noun" and said[at] in _BESIDE and (more := value_at(said, at + 1)):
         end = more.end + (said[more.end : more.end + 1] == ["'s"])
         at = end if said[end : end + 1] in (["is"], ["are"]) else at  # "bridge evening at the Pattersons' is on Fridays"
-    if said[at] == ":":
+    if said[at] in _LABELS:
         return _with_value(thing.text, said, at + 1, code)
     if said[at] not in BE and said[at] not in VERBS:
         return None
@@ -90,7 +91,7 @@ def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> Thing
     value = value_at(said, at + bool(preposition))
     if not value or not closes(said, value):
         return None
-    if value.kind == "noun" and preposition not in PLACES and said[at - 1] != ":":
+    if value.kind == "noun" and preposition not in PLACES and said[at - 1] not in _LABELS:
         if preposition or said[at - 1] not in BE or not (said[at] == "the" or is_rare(value.text, code, RARE)):
             return None  # "the shed is green"; but "the proxy is nginx", "our bank is the Sparkasse"
         return ThingState(thing, BY, value.text)
@@ -103,7 +104,7 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
     """Who does something for a thing: "Piet mows the lawn", "Sven is our goalkeeper"."""
     if at + 1 < len(said) and said[at] in BE and said[at + 1] == "doing":
         at += 1
-    if at + 1 >= len(said) or (said[at + 1] not in _OURS and said[at] != "doing"):
+    if at + 1 >= len(said) or not (said[at + 1] in _OURS or said[at] == "doing" or said[at + 2 : at + 3] == ["of"]):
         return None
     thing = thing_at(said, at + 1)
     if (
@@ -121,8 +122,14 @@ def _ours(said: list[str]) -> ThingState | None:
     if said[0] == "i" and len(said) > 2 and said[1] in _HAVE and said[2] in _OURS:  # noqa: PLR2004
         thing = thing_at(said, 2)
         return ThingState(thing.text, BY, "I") if thing and thing.kind == "noun" and closes(said, thing) else None
-    if len(said) < _SHORTEST or not (said[1] in VERBS or said[1] in _PUT):
+    if len(said) < _SHORTEST or not (said[1] in VERBS or said[1] in _PUT or said[1] in BE):
         return None
+    if said[1] in BE:  # "we're with Octopus for electricity"
+        value = value_at(said, 3) if said[2] in ("with", "on", "at") else None
+        if not value or value.kind != "name" or said[value.end : value.end + 1] != ["for"]:
+            return None
+        thing = thing_at(said, value.end + 1)
+        return ThingState(thing.text, BY, value.text) if thing and thing.kind == "noun" else None
     at = 2 + (said[2] in ("to", "at", "for") and said[1] in ("listen", "look"))
     value = value_at(said, at)
     known = value and (value.kind == "name" or (said[1] in ("use", "uses") and " " not in value.text))

@@ -36,6 +36,8 @@ _HAS_IT = re.compile(
     r"looks after|manages|maintains|chairs|doing|running|in charge of|responsible for|picked|got)(?: over| on| up)? "
     r"(?:it|that|this|them)(?: all| on| over| up)?(?: now)?$"
 )
+# "fetched the bike", "gave the spare key back"
+_DEFINITE = re.compile(r"\b(?:the|my|our) (?P<t>(?:(?!from |to |back |in |on |at |with |off |out |and )[^\s,;⟨⟩]+ ?){1,3})")
 _MINE = words("mine ours")
 # "Selma stepped down as lead of the data team , Yusuf has taken the role"
 _PASSED_ON = re.compile(
@@ -58,15 +60,33 @@ def told_in_turn(text: str) -> Stated | None:
     >>> told.thing, told.former, told.value
     ('plumber', '⟨0⟩', '⟨1⟩')
     """
-    if _HINTS.isdisjoint(text.split()):
-        return passed_on(text)
+    said = set(text.split())
+    if _HINTS.isdisjoint(said):
+        return passed_on(text) or (_of_it(_BREAK.split(text)) if not _IT.isdisjoint(said) else None)
     if found := _FORMERLY.match(text):
         return _formerly(found)
     parts = _BREAK.split(text)
+    if told := _of_it(parts):
+        return told
     for at in range(1, min(len(parts), 3)):
         was = _WAS.match(" , ".join(parts[:at]))
         if was and (told := _then(was, parts[at])):
             return told
+    return None
+
+
+def _of_it(parts: list[str]) -> Stated | None:
+    """What is said of "it" now, after a part with one thing: "fetched the bike from Marek , it stands in my cellar now"."""
+    for before, part in zip(parts, parts[1:], strict=False):
+        said = part.split()
+        if said[0] not in ("it", "they") or NOW.isdisjoint(said) or not DOUBT.isdisjoint(said):
+            continue
+        things = [found["t"] for found in _DEFINITE.finditer(before)]
+        part_ = thing_at(things[0].split(), 0) if len(things) == 1 else None
+        if part_ and part_.kind == "noun" and DOUBT.isdisjoint(before.split()):
+            told = state_of([*part_.text.split(), *(word for word in said[1:] if word not in NOW and word not in LATELY)])
+            if told and told.thing == part_.text:
+                return Stated(told.thing, told.relation, told.value, is_change=True)
     return None
 
 

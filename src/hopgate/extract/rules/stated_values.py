@@ -60,6 +60,8 @@ _ASIDE = _DENIED | words(
     yesterday wasn't didn't couldn't doesn't don't can't failed ill sick cancelled canceled
     """
 )
+_ELIDED = re.compile(r"^(?:[ld]|qu)['’]")
+_STILL = words("still")
 _THAT_DAY = words("today yesterday")
 _WENT = MOVED | words("raised bumped upgraded lowered pushed")
 _NOT_ANY_MORE = re.compile(
@@ -171,14 +173,19 @@ def _as_written(part: str, reading: Reading) -> str:
     words_ = part.lower().split()
     if reading.code == "en" or not words_:
         return part
-    for at, word in enumerate(reading.lower):
-        if word == words_[0]:
-            for end in range(at + 1, min(len(reading.lower), at + len(words_) + 3) + 1):
-                if reading.lower[end - 1] == words_[-1]:
-                    text = " ".join(reading.tokens[at:end])
-                    starts = at == 0 or reading.marks[at - 1] in ".¶:"
-                    return text if reading.code == "de" or not starts else text[0].lower() + text[1:]
-    return part
+    places = [
+        (end - at, at)
+        for at, word in enumerate(reading.lower)
+        if word == words_[0]
+        for end in range(at + 1, at + len(words_) + 3)
+        if reading.lower[end - 1 : end] and _ELIDED.sub("", reading.lower[end - 1]) == words_[-1]
+    ]
+    if not places:
+        return part
+    length, at = min(places)
+    text = " ".join(reading.tokens[at : at + length])
+    is_start = at == 0 or reading.marks[at - 1] in ".¶:"
+    return text[0].lower() + text[1:] if is_start and reading.code != "de" and part[0].islower() else text
 
 
 def _filled(part: str, reading: Reading) -> str:
@@ -201,6 +208,8 @@ def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     doubt = DOUBT.intersection(tokens)
     if doubt and not _WENT.isdisjoint(tokens):
         doubt -= _THAT_DAY  # "moved the router to the hall today"
+    if doubt == _STILL and NOW.isdisjoint(tokens):
+        doubt = frozenset()  # a plain state
     denied = doubt and doubt <= _DENIED
     if doubt and not denied:
         return _beside_doubt(text, code) if doubt <= _ASIDE and " , " in text else None
@@ -220,11 +229,11 @@ def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     said = plain.split()
     if former and not DOUBT.isdisjoint(said):
         return None
-    left = [word for word in said if word not in NOW and word not in LATELY]
+    left = [word for word in said if word not in NOW and word not in LATELY and word != "still"]
     is_change = bool(former) or plain != text or not NOW.isdisjoint(said)
     for part in (left, *_parts(left)):
         if len(part) > 1 and (one := moved_to(part) or state_of(part, code)):
-            is_new = "new" in part[:2]  # "new phone : Pixel 8", "our new vet is …"
+            is_new = f" new {one.thing}" in f" {text}"  # "new phone : Pixel 8", "our new vet is …"
             told = is_change or is_new or one.is_change
             return Stated(one.thing, one.relation, one.value, former, told)
     return None
