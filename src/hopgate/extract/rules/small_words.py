@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 from hopgate.extract.rules.language_tables import table
 
+_TABLES: dict[str, dict[str, str]] = table("small_words")
 _NOTHING = "_"
 # "d'électricité", "l'école": what stands before the apostrophe is a word of its own.
 _ELIDED = re.compile(r"\b(?:[ld]|qu)['’](?=[^\W\d_]|⟨)")
@@ -27,7 +28,7 @@ def _table(code: str) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
     """The small words of a language, and its forms of several words, the longest first."""
     single: dict[str, str] = {}
     several: dict[str, str] = {}
-    for english, forms in table("small_words").get(code, {}).items():
+    for english, forms in _TABLES[code].items():
         meant = "" if english == _NOTHING else english.replace("_", " ")
         for form in forms.split():
             if "_" in form:
@@ -39,7 +40,7 @@ def _table(code: str) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
 
 def has_small_words(code: str) -> bool:
     """Whether the small words of a language are known."""
-    return code in table("small_words")
+    return code in _TABLES
 
 
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
