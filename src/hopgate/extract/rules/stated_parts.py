@@ -45,6 +45,8 @@ _TITLES = words(
 )
 MOST_WORDS = 4
 AT, WHEN, AMOUNT, BY = "kept at", "scheduled for", "amounts to", "currently"
+# Of what a note may mean to have changed (`loose_changes`); these become no facts, but follow one of the others.
+MAY_BE_NAME, MAY_BE_WHEN, MAY_BE_AMOUNT = "may be", "may be on", "may amount to"
 
 
 class Part(NamedTuple):
