@@ -35,6 +35,7 @@ _CUES = NOW | (words(_CHANGES["change"]) | words(_CHANGES["values"])) - words(_C
 )
 # What is said of others, of what was, or of a part of the sentence alone; a note with any other doubt tells nothing.
 _BY_THE_WAY = words("was were had before not no isn't aren't said never didn't wasn't don't doesn't today yesterday")
+_DENIED = words("not no isn't aren't never didn't wasn't don't doesn't yet")
 _TOWARDS = words(
     """
     to onto into on in at with by is are 's 're : now -> → => under through via use uses using called named become
@@ -68,7 +69,11 @@ def loose_changes(texts: Sequence[str]) -> Iterator[Stated]:
     every = {word for words_ in said for word in words_}
     if sum(map(len, said)) > MOST_IN_NOTE or _CUES.isdisjoint(every) or not (every & DOUBT) <= _BY_THE_WAY:
         return
-    values = [value for words_ in said for value in _values(words_)]
+    # "hasn't moved to crocus yet"
+    parts = [part.split() for text in texts for part in text.split(" , ") if _DENIED.isdisjoint(part.split())]
+    if not any(not _CUES.isdisjoint(part) for part in parts):
+        return
+    values = [value for part in parts for value in _values(part)]
     things = list(dict.fromkeys(thing for words_ in said for thing in _things(words_)))[:MOST_THINGS]
     for kind, relation in (("name", MAY_BE_NAME), ("when", MAY_BE_WHEN), ("amount", MAY_BE_AMOUNT)):
         of_kind = list(dict.fromkeys(value.text for value in values if value.kind == kind))

@@ -101,7 +101,11 @@ def stated_values(
         if len(reading.spans) > 1 and not any(one.former for one in found):
             found = _with_what_is_over(found, sentences, reading)
         if not any(one.is_change for one in found):
-            yield from _loosely(sentences, reading, reading.speaker or owner)
+            yield from (
+                one
+                for one in _loosely(sentences, reading, reading.speaker or owner)
+                if one.value.lower() not in typed  # which is a fact already
+            )
     for one in found:
         fact = typed.pop(one.value.lower(), None)
         yield one if fact is None else _as_fact(fact, one)
