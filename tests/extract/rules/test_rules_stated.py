@@ -86,7 +86,9 @@ def test_what_a_pattern_read_is_stated_as_that_fact() -> None:
 
 
 def test_a_speaker_owns_what_is_said() -> None:
-    assert [one.thing for one in stated("Caroline: The rent is 870 a month.")] == ["Caroline's rent"]
+    [shared] = stated("Caroline: The rent is 870 a month.")
+    assert (shared.thing, shared.about) == ("rent", "Caroline's rent")  # told apart from what others say of theirs
+    assert [one.thing for one in stated("Caroline: My rent is 870 a month.")] == ["Caroline's rent"]
 
 
 def test_a_change_has_the_date_it_is_told_with() -> None:

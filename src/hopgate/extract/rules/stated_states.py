@@ -47,8 +47,11 @@ class ThingState(NamedTuple):
     is_change: bool = False
 
 
-def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: PLR0911
+def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> ThingState | None:  # noqa: PLR0911
     """What a thing has or where it is, by the words of a sentence without those of change.
+
+    A thing may have something `beside` it: "bridge evening at the Pattersons' is on Fridays". Of a change that would make
+    it another: "bin day at my parents' is Thursday now".
 
     Examples
     --------
@@ -67,7 +70,7 @@ def state_of(said: list[str], code: str = "en") -> ThingState | None:  # noqa: P
     if not thing or thing.end >= len(said):
         return None
     at = thing.end
-    if thing.kind == "noun" and said[at] in _BESIDE and (more := value_at(said, at + 1)):
+    if beside and thing.kind == "noun" and said[at] in _BESIDE and (more := value_at(said, at + 1)):
         end = more.end + (said[more.end : more.end + 1] == ["'s"])
         at = end if said[end : end + 1] in (["is"], ["are"]) else at  # "bridge evening at the Pattersons' is on Fridays"
     if said[at] in _LABELS:

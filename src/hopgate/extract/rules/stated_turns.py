@@ -53,7 +53,7 @@ def told_in_turn(text: str) -> Stated | None:
 
     Examples
     --------
-    >>> told = told_in_turn("bridge evening used to be on fridays , it 's on tuesdays now because ⟨0⟩ is ill")
+    >>> told = told_in_turn("bridge evening used to be on fridays , it 's on tuesdays now")
     >>> told.thing, told.former, told.value
     ('bridge evening', 'friday', 'tuesday')
     >>> told = told_in_turn("plumber : was ⟨0⟩ , now ⟨1⟩")

@@ -250,7 +250,7 @@ def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     left = [word for word in said if word not in NOW and word not in LATELY and word != "still"]
     is_change = bool(former) or plain != text or not NOW.isdisjoint(said)
     for part in (left, *_parts(left)):
-        if len(part) > 1 and (one := moved_to(part) or state_of(part, code)):
+        if len(part) > 1 and (one := moved_to(part) or state_of(part, code, beside=not is_change)):
             is_new = f" new {one.thing}" in f" {text}"  # "new phone : Pixel 8", "our new vet is …"
             told = is_change or is_new or one.is_change
             return Stated(one.thing, one.relation, one.value, former, told)
