@@ -28,7 +28,7 @@ from hopgate.extract.rules.words import words
 
 # A longer note is no place where one thing is said of one thing, and a longer sentence says more.
 MOST_TOKENS, MOST_SENTENCES, MOST_IN_SENTENCE, MOST_FACTS = 60, 4, 20, 2
-MOST_CHARACTERS = 240
+MOST_CHARACTERS, MOST_NAMES = 240, 4
 _LITERAL = frozenset(("costs", "due", TAKES_PLACE))
 _TYPED = STATES | _LITERAL | frozenset(ROLE_RELATIONS)
 # A short note of few words may be taken for another language: "CI runs through Jenkins".
@@ -106,16 +106,37 @@ def stated_values(
                 for one in _loosely(sentences, reading, reading.speaker or owner)
                 if one.value.lower() not in typed  # which is a fact already
             )
+    others = _other_names(sentences, reading)
     for one in found:
         fact = typed.pop(one.value.lower(), None)
-        yield one if fact is None else _as_fact(fact, one)
+        yield from _beside_others(one if fact is None else _as_fact(fact, one), others)
     if typed and len(typed) <= MOST_FACTS:
         told = any(map(changes_what_it_states, sentences))  # "lives in" by itself is no change
         for fact in typed.values():
             # In a talk a thing is its speaker's, whoever read it; and a new date or price says from when on it is so.
             owned = f"{reading.speaker}'s {fact.subject}" if reading.speaker and fact.subject.islower() else ""
             since = fact.valid_from is not None and fact.relation in _LITERAL
-            yield _as_fact(fact, Stated(owned, "", fact.object, is_change=told or since))
+            stated = _as_fact(fact, Stated(owned, "", fact.object, is_change=told or since))
+            yield from _beside_others(stated, others)
+
+
+def _other_names(sentences: Sequence[Clause], reading: Reading) -> list[str]:
+    """The names of a note that is about a thing or two; none where anything of it is in doubt."""
+    names = [span.name for span in reading.spans if span.form not in ("date", "amount") and span.name != reading.speaker]
+    if not 1 < len(names) <= MOST_NAMES or any(clause.question for clause in sentences):
+        return []
+    return names if not any((DOUBT - _ASIDE).intersection(clause.text.split()) for clause in sentences) else []
+
+
+def _beside_others(one: Stated, others: Sequence[str]) -> Iterator[Stated]:
+    """A statement, and where a note names others beside it, one that each of them may be over: "CI is on Buildkite".
+
+    "Switched off the last Jenkins box. CI is Buildkite": if Jenkins was what CI had, that is over.
+    """
+    yield one
+    if not one.former and one.thing:
+        left = (name for name in dict.fromkeys(others) if name not in one.value and name not in one.thing)
+        yield from (replace(one, former=name, is_change=True) for name in left)
 
 
 def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> Iterator[Stated]:

@@ -170,10 +170,13 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
             (one.value_key == row.former_key if row.former_key else _fits(row.relation, one.relation))]  # fmt: skip
     if not said or said[-1].value_key == row.value_key or not _compatible(row.relation, said[-1].relation):
         return []
-    if row.relation == said[-1].relation and row.relation not in JOINT_RELATIONS:
+    if row.relation == said[-1].relation and row.relation not in JOINT_RELATIONS and _has_start(row):
         return []  # both are facts of their own
     if row.former_key and any(
-        one.value_key != row.former_key and _order(one) > _order(said[-1]) and one.relation == said[-1].relation
+        one.value_key != row.former_key
+        and one.memory_id != row.memory_id
+        and _order(one) > _order(said[-1])
+        and one.relation == said[-1].relation
         for one in thing.said
     ):
         return []  # it had another value since
