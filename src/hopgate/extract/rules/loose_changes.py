@@ -51,7 +51,7 @@ _HOLDS = re.compile(
 _SKIPPED = ARTICLES | MINE | NOW | words("over up down back out")
 _BREAKS = frozenset((",", ";", ":", "-", "–", "(", ")", "and", "but", "so"))
 _NO_THING = words("it that this one time day week month year end moment change news thanks everything nothing something")
-MOST_THINGS, MOST_IN_NOTE = 5, 40
+MOST_THINGS, MOST_NAMES, MOST_IN_NOTE = 5, 4, 40
 
 
 def loose_changes(texts: Sequence[str]) -> Iterator[Stated]:
@@ -59,10 +59,8 @@ def loose_changes(texts: Sequence[str]) -> Iterator[Stated]:
 
     Examples
     --------
-    >>> for one in loose_changes(["⟨0⟩ is off to ⟨1⟩ , so the newsletter went over to ⟨2⟩"]):
+    >>> for one in loose_changes(["after years with us the newsletter went over to ⟨2⟩"]):
     ...     print(one.thing, "|", one.value)
-    ⟨0⟩ | ⟨2⟩
-    ⟨1⟩ | ⟨2⟩
     newsletter | ⟨2⟩
     """
     said = [text.split() for text in texts]
@@ -78,10 +76,19 @@ def loose_changes(texts: Sequence[str]) -> Iterator[Stated]:
     for kind, relation in (("name", MAY_BE_NAME), ("when", MAY_BE_WHEN), ("amount", MAY_BE_AMOUNT)):
         of_kind = list(dict.fromkeys(value.text for value in values if value.kind == kind))
         if len(of_kind) == 1:
-            value = of_kind[0]
-            for thing in things:
-                if thing != value and not (kind == "name" and is_passing(thing, value)):
-                    yield Stated(thing, relation, value, is_change=True)
+            yield from _of_each(things, relation, of_kind[0])
+    # Where it names what a thing had, too, that is over: of two names the other one is the new.
+    names = list(dict.fromkeys(word for part in said for word in part if is_name(word)))
+    for old in names if 1 < len(names) <= MOST_NAMES else ():
+        new = {value.text for value in values if value.kind == "name" and old not in value.text}
+        if len(new) == 1:
+            yield from _of_each([thing for thing in things if thing != old], MAY_BE_NAME, new.pop(), old)
+
+
+def _of_each(things: Sequence[str], relation: str, value: str, former: str = "") -> Iterator[Stated]:
+    for thing in things:
+        if thing != value and not is_passing(thing, value):
+            yield Stated(thing, relation, value, former, is_change=True)
 
 
 def _values(said: list[str]) -> Iterator[Part]:

@@ -334,4 +334,5 @@ def _objects(
         more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)
     ):
         return ((noun, more[1]) if noun else ()), True
-    return ((noun,) if noun and noun not in who.pronouns else ()), True
+    # A version, an amount or a date is no place: "pfSense is at 2.6.0".
+    return ((noun,) if noun and noun not in who.pronouns and noun[0] not in "⟨⟦⟪" else ()), True

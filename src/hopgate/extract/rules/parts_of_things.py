@@ -17,6 +17,7 @@ _PARTS = words(
     pump bow string stool bench trailer saddle tuner food bed bowl toy leash collar carrier litter
     copy backup mirror replica clone snapshot dump log archive exporter runner agent plugin addon add-on client scraper
     importer export import cache config configuration certificate credential password token webhook library
+    docs documentation readme changelog
     lesson teacher tutor practice rehearsal ticket booking reservation visa application
     schlüssel foto anleitung handbuch ladegerät kabel akku hülle kopie sicherung versicherung rechnung garantie
     quittung unterlagen spiegel sauvegarde clé clés manuel copia llave llaves sleutel sleutels chiave chiavi
@@ -26,7 +27,7 @@ _PARTS = words(
 _PIECES = words(
     """
     theme skin movie film media thumbnail poster artwork metadata volume data file peg pole bag blade filter brush hose
-    toner cartridge lens ink glove demo talk slide deck budget design launch documentation docs
+    toner cartridge lens ink glove demo talk slide deck budget design launch
     """
 )
 # As names are compared, without marks.

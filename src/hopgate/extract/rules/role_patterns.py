@@ -100,6 +100,7 @@ VERBS = tuple(
         ("port", "listens", rf"{_WHO} {_NOW}listens {_NOW}on {_V}"),
         ("ip", "ip has at is hat", rf"{_WHO} (?:has|hat|is|'s) {_NOW}(?:(?:the|an|ip|address|at|on) )*{_V}"),
         ("ip", _ARROWS, rf"{_WHO} (?:: )?{_A} {_ARROW} {_V}"),
+        ("version", "at on", rf"{_WHO} (?:is|'s|runs) {_NOW}(?:at|on) (?:version )?(?P<v>⟨\d+⟩|v?\d+(?:\.\d+)+)"),
         ("version", "version", rf"{_WHO} (?:[^\s,⟨]+ ){{0,2}}version {_V}"),
         (
             "version",
@@ -114,6 +115,6 @@ VERBS = tuple(
         ("version", _ARROWS, rf"{_WHO} (?:: )?{_A} {_ARROW} {_V}"),
     )
 )
-_IN_VERBS = frozenset(word for _, _, hints in VERBS for word in hints) - {"has", "at", "is", "hat"}
+_IN_VERBS = frozenset(word for _, _, hints in VERBS for word in hints) - {"has", "at", "is", "hat", "on"}
 HINTS = ROLE_HINTS | _IN_VERBS
 """Without one of these words, or an address of numbers, a sentence tells of no role."""

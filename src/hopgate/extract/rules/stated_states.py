@@ -25,7 +25,7 @@ from hopgate.extract.rules.stated_parts import (
 )
 from hopgate.extract.rules.words import words
 
-_PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)")
+_PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)|let|set|put")
 _PUT = words("put stored keep kept got")
 _JOB = re.compile(r"'s (?:job|turn|thing|task|responsibility|business)$")
 _AFTER_VERB = words("out up down set back")
@@ -33,6 +33,7 @@ _OURS = MINE | {"the"}
 # "Geoff likes the crossword" is no task of his.
 _FEELS = words("likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets")
 _BESIDE = words("at in with for")
+_RENT = words("rent lease")
 _LABELS = frozenset((":", "="))
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
 _SHORTEST = 4  # "we use Solr for search"
@@ -63,7 +64,8 @@ def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> Thing
     if said[0] in ("we", "i"):
         return _ours(said)
     if said[0] in _PUT:
-        return _ours(["we", *said])
+        told = _ours(["we", *said])
+        return told._replace(is_change=said[0] in ("put", "stored")) if told else None
     if is_name(said[0]) and said[1][-1] == "s" and said[1] not in BE and said[1] not in _FEELS and said[2:3] and said[2] in _OURS:
         return _holds(Part(said[0], 1, "name"), said, 1)
     thing = thing_at(said, 0)
@@ -95,7 +97,9 @@ def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> Thing
     if not value or not closes(said, value):
         return None
     if value.kind == "noun" and preposition not in PLACES and said[at - 1] not in _LABELS:
-        if preposition or said[at - 1] not in BE or not (said[at] == "the" or is_rare(value.text, code, RARE)):
+        named = said[at - 1] in ("called", "named")
+        said_of = said[at - 1] in BE and (said[at] == "the" or is_rare(value.text, code, RARE))
+        if preposition or not (named or said_of):
             return None  # "the shed is green"; but "the proxy is nginx", "our bank is the Sparkasse"
         return ThingState(thing, BY, value.text)
     if value.kind == "noun" and is_passing(thing, value.text):
@@ -125,7 +129,7 @@ def _ours(said: list[str]) -> ThingState | None:
     if said[0] == "i" and len(said) > 2 and said[1] in _HAVE and said[2] in _OURS:  # noqa: PLR2004
         thing = thing_at(said, 2)
         return ThingState(thing.text, BY, "I") if thing and thing.kind == "noun" and closes(said, thing) else None
-    if len(said) < _SHORTEST or not (said[1] in VERBS or said[1] in _PUT or said[1] in BE):
+    if len(said) < _SHORTEST or not (said[1] in VERBS or said[1] in _PUT or said[1] in BE or said[1] in _RENT):
         return None
     if said[1] in BE:  # "we're with Octopus for electricity"
         value = value_at(said, 3) if said[2] in ("with", "on", "at") else None

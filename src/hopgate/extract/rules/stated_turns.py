@@ -12,8 +12,9 @@ from hopgate.extract.rules.words import words
 # "is no longer on Tuesday", "used to be with Eon", "was in the shed until May".
 _WAS = re.compile(
     r"^(?P<t>.+?) (?:used to (?:be|run|live|happen|go|meet|sit|hang|come)|no longer [^\W\d_]+|"
-    r"(?:is|are|'s|'re) (?:no longer|off|done with|through with|rid of|out of|away from)|was|were|(?:has|have|had) been|'s been) (?P<a>[^,;:]+?)"
-    r"(?: (?:until|till|for|because|since|before) .+)?$"
+    r"(?:is|are|'s|'re) (?:no longer|off|done with|through with|rid of|out of|away from)|"
+    r"(?:has |have |had )?(?:left|quit|dropped|ditched|gave up|given up|stopped)|was|were|(?:has|have|had) been|'s been) (?P<a>[^,;:]+?)"
+    r"(?: (?:until|till|for|because|since|before|on|in) .+)?$"
 )
 _BREAK = re.compile(r" (?:[,;:–-]|but|and) ")
 _LINKS = words("and but so instead then")
@@ -29,7 +30,12 @@ _FORMERLY = re.compile(
 )
 _CHANGED_WHAT = re.compile(r"^(?:(?:we|i) )?(?:'ve |have |'s |has )?(?:moved|changed|switched)(?: of)? ")
 _PAST = words("was were had used no not until till before")
-_HINTS = words("used longer was were been formerly previously before until off done through rid out away")
+_HINTS = words(
+    """
+    used longer was were been formerly previously before until off done through rid out away left quit dropped ditched
+    gave given stopped
+    """
+)
 # "⟨2⟩ does it all", "Agnes owns it"
 _HAS_IT = re.compile(
     r"^(?P<b>⟨\d+⟩)(?: has| have| is|'s| 's)?(?: now)? (?:does|do|handles|runs|owns|leads|has|took|taken|takes|hosts|keeps|"
@@ -68,9 +74,9 @@ def told_in_turn(text: str) -> Stated | None:
     parts = _BREAK.split(text)
     if told := _of_it(parts):
         return told
-    for at in range(1, min(len(parts), 3)):
-        was = _WAS.match(" , ".join(parts[:at]))
-        if was and (told := _then(was, parts[at])):
+    for part, after in zip(parts, parts[1:], strict=False):
+        was = _WAS.match(part)
+        if was and (told := _then(was, after)):
             return told
     return None
 
@@ -137,7 +143,7 @@ def _then(was: re.Match[str], part: str) -> Stated | None:
         value = value_at(put["b"].split(), 0)
         state = (sort_of(value, put["p"]), value.text) if value else None
     else:
-        said = said[1:] if said[0] in _IT else said
+        said = said[1:] if said[0] in _IT else ["is", *said] if said[0] in PREPOSITIONS else said
         told = state_of([*before, *(word for word in said if word not in NOW and word not in LATELY)])
         state = (told.relation, told.value) if told and told.thing == thing.text else None
     if not state or state[1] == old[0].text:

@@ -28,14 +28,14 @@ from hopgate.extract.rules.words import words
 
 # A longer note is no place where one thing is said of one thing, and a longer sentence says more.
 MOST_TOKENS, MOST_SENTENCES, MOST_IN_SENTENCE, MOST_FACTS = 60, 4, 20, 2
-MOST_CHARACTERS, MOST_NAMES = 240, 4
+MOST_CHARACTERS, MOST_NAMES = 240, 5
 _LITERAL = frozenset(("costs", "due", TAKES_PLACE))
 _TYPED = STATES | _LITERAL | frozenset(ROLE_RELATIONS)
 # A short note of few words may be taken for another language: "CI runs through Jenkins".
 _ENGLISH = words("the is are our my now from goes runs through with to we")
 _SINCE = re.compile(
     r"\b(?:from now on|these days|as of (?:⟦\d+⟧|this \w+|now|today|for a while|\w+)|"
-    r"since (?:⟦\d+⟧|last \w+|\w+ ⟦\d+⟧|then|the \w+|\w+))(?=$| )|\bsince$"
+    r"since (?:⟦\d+⟧|last \w+|\w+ ⟦\d+⟧|then|the \w+|\w+)|from ⟦\d+⟧(?: on(?:wards?)?)?)(?=$| )|\bsince$"
 )
 _ON = re.compile(r"\b(?:on|in|since|from|of) (⟦\d+⟧)")
 _REFERENCE = re.compile(r"[⟨⟦⟪](\d+)[⟩⟧⟫]")
@@ -62,6 +62,7 @@ _ASIDE = _DENIED | words(
     """
 )
 _ELIDED = re.compile(r"^(?:[ld]|qu)['’]")
+_IN_DOUBT = DOUBT - _ASIDE | words("sorry typo meant oops")
 _STILL = words("still")
 _THAT_DAY = words("today yesterday")
 _WENT = MOVED | words("raised bumped upgraded lowered pushed")
@@ -122,10 +123,14 @@ def stated_values(
 
 def _other_names(sentences: Sequence[Clause], reading: Reading) -> list[str]:
     """The names of a note that is about a thing or two; none where anything of it is in doubt."""
-    names = [span.name for span in reading.spans if span.form not in ("date", "amount") and span.name != reading.speaker]
+    spans = [span for span in reading.spans if span.form not in ("date", "amount") and span.name != reading.speaker]
+    names = [span.name for span in spans]
+    pairs = zip(spans, spans[1:], strict=False)
+    names += [f"{one.name} {other.name}" for one, other in pairs if one.end == other.start]  # "ThinkPad T14"
     if not 1 < len(names) <= MOST_NAMES or any(clause.question for clause in sentences):
         return []
-    return names if not any((DOUBT - _ASIDE).intersection(clause.text.split()) for clause in sentences) else []
+    doubtful = any(_IN_DOUBT.intersection(clause.text.split()) for clause in sentences)
+    return [] if doubtful else names
 
 
 def _beside_others(one: Stated, others: Sequence[str]) -> Iterator[Stated]:
@@ -163,7 +168,7 @@ def _loosely(sentences: Sequence[Clause], reading: Reading, owner: str) -> Itera
         return
     texts = [_plain(clause, reading) for clause in sentences]
     for one in loose_changes([text for text in texts if text]):
-        told = _of_reading(one, "", reading, owner)
+        told = _of_reading(one, " , ".join(texts), reading, owner)
         if told.value != reading.speaker:
             yield told
 
@@ -261,7 +266,7 @@ def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
         text = f"{text[: over.start()]} {text[over.end() :]} now".replace(" but ", " ")
         denied = False
     if denied:
-        return None
+        return _beside_doubt(text, code) if " , " in text else None
     if "⟦" in text:
         text = _DATED.sub("", text)
     plain = text if _OF_TIME.isdisjoint(tokens) else _SINCE.sub("", text)
