@@ -359,6 +359,9 @@ def dated(text: str, as_of: str) -> set[str]:
 
 
 def starts_at(edge: Edge, mine: set[str], relation: str | None) -> bool:
+    """Whether an edge is about a story's subject: by its name, or as what somebody has ("I | has CI | Buildkite")."""
+    if relation is None and edge.relation.startswith("has ") and fold(edge.relation.removeprefix("has ")) in mine:
+        return True
     return relation in (None, edge.relation) and fold(edge.source.split(" (")[0]) in mine
 
 

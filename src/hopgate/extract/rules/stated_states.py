@@ -33,6 +33,7 @@ _OURS = MINE | {"the"}
 # "Geoff likes the crossword" is no task of his.
 _FEELS = words("likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets")
 _BESIDE = words("at in with for")
+_NAMED = words("called named")
 _RENT = words("rent lease")
 _LABELS = frozenset((":", "="))
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
@@ -85,7 +86,7 @@ def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> Thing
     at += 1
     while at < len(said) and (_PARTICIPLE.fullmatch(said[at]) or said[at] in _AFTER_VERB) and not is_name(said[at]):
         at += 1
-    if at < len(said) and said[at] not in PREPOSITIONS and is_be and said[at - 1] not in BE:
+    if at < len(said) and said[at] not in PREPOSITIONS and is_be and said[at - 1] not in BE and said[at - 1] not in _NAMED:
         return None
     return _with_value(thing.text, said, at, code)
 
@@ -97,7 +98,7 @@ def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> Thing
     if not value or not closes(said, value):
         return None
     if value.kind == "noun" and preposition not in PLACES and said[at - 1] not in _LABELS:
-        named = said[at - 1] in ("called", "named")
+        named = said[at - 1] in _NAMED
         said_of = said[at - 1] in BE and (said[at] == "the" or is_rare(value.text, code, RARE))
         if preposition or not (named or said_of):
             return None  # "the shed is green"; but "the proxy is nginx", "our bank is the Sparkasse"

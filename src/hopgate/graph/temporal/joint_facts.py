@@ -150,7 +150,7 @@ def _without_doubtful(rows: list[StatedRow]) -> list[StatedRow]:
             said.add(row.thing_key)
         elif row.thing_key in said:
             met[row.memory_id].add(row.thing_key)
-    return [row for row in rows if row.relation not in _LOOSE or len(met[row.memory_id]) == 1]
+    return [row for row in rows if row.relation not in _LOOSE or row.former_key or len(met[row.memory_id]) == 1]
 
 
 def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Thing, list[StatedRow]] | None:
