@@ -19,7 +19,7 @@ from hopgate.extract.rules.stated_values import stated_values
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "8.2"
+RULES = "8.3"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -92,7 +92,9 @@ class Phrases:
             for fact in told
             if fact.confidence <= 0 and ((fact.subject, fact.relation) not in known or _is_still(fact, since))
         )
-        return found(mentions, typed, tentative=maybe, stated=tuple(stated_values(sentences, reading, typed, source.owner)))
+        return found(
+            mentions, typed, tentative=maybe, stated=tuple(stated_values(sentences, reading, typed, source.owner))
+        )
 
 
 def _is_still(fact: Fact, since: set[tuple[str, str, str]]) -> bool:

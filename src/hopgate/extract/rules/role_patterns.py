@@ -91,7 +91,11 @@ VERBS = tuple(
         ("car insurance", "insured", rf"(?P<me>my|our|the) car (?:is|are) {_NOW}insured (?:with|by|at) {_V}"),
         ("insurance", "insured", rf"{_WHO} (?:is|are|'re|'m|am) {_NOW}insured (?:with|by|at) {_V}"),
         ("gym", "train trains", rf"{_WHO} {_NOW}(?:trains?|works? out) {_NOW}at {_ARTICLES}{_V}"),
-        ("gym", "training", rf"(?P<me>i|we|been)(?: (?:'m|'ve|am|have|been|are|'re))* {_NOW}training at {_ARTICLES}{_V}"),
+        (
+            "gym",
+            "training",
+            rf"(?P<me>i|we|been)(?: (?:'m|'ve|am|have|been|are|'re))* {_NOW}training at {_ARTICLES}{_V}",
+        ),
         ("supermarket", "shop shops", rf"{_WHO} {_NOW}shops? {_NOW}at {_ARTICLES}{_V}"),
         ("university", "study studies", rf"{_WHO} {_NOW}(?:study|studies) {_NOW}(?:\w+ )?at {_ARTICLES}{_V}"),
         ("school", "goes geht attends", rf"{_WHO} {_NOW}(?:(?:goes|geht) {_NOW}to|attends) {_ARTICLES}{_V}"),

@@ -26,7 +26,9 @@ _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _GOES_ON = frozenset(("'s", "or", "and", "if"))
 _BREAKS = frozenset((",", ";", "(", ":", "-", "–"))
 _NUMBER = re.compile(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
-_UNITS = words("mg ml g kg km cm m l litres liters hours minutes percent euros pounds dollars francs gb tb mbit people kw kwh")
+_UNITS = words(
+    "mg ml g kg km cm m l litres liters hours minutes percent euros pounds dollars francs gb tb mbit people kw kwh"
+)
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
 _HOURS = words(
     """
@@ -45,8 +47,6 @@ _TITLES = words(
 )
 MOST_WORDS = 4
 AT, WHEN, AMOUNT, BY = "kept at", "scheduled for", "amounts to", "currently"
-# Of what a note may mean to have changed (`loose_changes`); these become no facts, but follow one of the others.
-MAY_BE_NAME, MAY_BE_WHEN, MAY_BE_AMOUNT = "may be", "may be on", "may amount to"
 
 
 class Part(NamedTuple):
@@ -86,7 +86,9 @@ def thing_at(said: list[str], at: int) -> Part | None:
     end = _run(said, at + (at > first and at + 1 < len(said) and said[at] in VERBS))
     if end == at or end - at > MOST_WORDS:
         return None
-    kind = "name" if all(is_name(word) or word in _TITLES for word in said[at:end]) and is_name(said[end - 1]) else "noun"
+    kind = (
+        "name" if all(is_name(word) or word in _TITLES for word in said[at:end]) and is_name(said[end - 1]) else "noun"
+    )
     if end + 1 < len(said) and said[end] in ("of", "for"):
         start = end + 1
         while start < len(said) and (said[start] in ARTICLES or said[start] in MINE):

@@ -31,7 +31,9 @@ _JOB = re.compile(r"'s (?:job|turn|thing|task|responsibility|business)$")
 _AFTER_VERB = words("out up down set back")
 _OURS = MINE | {"the"}
 # "Geoff likes the crossword" is no task of his.
-_FEELS = words("likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets")
+_FEELS = words(
+    "likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets"
+)
 _BESIDE = words("at in with for")
 _NAMED = words("called named")
 _RENT = words("rent lease")
@@ -67,7 +69,14 @@ def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> Thing
     if said[0] in _PUT:
         told = _ours(["we", *said])
         return told._replace(is_change=said[0] in ("put", "stored")) if told else None
-    if is_name(said[0]) and said[1][-1] == "s" and said[1] not in BE and said[1] not in _FEELS and said[2:3] and said[2] in _OURS:
+    if (
+        is_name(said[0])
+        and said[1][-1] == "s"
+        and said[1] not in BE
+        and said[1] not in _FEELS
+        and said[2:3]
+        and said[2] in _OURS
+    ):
         return _holds(Part(said[0], 1, "name"), said, 1)
     thing = thing_at(said, 0)
     if not thing or thing.end >= len(said):
@@ -75,7 +84,9 @@ def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> Thing
     at = thing.end
     if beside and thing.kind == "noun" and said[at] in _BESIDE and (more := value_at(said, at + 1)):
         end = more.end + (said[more.end : more.end + 1] == ["'s"])
-        at = end if said[end : end + 1] in (["is"], ["are"]) else at  # "bridge evening at the Pattersons' is on Fridays"
+        at = (
+            end if said[end : end + 1] in (["is"], ["are"]) else at
+        )  # "bridge evening at the Pattersons' is on Fridays"
     if said[at] in _LABELS:
         return _with_value(thing.text, said, at + 1, code)
     if said[at] not in BE and said[at] not in VERBS:
@@ -86,7 +97,13 @@ def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> Thing
     at += 1
     while at < len(said) and (_PARTICIPLE.fullmatch(said[at]) or said[at] in _AFTER_VERB) and not is_name(said[at]):
         at += 1
-    if at < len(said) and said[at] not in PREPOSITIONS and is_be and said[at - 1] not in BE and said[at - 1] not in _NAMED:
+    if (
+        at < len(said)
+        and said[at] not in PREPOSITIONS
+        and is_be
+        and said[at - 1] not in BE
+        and said[at - 1] not in _NAMED
+    ):
         return None
     return _with_value(thing.text, said, at, code)
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.extraction import Stated
-from hopgate.extract.rules.stated_parts import AT, BY, DOUBT, LATELY, NOW, PLACES, PREPOSITIONS, Part, thing_at, value_at
+from hopgate.extract.rules.stated_parts import (
+    AT,
+    BY,
+    DOUBT,
+    LATELY,
+    NOW,
+    PLACES,
+    PREPOSITIONS,
+    Part,
+    thing_at,
+    value_at,
+)
 from hopgate.extract.rules.stated_states import sort_of, state_of
 from hopgate.extract.rules.words import words
 
@@ -43,7 +54,9 @@ _HAS_IT = re.compile(
     r"(?:it|that|this|them)(?: all| on| over| up)?(?: now)?$"
 )
 # "fetched the bike", "gave the spare key back"
-_DEFINITE = re.compile(r"\b(?:the|my|our) (?P<t>(?:(?!from |to |back |in |on |at |with |off |out |and )[^\s,;⟨⟩]+ ?){1,3})")
+_DEFINITE = re.compile(
+    r"\b(?:the|my|our) (?P<t>(?:(?!from |to |back |in |on |at |with |off |out |and )[^\s,;⟨⟩]+ ?){1,3})"
+)
 _MINE = words("mine ours")
 # "Selma stepped down as lead of the data team , Yusuf has taken the role"
 _PASSED_ON = re.compile(
@@ -90,7 +103,9 @@ def _of_it(parts: list[str]) -> Stated | None:
         things = [found["t"] for found in _DEFINITE.finditer(before)]
         part_ = thing_at(things[0].split(), 0) if len(things) == 1 else None
         if part_ and part_.kind == "noun" and DOUBT.isdisjoint(before.split()):
-            told = state_of([*part_.text.split(), *(word for word in said[1:] if word not in NOW and word not in LATELY)])
+            told = state_of(
+                [*part_.text.split(), *(word for word in said[1:] if word not in NOW and word not in LATELY)]
+            )
             if told and told.thing == part_.text:
                 return Stated(told.thing, told.relation, told.value, is_change=True)
     return None

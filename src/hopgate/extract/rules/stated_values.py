@@ -15,7 +15,6 @@ from hopgate.extract.extraction import OWNER, Fact, Stated
 from hopgate.extract.rules.change_words import changes_what_it_states
 from hopgate.extract.rules.clauses import STATES, Clause
 from hopgate.extract.rules.reading import Reading
-from hopgate.extract.rules.loose_changes import loose_changes
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.small_words import has_small_words, in_english
@@ -101,12 +100,6 @@ def stated_values(
         found = list(_of_clauses(sentences, reading, reading.speaker or owner))
         if len(reading.spans) > 1 and not any(one.former for one in found):
             found = _with_what_is_over(found, sentences, reading)
-        if not any(one.is_change for one in found):
-            yield from (
-                one
-                for one in _loosely(sentences, reading, reading.speaker or owner)
-                if one.value.lower() not in typed  # which is a fact already
-            )
     others = _other_names(sentences, reading)
     for one in found:
         fact = typed.pop(one.value.lower(), None)
@@ -160,17 +153,6 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
         before = text
         if one is not None:
             yield _of_reading(one, text, reading, owner)
-
-
-def _loosely(sentences: Sequence[Clause], reading: Reading, owner: str) -> Iterator[Stated]:
-    """What a note may mean to have changed; in a talk neither is the speaker a value."""
-    if any(clause.question for clause in sentences):
-        return
-    texts = [_plain(clause, reading) for clause in sentences]
-    for one in loose_changes([text for text in texts if text]):
-        told = _of_reading(one, " , ".join(texts), reading, owner)
-        if told.value != reading.speaker:
-            yield told
 
 
 def _plain(clause: Clause, reading: Reading) -> str:

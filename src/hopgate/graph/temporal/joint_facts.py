@@ -16,7 +16,7 @@ from typing import NamedTuple
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.plural import comparison_form
-from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, MAY_BE_AMOUNT, MAY_BE_NAME, MAY_BE_WHEN, WHEN
+from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
 from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
@@ -29,9 +29,6 @@ _SORTS = {
     "located in": (AT, BY), "runs on": (AT, BY), "lives in": (), "works at": (BY, AT), "costs": (AMOUNT,),
     "due": (WHEN,), "takes place": (WHEN,), "owned by": (BY,), "led by": (BY,), "reports to": (BY,),
 }  # fmt: skip
-# What a note may mean, by the sorts that it may follow.
-_LOOSE = {MAY_BE_NAME: (AT, BY), MAY_BE_WHEN: (WHEN,), MAY_BE_AMOUNT: (AMOUNT,)}
-_ANY_OF_A_SORT = frozenset((*JOINT_RELATIONS, *_LOOSE))
 _MAX = 200
 _ARTICLES = words("the a an my our der die das den dem le la les el los las il lo gli i de het een un une una")
 _OF = re.compile(r" (?:of|for) ")
@@ -111,23 +108,20 @@ def _order(row: StatedRow) -> tuple[datetime, int, int]:
 def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
     things: dict[str, _Thing] = {}
     holding: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things that were ever said to have a value
-    for row in _without_doubtful(rows):
+    for row in rows:
         thing = things.get(row.thing_key) if row.thing_key else None
         if row.is_change:
             near = holding[row.former_key] if row.former_key else {}
             held = _held(row, thing, [one for one in near if one is not thing])
             if held:
                 thing, before = held
-                typed = [one for one in (row, *before) if one.relation not in _ANY_OF_A_SORT]
+                typed = [one for one in (row, *before) if one.relation not in JOINT_RELATIONS]
                 relation = typed[0].relation if typed else before[-1].relation
                 name = typed[0].thing if typed else thing.name
                 # What a pattern read is a fact already.
-                told = [one for one in (*before, row) if one.relation in _ANY_OF_A_SORT or not _has_start(one)]
+                told = [one for one in (*before, row) if one.relation in JOINT_RELATIONS or not _has_start(one)]
                 yield from (_fact(one, name, relation) for one in told)
                 thing.told[relation] |= {row.value_key, before[-1].value_key}
-                row = row._replace(relation=relation if row.relation in _LOOSE else row.relation)  # noqa: PLW2901
-            if row.relation in _LOOSE:
-                continue  # nothing was said of it before
         elif thing:
             for relation, values in thing.told.items():
                 if row.value_key in values and _fits(row.relation, relation):
@@ -139,18 +133,6 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
                 things[row.thing_key] = thing  # from here on this text means that thing, too
             holding[row.value_key][thing] = None
             thing.said.append(row)
-
-
-def _without_doubtful(rows: list[StatedRow]) -> list[StatedRow]:
-    """Leave out what a memory may mean of several things that were spoken of before: which one changed is not told."""
-    said: set[str] = set()
-    met: dict[int, set[str]] = defaultdict(set)
-    for row in rows:
-        if row.relation not in _LOOSE:
-            said.add(row.thing_key)
-        elif row.thing_key in said:
-            met[row.memory_id].add(row.thing_key)
-    return [row for row in rows if row.relation not in _LOOSE or row.former_key or len(met[row.memory_id]) == 1]
 
 
 def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Thing, list[StatedRow]] | None:
@@ -189,14 +171,14 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
 
 
 def _sorts(relation: str) -> tuple[str, ...]:
-    return (relation,) if relation in JOINT_RELATIONS else _LOOSE.get(relation) or _SORTS.get(relation, (BY, AT))
+    return (relation,) if relation in JOINT_RELATIONS else _SORTS.get(relation, (BY, AT))
 
 
 def _fits(one: str, other: str) -> bool:
     """Whether two relations may be of the same sort; two different ones of the rules never are."""
     if one == other:
         return True
-    typed = not {one, other} & _ANY_OF_A_SORT
+    typed = one not in JOINT_RELATIONS and other not in JOINT_RELATIONS
     return not typed and not set(_sorts(one)).isdisjoint(_sorts(other))
 
 
@@ -204,7 +186,7 @@ def _compatible(one: str, other: str) -> bool:
     """Whether values may follow each other where a change names both: an amount follows no place."""
     if one == other:
         return True
-    if not {one, other} & _ANY_OF_A_SORT:
+    if one not in JOINT_RELATIONS and other not in JOINT_RELATIONS:
         return False
     literal = {WHEN, AMOUNT}
     return literal.isdisjoint(_sorts(one)) == literal.isdisjoint(_sorts(other)) and (
