@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from hopgate.extract.progress import Progress
 from hopgate.graph.build import backfill
 from hopgate.graph.build.follow import follow_all
 from hopgate.sending import guarded
-from hopgate.store.graph import name_rows
+from hopgate.store.graph import fact_rows, name_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -37,23 +38,36 @@ def bring_together(
     The graph's lock is for the write alone; where the graph changed while its names were compared, once more.
     """
 
-    def write(clusters: backfill.Clusters, connection: Connection[Any]) -> bool:
+    def write(clusters: backfill.Clusters, analysed: bool, connection: Connection[Any]) -> bool:
         if not backfill.canonicalise(connection, clusters):
             return False
         show(Progress(stage="deriving edges"))
-        follow_all(connection)
+        follow_all(connection, analysed=analysed)
         return True
 
     def at_once(connection: Connection[Any]) -> None:
         name_rows.lock(connection)
-        write(backfill.clustered(backfill.material(connection), canonicaliser, embed, tasks), connection)
+        write(backfill.clustered(backfill.material(connection), canonicaliser, embed, tasks), False, connection)
 
     show(Progress(stage="bringing names together"))
     for _ in range(ATTEMPTS):
         read = store.run(backfill.material)
         # A hosted embedder takes minutes over all names: before each request it is looked whether one went.
         with suppress(WithdrawnError), guarded(name_rows.graph_guard(store, read.version)):
-            clusters = backfill.clustered(read, canonicaliser, embed, tasks)
-            if store.run(partial(write, clusters)):
+            # The server has nothing else to do while this process compares names.
+            with ThreadPoolExecutor(1, thread_name_prefix="hopgate-analyse") as beside:
+                analysed = beside.submit(store.run, _analyse)
+                clusters = backfill.clustered(read, canonicaliser, embed, tasks)
+            analysed.result()
+            if store.run(partial(write, clusters, True)):
                 return
     store.run(at_once)
+
+
+def _analyse(connection: Connection[Any]) -> None:
+    """Let the planner look at what came in: under the graph's lock, for its samples are texts, and who marks one waits.
+
+    Else it might see a memory that is being marked, and keep a text of it when its marker has looked for such already.
+    """
+    name_rows.lock(connection)
+    fact_rows.analyse(connection)
