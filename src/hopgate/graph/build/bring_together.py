@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,23 @@ if TYPE_CHECKING:
 
 # So often a graph may change while all its names are compared before they are compared under its lock.
 ATTEMPTS = 3
+# Between two looks for circles of objects that nobody holds, so many are made at least.
+MADE_BETWEEN = 200_000
 
 
+@contextmanager
+def _few_collections() -> Iterator[None]:
+    """Let Python seldom look for circles of objects: all names are some million small ones, and no circle."""
+    before = gc.get_threshold()
+    if before[0]:
+        gc.set_threshold(max(before[0], MADE_BETWEEN), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@_few_collections()
 def bring_together(
     store: Store,
     canonicaliser: Canonicaliser | None,

@@ -74,9 +74,7 @@ def record_memories(connection: Connection[Any], which: str) -> None:
 
 def record_concepts(connection: Connection[Any], which: str) -> None:
     """Record that concepts changed, which a statement gives the ids of: where no trigger was called."""
-    connection.execute(
-        f"SELECT hopgate_record_changes('concept', ARRAY({which})) FROM graph_state WHERE version > 0"
-    )
+    connection.execute(f"SELECT hopgate_record_changes('concept', ARRAY({which})) FROM graph_state WHERE version > 0")
 
 
 def record_all(connection: Connection[Any]) -> None:

@@ -127,8 +127,8 @@ def extracted_before(connection: Connection[Any]) -> list[int]:
     return [row[0] for row in rows]
 
 
-# Each name of a range once: counted where it is known, and made where it is new. The statement looks every name up once,
-# by the index; one for each step would read all names of the store three times for every range.
+# Each name of a range once: counted where it is known, and made where it is new. One statement for all of it: one for
+# each step would look for the same names among all of the store's, three times for every range.
 _NAMED = """
 WITH found AS MATERIALIZED (
   SELECT normal, (array_agg(spelling ORDER BY memory_id, place))[1] AS name, min(initials) AS initials,
@@ -145,7 +145,8 @@ made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) SELECT concept
 named AS (INSERT INTO concept_names (name, normal_name, kind, concept_id, initials, uses)
   SELECT name, normal, kind, concept_id, initials, uses FROM new ORDER BY concept_id
   RETURNING id, normal_name, concept_id)
-INSERT INTO extracted_normals SELECT normal_name, id, NULL FROM known UNION ALL SELECT normal_name, id, concept_id FROM named
+INSERT INTO extracted_normals
+SELECT normal_name, id, NULL FROM known UNION ALL SELECT normal_name, id, concept_id FROM named
 """
 
 
@@ -206,6 +207,4 @@ def add_endings(connection: Connection[Any], identity: ExtractorIdentity) -> Non
             (identity.extractor, identity.hash),
         )
     if unlisted:
-        connection.execute(
-            "DELETE FROM waiting_links w USING extracted_memories e WHERE w.memory_id = e.memory_id"
-        )
+        connection.execute("DELETE FROM waiting_links w USING extracted_memories e WHERE w.memory_id = e.memory_id")
