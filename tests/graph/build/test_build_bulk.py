@@ -26,6 +26,8 @@ from hopgate.extract.runner import Run
 from hopgate.graph.build import bulk_extract, range_reading, reading_pool
 from hopgate.graph.build.derive import derive
 from hopgate.kb import KnowledgeBase
+from hopgate.store import memory_ranges
+from hopgate.store.graph import change_rows, fact_rows, name_rows
 from hopgate.store.graph.fact_rows import FactGroup
 
 SOME = corpus().memories[:220]
@@ -178,3 +180,52 @@ def test_a_scope_learns_no_name_from_another(kb: KnowledgeBase, small_ranges: No
     kb.build(Phrases(), processes=1)
     assert "cedar" in kb.graph.mentions()["a2"]
     assert "cedar" not in kb.graph.mentions().get("b", [])
+
+
+def test_concepts_that_a_range_makes_are_recorded(kb: KnowledgeBase) -> None:
+    kb.add(SOME[0])
+    kb.build(Phrases())
+    with kb.store.transaction() as connection:
+        seen = change_rows.position(connection)
+        assert seen is not None
+    kb.add(Memory("new", "Zuzanna Quist lives in Oslo.", created_at=datetime(2024, 5, 1, tzinfo=UTC)))
+    extractor = Phrases()
+    with kb.store.transaction() as connection:
+        (ids,) = memory_ranges.id_ranges(connection, 1000)
+        read = range_reading.RangeReader(extractor).extracted(connection, ids)
+        bulk_extract.write_range(read, extractor.identity, connection)
+        changed = change_rows.since(connection, seen, limit=1000)
+        made = connection.execute("SELECT concept_id FROM concept_names WHERE normal_name = 'zuzanna quist'").fetchone()
+    assert changed is not None and made is not None
+    assert made[0] in changed.concepts
+
+
+def test_names_refreshed_together_are_as_refreshed_one_by_one(kb: KnowledgeBase) -> None:
+    kb.add(*SOME)
+    kb.build(Phrases())
+    asked = "SELECT id, name, kind FROM concept_names ORDER BY id"
+    found = []
+    with kb.store.transaction() as connection:
+        ids = [row[0] for row in connection.execute(asked)]
+        for which in (None, ids):
+            connection.execute("UPDATE concept_names SET name = 'x', kind = 'y'")
+            name_rows.refresh(connection, which)
+            found.append(connection.execute(asked).fetchall())
+    assert found[0] == found[1]
+    assert ("x", "y") not in {row[1:] for row in found[0]}
+
+
+def test_the_planner_looks_under_the_lock_of_the_graph(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it samples are texts: who marks a memory meanwhile must wait, and then find them."""
+    kb.add(*SOME[:20])
+    locked = []
+    analyse = fact_rows.analyse
+
+    def looked(connection: Connection[Any]) -> None:
+        asked = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid()"
+        locked.append(connection.execute(asked).fetchone())
+        analyse(connection)
+
+    monkeypatch.setattr(fact_rows, "analyse", looked)
+    kb.build(Phrases())
+    assert locked == [(1,)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,7 @@ def _units(read: Material) -> Units:
         kinds=tuple(row.kind for row in rows),
         counts=np.array([max(1, row.uses) for row in rows], dtype=np.float64),
         spellings=tuple(row.name for row in rows),
-        contexts=tuple(Counter(read.contexts.get(row.id, {})) for row in rows),
+        contexts=tuple(read.contexts.get(row.id, {}) for row in rows),
         of_mention=np.arange(len(rows), dtype=np.int64),
     )
 
@@ -96,9 +96,11 @@ def canonicalise(connection: Connection[Any], clusters: Clusters) -> bool:
     if version.current(connection) != clusters.version:
         return False
     decided = manual.take_apart(connection)
-    concept = {row.id: row.concept_id for row in name_rows.all_names(connection)}
+    several = [members for members in clusters.names if len(members) > 1]
+    known = name_rows.by_id(connection, [row.id for members in several for row in members])
+    concept = {row.id: row.concept_id for row in known}
     merges = []
-    for members in clusters.names:
+    for members in several:
         kept, *others = sorted(members, key=lambda row: (-row.uses, -len(row.name), row.name))
         merges += [BulkMerge(concept[kept.id], concept[other.id], (other.id,)) for other in others]
     merge_rows.merge_many(connection, merges, method=f"global, threshold {clusters.threshold}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.graph.build.derive import derive
 from hopgate.graph.build.derive_joint import derive_all_joint
 from hopgate.graph.names.links import link_all, link_memories, relink
-from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, link_rows, name_rows, plain_edges, version
+from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, name_rows, plain_edges, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -59,16 +59,20 @@ def follow_change(
     version.bump(connection)
 
 
-def follow_all(connection: Connection[Any]) -> None:
-    """Derive every name, every memory's concepts and every edge anew from mentions and facts."""
+def follow_all(connection: Connection[Any], *, analysed: bool = False) -> None:
+    """Derive every name, every memory's concepts and every edge anew from mentions and facts.
+
+    `analysed` says that the planner has looked at these since they came in.
+    """
     name_rows.lock(connection)
-    # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
-    fact_rows.analyse(connection)
+    edge_rows.sort_in_memory(connection)
+    if not analysed:
+        # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
+        fact_rows.analyse(connection)
     derive_all_joint(connection)
     name_rows.refresh(connection)
     # One that is called otherwise loses the vectors of its old name.
     graph_vectors.forget(connection, name_rows.rename(connection))
-    link_rows.link_all_mentions(connection)
     link_all(connection)
     groups = plain_edges.derive_plain(connection)
     for start in range(0, len(groups), GROUPS):

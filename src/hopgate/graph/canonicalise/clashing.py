@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from hopgate.graph.names.normal import clash, markers, normalise, numbers, token
 
 _WORDS = re.compile(r"\w+")
 _JOINED = re.compile(r"\w+(?:[-\u2010\u2011]\w+)+")
+_HYPHEN = re.compile("[-\u2010\u2011]")
+_DIGIT = re.compile(r"\d")
 _OWNED = re.compile(r"(.+?)['’]s .+")
 # Common nouns, in lower case and in one to three words: "ladder", "small ladder", "hoover bags".
 _COMMON = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
@@ -29,7 +31,9 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     owners = [_owner(spelling) for spelling in units.spellings]
     marked = np.array(
         [
-            bool(numbers(one) or markers(one) or part or owner) or is_genitive(name)
+            # What is quick to see first, for most names have nothing of it: this is asked of every name of a store.
+            bool(part or owner or markers(one) or (_DIGIT.search(name) and numbers(one)))
+            or ("s " in name and is_genitive(name))
             for name, one, part, owner in zip(names, held, parts, owners, strict=True)
         ]
     )
@@ -83,18 +87,26 @@ def _are_apart(first: Mapping[tuple[str, str], int], second: Mapping[tuple[str, 
 
 def torn(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
     """Which pairs share some but not all of the words that a hyphen joins in one of them."""
-    joined = [[set(_WORDS.findall(one.casefold())) for one in _JOINED.findall(name)] for name in units.spellings]
-    held = [set(_WORDS.findall(name.casefold())) for name in units.spellings]
-    hyphened = np.array([bool(one) for one in joined], dtype=bool)
+    joined = {
+        unit: [set(_WORDS.findall(one.casefold())) for one in compounds]
+        for unit, name in enumerate(units.spellings)
+        if _HYPHEN.search(name) and (compounds := _JOINED.findall(name))
+    }
+    hyphened = np.zeros(len(units), dtype=bool)
+    hyphened[list(joined)] = True
     found = np.zeros(len(i), dtype=bool)
     for row in np.flatnonzero(hyphened[i] | hyphened[j]).tolist():
         one, other = int(i[row]), int(j[row])
-        found[row] = any(
-            parts & words and not parts <= words
-            for compounds, words in ((joined[one], held[other]), (joined[other], held[one]))
-            for parts in compounds
+        found[row] = _tears(joined.get(one, ()), units.spellings[other]) or _tears(
+            joined.get(other, ()), units.spellings[one]
         )
     return found
+
+
+def _tears(compounds: Sequence[set[str]], name: str) -> bool:
+    """Whether a name has some but not all words of one of these compounds."""
+    words = set(_WORDS.findall(name.casefold())) if compounds else set()
+    return any(parts & words and not parts <= words for parts in compounds)
 
 
 def is_others(

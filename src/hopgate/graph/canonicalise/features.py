@@ -11,7 +11,7 @@ from hopgate.graph.canonicalise.overlap import weighted_jaccard
 from hopgate.graph.canonicalise.parallel import ParallelTasks
 from hopgate.graph.canonicalise.short_names import expansion_shares, short_form_score
 from hopgate.graph.canonicalise.spelling import spelling
-from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
+from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units, numbered
 from hopgate.graph.names.normal import tokens
 
 KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "embedding", "context", "same expansion")
@@ -59,7 +59,7 @@ def evidence(
         return float(fits[row(short, long)] * short_forms[short, long])
 
     columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
-    joined = np.unique([name.replace(" ", "") for name in units.names], return_inverse=True)[1]
+    joined = numbered(name.replace(" ", "") for name in units.names)
     columns[:, 0] = joined[i] == joined[j]
     columns[:, 1] = weighted_jaccard(sets, i, j)
     columns[:, 2] = np.nan
@@ -67,7 +67,7 @@ def evidence(
     for (short, long), share in expansion.items():
         columns[row(short, long), 2] = share * short_forms[short, long]
     # Tokens that begin with other letters are other words: few pairs are left to be compared letter by letter.
-    letters = np.unique(["".join(sorted(token[0] for token in one)) for one in held], return_inverse=True)[1]
+    letters = numbered("".join(sorted([token[0] for token in one])) for one in held)
     alike = np.flatnonzero((letters[i] == letters[j]) & (columns[:, 1] < 1))
     columns[alike, 3] = _spellings(held, i[alike], j[alike], tasks)
     for (short, long), share in expansion_shares(spelt, sets, units.counts, lambda a, b: fits[row(a, b)])[0].items():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hopgate.graph.canonicalise.clashing import clashing, torn
 from hopgate.graph.canonicalise.features import KINDS
-from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units
+from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units, numbered
 
 # A short name and its expansion this close by embedding fit fully: the median of true pairs is above it, that of
 # false ones below.
@@ -78,8 +78,8 @@ class Scoring:
         score = np.where(acronym > 0, 1 - (1 - acronym) * (1 - close), score)
         score = np.maximum(same, score)  # the same name scores 1 whatever its vectors
         score = 1 - (1 - score) * (1 - self.context * context)
-        kinds = np.array([kind or "" for kind in units.kinds])
-        score = np.where((kinds[i] != kinds[j]) & (kinds[i] != "") & (kinds[j] != ""), score * self.other_kind, score)
+        kinds = numbered(kind or "" for kind in units.kinds)
+        score = np.where((kinds[i] != kinds[j]) & (kinds[i] > 0) & (kinds[j] > 0), score * self.other_kind, score)
         score = np.where(clashing(units, i, j), score * self.other_number, score)
         score = np.where((same < 1) & torn(units, i, j), score * self.siblings, score)
         combined: FloatArray = np.where(_two_who_write(units, i, j), 0, score).astype(np.float32)

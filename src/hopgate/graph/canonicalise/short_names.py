@@ -90,6 +90,10 @@ def expansion_shares(
     found: dict[tuple[int, int], float] = {}
     strongest: dict[int, int] = {}
     for short, expansions in longer.items():
+        if len(expansions) == 1 and fit(short, expansions[0]) > 0:
+            # All of them are this one, as of most names that have any.
+            strongest[short], found[short, expansions[0]] = expansions[0], 1.0
+            continue
         mass = counts[expansions] * [fit(short, long) for long in expansions]
         part, allied = mass / mass.sum(), None
         if len(expansions) <= MAX_ALLIED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,7 +51,7 @@ class Units:
     kinds: tuple[str | None, ...]
     counts: NDArray[np.float64] = field(repr=False)
     spellings: tuple[str, ...] = field(repr=False)  # the most frequent way each was written
-    contexts: tuple[Counter[tuple[str, str]], ...] = field(repr=False)
+    contexts: tuple[Mapping[tuple[str, str], int], ...] = field(repr=False)
     of_mention: IntArray = field(repr=False)
 
     def __len__(self) -> int:
@@ -90,6 +90,18 @@ def units(mentions: Sequence[ContextMention]) -> Units:
         contexts=tuple(contexts),
         of_mention=of_mention,
     )
+
+
+def numbered(texts: Iterable[str]) -> IntArray:
+    """Give equal texts equal numbers, the empty one 0: pairs of numbers are compared a hundred times as fast.
+
+    Examples
+    --------
+    >>> numbered(["b", "", "a", "b"]).tolist()
+    [1, 0, 2, 1]
+    """
+    known = {"": 0}
+    return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
 
 
 def _most_common(seen: Counter[str]) -> str:

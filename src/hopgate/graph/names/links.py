@@ -8,6 +8,8 @@ gaps. What they add to recall is measured in docs/research/walking.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names.index import LONGEST, NameIndex, name_index, words
@@ -80,14 +82,33 @@ def inside_links(index: NameIndex, names: Iterable[tuple[str, int]]) -> list[tup
     return sorted(links)
 
 
-def link_all(connection: Connection[Any]) -> None:
-    """Link every memory to the concept that its title names, and concepts to those in their names: for a backfill."""
-    names = [(row.name, row.concept_id) for row in name_rows.all_names(connection)]
+@dataclass(frozen=True, slots=True)
+class NameLinks:
+    """What names link: memories to the concepts that their titles name, and concepts to those in their names."""
+
+    titles: list[tuple[int, int]]
+    inside: list[tuple[int, int]]
+
+
+def links_of_all(rows: Iterable[NameRow], titles: Iterable[tuple[int, str]]) -> NameLinks:
+    """Find all that names link: for a backfill."""
+    names = [(row.name, row.concept_id) for row in rows]
     index = name_index(names)
-    links = title_links(index, memory_words.first_lines(connection))
-    for start in range(0, len(links), BATCH):
-        link_rows.link_titles(connection, links[start : start + BATCH], TITLE_WEIGHT)
-    edge_rows.replace_name_links(connection, None, inside_links(index, names), INSIDE_WEIGHT)
+    return NameLinks(title_links(index, titles), inside_links(index, names))
+
+
+def link_all(connection: Connection[Any]) -> None:
+    """Link every memory to the concepts that it mentions and that its title names, and concepts to those in names."""
+    link_rows.lock_mentioning(connection)
+    names, titles = name_rows.all_names(connection), memory_words.first_lines(connection)
+    # The server is busy with mentions while this process looks for names in titles and in names.
+    with ThreadPoolExecutor(1, thread_name_prefix="hopgate-links") as beside:
+        found = beside.submit(links_of_all, names, titles)
+        link_rows.link_all_mentions(connection)
+        links = found.result()
+    for start in range(0, len(links.titles), BATCH):
+        link_rows.link_titles(connection, links.titles[start : start + BATCH], TITLE_WEIGHT)
+    edge_rows.replace_name_links(connection, None, links.inside, INSIDE_WEIGHT)
 
 
 def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> None:

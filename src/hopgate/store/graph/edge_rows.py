@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 NAME_INSIDE = "has in its name"
 """The relation of a concept to one whose name is inside its own: no fact, and so neither dated nor embedded."""
 
+# What a statement that derives the whole graph may take of memory for each sort: 50,000 memories need 20 MB.
+SORTED_IN = "64MB"
+
 
 @dataclass(frozen=True, slots=True)
 class EdgeRow:
@@ -86,6 +89,15 @@ def replace_name_links(
         "INSERT INTO concept_edges (src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
         "SELECT s, d, %s, %s, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[]) AS l (s, d)",
         (NAME_INSIDE, weight, [source for source, _ in links], [target for _, target in links]),
+    )
+
+
+def sort_in_memory(connection: Connection[Any]) -> None:
+    """Let the statements of this transaction, which read all of the graph, sort it in memory and not on disk."""
+    connection.execute(
+        "SELECT set_config('work_mem', %(most)s, true) "
+        "WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes(%(most)s)",
+        {"most": SORTED_IN},
     )
 
 

@@ -25,6 +25,7 @@ CREATE TEMP TABLE extracted_facts (memory_id bigint, place integer, subject inte
   weight real, valid_from timestamptz, valid_to timestamptz) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_turns (memory_id bigint, scope text, thread text, digest text) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_stated (LIKE stated_values) ON COMMIT DROP;
+CREATE TEMP TABLE extracted_normals (normal text, name_id bigint, new_concept_id bigint) ON COMMIT DROP;
 """
 NULL = r"\N"
 """How COPY reads that there is no value."""
@@ -126,27 +127,40 @@ def extracted_before(connection: Connection[Any]) -> list[int]:
     return [row[0] for row in rows]
 
 
+# Each name of a range once: counted where it is known, and made where it is new. One statement for all of it: one for
+# each step would look for the same names among all of the store's, three times for every range.
+_NAMED = """
+WITH found AS MATERIALIZED (
+  SELECT normal, (array_agg(spelling ORDER BY memory_id, place))[1] AS name, min(initials) AS initials,
+    (array_agg(kind ORDER BY memory_id, place) FILTER (WHERE kind IS NOT NULL))[1] AS kind,
+    min(memory_id) AS first_memory, (array_agg(place ORDER BY memory_id, place))[1] AS place, count(*) AS uses
+  FROM extracted_mentions GROUP BY normal),
+known AS (UPDATE concept_names n SET uses = n.uses + f.uses FROM found f WHERE n.normal_name = f.normal
+  RETURNING n.id, n.normal_name),
+new AS MATERIALIZED (
+  SELECT nextval((SELECT pg_get_serial_sequence('concepts', 'id'))::regclass) AS concept_id, * FROM (
+    SELECT * FROM found f WHERE NOT EXISTS (SELECT 1 FROM known k WHERE k.normal_name = f.normal)
+    ORDER BY first_memory, place) AS ordered),
+made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) SELECT concept_id, name, ARRAY[name], kind FROM new),
+named AS (INSERT INTO concept_names (name, normal_name, kind, concept_id, initials, uses)
+  SELECT name, normal, kind, concept_id, initials, uses FROM new ORDER BY concept_id
+  RETURNING id, normal_name, concept_id)
+INSERT INTO extracted_normals
+SELECT normal_name, id, NULL FROM known UNION ALL SELECT normal_name, id, concept_id FROM named
+"""
+
+
 def add_names(connection: Connection[Any]) -> None:
     """Count the mentions at their names, and give every name that is new a concept of its own, in the order found."""
+    with keys_known(connection) as unrecorded:
+        connection.execute(_NAMED)
+    if unrecorded:
+        change_rows.record_concepts(
+            connection, "SELECT new_concept_id FROM extracted_normals WHERE new_concept_id IS NOT NULL"
+        )
     connection.execute(
-        "UPDATE concept_names n SET uses = uses + s.n FROM (SELECT normal, count(*) AS n FROM extracted_mentions "
-        "GROUP BY normal) AS s WHERE n.normal_name = s.normal"
-    )
-    connection.execute(
-        "WITH new AS (SELECT nextval((SELECT pg_get_serial_sequence('concepts', 'id'))::regclass) AS concept_id, * "
-        "FROM (SELECT normal, (array_agg(spelling ORDER BY memory_id, place))[1] AS name, min(initials) AS initials, "
-        "(array_agg(kind ORDER BY memory_id, place) FILTER (WHERE kind IS NOT NULL))[1] AS kind, "
-        "min(memory_id) AS first_memory, (array_agg(place ORDER BY memory_id, place))[1] AS place, count(*) AS uses "
-        "FROM extracted_mentions s WHERE NOT EXISTS (SELECT 1 FROM concept_names n WHERE n.normal_name = s.normal) "
-        "GROUP BY normal ORDER BY first_memory, place) AS ordered), "
-        "made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) "
-        "SELECT concept_id, name, ARRAY[name], kind FROM new) "
-        "INSERT INTO concept_names (name, normal_name, kind, concept_id, initials, uses) "
-        "SELECT name, normal, kind, concept_id, initials, uses FROM new ORDER BY concept_id"
-    )
-    connection.execute(
-        "CREATE TEMP TABLE extracted_names ON COMMIT DROP AS SELECT s.memory_id, s.place, n.id AS name_id, s.spelling, "
-        "s.kind FROM extracted_mentions s JOIN concept_names n ON n.normal_name = s.normal"
+        "CREATE TEMP TABLE extracted_names ON COMMIT DROP AS SELECT s.memory_id, s.place, n.name_id, s.spelling, "
+        "s.kind FROM extracted_mentions s JOIN extracted_normals n USING (normal)"
     )
     connection.execute("ANALYZE extracted_names (place)")
 
@@ -170,6 +184,9 @@ def add_mentions_and_facts(connection: Connection[Any]) -> None:
             "SELECT f.memory_id, s.name_id, f.relation, o.name_id, f.weight, f.valid_from, f.valid_to, "
             "coalesce(m.created_at, now()) FROM extracted_facts f JOIN extracted_names s ON s.place = f.subject "
             "JOIN extracted_names o ON o.place = f.object JOIN memories m ON m.id = f.memory_id "
+            # Said once more, so that no more than the range is read of the memories.
+            "AND m.id BETWEEN (SELECT min(memory_id) FROM extracted_memories) "
+            "AND (SELECT max(memory_id) FROM extracted_memories) "
             "ORDER BY f.memory_id, f.place"
         )
         connection.execute(
@@ -180,11 +197,14 @@ def add_mentions_and_facts(connection: Connection[Any]) -> None:
 
 
 def add_endings(connection: Connection[Any], identity: ExtractorIdentity) -> None:
-    """Note how each memory's extraction ended."""
-    connection.execute(
-        "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
-        "SELECT memory_id, %s, %s, state, reason FROM extracted_memories "
-        "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
-        "extractor_hash = excluded.extractor_hash, state = excluded.state, reason = excluded.reason",
-        (identity.extractor, identity.hash),
-    )
+    """Note how each memory's extraction ended; it waits for none any more. `keep_readable` has locked the memories."""
+    with keys_known(connection) as unlisted:
+        connection.execute(
+            "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
+            "SELECT memory_id, %s, %s, state, reason FROM extracted_memories "
+            "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
+            "extractor_hash = excluded.extractor_hash, state = excluded.state, reason = excluded.reason",
+            (identity.extractor, identity.hash),
+        )
+    if unlisted:
+        connection.execute("DELETE FROM waiting_links w USING extracted_memories e WHERE w.memory_id = e.memory_id")

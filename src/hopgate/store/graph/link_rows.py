@@ -38,25 +38,30 @@ def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         )
 
 
-def link_all_mentions(connection: Connection[Any]) -> None:
-    """Derive anew which concepts all memories talk about, from their mentions, and count them."""
-    connection.execute("DELETE FROM memory_concepts")
-    # As the check of a key would: nobody deletes a memory that is about to be linked.
+def lock_mentioning(connection: Connection[Any]) -> None:
+    """Let nobody delete a memory that is about to be linked, as the check of a key would."""
     connection.execute("SELECT FROM memories WHERE id IN (SELECT memory_id FROM mentions) ORDER BY id FOR KEY SHARE")
+
+
+def link_all_mentions(connection: Connection[Any]) -> None:
+    """Derive anew which concepts all memories talk about, from their mentions, and count them.
+
+    The memories are locked: see `lock_mentioning`.
+    """
+    connection.execute("DELETE FROM memory_concepts")
     with keys_known(connection) as unrecorded:
         connection.execute(
-            "INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
+            # In the order of the key: its index then grows at its end, and not all over.
+            "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
             "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id "
-            "WHERE NOT silent",
+            "WHERE NOT silent ORDER BY memory_id, concept_id RETURNING concept_id) "
+            "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
+            "count(*) AS n FROM made GROUP BY concept_id) AS k ON k.concept_id = o.id "
+            "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)",
             (MENTIONS,),
         )
     if unrecorded:
         change_rows.record_all(connection)
-    connection.execute(
-        "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
-        "count(*) AS n FROM memory_concepts GROUP BY concept_id) AS k ON k.concept_id = o.id "
-        "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)"
-    )
 
 
 def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], weight: float) -> None:

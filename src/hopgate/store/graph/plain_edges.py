@@ -24,18 +24,17 @@ FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON
 JOIN relations r ON r.raw = f.relation
 """
 # A fact that one memory states several times weighs what its most certain statement does. Where nothing is certain of
-# a source, what may be said of it, of which there is much more, makes no edge.
-_STATED = f"""
-CREATE TEMP TABLE stated ON COMMIT DROP AS
-WITH told AS MATERIALIZED ({_FACTS} WHERE f.weight > 0)
-SELECT src, relation, dst, single, valid_from, valid_to, memory_id, max(weight) AS weight,
-  min(recorded_at) AS recorded_at
-FROM (SELECT * FROM told UNION ALL {_FACTS} WHERE f.weight <= 0
-  AND (s.concept_id, r.canonical) IN (SELECT src, relation FROM told)) AS counted
-GROUP BY 1, 2, 3, 4, 5, 6, 7
-"""
-_GROUPS = """
+# a source, what may be said of it, of which there is much more, makes no edge: what may be said is read first, for the
+# planner, which does not know how much that is, would look for it once for every source.
+_GROUPS = f"""
 CREATE TEMP TABLE stated_groups ON COMMIT DROP AS
+WITH told AS MATERIALIZED ({_FACTS} WHERE f.weight > 0),
+unsure AS MATERIALIZED ({_FACTS} WHERE f.weight <= 0),
+stated AS (SELECT src, relation, dst, single, valid_from, valid_to, memory_id, max(weight) AS weight,
+    min(recorded_at) AS recorded_at
+  FROM (SELECT * FROM told UNION ALL
+    SELECT * FROM unsure WHERE (src, relation) IN (SELECT src, relation FROM told)) AS counted
+  GROUP BY 1, 2, 3, 4, 5, 6, 7)
 SELECT src, relation, CASE WHEN single THEN NULL ELSE dst END AS dst, min(dst) AS target, min(valid_from) AS valid_from,
   min(valid_to) AS valid_to, min(recorded_at) AS recorded_at, sum(weight::text::float8)::real AS weight,
   array_agg(memory_id ORDER BY memory_id) AS evidence,
@@ -58,7 +57,6 @@ def derive_plain(connection: Connection[Any]) -> list[FactGroup]:
             "src_id, relation, dst_id, embedding FROM concept_edges WHERE embedding IS NOT NULL"
         )
     connection.execute("DELETE FROM concept_edges WHERE relation <> %s", (NAME_INSIDE,))
-    connection.execute(_STATED)
     connection.execute(_GROUPS)
     with keys_known(connection) as unrecorded:
         connection.execute(
