@@ -25,6 +25,8 @@ LOOK_ALIKES = (
     ("The car is in the garage.", "The car parks in the street this week.", "garage"),
     ("My phone is a Pixel 6.", "Mum replaced her Pixel 6 with a Fairphone 5.", "pixel 6"),
     ("Javier: vivo en Valencia.", "Javier: mi hermana vive en Málaga ahora.", "valencia"),
+    ("Gitea runs on otter.", "The Gitea docs are on badger now.", "otter"),
+    ("Finn: I live in Hull.", "Finn: yeah right, and I've moved to Monaco", "hull"),
 )
 
 
@@ -58,6 +60,26 @@ MOVES = (
     ("Théo: j'habite à Nantes", "Théo: j'ai déménagé de Nantes à Rennes", "nantes", "rennes"),
     ("Sanne: ik woon in Utrecht", "Sanne: ik ben van Utrecht naar Leiden verhuisd", "utrecht", "leiden"),
     ("Jan: ich arbeite bei Bosch", "Jan: ich arbeite jetzt bei Zeiss", "bosch", "zeiss"),
+    ("Unsere Probe ist im Pfarrsaal.", "Unsere Probe ist jetzt in der Turnhalle.", "pfarrsaal", "turnhalle"),
+    ("Onze tandarts is dokter Smits.", "Sinds 2 mei is dokter Kok onze tandarts.", "dokter smits", "dokter kok"),
+    ("La chorale est en salle 3.", "La chorale est désormais en salle 9.", "salle 3", "salle 9"),
+    ("Le lezioni sono il lunedì.", "Le lezioni non sono più il lunedì: ora sono il venerdì.", "lunedì", "venerdì"),
+    ("Quiz night is on Mondays.", "Quiz night used to be on Mondays; it's on Fridays now.", "monday", "friday"),
+    ("The mailer is on Mailchimp.", "We're done with Mailchimp. The mailer is on Brevo.", "mailchimp", "brevo"),
+    ("Our sitter is Hetty.", "With Hetty off at uni, Clara is our sitter.", "hetty", "clara"),
+    ("The proxy is nginx.", "Caddy has taken the place of nginx as the proxy.", "nginx", "caddy"),
+    ("The loaf costs 4.20.", "The loaf now costs 4.60.", "4.20", "4.60"),
+    ("Tom has the small room.", "Ida has moved into the small room, Tom left.", "tom", "ida"),
+    (
+        "Selma leads the data team.",
+        "Selma has stepped down as lead of the data team; Ivo has taken the role.",
+        "selma",
+        "ivo",
+    ),
+    ("Priya is in the Search team.", "Priya switched from the Search team to the Payments team.", "search", "payments"),
+    ("Rui: I own the checklist", "Rui: the checklist isn't mine any more, Agnes owns it", "rui", "agnes"),
+    ("The spare key is with Fatima.", "Fatima gave the spare key back, it is with Nora now", "fatima", "nora"),
+    ("Kofi: I train at PureGym", "Kofi: cancelled PureGym, been training at Ironworks since", "puregym", "ironworks"),
 )
 
 

@@ -34,7 +34,8 @@ _HINTS = words(
     named namens hostname host node server box machine pi vps rechner serveur servidor now plan monat vorerst vorläufig
     put say claim well reckon rumour rumor word hear
     vivo vivimos abito abitiamo viviamo trabajo lavoro woon wonen werk travaille arbeite mudado mudé mudamos déménagé
-    verhuisd trasferito trasferita trasferiti trasferite naar come instead rather today term season back forward out up started home yeah kidding jk dreams wish want lack umgezogen gezogen wohne wohnen
+    verhuisd trasferito trasferita trasferiti trasferite naar come instead rather today term season
+    back forward out up started home yeah kidding jk dreams wish want lack umgezogen gezogen wohne wohnen
     """
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.

@@ -14,7 +14,8 @@ _ELIDED = re.compile(r"\b(?:[ld]|qu)['’](?=[^\W\d_]|⟨)")
 _IT_IS = re.compile(r" , c['’]est\b")
 # "since ⟦0⟧ is ⟨1⟩ our huisarts"
 _INVERTED = re.compile(
-    r"^(?P<when>(?:since|now)(?: ⟦\d+⟧)?) (?:is|are|'s) (?P<who>(?:[^\W\d_]+ )?⟨\d+⟩|(?:the|our|my) \S+) (?P<rest>[^,;]+?)(?= [,;]|$)"
+    r"^(?P<when>(?:since|now)(?: ⟦\d+⟧)?) (?:is|are|'s) (?P<who>(?:[^\W\d_]+ )?⟨\d+⟩|(?:the|our|my) \S+) "
+    r"(?P<rest>[^,;]+?)(?= [,;]|$)"
 )
 # "nos hemos cambiado de ⟨0⟩ a ⟨1⟩"
 _WE_MOVED = re.compile(r"^(?:(?:nos|we|us|i) )*(?:'s|is|are) moved\b")

@@ -25,8 +25,8 @@ _REPLACED = re.compile(
 )
 _WAS_REPLACED = re.compile(r"^(?P<a>[^,;]+?) (?:has been |was |is |got |were )?replaced (?:by|with) (?P<b>[^,;]+)")
 _REPLACES = re.compile(
-    r"^(?P<b>[^,;]+?) (?:has |have )?(?:replaced|replaces|took over from|taken over from|(?:took|taken|takes) the place of|"
-    r"succeeds|succeeded) (?P<a>[^,;]+)"
+    r"^(?P<b>[^,;]+?) (?:has |have )?(?:replaced|replaces|took over from|taken over from|"
+    r"(?:took|taken|takes) the place of|succeeds|succeeded) (?P<a>[^,;]+)"
 )
 _TAKEN = re.compile(
     r"\b(?:took|pulled|got|moved|lifted) (?P<t>[^,;]+?) (?:off|out of|from) (?P<a>[^,;]+?) (?:and|,) (?:then )?"

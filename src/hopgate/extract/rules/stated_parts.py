@@ -33,8 +33,8 @@ _CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
 _HOURS = words(
     """
     one two three four five six seven eight nine ten eleven twelve noon half zwei drei vier fünf sechs sieben acht neun
-    zehn deux trois quatre cinq sept huit neuf dix dos tres cuatro cinco seis siete ocho nueve diez due tre quattro cinque
-    sei sette otto nove dieci drie vijf zes zeven negen tien
+    zehn deux trois quatre cinq sept huit neuf dix dos tres cuatro cinco seis siete ocho nueve diez due tre quattro
+    cinque sei sette otto nove dieci drie vijf zes zeven negen tien
     """
 )
 _ENTRY = re.compile(r"\d{1,4}[a-z]?")

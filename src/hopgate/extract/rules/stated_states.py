@@ -54,8 +54,8 @@ class ThingState(NamedTuple):
 def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> ThingState | None:  # noqa: PLR0911
     """What a thing has or where it is, by the words of a sentence without those of change.
 
-    A thing may have something `beside` it: "bridge evening at the Pattersons' is on Fridays". Of a change that would make
-    it another: "bin day at my parents' is Thursday now".
+    A thing may have something `beside` it: "bridge evening at the Pattersons' is on Fridays". Of a change that would
+    make it another: "bin day at my parents' is Thursday now".
 
     Examples
     --------
@@ -142,9 +142,9 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
     return ThingState(thing.text, BY, name.text)
 
 
-def _ours(said: list[str]) -> ThingState | None:
+def _ours(said: list[str]) -> ThingState | None:  # noqa: PLR0911
     """What we do with something: "we get our cartons from Dalby", "I use Feedly for my feeds"."""
-    if said[0] == "i" and len(said) > 2 and said[1] in _HAVE and said[2] in _OURS:  # noqa: PLR2004
+    if said[0] == "i" and len(said) > 2 and said[1] in _HAVE and said[2] in _OURS:
         thing = thing_at(said, 2)
         return ThingState(thing.text, BY, "I") if thing and thing.kind == "noun" and closes(said, thing) else None
     if len(said) < _SHORTEST or not (said[1] in VERBS or said[1] in _PUT or said[1] in BE or said[1] in _RENT):

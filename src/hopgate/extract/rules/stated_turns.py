@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from hopgate.extract.extraction import Stated
@@ -24,7 +25,8 @@ from hopgate.extract.rules.words import words
 _WAS = re.compile(
     r"^(?P<t>.+?) (?:used to (?:be|run|live|happen|go|meet|sit|hang|come)|no longer [^\W\d_]+|"
     r"(?:is|are|'s|'re) (?:no longer|off|done with|through with|rid of|out of|away from)|"
-    r"(?:has |have |had )?(?:left|quit|dropped|ditched|gave up|given up|stopped)|was|were|(?:has|have|had) been|'s been) (?P<a>[^,;:]+?)"
+    r"(?:has |have |had )?(?:left|quit|dropped|ditched|gave up|given up|stopped)|was|were|(?:has|have|had) been|"
+    r"'s been) (?P<a>[^,;:]+?)"
     r"(?: (?:until|till|for|because|since|before|on|in) .+)?$"
 )
 _BREAK = re.compile(r" (?:[,;:–-]|but|and) ")
@@ -49,8 +51,9 @@ _HINTS = words(
 )
 # "⟨2⟩ does it all", "Agnes owns it"
 _HAS_IT = re.compile(
-    r"^(?P<b>⟨\d+⟩)(?: has| have| is|'s| 's)?(?: now)? (?:does|do|handles|runs|owns|leads|has|took|taken|takes|hosts|keeps|"
-    r"looks after|manages|maintains|chairs|doing|running|in charge of|responsible for|picked|got)(?: over| on| up)? "
+    r"^(?P<b>⟨\d+⟩)(?: has| have| is|'s| 's)?(?: now)? (?:does|do|handles|runs|owns|leads|has|took|taken|takes|"
+    r"hosts|keeps|looks after|manages|maintains|chairs|doing|running|in charge of|responsible for|picked|"
+    r"got)(?: over| on| up)? "
     r"(?:it|that|this|them)(?: all| on| over| up)?(?: now)?$"
 )
 # "fetched the bike", "gave the spare key back"
@@ -60,22 +63,23 @@ _DEFINITE = re.compile(
 _MINE = words("mine ours")
 # "Selma stepped down as lead of the data team , Yusuf has taken the role"
 _PASSED_ON = re.compile(
-    r"^(?P<a>⟨\d+⟩) (?:has |have |is )?(?:stepped down|stepping down|stood down|resigned|retired|retiring|left|quit|stopped)"
-    r"(?: as (?:the |our )?(?P<r>[^\W\d_]+)(?: (?:of|for) (?P<t>[^,;]+?))?)? (?:,|and|, and) "
+    r"^(?P<a>⟨\d+⟩) (?:has |have |is )?(?:stepped down|stepping down|stood down|resigned|retired|retiring|left|quit|"
+    r"stopped)(?: as (?:the |our )?(?P<r>[^\W\d_]+)(?: (?:of|for) (?P<t>[^,;]+?))?)? (?:,|and|, and) "
     r"(?P<b>⟨\d+⟩) (?:has |have |is |'s )?(?:now )?(?:taken|took|takes|taking|got|gets|has|picked up|stepped into) "
-    r"(?:over|the role|the job|the post|(?:his|her|their) (?:place|role|job|post)|on the role|it|it over|it on)(?: now)?$"
+    r"(?:over|the role|the job|the post|(?:his|her|their) (?:place|role|job|post)|on the role|it|it over|"
+    r"it on)(?: now)?$"
 )
 
 
-def told_in_turn(text: str) -> Stated | None:
+def was_and_is(text: str) -> Stated | None:
     """What a sentence says to have been, and in its next part to be.
 
     Examples
     --------
-    >>> told = told_in_turn("bridge evening used to be on fridays , it 's on tuesdays now")
+    >>> told = was_and_is("bridge evening used to be on fridays , it 's on tuesdays now")
     >>> told.thing, told.former, told.value
     ('bridge evening', 'friday', 'tuesday')
-    >>> told = told_in_turn("plumber : was ⟨0⟩ , now ⟨1⟩")
+    >>> told = was_and_is("plumber : was ⟨0⟩ , now ⟨1⟩")
     >>> told.thing, told.former, told.value
     ('plumber', '⟨0⟩', '⟨1⟩')
     """
@@ -87,7 +91,7 @@ def told_in_turn(text: str) -> Stated | None:
     parts = _BREAK.split(text)
     if told := _of_it(parts):
         return told
-    for part, after in zip(parts, parts[1:], strict=False):
+    for part, after in itertools.pairwise(parts):
         was = _WAS.match(part)
         if was and (told := _then(was, after)):
             return told
@@ -95,8 +99,8 @@ def told_in_turn(text: str) -> Stated | None:
 
 
 def _of_it(parts: list[str]) -> Stated | None:
-    """What is said of "it" now, after a part with one thing: "fetched the bike from Marek , it stands in my cellar now"."""
-    for before, part in zip(parts, parts[1:], strict=False):
+    """What is said of "it" now, after a part with one thing: "fetched the bike from Marek , it is in my cellar now"."""
+    for before, part in itertools.pairwise(parts):
         said = part.split()
         if said[0] not in ("it", "they") or NOW.isdisjoint(said) or not DOUBT.isdisjoint(said):
             continue
@@ -147,7 +151,7 @@ def _then(was: re.Match[str], part: str) -> Stated | None:
     said = part.split()
     while said and (said[0] in _LINKS or said[0] in NOW):
         said = said[1:]
-    if len(said) < 2 or not DOUBT.isdisjoint(said):  # noqa: PLR2004 (a verb and a value)
+    if len(said) < 2 or not DOUBT.isdisjoint(said):
         return None
     has = _HAS_IT.match(part)
     if has:

@@ -6,6 +6,7 @@ The graph keeps it aside until another memory of the same scope tells of a chang
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,14 +15,14 @@ from functools import lru_cache
 from hopgate.extract.extraction import OWNER, Fact, Stated
 from hopgate.extract.rules.change_words import changes_what_it_states
 from hopgate.extract.rules.clauses import STATES, Clause
-from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.plain_wording import without_asides
+from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.small_words import has_small_words, in_english
 from hopgate.extract.rules.stated_changes import changed, gone_names, moved_to, over_and_instead
 from hopgate.extract.rules.stated_parts import DOUBT, LATELY, MOVED, NOW, value_at
 from hopgate.extract.rules.stated_states import state_of
-from hopgate.extract.rules.stated_turns import passed_on, told_in_turn
+from hopgate.extract.rules.stated_turns import passed_on, was_and_is
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import words
 
@@ -56,8 +57,8 @@ _DENIED = words("not no isn't aren't")
 # Of how it was before, or of others, said beside what is so now.
 _ASIDE = _DENIED | words(
     """
-    was were had wanted neighbour neighbours neighbor neighbors people everyone someone somebody before until never today
-    yesterday wasn't didn't couldn't doesn't don't can't failed ill sick cancelled canceled
+    was were had wanted neighbour neighbours neighbor neighbors people everyone someone somebody before until never
+    today yesterday wasn't didn't couldn't doesn't don't can't failed ill sick cancelled canceled
     """
 )
 _ELIDED = re.compile(r"^(?:[ld]|qu)['’]")
@@ -118,7 +119,7 @@ def _other_names(sentences: Sequence[Clause], reading: Reading) -> list[str]:
     """The names of a note that is about a thing or two; none where anything of it is in doubt."""
     spans = [span for span in reading.spans if span.form not in ("date", "amount") and span.name != reading.speaker]
     names = [span.name for span in spans]
-    pairs = zip(spans, spans[1:], strict=False)
+    pairs = itertools.pairwise(spans)
     names += [f"{one.name} {other.name}" for one, other in pairs if one.end == other.start]  # "ThinkPad T14"
     if not 1 < len(names) <= MOST_NAMES or any(clause.question for clause in sentences):
         return []
@@ -149,7 +150,7 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
         if before and (passed := passed_on(f"{before} , {text}")):
             one = passed
         if one is None and before and text.split()[0] in _GOES_ON:
-            one = told_in_turn(f"{before} , {text}")
+            one = was_and_is(f"{before} , {text}")
         before = text
         if one is not None:
             yield _of_reading(one, text, reading, owner)
@@ -170,7 +171,7 @@ def _plain(clause: Clause, reading: Reading) -> str:
 
 
 def _with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading: Reading) -> list[Stated]:
-    """What was found, with what a note says to be over: as the old value of its one statement, or by two names alone."""
+    """What was found, with what a note says to be over: the old value of its statement, or one of two names."""
     told = over_and_instead(sentences, reading)
     if told is not None:
         return [*(one for one in found if one.value != told.value and not one.is_change), told]
@@ -228,7 +229,7 @@ def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     opens = tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens) and _WENT.isdisjoint(tokens)
     if opens or not 1 < len(tokens) <= MOST_IN_SENTENCE:
         return None
-    if told := told_in_turn(text):
+    if told := was_and_is(text):
         return told
     # Most sentences end here: every look costs as much as all that it finds.
     doubt = DOUBT.intersection(tokens)
@@ -260,8 +261,7 @@ def _of_sentence(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     for part in (left, *_parts(left)):
         if len(part) > 1 and (one := moved_to(part) or state_of(part, code, beside=not is_change)):
             is_new = f" new {one.thing}" in f" {text}"  # "new phone : Pixel 8", "our new vet is …"
-            told = is_change or is_new or one.is_change
-            return Stated(one.thing, one.relation, one.value, former, told)
+            return Stated(one.thing, one.relation, one.value, former, is_change or is_new or one.is_change)
     return None
 
 
