@@ -1,7 +1,7 @@
 """The no-model extractor on hand-labelled notes: names, facts, moves over time, contradictions, and its speed.
 
 The notes and their labels are in `benchmarks/notes/`; RELATIONS.md says how they were labelled, before the extractor
-was written for them; further sets, `fresh`, `third`, and of moves alone `fifth` to `twelfth`, were written later.
+was written for them; further sets, `fresh`, `third`, and of moves alone `fifth` to `thirteenth`, were written later.
 Rules were tuned on one half and are reported on the other; `--half tune` shows the first. A name is right when it
 equals a labelled form; a fact when its relation and both ends do, an ended one only with its end. What a label calls
 optional is neither required nor punished. Moves, as-of answers and contradictions are asked of a store.
@@ -75,7 +75,7 @@ def main() -> None:
         result |= over_time(memories, labels, options.half, options.errors) | contradictions(memories)
     result |= {folder: beside(folder, options) for folder in ("fresh", "third")}
     if not options.quick:
-        for folder in ("fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"):
+        for folder in ("fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth"):
             result[folder] = over_time(*loaded(DATA / folder), options.half, options.errors, folder)
     if options.json:
         print(json.dumps(result))
