@@ -6,7 +6,7 @@ import re
 
 from hopgate.extract.rules.clauses import TEAMS, Clause
 from hopgate.extract.rules.language_tables import zipf
-from hopgate.extract.rules.places import is_passing, is_room
+from hopgate.extract.rules.places import is_passing, is_room, is_school
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.towns import is_town
@@ -31,6 +31,8 @@ _SETTLES = re.compile(
 _WORKS_AT = re.compile(
     r"\b(?:works?|working|arbeitet|trabaja|werkt|employer is) (?:now |jetzt |ahora |nu )?(?:at|bei|en|bij|⟨)"
 )
+# "Noah started at Hillcrest School": a pupil, where no job is spoken of.
+_STARTS = re.compile(r"⟩ (?:has |have )?(?:starts?|started) (?:at|school at) (?!.*\b(?:job|work|teach\w*|as)\b)")
 _TAKES_JOB = re.compile(r"\b(?:moved on to|works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")
 _CHANGES_JOB = re.compile(r"\b(?:transferred|switched|changed|gewechselt|wechselte?|overgestapt)\b")
 # Who moves to a name in capitals may be moving to a tool: "the team moved to Zulip".
@@ -128,6 +130,8 @@ def fitting(  # noqa: PLR0911, PLR0912
         return ""
     if relation == "works at" and who.kind(subject) in ("host", "service"):
         return ""
+    if relation == "works at" and _STARTS.search(clause.text) and is_school(target):
+        return "has school"
     if relation == "lives in" and not person and subject.islower() and not is_kin(subject, clause.text):
         return ""
     if (

@@ -79,6 +79,12 @@ def tells_change(said: str, rest: str) -> bool:
     return bool(_PUT.search(said) or re.match(r" (?:now|jetzt|nu|ahora|maintenant|these days)\b", rest))
 
 
+_SCHOOL = re.compile(
+    r"\b(?:School|Primary|Academy|College|Elementary|High|Grammar|Infants|Juniors|Schule|Grundschule|Gymnasium|"
+    r"Realschule|Gesamtschule|École|Collège|Lycée|Colegio|Instituto|St\.?|Saint|Sankt)\b|schule$"
+)
+
+
 def is_room(name: str) -> bool:
     """Whether a common noun is a part of a house, where things are kept.
 
@@ -89,6 +95,17 @@ def is_room(name: str) -> bool:
     """
     said = name.lower().split()
     return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED or said[-1].endswith(_ROOM_ENDINGS))
+
+
+def is_school(name: str) -> bool:
+    """Whether a name is that of a school.
+
+    Examples
+    --------
+    >>> is_school("Hillcrest School"), is_school("St Mary's"), is_school("Hillcrest")
+    (True, True, False)
+    """
+    return bool(_SCHOOL.search(name))
 
 
 def is_passing(thing: str, place: str) -> bool:

@@ -12,6 +12,7 @@ from hopgate.extract.rules.change_words import has_change, is_doubtful
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.fact_dates import begins
 from hopgate.extract.rules.language_tables import zipf
+from hopgate.extract.rules.places import is_school
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_patterns import (
@@ -38,10 +39,6 @@ from hopgate.extract.rules.words import words
 STATED = 0.9
 # A single word that is more frequent than this is no person's name, unless it is a given one: zipf.
 COMMON = 3.5
-_SCHOOL = re.compile(
-    r"\b(?:School|Primary|Academy|College|Elementary|High|Grammar|Infants|Juniors|Schule|Grundschule|Gymnasium|"
-    r"Realschule|Gesamtschule|École|Collège|Lycée|Colegio|Instituto|St\.?|Saint|Sankt)\b|schule$"
-)
 _IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _CODES = {
     "has ip": _IP,
@@ -180,7 +177,7 @@ def _value(role: Role, part: str, clause: Clause, who: Referents) -> str:
     name = clause.reading.spans[clause.spans(part)[0]].name if part[0] == "⟨" else part.rstrip(".:,") if code else ""
     if code:
         return name if _CODES.get(role.relation, _ANY_CODE).fullmatch(name) else ""
-    if role.relation == "has school" and not _SCHOOL.search(name) and "schools" not in who.reading.lower:
+    if role.relation == "has school" and not is_school(name) and "schools" not in who.reading.lower:
         return ""
     if role.sort == "person" and not _may_be_somebody(name):
         return ""

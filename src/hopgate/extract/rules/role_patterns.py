@@ -66,7 +66,10 @@ OWNER = re.compile(
     rf"(?P<bare>^| [,;:.(]| (?:{_CHANGED}|(?P<the>the|die|der|das|la|le|el))))(?: {_ADJECTIVE})? $"
 )
 # "V is our new R".
-VALUE_FIRST = re.compile(rf"(?:^|[,;:] |and ){_V} (?:is|are|became|becomes|ist|est|es|wird) {_NOW}(?P<rest>.*)$")
+_IS_V = r"(?:is|are|became|becomes|ist|est|es|wird)"
+VALUE_FIRST = re.compile(
+    rf"(?:^|[,;:] |\b(?:and|so|but|und|et) ){_V} {_IS_V} {_NOW}(?P<rest>(?:(?!{NAME} {_IS_V} )[^,;:])*)$"
+)
 AFTER_ROLE = re.compile(r"(?=$| [,;]| (?:now|since|from|jetzt|seit|maintenant|ahora|these|of|for)\b)")
 # "I bank with", "listens on port 22", "upgraded to 3.1": what tells of a role without its name.
 _WHO = rf"(?P<s>{NAME}|i|we|he|she|wir|ich|je|yo)"

@@ -45,6 +45,7 @@ _TOKEN = re.compile(
   | [vV]?\d+(?:\.\d+){1,15}+(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?(?!\w)  # a version or decimal
   | \d{1,3}(?:,\d{3})++(?:\.\d+)?                       # 1,000,000
   | [\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff々]++          # Chinese and Japanese, which have no spaces
+  | (?<![\w.])[A-Z][a-z]*+\.[A-Z][A-Za-z]++(?=[\s,;:)'’]|\.?$)   # Rocket.Chat, E.ON
   | [^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]++
     (?:[-'’_/+&](?=\w)[^\W\u3040-\u9fff]++|\.(?=[a-z0-9])\w++)*+(?:\+\+|[\#+](?!\w))?  # a word: e-mail, foo.bar, C++
   | ``|''|[.!?…]++|\n\s*+|[^\s\w]

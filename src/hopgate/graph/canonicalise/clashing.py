@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.extract.rules.parts_of_things import is_genitive, is_genitive_of, part_in
+from hopgate.extract.rules.parts_of_things import is_genitive, is_genitive_of, is_itself, part_in
+from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.words import words
 from hopgate.graph.canonicalise.units import IntArray, Units
 from hopgate.graph.names.normal import clash, markers, normalise, numbers, tokens
 
@@ -21,6 +23,19 @@ _OWNED = re.compile(r"(.+?)['’]s .+")
 _COMMON = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
 # Where or when a thing is, and what it costs: of these it has one.
 _ONE_AT_A_TIME = frozenset(("located in", "takes place", "costs", "due"))
+
+
+# "Christmas boxes", "Figma seat"
+_HEADED = re.compile(r"(?:\w+ )*[A-Z]\w+ (?P<noun>[a-zà-ÿ]+)")
+_FEASTS = re.compile(r"(?:The )?(?:Christmas|Xmas|Easter|Halloween|Thanksgiving|New Year)\b", re.I)
+_KINDS = words(
+    """
+    river lake mountain island city town village county state province country region area district street road valley
+    bay sea ocean desert forest company corporation firm bank brand band film movie album song book novel series show
+    university college school hospital church airport station bridge castle palace museum park stadium hotel restaurant
+    language empire dynasty party army war battle treaty tribe family hall tower temple cathedral harbour port canal
+    """
+)
 
 
 def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
@@ -48,6 +63,11 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
             or is_genitive_of(names[other], names[one])
             or is_others(owners[one], held[one], owners[other], held[other])
         )
+    heads = [_head(spelling, context) for spelling, context in zip(units.spellings, units.contexts, strict=True)]
+    headed = np.array([bool(head) for head in heads], dtype=bool)
+    for row in np.flatnonzero((headed[i] | headed[j]) & ~found).tolist():
+        one, other = int(i[row]), int(j[row])
+        found[row] = _lacks(heads[one], held[other], held[one]) or _lacks(heads[other], held[one], held[other])
     common = np.array(
         [
             bool(context)
@@ -62,6 +82,23 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
         one, other = int(i[row]), int(j[row])
         found[row] = _is_longer(held[one], held[other]) and _are_apart(units.contexts[one], units.contexts[other])
     return found
+
+
+def _head(spelling: str, context: Mapping[tuple[str, str], int]) -> str:
+    """The noun after a name that says what a thing of somebody's is, as a token: of "Christmas boxes" the boxes.
+
+    Of things alone that are said to be somewhere or to cost something: "Nile river" is the Nile.
+    """
+    found = _HEADED.fullmatch(spelling) if context else None
+    if not found or _ONE_AT_A_TIME.isdisjoint(relation for relation, _ in context):
+        return ""
+    noun = comparison_form(found["noun"])
+    return "" if (is_itself(noun) and not _FEASTS.match(spelling)) or noun in _KINDS else noun
+
+
+def _lacks(head: str, other: tuple[str, ...], held: tuple[str, ...]) -> bool:
+    """Whether another name is the one with this head without it: "Christmas" of "Christmas boxes"."""
+    return bool(head) and head not in other and set(other) < set(held)
 
 
 def _is_longer(first: tuple[str, ...], second: tuple[str, ...]) -> bool:

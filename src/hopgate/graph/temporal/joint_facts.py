@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.parts_of_things import is_part
+from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
 from hopgate.extract.rules.words import words
@@ -115,11 +117,11 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
             held = _held(row, thing, [one for one in near if one is not thing])
             if held:
                 thing, before = held
-                typed = [one for one in (row, *before) if one.relation not in JOINT_RELATIONS]
-                relation = typed[0].relation if typed else before[-1].relation
+                typed = [one for one in (*before, row) if one.relation not in JOINT_RELATIONS]
                 name = typed[0].thing if typed else thing.name
-                # What a pattern read is a fact already.
-                told = [one for one in (*before, row) if one.relation in JOINT_RELATIONS or not _has_start(one)]
+                relation = typed[0].relation if typed else _named(before[-1].relation, name, (*before, row))
+                # What a pattern read is a fact already, of a thing by this name.
+                told = [one for one in (*before, row) if one not in typed or one.thing != name or not _has_start(one)]
                 yield from (_fact(one, name, relation) for one in told)
                 thing.told[relation] |= {row.value_key, before[-1].value_key}
         elif thing:
@@ -152,7 +154,12 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
             (one.value_key == row.former_key if row.former_key else _fits(row.relation, one.relation))]  # fmt: skip
     if not said or said[-1].value_key == row.value_key or not _compatible(row.relation, said[-1].relation):
         return []
-    if row.relation == said[-1].relation and row.relation not in JOINT_RELATIONS and _has_start(row):
+    if (
+        row.relation == said[-1].relation
+        and row.relation not in JOINT_RELATIONS
+        and row.thing_key == said[-1].thing_key
+        and _has_start(row)
+    ):
         return []  # both are facts of their own
     if row.former_key and any(
         one.value_key != row.former_key
@@ -205,6 +212,26 @@ def _shares_word(key: str, thing: _Thing) -> bool:
 def _head(key: str) -> str:
     """The word of a text that says what it is: of "movies for jellyfin" the movies."""
     return _OF.split(key, maxsplit=1)[0].rpartition(" ")[2]
+
+
+def _named(relation: str, thing: str, rows: Sequence[StatedRow]) -> str:
+    """What a joint relation is called where the words allow more than "kept at".
+
+    Examples
+    --------
+    >>> def row(value):
+    ...     return StatedRow(1, 0, None, "", "", AT, value, value, None, False, None, datetime(2024, 1, 1))
+    >>> _named(AT, "weather station", [row("balcony"), row("roof")]), _named(AT, "Immich", [row("puffin"), row("teal")])
+    ('located in', 'runs on')
+    >>> _named(AT, "backups", [row("Backblaze"), row("Wasabi")]), _named(AT, "Lena", [row("chemo"), row("aspirin")])
+    ('kept at', 'kept at')
+    """
+    if relation != AT or not all(row.value.islower() for row in rows):
+        return relation
+    if thing.islower() or all(is_room(row.value) for row in rows):
+        return "located in"
+    hosts = not is_given(thing.partition(" ")[0]) and not any(is_room(row.value) or " " in row.value for row in rows)
+    return "runs on" if hosts else relation
 
 
 def _has_start(row: StatedRow) -> bool:

@@ -1,0 +1,108 @@
+"""What one encoded sentence says of one thing in any words, and whether it says that it is new."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.stated_changes import changed, moved_to
+from hopgate.extract.rules.stated_parts import DOUBT, LATELY, MOVED, NOW, value_at
+from hopgate.extract.rules.stated_states import state_of
+from hopgate.extract.rules.stated_turns import was_and_is
+from hopgate.extract.rules.words import words
+
+MOST_IN_SENTENCE = 20  # a longer one says more than one thing
+_SINCE = re.compile(
+    r"\b(?:from now on|these days|as of (?:⟦\d+⟧|this \w+|now|today|for a while|\w+)|"
+    r"since (?:⟦\d+⟧|last \w+|\w+ ⟦\d+⟧|then|the \w+|\w+)|from ⟦\d+⟧(?: on(?:wards?)?)?)(?=$| )|\bsince$"
+)
+_DATED = re.compile(r" (?:in|from|on) ⟦\d+⟧$")
+_OF_TIME = words("from these as since")
+# Of what these begin, nothing is read but after a break.
+_OPENING = words(
+    """
+    it he she they you that this there these those what how why who when where so and but yes no not thanks thank sorry
+    wow hey hi oh if as in on at for from after before while with to by let lets can could do did have had has will
+    would more very also just maybe perhaps really sounds glad looking please ok okay
+    """
+) - {"on", "from", "as"}
+_BREAKS = frozenset((",", ":", "-", "–"))
+_DENIED = words("not no isn't aren't")
+# Of how it was before, or of others, said beside what is so now.
+ASIDE = _DENIED | words(
+    """
+    was were had wanted neighbour neighbours neighbor neighbors people everyone someone somebody before until never
+    today yesterday wasn't didn't couldn't doesn't don't can't failed ill sick cancelled canceled
+    """
+)
+_STILL = words("still")
+_THAT_DAY = words("today yesterday")
+_WENT = MOVED | words("raised bumped upgraded lowered pushed")
+_NOT_ANY_MORE = re.compile(
+    r"[,;]? ?(?:and |but )?(?:(?:is |are )?(?:no longer|not) |instead of |rather than |aren't |isn't )"
+    r"(?:(?:in|at|on|with|from|by|to|the|a|an|my|our) )*(?P<a>[^,;]+?)(?: any ?more)?(?= , | but |$)"
+)
+
+
+@lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
+def said_of_thing(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
+    """What an encoded sentence says, with its references as they are."""
+    tokens = text.split()
+    opens = tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens) and _WENT.isdisjoint(tokens)
+    if opens or not 1 < len(tokens) <= MOST_IN_SENTENCE:
+        return None
+    if told := was_and_is(text):
+        return told
+    # Most sentences end here: every look costs as much as all that it finds.
+    doubt = DOUBT.intersection(tokens)
+    if doubt and not _WENT.isdisjoint(tokens):
+        doubt -= _THAT_DAY  # "moved the router to the hall today"
+    if doubt == _STILL and NOW.isdisjoint(tokens):
+        doubt = frozenset()  # a plain state
+    denied = doubt and doubt <= _DENIED
+    if doubt and not denied:
+        return _beside_doubt(text, code) if doubt <= ASIDE and " , " in text else None
+    if not doubt and (told := changed(text, tokens)):
+        return told
+    former = ""
+    if (denied or "instead" in tokens or "rather" in tokens) and (over := _NOT_ANY_MORE.search(text)):
+        value = value_at(over["a"].split(), 0)
+        former = value.text if value else ""
+        text = f"{text[: over.start()]} {text[over.end() :]} now".replace(" but ", " ")
+        denied = False
+    if denied:
+        return _beside_doubt(text, code) if " , " in text else None
+    if "⟦" in text:
+        text = _DATED.sub("", text)
+    plain = text if _OF_TIME.isdisjoint(tokens) else _SINCE.sub("", text)
+    said = plain.split()
+    if former and not DOUBT.isdisjoint(said):
+        return None
+    left = [word for word in said if word not in NOW and word not in LATELY and word != "still"]
+    is_change = bool(former) or plain != text or not NOW.isdisjoint(said)
+    for part in (left, *_parts(left)):
+        if len(part) > 1 and (one := moved_to(part) or state_of(part, code, beside=not is_change)):
+            is_new = f" new {one.thing}" in f" {text}"  # "new phone : Pixel 8", "our new vet is …"
+            return Stated(one.thing, one.relation, one.value, former, is_change or is_new or one.is_change)
+    return None
+
+
+def _beside_doubt(text: str, code: str) -> Stated | None:
+    """A change that is told in some parts of a sentence, where others tell of what was, or of others.
+
+    "immich is on cormorant now , puffin was out of memory"
+    """
+    parts = text.split(" , ")
+    for length in range(len(parts) - 1, 0, -1):
+        for at in range(len(parts) - length + 1):
+            part = " , ".join(parts[at : at + length]).removeprefix("so ").removeprefix("and ").removeprefix("but ")
+            if DOUBT.intersection(part.split()) <= _DENIED and (one := said_of_thing(part, code)) and one.is_change:
+                return one
+    return None
+
+
+def _parts(said: list[str]) -> Iterator[list[str]]:
+    """The parts of a sentence after an opening: "hey all, rehearsals are at the Cannery"."""
+    return (said[at + 1 :] for at, word in enumerate(said) if word in _BREAKS)
