@@ -339,6 +339,9 @@ def answered(kb: hopgate.KnowledgeBase, story: Row, forms: Mapping[str, set[str]
         when = datetime.fromisoformat(story[side]["as_of"]).replace(tzinfo=UTC)
         edges = kb.graph.edges(as_of=when, scope=story["scope"])
         targets = {fold(edge.target) for edge in edges if starts_at(edge, mine, story["relation"])}
+        if story["relation"] == "costs":
+            targets |= {amount for target in targets if (amount := unit_less(target)) in wanted}
+            targets -= {target for target in targets if unit_less(target) in wanted and target not in wanted}
         if story["relation"] is None:
             # Whatever the relation is called: of the values that the story names, which?
             targets &= sides["before"] | sides["after"] | never | also
@@ -351,6 +354,11 @@ def answered(kb: hopgate.KnowledgeBase, story: Row, forms: Mapping[str, set[str]
 
 def spelled(name: str | None, forms: Mapping[str, set[str]]) -> set[str]:
     return forms.get(name, set()) | {fold(name)} if name else set()
+
+
+def unit_less(amount: str) -> str:
+    """The number of an amount, for labels that leave its currency out."""
+    return re.sub(r"[^\d.,]", "", amount)
 
 
 def dated(text: str, as_of: str) -> set[str]:

@@ -252,6 +252,8 @@ def _stance(text: str, code: str, start: int, end: int) -> str:
     ):
         return "not"
     found = set(near.split())
+    if "plan" in found and _TARIFF.search(near):
+        found.discard("plan")
     if (
         not _SOMEBODY.isdisjoint(text[begin:start].split())
         or found & language.negated
@@ -271,8 +273,15 @@ def _is_for_a_while(before: str, said: str) -> bool:
 _EVERYWHERE = words("if whether wenn falls ob si se als thinking question maybe heard rumour todo plan wishlist")
 
 
+# "The Datadog plan costs $1,750": what one pays for.
+_TARIFF = re.compile(r"(?:⟩|\b[^\W\d_]+) plan (?:(?:now|is|went|has|'s|:) |costs?\b)")
+
+
 def _doubtful(before: str, near: set[str], language: Language) -> bool:
-    return bool(near & language.hypothetical) or bool(set(before.split()) & _EVERYWHERE & language.hypothetical)
+    coloured = set(before.split()) & _EVERYWHERE & language.hypothetical
+    if "plan" in coloured and _TARIFF.search(before):
+        coloured.discard("plan")
+    return bool(near & language.hypothetical) or bool(coloured)
 
 
 def clauses(reading: Reading) -> Iterator[Clause]:

@@ -27,6 +27,10 @@ _WAS = words("was were had been ran left went since war waren hatte wurde")
 _RANGE = words("to until till through bis tot - –")
 _SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", "¶"))
 _ENDS = frozenset(("end", "ende", "fin", "fine", "eind", "final", "finales"))
+# In lower case these are no months by themselves, and shorter forms neither.
+_MAY_BE_WORDS = frozenset(("may", "march", "mar"))
+_SHORT_MONTH = 3
+_BEFORE_DAYS = words("on since from until till by due of")
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
 
 
@@ -65,7 +69,7 @@ def _date_at(tokens: list[str], lower: list[str], at: int, language: Language, d
     first = word[0]
     if _is_number(first):
         return _from_number(tokens, lower, at, language, day)
-    if word in language.months and (tokens[at][0].isupper() or language.code not in ("en", "de")):
+    if word in language.months and _is_month(tokens, lower, at, language.code):
         return _from_month(tokens, lower, at, language, day)
     if day is None:
         return None
@@ -74,6 +78,18 @@ def _date_at(tokens: list[str], lower: list[str], at: int, language: Language, d
     if word in language.last or word in language.next:
         return _relative(tokens, lower, at, language, day, -1 if word in language.last else 1)
     return None
+
+
+def _is_month(tokens: list[str], lower: list[str], at: int, code: str) -> bool:
+    """Whether a word is a month, and not a verb: "since may 30", but not "30 may come"."""
+    word = lower[at]
+    if tokens[at][0].isupper() or code not in ("en", "de"):
+        return True
+    if code == "de" or word not in _MAY_BE_WORDS:
+        return code == "en" and len(word) > _SHORT_MONTH
+    day = lower[at + 1 : at + 2]
+    before = lower[at - 1] if at else ""
+    return before in _BEFORE_DAYS and bool(day) and _is_number(day[0]) and len(day[0]) <= 2
 
 
 def _from_number(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:  # noqa: PLR0911
@@ -100,7 +116,7 @@ def _from_number(tokens: list[str], lower: list[str], at: int, language: Languag
     if (
         after >= len(tokens)
         or lower[after] not in language.months
-        or (tokens[after].islower() and language.code == "en")
+        or not _is_month(tokens, lower, after, language.code)
     ):
         return None
     month, end, year = language.months[lower[after]], after + 1, ""

@@ -24,6 +24,7 @@ from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_table import ROLES
+from hopgate.extract.rules.subjects import PROPERTY
 from hopgate.extract.rules.tentative import BESIDE, MOST_NAMES
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
@@ -55,6 +56,7 @@ _SETTLED = re.compile(
     r"(?:for|with|by|in favou?r of) "
 )
 _OWNING = re.compile(r"(⟨\d+⟩)(?: 's)?((?: [^\W\d_][\w-]*){1,2})")
+_POSSESSED = re.compile(r"(⟨\d+⟩) 's ([^\W\d_]+(?: [^\W\d_]+)?)")
 _FOR_IT = re.compile(r"\b([^\W\d_]{3,}) (?:for|of|von|de|van) (?:(?:the|my|our) )?(⟨\d+⟩)")
 # What happens, which is nobody and nowhere: "Reorg: Ana is no longer with Maria".
 _EVENTS = words(
@@ -144,7 +146,10 @@ def _in_the_place_of(told: list[Clause], found: list[str], who: Referents) -> It
 
 
 def _of_parts(text: str, who: Referents) -> Iterator[str]:
-    """The names of whose parts a sentence tells: "the NAS manual is in the attic now"."""
+    """The names of whose parts or kin a sentence tells: "the NAS manual is in the attic now", "Ulrich's wife left"."""
+    for match in _POSSESSED.finditer(text):
+        if PROPERTY.isdisjoint(match[2].split()):
+            yield from who.names_of(match[1])
     for match in _OWNING.finditer(text):
         if any(map(is_part, match[2].split())):
             yield from who.names_of(match[1])

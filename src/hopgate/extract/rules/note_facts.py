@@ -29,6 +29,12 @@ from hopgate.extract.rules.uncovered_prose import uncovered
 
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
+# "The choir meets in the Methodist church", "in St Anne's hall"
+_PLACE = re.compile(
+    r"(?P<s> 's|) (?P<noun>(?:[^\W\d_]+ )?(?:church|hall|school|house|room|pub|club|garage|barn|shed|office|place|flat|"
+    r"apartment|studio|library|centre|center|gym|mill|farm|café|cafe|restaurant|shop|workshop|warehouse|garden|park|hotel|"
+    r"building|tower|chapel|cellar|attic|kitchen|loft|basement))(?=$| (?:now|since|on|at|from|instead|[,;.(]))"
+)
 _BY_WORD = (("own", "owned by"), ("job", "works at"), ("site", "located in"), ("team", "part of"))
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
 _PUT_OFF = re.compile(
@@ -328,7 +334,8 @@ def _objects(
     part = groups.get("o") or groups.get("o2") or ""
     names = who.names_of(part) or who.people_of(part)
     if names:
-        return names, False
+        place = _PLACE.match(rest) if relation == "located in" and len(names) == 1 else None
+        return ((f"{names[0]}{place['s'].strip()} {place['noun']}",) if place else names), False
     noun = _ARTICLE.sub("", part).strip()
     if relation == "allergic to" and (
         more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)

@@ -36,6 +36,7 @@ _HINTS = words(
     vivo vivimos abito abitiamo viviamo trabajo lavoro woon wonen werk travaille arbeite mudado mudé mudamos déménagé
     verhuisd trasferito trasferita trasferiti trasferite naar come instead rather today term season
     back forward out up started home yeah kidding jk dreams wish want lack umgezogen gezogen wohne wohnen
+    finished completed done after following with since
     """
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.

@@ -21,6 +21,8 @@ _SPEAKER_WORDS = 3
 _NO_SPEAKERS = words("project projekt projet team squad room milestone sprint phase task ticket service host server")
 
 _COSTS = words("costs cost kostet kosten kost cuesta cuestan coûte coûtent costa costano")
+_DIGITS = re.compile(r"\d[\d.,]*")
+_UP_TO = words("to -> → => auf à a naar")
 _PRICE = re.compile(r"\d{1,6}(?:[.,]\d\d)?")
 _PER = words("a an per each pro im par al now instead since from as for jetzt nu ahora ora maintenant and")
 
@@ -76,7 +78,7 @@ def read(source: Source) -> Reading:
             spans.append(Span(at, at + 1, name, known.get(name) or "name"))
     for at, mark in enumerate(marks):
         if mark == "$":
-            spans.append(Span(at, at + 1, tokens[at], "amount"))
+            spans.append(Span(at, at + 1, _amount(tokens, lower, at), "amount"))
         elif mark == "J":
             spans += [Span(at, at + 1, name, "han") for name in han_names(tokens[at])]
     spans.sort(key=lambda span: span.start)
@@ -86,7 +88,12 @@ def read(source: Source) -> Reading:
 
 
 def _priced(marks: str, tokens: list[str], lower: list[str]) -> str:
-    """Make an amount of a bare number after "costs": "the large sourdough costs 4.60"."""
+    """Make an amount of a bare number after "costs", and before one: "costs 4.60", "from 900 to 1100 euros"."""
+    if "$" in marks:
+        for at in range(2, len(tokens)):
+            before = at - 2
+            if marks[at] == "$" and lower[at - 1] in _UP_TO and _PRICE.fullmatch(tokens[before]):
+                marks = f"{marks[:before]}${marks[before + 1 :]}"
     if _COSTS.isdisjoint(lower):
         return marks
     for at in range(1, len(tokens)):
@@ -94,6 +101,14 @@ def _priced(marks: str, tokens: list[str], lower: list[str]) -> str:
         if _PRICE.fullmatch(tokens[at]) and ends and (lower[at - 1] in _COSTS or lower[at - 2] in _COSTS):
             marks = f"{marks[:at]}${marks[at + 1 :]}"
     return marks
+
+
+def _amount(tokens: list[str], lower: list[str], at: int) -> str:
+    """An amount as it is written; one without a currency has that of what it went to: "from 900 to 1100 euros"."""
+    other = tokens[at + 2] if at + 2 < len(tokens) and lower[at + 1] in _UP_TO else ""
+    if _DIGITS.search(other) and _PRICE.fullmatch(tokens[at]):
+        return _DIGITS.sub(tokens[at], other, count=1)
+    return tokens[at]
 
 
 def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:

@@ -16,6 +16,7 @@ _PERSON = words("he she him her his hers er sie ihn ihr il elle lui él ella lei
 _TOGETHER = re.compile(r"⟨\d+⟩ (?:and|und|et|y|e|en) ⟨\d+⟩")
 _THING = words("it es its")
 _BOTH = words("both beide they them ils elles")
+_OWNED = re.compile(r"(?:⟨\d+⟩ : )?⟨\d+⟩ 's (?!last |first |new job |time |career )[^\W\d_]")
 _TO_US = (
     _FIRST | _PERSON | _THING | _BOTH | words("we us wir uns nous nosotros noi wij this that one which who there here")
 )
@@ -68,6 +69,8 @@ class Referents:
         if not names:
             return (self.topic,) if self.topic else ()
         opens = clause.text.split(": ", 1)[-1].startswith("⟨")
+        if opens and not near and _OWNED.match(clause.text):
+            return ()  # "Ulrich's wife left Miele and now works at Gorenje"
         return (names[-1] if near or not opens else names[0],)
 
     def thing_left_out(self, clause: Clause, at: int) -> tuple[str, ...]:

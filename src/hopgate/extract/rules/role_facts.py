@@ -17,6 +17,7 @@ from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_patterns import (
     AFTER_ROLE,
+    APPOSED,
     ARROWED,
     CHANGE,
     CHANGING,
@@ -126,6 +127,8 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
         yield from _facts(found.role, _subject(found.role, owner, None, who), over, clause, who, told=True)
         return
     match = ARROWED.match(after) or STATE.match(after) or THEN.match(after)
+    if match is None and owner["new"]:
+        match = APPOSED.match(after)
     if match is None and (change := CHANGE.match(after)):
         match = change if CHANGING.search(f" {before} ") or CHANGING_HERE.search(change[0]) else None
     if match and clause.stance(min(owner.start(), at - 1), at + match.end("v")) == "said":
@@ -267,3 +270,6 @@ def _by_verb(said: list[str], clause: Clause, who: Referents, told: bool) -> Ite
         yield from made
         if made:
             return
+        if told and subjects and role.relation == "has school" and (names := who.names_of(match["v"])):
+            # "goes to Parkside now": a school, if there was one.
+            yield Fact(subjects[0], role.relation, names[0], begins(clause, who.written), None, ALONE)

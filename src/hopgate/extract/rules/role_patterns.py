@@ -43,6 +43,8 @@ NO_LONGER = re.compile(
     rf" {_OF}(?:is|are|ist|est|es) no longer {_ARTICLES}{_A} (?:, )?(?:but|sondern|mais|sino|,)"
     rf"(?: it 's| it is)? {_NOW}{_ARTICLES}{_V}"
 )
+# "has a new piano teacher, Mr Okafor"
+APPOSED = re.compile(rf" , {_V}(?=$| [,;])")
 THEN = re.compile(rf" (?:has )?{_CHANGED} , (?:it|he|she) (?:'s|is) {_NOW}{_ARTICLES}{_V}{_CLOSED}")
 # "changed our bank to …", but not "changed the battery of my phone to …".
 CHANGING = re.compile(rf" {_CHANGED}(?: (?:the|my|our|his|her|their|its|new|'s|{NAME}))* $")
@@ -101,7 +103,7 @@ VERBS = tuple(
         ),
         ("supermarket", "shop shops", rf"{_WHO} {_NOW}shops? {_NOW}at {_ARTICLES}{_V}"),
         ("university", "study studies", rf"{_WHO} {_NOW}(?:study|studies) {_NOW}(?:\w+ )?at {_ARTICLES}{_V}"),
-        ("school", "goes geht attends", rf"{_WHO} {_NOW}(?:(?:goes|geht) {_NOW}to|attends) {_ARTICLES}{_V}"),
+        ("school", "goes geht attends", rf"{_WHO} {_NOW}(?:(?:goes|geht) {_NOW}to|attends) {_ARTICLES}{_V}(?: 's)?"),
         ("class", "class grade klasse", rf"{_WHO} (?:is|'s|'m|ist|est) {_NOW}in (?:der )?(?:class|grade|klasse) {_V}"),
         ("port", "port", rf"{_WHO} (?:[^\s,⟨]+ ){{0,2}}(?:on|at|uses|auf|via) port {_V}"),
         ("port", "listens", rf"{_WHO} {_NOW}listens {_NOW}on {_V}"),

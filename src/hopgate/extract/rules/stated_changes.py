@@ -56,7 +56,7 @@ _GONE_TO = re.compile(
 _WE = words("i we have has 've 's just finally had and so now")
 _THEY = words("they we i")
 _AUXILIARY = words("has have been was were is just 's 've :")
-_OF_OTHERS = KINSHIP | words("he she they his her their friend friends partner colleague boss neighbour neighbor")
+OF_OTHERS = KINSHIP | words("he she they his her their friend friends partner colleague boss neighbour neighbor")
 _INSTEAD = words("now instead hello new joined took welcome")
 # Said of what is over, these do not deny what is so now.
 _NO_INSTEAD = DOUBT - words("was were had before no not said cancelled canceled never")
@@ -91,7 +91,7 @@ def _changed(text: str) -> Stated | None:
     if (found := _ARROW.match(text)) or (found := _TAKEN.search(text) or _TOOK_OVER.match(text) or _GAVE.match(text)):
         part = thing_at(found["t"].split(), 0)
         thing = part.text if part else ""
-    elif (found := _FROM_TO.search(text)) and not MOVED.isdisjoint(said):
+    elif (found := _FROM_TO.search(text)) and not MOVED.isdisjoint(text[: found.start()].split()):
         thing = _moved_thing(text[: found.start()].split())
     else:
         found = _BYE.search(text) or _REPLACED.search(text) or _WAS_REPLACED.match(text) or _REPLACES.match(text)
@@ -170,7 +170,7 @@ def moved_to(said: list[str]) -> ThingState | None:
 def gone_names(sentences: Sequence[Clause], reading: Reading) -> set[str]:
     """The names that a note says to be over: "we've left Bitwarden", "Winifred stood down"."""
     text = " . ".join(clause.text for clause in sentences).replace("⟨team ", "⟨")
-    if not _OF_OTHERS.isdisjoint(text.split()):
+    if not OF_OTHERS.isdisjoint(text.split()):
         return set()
     return {reading.spans[int(number)].name for number in (*_BEFORE.findall(text), *_AFTER.findall(text))}
 

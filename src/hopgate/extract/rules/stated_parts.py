@@ -21,7 +21,12 @@ PREPOSITIONS = PLACES | OTHERS
 _ENGLISH_DAYS = DAYS
 DAYS |= frozenset(day for code, language in LANGUAGES.items() if code != "en" for day in language.days)
 _NOT_IN_NAMES = STOP | BE | VERBS | PREPOSITIONS | ARTICLES | MINE | WHOSE | DAYS
-_NOUNS_IN_LY = words("weekly monthly daily yearly family supply assembly butterfly fly reply jelly july italy")
+_NOUNS_IN_LY = words(
+    """
+    weekly monthly daily yearly nightly hourly quarterly fortnightly family supply assembly butterfly fly reply jelly
+    july italy
+    """
+)
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _GOES_ON = frozenset(("'s", "or", "and", "if"))
 _BREAKS = frozenset((",", ";", "(", ":", "-", "–"))

@@ -28,14 +28,14 @@ from hopgate.extract.rules.words import words
 _PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)|let|set|put")
 _PUT = words("put stored keep kept got")
 _JOB = re.compile(r"'s (?:job|turn|thing|task|responsibility|business)$")
-_AFTER_VERB = words("out up down set back")
+_AFTER_VERB = words("out up down set back due")
 _OURS = MINE | {"the"}
 # "Geoff likes the crossword" is no task of his.
 _FEELS = words(
     "likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets"
 )
 _BESIDE = words("at in with for")
-_NAMED = words("called named")
+_NAMED = words("called named due")
 _RENT = words("rent lease")
 _LABELS = frozenset((":", "="))
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")

@@ -42,6 +42,8 @@ _FORMERLY = re.compile(
     r"[,;:] (?:but |and )?now (?P<b>[^,;]+)"
 )
 _CHANGED_WHAT = re.compile(r"^(?:(?:we|i) )?(?:'ve |have |'s |has )?(?:moved|changed|switched)(?: of)? ")
+_IS = {"'s": "is", "'re": "are"}  # after "it" no possessive
+_A_THING = "something"  # in place of what "it" is
 _PAST = words("was were had used no not until till before")
 _HINTS = words(
     """
@@ -59,6 +61,9 @@ _HAS_IT = re.compile(
 # "fetched the bike", "gave the spare key back"
 _DEFINITE = re.compile(
     r"\b(?:the|my|our) (?P<t>(?:(?!from |to |back |in |on |at |with |off |out |and )[^\s,;⟨⟩]+ ?){1,3})"
+)
+_HAPPENED = re.compile(
+    r"(?:[^\W\d_]+ )?(?:[^\W\d_]+(?:ed|en)|sold|lost|gone|done|bought|built|shut|cut|hit|down|full|ill)"
 )
 _MINE = words("mine ours")
 # "Selma stepped down as lead of the data team , Yusuf has taken the role"
@@ -104,14 +109,12 @@ def _of_it(parts: list[str]) -> Stated | None:
         said = part.split()
         if said[0] not in ("it", "they") or NOW.isdisjoint(said) or not DOUBT.isdisjoint(said):
             continue
-        things = [found["t"] for found in _DEFINITE.finditer(before)]
-        part_ = thing_at(things[0].split(), 0) if len(things) == 1 else None
-        if part_ and part_.kind == "noun" and DOUBT.isdisjoint(before.split()):
-            told = state_of(
-                [*part_.text.split(), *(word for word in said[1:] if word not in NOW and word not in LATELY)]
-            )
-            if told and told.thing == part_.text:
-                return Stated(told.thing, told.relation, told.value, is_change=True)
+        things = [found["t"].strip() for found in _DEFINITE.finditer(before)]
+        if len(things) == 1 and DOUBT.isdisjoint(before.split()):
+            rest = [word for word in said[1:] if word not in NOW and word not in LATELY]
+            told = state_of([_A_THING, *(_IS.get(word, word) for word in rest[:1]), *rest[1:]])
+            if told and told.thing == _A_THING:
+                return Stated(things[0], told.relation, told.value, is_change=True)
     return None
 
 
@@ -176,4 +179,7 @@ def _placed(said: list[str]) -> tuple[Part, str] | None:
     said = [word for word in said if word not in NOW]
     preposition = said[0] if said and said[0] in PREPOSITIONS else ""
     value = value_at(said, bool(preposition))
-    return (value, preposition) if value and value.end >= len(said) - 1 else None
+    if not value or value.end < len(said) - 1:
+        return None
+    happened = not preposition and value.kind == "noun" and _HAPPENED.fullmatch(value.text)  # "was sold"
+    return None if happened else (value, preposition)

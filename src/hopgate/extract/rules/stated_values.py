@@ -7,7 +7,7 @@ The graph keeps it aside until another memory of the same scope tells of a chang
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from hopgate.extract.extraction import OWNER, Fact, Stated
 from hopgate.extract.rules.change_words import changes_what_it_states
@@ -17,6 +17,7 @@ from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.small_words import has_small_words, in_english
 from hopgate.extract.rules.stated_beside import beside_others, other_names, with_what_is_over
+from hopgate.extract.rules.stated_changes import OF_OTHERS
 from hopgate.extract.rules.stated_parts import BY
 from hopgate.extract.rules.stated_sentence import said_of_thing
 from hopgate.extract.rules.stated_turns import passed_on, was_and_is
@@ -31,6 +32,7 @@ _TYPED = STATES | _LITERAL | frozenset(ROLE_RELATIONS)
 _ENGLISH = words("the is are our my now from goes runs through with to we")
 _ON = re.compile(r"\b(?:on|in|since|from|of) (⟦\d+⟧)")
 _REFERENCE = re.compile(r"[⟨⟦⟪](\d+)[⟩⟧⟫]")
+_PUT = re.compile(r"(?:⟨\d+⟩ : )?(?:(?:i|we)(?: have| 've)? )?(?:just |finally )?(?:put|hung|stuck|parked|stored) ")
 _MAY_NAME_BOTH = words("from instead not no rather -> → replaced took longer aren't isn't")
 _MINE = re.compile(r" (?:my|our) ")
 _GOES_ON = words("it they he she that this now")
@@ -66,13 +68,13 @@ def stated_values(
         found = list(_of_clauses(sentences, reading, reading.speaker or owner))
         if len(reading.spans) > 1 and not any(one.former for one in found):
             found = with_what_is_over(found, sentences, reading)
-    found += _replacements(facts, found)
+    found += _replacements(facts, found, reading)
     others = other_names(sentences, reading)
     for one in found:
         fact = typed.pop(one.value.lower(), None)
         yield from beside_others(one if fact is None else _as_fact(fact, one), others)
     if typed and len(typed) <= MOST_FACTS:
-        told = any(map(changes_what_it_states, sentences))  # "lives in" by itself is no change
+        told = any(map(changes_what_it_states, sentences)) or any(map(_puts, sentences))
         for fact in typed.values():
             # In a talk a thing is its speaker's, whoever read it; and a new date or price says from when on it is so.
             owned = f"{reading.speaker}'s {fact.subject}" if reading.speaker and fact.subject.islower() else ""
@@ -81,8 +83,18 @@ def stated_values(
             yield from beside_others(stated, others)
 
 
-def _replacements(facts: Iterable[Fact], found: Sequence[Stated]) -> list[Stated]:
-    """What a note says to be replaced: of whatever had it, another note has told."""
+def _puts(clause: Clause) -> bool:
+    """Whether a sentence tells where something was put: "put my bike in the cellar"."""
+    return bool(_PUT.match(clause.text))
+
+
+def _replacements(facts: Sequence[Fact], found: Sequence[Stated], reading: Reading) -> list[Stated]:
+    """What a note says to be replaced, and by nobody else: of whatever had it, another note has told."""
+    if not any(fact.relation == "replaced by" for fact in facts) or not OF_OTHERS.isdisjoint(reading.lower):
+        return []
+    ends = {end for fact in facts for end in (fact.subject, fact.object)}
+    if any(reading.kinds.get(span.name) == "person" and span.name not in ends for span in reading.spans):
+        return []
     told = {(one.former, one.value) for one in found}
     return [
         Stated("", BY, fact.object, fact.subject, is_change=True, valid_from=fact.valid_from)

@@ -37,7 +37,7 @@ _STOP = (
         postponed rescheduled delayed brought cut died broke failed deadlines meets met leads heads sold bought
         these those here there today yesterday last week month ab vom zum ist sind wird wurde steht läuft kostet
         works work put putting ended hers ours mine wedding's feel feels felt feeling behaves much so far happier better
-        snappier faster quicker smoother quieter cooler nicer
+        snappier faster quicker smoother quieter cooler nicer down up over back out off away
         """
     )
 )
@@ -50,7 +50,7 @@ _BEFORE_OTHERS = words(
 _OF = words("de du del di von van")
 _PHRASAL = words("took takes taken taking hands handed passed passes gave looks looking charge responsible picked")
 # "the host of gitea", "gitea's address": what is told of the host is told of gitea.
-_PROPERTY = words(
+PROPERTY = words(
     """
     host server machine box node home place spot office offices base headquarters hq employer job lead leader owner
     ownership boss manager address flat price fee deadline endpoint location position leadership management seat town
@@ -129,14 +129,16 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
             at += 2
             continue  # "la sœur de Camille"
         article = said[at] in _ARTICLES
-        if said[at] in _WHOSE and said[at + 1 : at + 2] and said[at + 1][0] == "⟨":
-            at += 2
-            continue  # "Tomas moved his gitea"
+        if said[at] in _WHOSE and at + 1 < len(said):
+            at += 1
+            while at < len(said) and (said[at][0] == "⟨" or _is_noun(said[at])):
+                at += 1
+            continue  # "Tomas moved his gitea", "the school moved their file server"
         if (
             before in ("of", "for")
             and said[at - 2 : at - 1]
             and _is_noun(said[at - 2])
-            and said[at - 2] not in _PROPERTY
+            and said[at - 2] not in PROPERTY
         ):
             at += 1 + (said[at] in _ARTICLES)
             continue  # "the presentation of the report"
@@ -158,14 +160,14 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
         if said[end : end + 1] == ["'s"]:
             owner = who.names_of(said[end - 1]) if end > start else ()
             noun = said[end + 1] if end + 1 < len(said) else ""
-            if owner and noun in _PROPERTY:
+            if owner and noun in PROPERTY:
                 yield end + 2, owner
             at = end + 2 if noun in _KIN else end + 1
-            if owner and noun not in _PROPERTY and who.is_person(owner[0]) and not who.is_owner(owner[0]):
+            if owner and noun not in PROPERTY and who.is_person(owner[0]) and not who.is_owner(owner[0]):
                 while at < len(said) and (_is_noun(said[at]) or said[at][0] == "⟨"):
                     at += 1  # "Mia's passport" is not the passport
             continue
-        if end > start and not (before == "'s" and said[start] in _PROPERTY):
+        if end > start and not (before == "'s" and said[start] in PROPERTY):
             forms = _forms(said[start:end], mine=article and said[at] in _MINE, who=who)
             yield from ((end, one) for one in forms)
         at = max(end, at + 1)
@@ -180,7 +182,7 @@ def _forms(said: list[str], *, mine: bool, who: Referents) -> Iterator[tuple[str
         said = said[1:]
     if said[0] in _ADJECTIVES or (said[-1] in _KIN and not (mine and len(said) == 1 and said[0] in KINSHIP)):
         return
-    if len(said) == 1 and said[0] in _PROPERTY and not mine:
+    if len(said) == 1 and said[0] in PROPERTY and not mine:
         return
     names = [who.names_of(word) if word[0] == "⟨" else (word,) for word in said]
     if not all(names):
@@ -190,10 +192,10 @@ def _forms(said: list[str], *, mine: bool, who: Referents) -> Iterator[tuple[str
     if len(said) > 1 and is_part(said[-1]):  # "the NAS manual" says nothing of the NAS
         yield (whole,)
         return
-    if said[-1] in _PROPERTY and len(said) > 1:
+    if said[-1] in PROPERTY and len(said) > 1:
         forms.append(whole.rpartition(" ")[0])
-    if said[0][0] == "⟨" and len(said) > 1 and all(word in _PROPERTY or is_itself(word) for word in said[1:]):
+    if said[0][0] == "⟨" and len(said) > 1 and all(word in PROPERTY or is_itself(word) for word in said[1:]):
         forms.append(names[0][0])
-    if len(said) == 1 and said[0] in _PROPERTY and mine:
+    if len(said) == 1 and said[0] in PROPERTY and mine:
         forms.append(who.first_person)
     yield tuple(dict.fromkeys(forms))

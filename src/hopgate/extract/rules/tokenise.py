@@ -23,19 +23,20 @@ from hopgate.extract.rules.words import (
     WEEKDAYS,
 )
 
+_CURRENCY = "EUR|USD|GBP|CHF|eur|usd|gbp|chf|[eE]uros?|pounds|dollars|bucks|quid|Franken|Pfund|kr|zł"
 _TOKEN = re.compile(
     r"""[ ]?(                                                # the token, without the space before it
     (?:[€£$¥]|EUR\b|USD\b|GBP\b|CHF\b)[ ]?\d+(?:[.,]\d+)*[kKmM]?   # £24, EUR 11,500
   | [^\W\d_\u0250-\uffff]{2,}+(?=[\s,)]|\.\s)             # plain words first: four tokens of five are one
   | [,()":;]
   | \.(?=\s|$)
-  | \d++(?=[\s)]|[.,]\s)(?![^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b))
+  | \d++(?=[\s)]|[.,]\s)(?![^\S\n]?(?:[€£$¥]|(?:@CURRENCY@)\b))
   | [aAI](?=\s)
   | \[\[[^\[\]\n]{1,80}\]\]                               # [[a link]]
   | `[^`\n]{1,60}`                                       # `code`
   | (?<![\w&])[\#@][^\W\d_][\w/-]*+                       # #tag, @person
   | -{1,2}>|=>|→|⇒
-  | \d+(?:[.,]\d+){0,8}+[^\S\n]?(?:[€£$¥]|(?:EUR|USD|GBP|CHF|[eE]uros?|pounds|dollars|quid|Franken|Pfund|kr|zł)\b)
+  | \d+(?:[.,]\d+){0,8}+[^\S\n]?(?:[€£$¥]|(?:@CURRENCY@)\b)
   | https?://(?:[^\s<>"')\].,;:!?]|[.,;:!?](?=[^\s<>"')\].,;:!?]))++   # a URL
   | \w[\w.+-]{0,63}@[\w-]+(?:\.[\w-]+)++                # an address; RFC 5321 allows 64 before the @
   | (?<![\w.])(?:~|\.{1,2})?(?:/(?:[\w@+-]|\.(?=[\w@+-]))++){2,}+/?  # a path
@@ -49,7 +50,7 @@ _TOKEN = re.compile(
   | [^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]++
     (?:[-'’_/+&](?=\w)[^\W\u3040-\u9fff]++|\.(?=[a-z0-9])\w++)*+(?:\+\+|[\#+](?!\w))?  # a word: e-mail, foo.bar, C++
   | ``|''|[.!?…]++|\n\s*+|[^\s\w]
-    )    """,
+    )    """.replace("@CURRENCY@", _CURRENCY),
     re.VERBOSE,
 )
 
@@ -89,6 +90,11 @@ _CURRENCIES = (
     "USD",
     "GBP",
     "CHF",
+    "eur",
+    "usd",
+    "gbp",
+    "chf",
+    "bucks",
     "euro",
     "euros",
     "Euro",

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.extract.rules.clauses import STATES
 from hopgate.extract.rules.parts_of_things import is_genitive, is_genitive_of, is_itself, part_in
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.words import words
@@ -63,6 +64,7 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
             or is_genitive_of(names[other], names[one])
             or is_others(owners[one], held[one], owners[other], held[other])
         )
+    found |= _are_ends(units, held, i, j)
     heads = [_head(spelling, context) for spelling, context in zip(units.spellings, units.contexts, strict=True)]
     headed = np.array([bool(head) for head in heads], dtype=bool)
     for row in np.flatnonzero((headed[i] | headed[j]) & ~found).tolist():
@@ -82,6 +84,22 @@ def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
         one, other = int(i[row]), int(j[row])
         found[row] = _is_longer(held[one], held[other]) and _are_apart(units.contexts[one], units.contexts[other])
     return found
+
+
+def _are_ends(units: Units, held: Sequence[tuple[str, ...]], i: IntArray, j: IntArray) -> NDArray[np.bool_]:
+    """Which pairs are the two ends of one fact: a bike in the bike cellar is not the cellar."""
+    at = {name: unit for unit, name in enumerate(units.names)}
+    apart = [
+        (unit, other)
+        for unit, context in enumerate(units.contexts)
+        for relation, name in context
+        if relation in STATES and (other := at.get(name)) is not None and not set(held[unit]).isdisjoint(held[other])
+    ]
+    if not apart:
+        return np.zeros(len(i), dtype=bool)
+    pairs = np.array(apart, dtype=np.int64)
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    return np.isin(np.minimum(i, j).astype(np.int64) * len(units) + np.maximum(i, j), low * len(units) + high)
 
 
 def _head(spelling: str, context: Mapping[tuple[str, str], int]) -> str:

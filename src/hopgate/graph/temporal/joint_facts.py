@@ -226,11 +226,12 @@ def _named(relation: str, thing: str, rows: Sequence[StatedRow]) -> str:
     >>> _named(AT, "backups", [row("Backblaze"), row("Wasabi")]), _named(AT, "Lena", [row("chemo"), row("aspirin")])
     ('kept at', 'kept at')
     """
-    if relation != AT or not all(row.value.islower() for row in rows):
+    rooms = [is_room(row.value) for row in rows]
+    if relation != AT or not all(room or row.value.islower() for room, row in zip(rooms, rows, strict=True)):
         return relation
-    if thing.islower() or all(is_room(row.value) for row in rows):
+    if thing.islower() or all(rooms):
         return "located in"
-    hosts = not is_given(thing.partition(" ")[0]) and not any(is_room(row.value) or " " in row.value for row in rows)
+    hosts = not is_given(thing.partition(" ")[0]) and not any(rooms) and not any(" " in row.value for row in rows)
     return "runs on" if hosts else relation
 
 
