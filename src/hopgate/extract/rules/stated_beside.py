@@ -21,7 +21,7 @@ _TABLE: dict[str, str] = table("changes")
 _ENDS = words(
     " ".join(_TABLE[name] for name in ("change", "over", "over_before", "away", "values")).replace("_", " ")
     + " traded returned sold miss missed swapped remplacé ersetzt restituito restituita niet -> → =>"
-) - words(_TABLE["state"] + " of in on at with by and or the like takes starts for from")
+) - words(_TABLE["state"] + " of in on at with by and or the like takes starts for from del dal dalla du van von vom")
 _IN_DOUBT = DOUBT - ASIDE | words("sorry typo meant oops")
 
 

@@ -69,7 +69,8 @@ def stated_values(
         if len(reading.spans) > 1 and not any(one.former for one in found):
             found = with_what_is_over(found, sentences, reading)
     found += _replacements(facts, found, reading)
-    others = other_names(sentences, reading)
+    ends = {end for fact in typed.values() for end in (fact.subject, fact.object)}
+    others = [name for name in other_names(sentences, reading) if name not in ends]
     for one in found:
         fact = typed.pop(one.value.lower(), None)
         yield from beside_others(one if fact is None else _as_fact(fact, one), others)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -32,6 +32,8 @@ _SORTS = {
     "due": (WHEN,), "takes place": (WHEN,), "owned by": (BY,), "led by": (BY,), "reports to": (BY,),
 }  # fmt: skip
 _MAX = 200
+# Of more things that had a value, nobody knows which a change of it is about.
+_MOST_NEAR = 64
 _ARTICLES = words("the a an my our der die das den dem le la les el los las il lo gli i de het een un une una")
 _OF = re.compile(r" (?:of|for) ")
 
@@ -110,11 +112,11 @@ def _order(row: StatedRow) -> tuple[datetime, int, int]:
 def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
     things: dict[str, _Thing] = {}
     holding: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things that were ever said to have a value
+    called: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things by each word that they were called by
     for row in rows:
         thing = things.get(row.thing_key) if row.thing_key else None
         if row.is_change:
-            near = holding[row.former_key] if row.former_key else {}
-            held = _held(row, thing, [one for one in near if one is not thing])
+            held = _held(row, thing, _near(row, holding, called))
             if held:
                 thing, before = held
                 typed = [one for one in (*before, row) if one.relation not in JOINT_RELATIONS]
@@ -134,6 +136,8 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
             if row.thing_key:
                 things[row.thing_key] = thing  # from here on this text means that thing, too
             holding[row.value_key][thing] = None
+            for word in _words(row):
+                called[word][thing] = None
             thing.said.append(row)
 
 
@@ -143,8 +147,7 @@ def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Th
         return thing, before
     if thing and not row.former_key:
         return None
-    likely = [one for one in near if not row.thing_key or _shares_word(row.thing_key, one)]
-    found = [(one, before) for one in likely if (before := _last(row, one))]
+    found = [(one, before) for one in near if one is not thing and (before := _last(row, one))]
     return found[0] if len(found) == 1 else None
 
 
@@ -201,12 +204,28 @@ def _compatible(one: str, other: str) -> bool:
     )
 
 
-def _shares_word(key: str, thing: _Thing) -> bool:
-    """Whether a text has a word of what a thing is called by, and is not about something that the thing has."""
-    words, head = set(key.split()), _head(key)
-    if is_part(head):
-        words = {head}  # "Jellyfin's cache" is not Jellyfin
-    return any(not words.isdisjoint((*one.thing_key.split(), *normalise(one.thing).split())) for one in thing.said)
+def _near(
+    row: StatedRow, holding: Mapping[str, Mapping[_Thing, None]], called: Mapping[str, Mapping[_Thing, None]]
+) -> list[_Thing]:
+    """The things that had what a change says to be over, and that it may be about: they share a word with its text."""
+    held = holding.get(row.former_key, {}) if row.former_key else {}
+    if not row.thing_key:
+        return list(held) if len(held) <= _MOST_NEAR else []
+    head = _head(row.thing_key)
+    words = [head] if is_part(head) else row.thing_key.split()  # "Jellyfin's cache" is not Jellyfin
+    shared = dict.fromkeys(thing for word in words for thing in _smaller(held, called.get(word, {})))
+    return list(shared)
+
+
+def _smaller(one: Mapping[_Thing, None], other: Mapping[_Thing, None]) -> Iterator[_Thing]:
+    """What two mappings share, at the cost of the smaller."""
+    few, many = (one, other) if len(one) <= len(other) else (other, one)
+    return (thing for thing in few if thing in many)
+
+
+def _words(row: StatedRow) -> set[str]:
+    """The words by which a statement calls its thing."""
+    return {*row.thing_key.split(), *normalise(row.thing).split()}
 
 
 def _head(key: str) -> str:
