@@ -32,15 +32,19 @@ _ARTICLES = (
 )
 # One to three words, of which the list of others is written once: it is what takes longest to compile.
 _NOUN = rf"(?: ?\b{_WORD}){{1,3}}(?: \d[\d.]*(?= ))?"
+# "The bakery next to the Helix office moved": not the office.
+_NOT_BESIDE = r"(?<!\bto )(?<!\bof )(?<!\bbeside )(?<!\bnear )(?<!\bbehind )(?<!\babove )(?<!\bopposite )(?<!\bthan )"
 _COMMON = (
-    rf"(?:(?:(?:the|my|our) |(?<=^))⟨\d+⟩ \b|(?:(?:{_ARTICLES}) )?(?:(?<=^)|(?<=[,:;(] )|"
+    rf"(?:(?:{_NOT_BESIDE}(?:the|my|our) |(?<=^))⟨\d+⟩ \b|(?:(?:{_ARTICLES}) )?(?:(?<=^)|(?<=[,:;(] )|"
     rf"(?<=\b(?:the|der|die|das|den|dem|ein|les|una|het|een|our|his|her) )|"
     rf"(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))){_NOUN}"
 )
 # "the service at Hartley costs": what a preposition stands before is not the subject.
 _PREPOSITIONS = (
     "off,onto,at,in,from,with,on,to,of,for,about,near,via,at the,in the,from the,with the,on the,to the,of "
-    "the,for the,bei,mit,nach,von,für,"
+    "the,for the,beside,behind,opposite,under,above,around,like,than,unlike,beside the,behind the,near the,opposite "
+    "the,than the,unlike the,above the,neben,hinter,über,neben der,neben dem,hinter dem,à côté de,junto a,naast,"
+    "accanto a,bei,mit,nach,von,für,"
     "vom,im,zum,zur,beim,für den,für die,von der,chez,de,du,de "
     "la,pour,para,del,per,di,della,voor,van,van de,bij,my,for my,of my"
 )

@@ -57,6 +57,11 @@ _SETTLED = re.compile(
 )
 _OWNING = re.compile(r"(⟨\d+⟩)(?: 's)?((?: [^\W\d_][\w-]*){1,2})")
 _POSSESSED = re.compile(r"(⟨\d+⟩) 's ([^\W\d_]+(?: [^\W\d_]+)?)")
+# "The colleague who sits beside Svetlana"
+_NEXT_TO = re.compile(
+    r"\b(?:beside|next to|near|behind|opposite|above|unlike|neben|hinter|à côté de|junto a|naast|accanto a) "
+    r"(?:(?:the|my|our|dem|der|la|el|de|het) )?(⟨\d+⟩)"
+)
 _FOR_IT = re.compile(r"\b([^\W\d_]{3,}) (?:for|of|von|de|van) (?:(?:the|my|our) )?(⟨\d+⟩)")
 # What happens, which is nobody and nowhere: "Reorg: Ana is no longer with Maria".
 _EVENTS = words(
@@ -150,6 +155,8 @@ def _of_parts(text: str, who: Referents) -> Iterator[str]:
     for match in _POSSESSED.finditer(text):
         if PROPERTY.isdisjoint(match[2].split()):
             yield from who.names_of(match[1])
+    for number in _NEXT_TO.findall(text):
+        yield from who.names_of(number)
     for match in _OWNING.finditer(text):
         if any(map(is_part, match[2].split())):
             yield from who.names_of(match[1])

@@ -37,13 +37,15 @@ _STOP = (
         postponed rescheduled delayed brought cut died broke failed deadlines meets met leads heads sold bought
         these those here there today yesterday last week month ab vom zum ist sind wird wurde steht läuft kostet
         works work put putting ended hers ours mine wedding's feel feels felt feeling behaves much so far happier better
-        snappier faster quicker smoother quieter cooler nicer down up over back out off away
+        snappier faster quicker smoother quieter cooler nicer down up over back out off away beside next
+        reports reporting
         """
     )
 )
 _BEFORE_OTHERS = words(
     """
-    to into onto in on at from off with by as than via near under behind inside about until till nach auf in im von bei
+    to into onto in on at from off with by as than via near under behind inside about until till beside opposite above
+    unlike neben hinter naast nach auf in im von bei
     mit zu zum zur aus à au dans chez sur en a al da di su naar op bij van
     """
 )
@@ -163,7 +165,10 @@ def named_parts(part: str, who: Referents) -> Iterator[tuple[int, tuple[str, ...
             if owner and noun in PROPERTY:
                 yield end + 2, owner
             at = end + 2 if noun in _KIN else end + 1
-            if owner and noun not in PROPERTY and who.is_person(owner[0]) and not who.is_owner(owner[0]):
+            somebody = bool(owner) and who.is_person(owner[0]) and not who.is_owner(owner[0])
+            # "the Visser family's boat", but "our team's wiki"
+            several = not owner and any(word[0] == "⟨" for word in said[start:end])
+            if noun not in PROPERTY and (somebody or several):
                 while at < len(said) and (_is_noun(said[at]) or said[at][0] == "⟨"):
                     at += 1  # "Mia's passport" is not the passport
             continue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from hopgate.extract.rules.clauses import Clause
@@ -44,6 +45,20 @@ _ANOTHER = re.compile(
 _SOMETIMES = re.compile(rf"(?:⟨\d+⟩ : )?(?:{_any('sometimes')}|on the ⟦\d+⟧ of (?:the|each|every) \S+)(?= |$)")
 # "Ottilie is out this week, Brandt is standing in for her"
 _FOR_A_WHILE = re.compile(rf"\b(?:{_any('for_a_while')})(?= |$)")
+_JOURNEY = re.compile(rf"\b(?:{_any('journeys')})(?= |$)")
+_COMPARED = re.compile(rf"\b(?:{_any('compared')})(?= (?!time\b|later\b|ago\b)|$)")
+_STORY = re.compile(
+    r"\bin (?:the|an?|my|his|her|our|their|this) (?:\S+ (?:['’] |'s )?){0,2}"
+    r"(?:dream|play|novel|film|movie|story|game|sketch|series|sitcom|musical|comic|cartoon|fairy tale|"
+    r"simulation)(?= (?!room|night|club|shop|store|console)|$)"
+)
+_PREFACE = re.compile(
+    r"(?P<who>⟨\d+⟩ : )?(?P<preface>(?:[^\s:]+ ){3,}): (?:yes , )?"
+    r"(?P<rest>(?:(?:the|our|my|der|die|das|unsere?|le|la|les|notre|el|los|nuestr[oa]|de|het|onze|il|i|gli) |⟨)[^:]+)$"
+)
+_IS_SO_NOW = re.compile(
+    r"\b(?:now|since|instead|from now on|jetzt|seit|maintenant|depuis|ahora|desde|nu|sinds|ora|dal)\b"
+)
 _TRIED = re.compile(
     r"\bfor (?:the|an?|some|our) (?:[^\W\d_]+ )?(?:test|tests|trial|demo|experiment|benchmark|rehearsal)\b"
 )
@@ -68,12 +83,27 @@ def telling(sentences: Sequence[Clause]) -> list[Clause]:
     if not sentences or len(sentences[0].reading.lower) > MOST_TOKENS:
         return list(sentences)
     kept: list[Clause] = []
-    for clause in sentences:
+    for clause in map(_without_preface, sentences):
         if _is_denial(clause.text):
             kept = kept[:-1]  # of what was said just before
         if not _tells_nothing(clause.text):
             kept.append(clause)
     return kept
+
+
+def _without_preface(clause: Clause) -> Clause:
+    """A sentence without what stands before its colon, where that is no dream: "Asked whether: yes, A is B now"."""
+    if " : " not in clause.text:
+        return clause
+    found = _PREFACE.match(clause.text)
+    if (
+        not found
+        or not _IS_SO_NOW.search(found["rest"])
+        or " there" in found["rest"]
+        or _tells_nothing(found["preface"])
+    ):
+        return clause
+    return replace(clause, text=f"{found['who'] or ''}{found['rest']}")
 
 
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
@@ -87,6 +117,9 @@ def _tells_nothing(text: str) -> bool:
         or _SOMETIMES.match(text)
         or _TRIED.search(text)
         or _FOR_A_WHILE.search(text)
+        or _JOURNEY.search(text)
+        or _COMPARED.search(text)
+        or _STORY.search(text)
     )
 
 

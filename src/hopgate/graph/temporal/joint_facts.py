@@ -212,7 +212,9 @@ def _near(
     if not row.thing_key:
         return list(held) if len(held) <= _MOST_NEAR else []
     head = _head(row.thing_key)
-    words = [head] if is_part(head) else row.thing_key.split()  # "Jellyfin's cache" is not Jellyfin
+    owned = row.thing.rpartition("'s ")[2] if "'s " in row.thing else ""
+    # "Jellyfin's cache" is not Jellyfin, nor is "Ulrich's wife" Ulrich.
+    words = [head] if is_part(head) else _thing_key(owned or row.thing_key).split()
     shared = dict.fromkeys(thing for word in words for thing in _smaller(held, called.get(word, {})))
     return list(shared)
 
