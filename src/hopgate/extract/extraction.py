@@ -90,6 +90,10 @@ class Mention:
     kind: str = ""
 
 
+DOUBTED = 0.25  # a real of the database as well
+"""A fact of no more confidence ends none that is surer: it counts where nothing else is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A typed, directed relation between two names, with an optional validity interval (ISO dates of any precision).

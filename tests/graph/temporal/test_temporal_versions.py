@@ -142,6 +142,19 @@ def beside(dst: str, recorded: int) -> EdgeVersion:
     return replace(fact(dst, None, None, recorded), tentative=Tentative.BESIDE)
 
 
+@given(start=st.integers(0, 90), recorded=st.integers(1, 9), dated=st.booleans())
+def test_a_doubted_fact_ends_nothing_that_is_surer_and_counts_alone(start: int, recorded: int, dated: bool) -> None:
+    doubted = replace(fact("munich", start if dated else None, None, recorded), doubted=True)
+    berlin = fact("berlin", None, None, 4)
+    assert current_edges([berlin, doubted], SINGLE) == current_edges([berlin], SINGLE)
+    assert {edge.dst for edge in current_edges([doubted], SINGLE)} == {"munich"}
+    # A surer one takes its place whenever it was told, and what both say is more evidence.
+    assert {edge.dst for edge in current_edges([replace(berlin, recorded_at=at(1000)), doubted], SINGLE)} == {"berlin"}
+    assert {edge.dst for edge in current_edges([fact("munich", None, None, 5), doubted], SINGLE)} == {"munich"}
+    # Of a relation with several values it stands beside the others.
+    assert {edge.dst for edge in current_edges([berlin, doubted])} == {"berlin", "munich"}
+
+
 def test_a_tentative_fact_tells_of_a_change_where_something_else_was_stated_before() -> None:
     assert current_edges([maybe("munich", 2)], SINGLE) == ()
     assert current_edges([maybe("munich", 2), maybe("bonn", 1)], SINGLE) == ()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from hopgate.extract.extraction import Fact, Source
+from hopgate.extract.extraction import DOUBTED, Fact, Source
 from hopgate.extract.rules.change_words import may_tell_change
 from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
@@ -18,7 +18,7 @@ from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.named_beside import named_beside
 from hopgate.extract.rules.not_ours import is_of_others
-from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change
+from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change, with_place
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -29,12 +29,6 @@ from hopgate.extract.rules.uncovered_prose import uncovered
 
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
-# "The choir meets in the Methodist church", "in St Anne's hall"
-_PLACE = re.compile(
-    r"(?P<s> 's|) (?P<noun>(?:[^\W\d_]+ )?(?:church|hall|school|house|room|pub|club|garage|barn|shed|office|place|flat|"
-    r"apartment|studio|library|centre|center|gym|mill|farm|café|cafe|restaurant|shop|workshop|warehouse|garden|park|hotel|"
-    r"building|tower|chapel|cellar|attic|kitchen|loft|basement))(?=$| (?:now|since|on|at|from|instead|[,;.(]))"
-)
 _BY_WORD = (("own", "owned by"), ("job", "works at"), ("site", "located in"), ("team", "part of"))
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
 _PUT_OFF = re.compile(
@@ -63,10 +57,15 @@ _ARTICLE = re.compile(
 )
 
 
-def note_facts(reading: Reading, source: Source, sentences: Sequence[Clause] | None = None) -> Iterator[Fact]:
+def note_facts(
+    reading: Reading,
+    source: Source,
+    sentences: Sequence[Clause] | None = None,
+    doubted: Collection[Clause] = (),
+) -> Iterator[Fact]:
     """Yield the facts of a memory: those of the patterns for notes, then those of encyclopaedic prose.
 
-    A fact of confidence 0 or less is tentative: see `tentative`.
+    A fact of confidence 0 or less is tentative: see `tentative`. Those of `doubted` sentences are told less surely.
 
     Examples
     --------
@@ -86,6 +85,13 @@ def note_facts(reading: Reading, source: Source, sentences: Sequence[Clause] | N
     stated: set[str] = set()
     priced = timed or "$" in reading.marks
     for clause in sentences:
+        if clause in doubted:
+            told_so = (*_of_clause(clause, who), *(role_facts(clause, who) if roles else ()))
+            yield from (
+                replace(fact, confidence=DOUBTED) for fact in told_so if fact.confidence > 0 and not fact.valid_to
+            )
+            who.leave(clause)
+            continue
         made = list(_of_clause(clause, who))
         if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
             made = list(_of_clause(replace(clause, text=shorter), who))
@@ -105,7 +111,7 @@ def note_facts(reading: Reading, source: Source, sentences: Sequence[Clause] | N
             yield from changed_values(clause, who)
         who.leave(clause)
     if changing:
-        yield from named_beside(sentences, who, frozenset(stated))
+        yield from named_beside([clause for clause in sentences if clause not in doubted], who, frozenset(stated))
     yield from uncovered(reading)
 
 
@@ -334,8 +340,7 @@ def _objects(
     part = groups.get("o") or groups.get("o2") or ""
     names = who.names_of(part) or who.people_of(part)
     if names:
-        place = _PLACE.match(rest) if relation == "located in" and len(names) == 1 else None
-        return ((f"{names[0]}{place['s'].strip()} {place['noun']}",) if place else names), False
+        return ((with_place(names[0], rest),) if relation == "located in" and len(names) == 1 else names), False
     noun = _ARTICLE.sub("", part).strip()
     if relation == "allergic to" and (
         more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from hopgate.extract.extraction import Extraction, Fact, Mention, Source, found
+from hopgate.extract.extraction import DOUBTED, Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.candidates import variants
 from hopgate.extract.rules.clauses import clauses
@@ -63,8 +63,8 @@ class Phrases:
 
     def _one(self, source: Source) -> Extraction:
         reading = read(source)
-        sentences = telling(list(clauses(reading))) if self.facts else []
-        told = _once(note_facts(reading, source, sentences)) if self.facts else ()
+        sentences, doubted = telling(list(clauses(reading))) if self.facts else ([], [])
+        told = _once(note_facts(reading, source, sentences, doubted)) if self.facts else ()
         typed = tuple(fact for fact in told if fact.confidence > 0)
         names: dict[str, str] = {}
         for given, kind in ((source.tags, "tag"), (source.keywords, "keyword")):
@@ -93,9 +93,10 @@ class Phrases:
             for fact in told
             if fact.confidence <= 0 and ((fact.subject, fact.relation) not in known or _is_still(fact, since))
         )
-        return found(
-            mentions, typed, tentative=maybe, stated=tuple(stated_values(sentences, reading, typed, source.owner))
-        )
+        sure = [fact for fact in typed if fact.confidence > DOUBTED]
+        plain = [clause for clause in sentences if clause not in doubted] if doubted else sentences
+        said = tuple(stated_values(plain, reading, sure, source.owner))
+        return found(mentions, typed, tentative=maybe, stated=said)
 
 
 def _is_still(fact: Fact, since: set[tuple[str, str, str]]) -> bool:

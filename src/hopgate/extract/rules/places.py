@@ -97,6 +97,26 @@ def is_room(name: str) -> bool:
     return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED or said[-1].endswith(_ROOM_ENDINGS))
 
 
+# "The choir meets in the Methodist church", "in St Anne's hall"
+_AFTER_NAME = re.compile(
+    r"(?P<s> 's|) (?P<noun>(?:[^\W\d_]+ )?(?:church|hall|school|house|room|pub|club|garage|barn|shed|office|place|flat|"
+    r"apartment|studio|library|centre|center|gym|mill|farm|café|cafe|restaurant|shop|workshop|warehouse|garden|park|hotel|"
+    r"building|tower|chapel|cellar|attic|kitchen|loft|basement))(?=$| (?:now|since|on|at|from|instead|[,;.(]))"
+)
+
+
+def with_place(name: str, rest: str) -> str:
+    """A name with the word for a place that follows it in a sentence.
+
+    Examples
+    --------
+    >>> with_place("Methodist", " church now"), with_place("St Anne", " 's hall"), with_place("Leeds", " now")
+    ('Methodist church', "St Anne's hall", 'Leeds')
+    """
+    found = _AFTER_NAME.match(rest)
+    return f"{name}{found['s'].strip()} {found['noun']}" if found else name
+
+
 def is_school(name: str) -> bool:
     """Whether a name is that of a school.
 

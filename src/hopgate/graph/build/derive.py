@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
+from hopgate.extract.extraction import DOUBTED
 from hopgate.graph.temporal.precedence import EdgeVersion, Tentative
 from hopgate.graph.temporal.versions import edge_history
 from hopgate.store.graph import edge_rows, fact_rows
@@ -73,13 +74,20 @@ def _plain_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRo
 
 
 def _history_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:
-    # Of one object nothing tentative tells a change, and without it the runs of what is stated stay whole.
+    # Of one object nothing tentative tells a change, and nothing is doubted: the runs of what is stated stay whole.
     one_object = len({fact.dst_id for fact in facts}) == 1
     counted = [fact for fact in facts if fact.weight > 0] if one_object else facts
     runs = [
         list(run)
         for _, run in groupby(
-            counted, key=lambda fact: (fact.dst_id, fact.valid_from, fact.valid_to, tentativeness(fact))
+            counted,
+            key=lambda fact: (
+                fact.dst_id,
+                fact.valid_from,
+                fact.valid_to,
+                tentativeness(fact),
+                is_doubted(fact, one_object),
+            ),
         )
     ]
     versions = [
@@ -92,6 +100,7 @@ def _history_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edge
             run[0].recorded_at,
             evidence=tuple(sorted({fact.memory_id for fact in run})),
             tentative=tentativeness(run[0]),
+            doubted=is_doubted(run[0], one_object),
         )
         for run in runs
     ]
@@ -107,6 +116,11 @@ def _history_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[Edge
         times = (row.valid_from, row.valid_to, row.recorded_at, row.retired_at)
         result.append(EdgeRow(group.src_id, dst, row.relation, weight, *times, evidence))
     return result
+
+
+def is_doubted(fact: CanonicalFact, one_object: bool) -> bool:
+    """Whether a fact was told so that it ends no surer one; where all say the same there is nothing to end."""
+    return 0 < fact.weight <= DOUBTED and not one_object
 
 
 def tentativeness(fact: CanonicalFact) -> Tentative:

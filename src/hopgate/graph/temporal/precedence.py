@@ -19,6 +19,7 @@ when its memory was made.
    month or year in which the fact was noted. Not otherwise: "moved there in 2019" may be long over too.
 5. A tentative fact counts where it may tell of a change: something else was stated before, and is not stated again
    later. A `Tentative.BESIDE` counts where its memory names what held before, and one other object beside it.
+6. A doubted fact counts where nothing that is surer says otherwise: it ends none, whenever it was told.
 
 Nothing here depends on the order in which facts arrive, except where only that can decide (of two that began together).
 """
@@ -73,6 +74,7 @@ class EdgeVersion:
     retired_at: datetime | None = None
     evidence: tuple[Hashable, ...] = ()
     tentative: Tentative = Tentative.NO
+    doubted: bool = False
 
     def __post_init__(self) -> None:
         if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
@@ -114,6 +116,9 @@ def group_of(edge: EdgeVersion, single_valued: Collection[str]) -> tuple[Hashabl
 
 
 def _edges_of_group(stated: list[EdgeVersion]) -> list[EdgeVersion]:
+    if any(fact.doubted for fact in stated):
+        sure = {fact.dst for fact in stated if not (fact.doubted or fact.tentative)}
+        stated = [fact for fact in stated if not fact.doubted or sure <= {fact.dst}]
     group = list(_believed(_holding_still(stated))) if any(fact.tentative for fact in stated) else stated
     group = [_over_by_then(fact, group) for fact in group]
     points = [fact for fact in group if fact.valid_from is not None and fact.valid_from == fact.valid_to]
