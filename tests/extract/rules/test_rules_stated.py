@@ -26,7 +26,7 @@ def stated(text: str) -> list[Stated]:
     [
         ("backups go to Backblaze every night", "backups", "kept at", "Backblaze"),
         ("The spare key is under the flowerpot.", "spare key", "kept at", "flowerpot"),
-        ("Rent is 870 a month, paid on the 3rd.", "rent", "amounts to", "870"),
+        ("Petrol is 870 a month, paid on the 3rd.", "petrol", "amounts to", "870"),
         ("The school bus leaves at 7:40.", "school bus", "scheduled for", "7:40"),
         ("The newsletter goes out through Mailchimp.", "newsletter", "currently", "Mailchimp"),
         ("Piet mows the lawn.", "lawn", "currently", "Piet"),
@@ -85,9 +85,9 @@ def test_what_a_pattern_read_is_stated_as_that_fact() -> None:
 
 
 def test_a_speaker_owns_what_is_said() -> None:
-    [shared] = stated("Caroline: The rent is 870 a month.")
-    assert (shared.thing, shared.about) == ("rent", "Caroline's rent")  # told apart from what others say of theirs
-    assert [one.thing for one in stated("Caroline: My rent is 870 a month.")] == ["Caroline's rent"]
+    [shared] = stated("Caroline: The petrol is 870 a month.")
+    assert (shared.thing, shared.about) == ("petrol", "Caroline's petrol")  # told apart from what others say of theirs
+    assert [one.thing for one in stated("Caroline: My petrol is 870 a month.")] == ["Caroline's petrol"]
 
 
 def test_a_change_has_the_date_it_is_told_with() -> None:

@@ -71,7 +71,7 @@ MOVES = (
     ("Standup is in the Blue Room.", "Standup happens in the Pavilion from this week on.", "blue room", "pavilion"),
     ("The fee is due 2024-07-14.", "The fee is due 2024-07-21 instead of 2024-07-14.", "2024-07-14", "2024-07-21"),
     ("Mara: I live in Ghent.", "Mara: we moved to Antwerp last month, come visit!", "ghent", "antwerp"),
-    ("Lars: mri is booked for 3 November", "Lars: mri pushed back to 17 November", "2023-11-03", "2023-11-17"),
+    ("Lars: mri is booked for 3 November", "Lars: mri pushed back to 17 November", "2024-11-03", "2024-11-17"),
     ("Javier: vivo en Valencia.", "Javier: me he mudado de Valencia a Málaga.", "valencia", "málaga"),
     ("Elena: vivo a Torino.", "Elena: mi sono trasferita da Torino a Milano.", "torino", "milano"),
     ("Théo: j'habite à Nantes", "Théo: j'ai déménagé de Nantes à Rennes", "nantes", "rennes"),

@@ -145,14 +145,15 @@ def beside(dst: str, recorded: int) -> EdgeVersion:
 @given(start=st.integers(0, 90), recorded=st.integers(1, 9), dated=st.booleans())
 def test_a_doubted_fact_ends_nothing_that_is_surer_and_counts_alone(start: int, recorded: int, dated: bool) -> None:
     doubted = replace(fact("munich", start if dated else None, None, recorded), doubted=True)
-    berlin = fact("berlin", None, None, 4)
-    assert current_edges([berlin, doubted], SINGLE) == current_edges([berlin], SINGLE)
     assert {edge.dst for edge in current_edges([doubted], SINGLE)} == {"munich"}
-    # A surer one takes its place whenever it was told, and what both say is more evidence.
-    assert {edge.dst for edge in current_edges([replace(berlin, recorded_at=at(1000)), doubted], SINGLE)} == {"berlin"}
+    before, after = fact("berlin", -5, None, 0), fact("berlin", 2000, None, 0)
+    assert current_edges([before, doubted], SINGLE) == current_edges([before], SINGLE)
+    # It ends where a surer one begins, and what both say is more evidence.
+    table = current_edges([after, doubted], SINGLE)
+    assert holders(table, 1999) == {"munich"} and holders(table, 2001) == {"berlin"}
     assert {edge.dst for edge in current_edges([fact("munich", None, None, 5), doubted], SINGLE)} == {"munich"}
     # Of a relation with several values it stands beside the others.
-    assert {edge.dst for edge in current_edges([berlin, doubted])} == {"berlin", "munich"}
+    assert {edge.dst for edge in current_edges([before, doubted])} == {"berlin", "munich"}
 
 
 def test_a_tentative_fact_tells_of_a_change_where_something_else_was_stated_before() -> None:

@@ -14,7 +14,8 @@ _BETWEEN = frozenset(("de", "of", "."))
 # After these a date without a year lies ahead, give or take some days.
 _AHEAD = words(
     """
-    due until till by deadline bis fällig zum expires abgabe avant hasta fino tot voor antes jusqu'au jusqu'en
+    due until till by deadline booked scheduled extended postponed pushed rescheduled deferred verlängert verschoben
+    bis fällig zum expires abgabe avant hasta fino tot voor antes jusqu'au jusqu'en
     """
 )
 _GRACE = 14

@@ -33,6 +33,9 @@ _WORKS_AT = re.compile(
 )
 # "Noah started at Hillcrest School": a pupil, where no job is spoken of.
 _STARTS = re.compile(r"⟩ (?:has |have )?(?:starts?|started) (?:at|school at) (?!.*\b(?:job|work|teach\w*|as)\b)")
+# "Mosquitto is on the Odroid", but "the piano is on the Karlstraße".
+_ON_THE_HOST = re.compile(r"(?:^|: )⟨\d+⟩ (?:is|'s) (?:now |still )?on (?:the |my |our )⟨\d+⟩(?= now|$| ,)")
+_LED_BY = re.compile(r"\b(?:led|headed|geleitet|dirigée?|dirigid[oa]|geleid|guidat[oa]) (?:by|von|par|por|door|da)\b")
 _TAKES_JOB = re.compile(r"\b(?:moved on to|works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")
 _CHANGES_JOB = re.compile(r"\b(?:transferred|switched|changed|gewechselt|wechselte?|overgestapt)\b")
 # Who moves to a name in capitals may be moving to a tool: "the team moved to Zulip".
@@ -141,6 +144,8 @@ def fitting(  # noqa: PLR0911, PLR0912
     ):
         return ""
     if relation == "located in":
+        if _ON_THE_HOST.search(clause.text) and not (person or plain or common or other):
+            return "runs on"
         if person and re.search(r"\bbased in\b", clause.text):
             return "lives in"
         if person or other or who.is_host(target) or is_passing(subject, target):
@@ -161,7 +166,8 @@ def fitting(  # noqa: PLR0911, PLR0912
     if relation == "replaced by" and other and (not person or _INSTEAD.search(clause.text)):
         return ""
     if relation == "led by" and subject.islower() and not who.is_named(subject):
-        return "owned by" if target.startswith("Team ") else relation if _LED.match(subject) else ""
+        named = _LED.match(subject) or _LED_BY.search(clause.text)
+        return "owned by" if target.startswith("Team ") else relation if named else ""
     if relation == "led by" and target.startswith("Team "):
         return "owned by"
     if relation == "led by" and person:

@@ -14,7 +14,7 @@ from hopgate.extract.rules.han_names import han_names
 from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN
 from hopgate.extract.rules.lower_names import introduced, lower_spans
 from hopgate.extract.rules.tokenise import analysed
-from hopgate.extract.rules.words import words
+from hopgate.extract.rules.words import MONEY, words
 
 # "Note:" and "Reason:" start lines too; a speaker's name is short, and its line a turn.
 _SPEAKER_WORDS = 3
@@ -22,13 +22,15 @@ _NO_SPEAKERS = words("project projekt projet team squad room milestone sprint ph
 
 _COSTS = words("costs cost kostet kosten kost cuesta cuestan coûte coûtent costa costano")
 _DIGITS = re.compile(r"\d[\d.,]*")
+_IS = words("is now : = ist est es è are")
 _UP_TO = words("to -> → => auf à a naar")
 _PRICE = re.compile(r"\d{1,6}(?:[.,]\d\d)?")
 _PER = words("a an per each pro im par al now instead since from as for jetzt nu ahora ora maintenant and")
 
 # Who is called by what they are: "Grandma is in Bath now".
 _FAMILY = words(
-    "grandma grandpa granny grandad nana mum mom mummy mommy dad daddy papa mama oma opa mamie papy abuela abuelo "
+    "grandma grandpa granny grandad granddad gran nana nan auntie "
+    "mum mom mummy mommy dad daddy papa mama oma opa mamie papy abuela abuelo "
     "nonna nonno"
 )
 
@@ -66,6 +68,8 @@ def read(source: Source) -> Reading:
         known.setdefault(lower[0], "person")
     marks = _priced(judged(tokens, lower, raw, code, known), tokens, lower)
     dates = date_spans(tokens, lower, code, source.created_at)
+    if "$" in marks:
+        dates = [one for one in dates if "$" not in marks[one.start : one.end]]  # "rent is 1150"
     if speaker and dates and not dates[0].start:
         dates = dates[1:]  # Jan, June
     spans = candidates(tokens, marks, dates)
@@ -94,11 +98,13 @@ def _priced(marks: str, tokens: list[str], lower: list[str]) -> str:
             before = at - 2
             if marks[at] == "$" and lower[at - 1] in _UP_TO and _PRICE.fullmatch(tokens[before]):
                 marks = f"{marks[:before]}${marks[before + 1 :]}"
-    if _COSTS.isdisjoint(lower):
+    if _COSTS.isdisjoint(lower) and MONEY.isdisjoint(lower):
         return marks
     for at in range(1, len(tokens)):
         ends = at + 1 == len(tokens) or marks[at + 1] in ".¶,;:()" or lower[at + 1] in _PER
-        if _PRICE.fullmatch(tokens[at]) and ends and (lower[at - 1] in _COSTS or lower[at - 2] in _COSTS):
+        told = lower[at - 1] in _COSTS or lower[at - 2] in _COSTS
+        told = told or (lower[at - 1] in _IS and not MONEY.isdisjoint(lower[max(0, at - 4) : at - 1]))  # "rent is 1150"
+        if told and ends and _PRICE.fullmatch(tokens[at]):
             marks = f"{marks[:at]}${marks[at + 1 :]}"
     return marks
 

@@ -10,7 +10,7 @@ from hopgate.extract.rules.change_words import alternatives
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.places import is_passing
 from hopgate.extract.rules.reading import Reading
-from hopgate.extract.rules.stated_parts import BY, DOUBT, MOVED, closes, thing_at, value_at
+from hopgate.extract.rules.stated_parts import ARTICLES, BY, DOUBT, MOVED, closes, thing_at, value_at
 from hopgate.extract.rules.stated_states import ThingState, sort_of
 from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
@@ -40,7 +40,8 @@ _FOR = re.compile(r"^ (?:for|as) (?P<t>.+)$")
 # What may follow the new value.
 _MORE = words("in on this last and because since at a per each every")
 # Without one of these words no form of a change is tried.
-_HINTS = MOVED | words(
+_FROM_A = MOVED | words("bumped upgraded updated raised lowered cut took brought")
+_HINTS = _FROM_A | words(
     """
     -> → => exchanged ditched dropped traded replaces took taken takes pulled got lifted succeeds succeeded bye goodbye
     farewell long passed gave handed passes hands
@@ -91,7 +92,7 @@ def _changed(text: str) -> Stated | None:
     if (found := _ARROW.match(text)) or (found := _TAKEN.search(text) or _TOOK_OVER.match(text) or _GAVE.match(text)):
         part = thing_at(found["t"].split(), 0)
         thing = part.text if part else ""
-    elif (found := _FROM_TO.search(text)) and not MOVED.isdisjoint(text[: found.start()].split()):
+    elif (found := _FROM_TO.search(text)) and not _FROM_A.isdisjoint(text[: found.start()].split()):
         thing = _moved_thing(text[: found.start()].split())
     else:
         found = _BYE.search(text) or _REPLACED.search(text) or _WAS_REPLACED.match(text) or _REPLACES.match(text)
@@ -131,7 +132,7 @@ def _named_both(found: re.Match[str], thing: str) -> Stated | None:
 
 def _moved_thing(said: list[str]) -> str:
     """What was moved: what stands before the verb, or after it."""
-    verb = next((at for at, word in enumerate(said) if word in MOVED), -1)
+    verb = next((at for at, word in enumerate(said) if word in _FROM_A), -1)
     if verb < 0:
         return ""
     after = thing_at(said, verb + 1) if verb + 1 < len(said) else None
@@ -158,7 +159,8 @@ def moved_to(said: list[str]) -> ThingState | None:
     else:
         part = thing_at(said, 0)
         thing = part.text if part and _AUXILIARY.issuperset(said[part.end : verb]) else ""
-        if part and part.kind == "name" and value.kind in ("name", "noun") and said[part.end] != ":":
+        somebody = part and part.kind == "name" and said[0] not in ARTICLES  # "the confocal" is nobody
+        if part and somebody and value.kind in ("name", "noun") and said[part.end] != ":":
             if said[to] == "into" and value.kind == "noun":
                 return ThingState(value.text, BY, part.text, is_change=True)  # who has the big room
             return None  # somebody who moved

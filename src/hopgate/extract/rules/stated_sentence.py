@@ -28,7 +28,7 @@ _OPENING = words(
     would more very also just maybe perhaps really sounds glad looking please ok okay
     """
 ) - {"on", "from", "as"}
-_BREAKS = frozenset((",", ":", "-", "–"))
+_BREAKS = frozenset((",", ":", "-", "–", "so"))
 _DENIED = words("not no isn't aren't")
 # Of how it was before, or of others, said beside what is so now.
 ASIDE = _DENIED | words(

@@ -12,7 +12,7 @@ from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.tentative import ALONE
-from hopgate.extract.rules.words import words
+from hopgate.extract.rules.words import MONEY, words
 
 TAKES_PLACE = "takes place"
 """The relation of what happens again and again, or is to happen, to its day, date or time."""
@@ -161,4 +161,6 @@ def _called(part: str, clause: Clause, who: Referents) -> str:
     """What happens, by its words; somebody does not."""
     said = [clause.reading.spans[clause.spans(word)[0]].name if word[0] == "⟨" else word for word in part.split()]
     name = " ".join(said)
+    if name.rpartition(" ")[2].lower() in MONEY:
+        return ""  # "rent is 1150"
     return "" if who.is_person(name) or len(name) < 3 or name in _ANY_EVENT else name

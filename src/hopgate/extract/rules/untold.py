@@ -72,7 +72,8 @@ _PREFACE = re.compile(
     r"(?P<rest>(?:(?:the|our|my|der|die|das|unsere?|le|la|les|notre|el|los|nuestr[oa]|de|het|onze|il|i|gli) |⟨)[^:]+)$"
 )
 _IS_SO_NOW = re.compile(
-    r"\b(?:now|since|instead|no longer|any ?more|new|jetzt|seit|maintenant|depuis|ahora|desde|nu|sinds|ora|dal)\b"
+    r"\b(?:now|since|instead|no longer|any ?more|new|replaced|from (?:today|tonight|this|⟦)|"
+    r"jetzt|seit|maintenant|depuis|ahora|desde|nu|sinds|ora|dal)\b"
 )
 
 

@@ -94,3 +94,7 @@ UNITS = words(
 )
 
 NOUNS_IN_LY = words("family supply assembly reply italy jelly belly bully ally anomaly monopoly butterfly")
+MONEY = words(
+    "rent fee fees price subscription premium salary dues deposit miete beitrag gebühr loyer alquiler huur affitto"
+)
+"""What is paid: the number after it is an amount, and no time of day."""

@@ -19,7 +19,7 @@ when its memory was made.
    month or year in which the fact was noted. Not otherwise: "moved there in 2019" may be long over too.
 5. A tentative fact counts where it may tell of a change: something else was stated before, and is not stated again
    later. A `Tentative.BESIDE` counts where its memory names what held before, and one other object beside it.
-6. A doubted fact counts where nothing that is surer says otherwise: it ends none, whenever it was told.
+6. A doubted fact counts where nothing that is surer says otherwise from no later on: it ends none.
 
 Nothing here depends on the order in which facts arrive, except where only that can decide (of two that began together).
 """
@@ -117,8 +117,8 @@ def group_of(edge: EdgeVersion, single_valued: Collection[str]) -> tuple[Hashabl
 
 def _edges_of_group(stated: list[EdgeVersion]) -> list[EdgeVersion]:
     if any(fact.doubted for fact in stated):
-        sure = {fact.dst for fact in stated if not (fact.doubted or fact.tentative)}
-        stated = [fact for fact in stated if not fact.doubted or sure <= {fact.dst}]
+        sure = [fact for fact in stated if not (fact.doubted or fact.tentative)]
+        stated = [fact for fact in stated if not (fact.doubted and _is_known_otherwise(fact, sure))]
     group = list(_believed(_holding_still(stated))) if any(fact.tentative for fact in stated) else stated
     group = [_over_by_then(fact, group) for fact in group]
     points = [fact for fact in group if fact.valid_from is not None and fact.valid_from == fact.valid_to]
@@ -135,6 +135,11 @@ def _edges_of_group(stated: list[EdgeVersion]) -> list[EdgeVersion]:
     edges = [edge for found in by_object.values() for edge in _coalesced(found)]
     edges += _point_edges(points)
     return sorted(edges, key=lambda edge: (_first(edge), _last(edge), str(edge.dst)))
+
+
+def _is_known_otherwise(fact: EdgeVersion, sure: list[EdgeVersion]) -> bool:
+    """Whether something surer says otherwise, from no later on."""
+    return any(other.dst != fact.dst and place_in_order(other) <= place_in_order(fact) for other in sure)
 
 
 def _holding_still(stated: list[EdgeVersion]) -> list[EdgeVersion]:
