@@ -102,11 +102,6 @@ def held(notes: tuple[str, str], subject: str, relation: str) -> list[set[str]]:
             "mobile squad|led by|ingrid|tariq",
         ),
         (
-            "Treasurer of the tennis club is Maude.",
-            "The tennis club's new treasurer is Ivo.",
-            "tennis club|led by|maude|ivo",
-        ),
-        (
             "Amira's boss is Tobias.",
             "Tobias got promoted, so Amira answers to Ludmila now.",
             "amira|reports to|tobias|ludmila",

@@ -43,6 +43,8 @@ LOOK_ALIKES = (
     ("Bram works at Philips.", "The paper wrote that Bram works at Shell now, which is nonsense.", "philips"),
     ("Bram reports to Eva.", "The man who sits beside Bram reports to Kurt from now on.", "eva"),
     ("The wine club is led by Eva.", "Eva is away this week, Kurt is standing in for her at the wine club.", "eva"),
+    ("The printer is in the hall.", "Labels for the printer are in the desk drawer.", "hall"),
+    ("Mr Poe is chairman of the chess club.", "Ida is the new treasurer of the chess club.", "mr poe"),
     ("The review is in room 7.", "On the last Friday of the month the review moves to room 4.", "room 7"),
 )
 
@@ -114,6 +116,7 @@ MOVES = (
         "methodist church",
     ),
     ("Our chat is Rocket.Chat.", "We asked twice whether it pays: our chat is Zulip now.", "rocket.chat", "zulip"),
+    ("Treasurer of the chess club: Maude.", "Ivo is the new treasurer of the chess club.", "maude", "ivo"),
     ("Kofi: I train at PureGym", "Kofi: cancelled PureGym, been training at Ironworks since", "puregym", "ironworks"),
 )
 

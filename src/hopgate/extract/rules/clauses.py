@@ -77,6 +77,7 @@ _COPIES_OF = re.compile(r"\b(?:of|von|de|van|di)(?: (?:the|my|our|his|her|their|
 _OF_IT = re.compile(
     r"(?<!deadline )(?<!date )(?<!price )(?<!cost )(?<!rent )(?<!fee )\bof (?:(?:the|my|our|his|her|their) )?$"
 )
+_FOR_IT = re.compile(r"[^\W\d_] (?:for|beside|near|behind|under|above|inside) (?:(?:the|my|our) )?$")
 # "…, but she laughed and said no".
 _TAKEN_BACK = re.compile(
     r"\b(?:but|though|however) (?:[^,;]+ )?(?:said no|not true|laughed|denied|denies|joking|kidding|wrong|nonsense|"
@@ -187,9 +188,11 @@ class Clause:
         said = text.split()
         return not _ITS_OWN.isdisjoint(said) or any(map(is_part, said)) or tells_of_more(text)
 
-    def is_of_a_part(self, end: int) -> bool:
-        """Whether a name that ends there is followed by what belongs to it: "set up the Gitea exporter on cedar"."""
-        return is_part(self.text[end + 1 :].removeprefix("'s ").split(" ", 1)[0])
+    def is_of_a_part(self, end: int, start: int = 0) -> bool:
+        """Whether a name is followed by what belongs to it, or that stands before it: "labels for the printer are"."""
+        return bool(_FOR_IT.search(self.text[:start])) or is_part(
+            self.text[end + 1 :].removeprefix("'s ").split(" ", 1)[0]
+        )
 
     def is_of_a_piece(self, end: int) -> bool:
         """Whether a name that ends there is followed by a piece of it that is handed over: "the Kestrel demo from"."""

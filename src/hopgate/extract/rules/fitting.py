@@ -35,7 +35,10 @@ _WORKS_AT = re.compile(
 _STARTS = re.compile(r"⟩ (?:has |have )?(?:starts?|started) (?:at|school at) (?!.*\b(?:job|work|teach\w*|as)\b)")
 # "Mosquitto is on the Odroid", but "the piano is on the Karlstraße".
 _ON_THE_HOST = re.compile(r"(?:^|: )⟨\d+⟩ (?:is|'s) (?:now |still )?on (?:the |my |our )⟨\d+⟩(?= now|$| ,)")
-_LED_BY = re.compile(r"\b(?:led|headed|geleitet|dirigée?|dirigid[oa]|geleid|guidat[oa]) (?:by|von|par|por|door|da)\b")
+_LED_BY = re.compile(
+    r"\b(?:led|headed|geleitet|dirigée?|dirigid[oa]|geleid|guidat[oa]) (?:by|von|par|por|door|da)\b|"
+    r"\b(?:in charge of|responsible for|leads|heads|leitet)\b"
+)
 _TAKES_JOB = re.compile(r"\b(?:moved on to|works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")
 _CHANGES_JOB = re.compile(r"\b(?:transferred|switched|changed|gewechselt|wechselte?|overgestapt)\b")
 # Who moves to a name in capitals may be moving to a tool: "the team moved to Zulip".

@@ -10,6 +10,7 @@ from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, table, zipf
 from hopgate.extract.rules.lower_slots import MACHINES, closed, compounds, placed
 from hopgate.extract.rules.needed_texts import may_match, needed_texts
+from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
 
@@ -172,6 +173,8 @@ def introduced(tokens: list[str], lower: list[str], tags: Iterable[str] = ()) ->
             between = lower[verb + 1 : at]
             if (
                 host
+                and not is_room(host)
+                and not "".join(lower[at + 2 : at + 3]).isdigit()  # "on shelf 3"
                 and closed(tokens, at + 2, len(tokens))
                 and all(
                     one in _ADVERBS or one == "by" or not tokens[verb + 1 + k].islower()

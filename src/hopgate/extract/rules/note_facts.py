@@ -134,7 +134,7 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 clause.is_of_another(about) or is_of_others(clause.text[start:end])
             ):
                 continue
-            if pattern.relation in _PLACES and groups_of(match).get("s") and clause.is_of_a_part(match.end("s")):
+            if pattern.relation in _PLACES and groups_of(match).get("s") and clause.is_of_a_part(match.end("s"), about):
                 continue
             if pattern.relation in _HANDS and groups_of(match).get("s") and clause.is_of_a_piece(match.end("s")):
                 continue

@@ -80,7 +80,7 @@ def tells_change(said: str, rest: str) -> bool:
 
 
 _SCHOOL = re.compile(
-    r"\b(?:School|Primary|Academy|College|Elementary|High|Grammar|Infants|Juniors|Schule|Grundschule|Gymnasium|"
+    r"\b(?:School|Primary|Nursery|Kindergarten|Kita|Preschool|Academy|College|Elementary|High|Grammar|Infants|Juniors|Schule|Grundschule|Gymnasium|"
     r"Realschule|Gesamtschule|École|Collège|Lycée|Colegio|Instituto|St\.?|Saint|Sankt)\b|schule$"
 )
 
@@ -101,8 +101,20 @@ def is_room(name: str) -> bool:
 _AFTER_NAME = re.compile(
     r"(?P<s> 's|) (?P<noun>(?:[^\W\d_]+ )?(?:church|hall|school|house|room|pub|club|garage|barn|shed|office|place|flat|"
     r"apartment|studio|library|centre|center|gym|mill|farm|café|cafe|restaurant|shop|workshop|warehouse|garden|park|hotel|"
-    r"building|tower|chapel|cellar|attic|kitchen|loft|basement))(?=$| (?:now|since|on|at|from|instead|[,;.(]))"
+    r"building|tower|chapel|cellar|attic|kitchen|loft|basement|store|cupboard|"
+    r"cabinet|drawer|counter|shelf|yard|van))(?=$| (?:now|since|on|at|from|instead|[,;.(]))"
 )
+
+
+def is_place(name: str) -> bool:
+    """Whether a name ends in the word for a place: a café, a hall.
+
+    Examples
+    --------
+    >>> is_place("Swan Cafe"), is_place("Backblaze")
+    (True, False)
+    """
+    return bool(_AFTER_NAME.match(f" {name.rpartition(' ')[2].lower()}"))
 
 
 def with_place(name: str, rest: str) -> str:

@@ -40,7 +40,12 @@ _FOR = re.compile(r"^ (?:for|as) (?P<t>.+)$")
 # What may follow the new value.
 _MORE = words("in on this last and because since at a per each every")
 # Without one of these words no form of a change is tried.
-_FROM_A = MOVED | words("bumped upgraded updated raised lowered cut took brought")
+_FROM_A = MOVED | words(
+    """
+    bumped upgraded updated raised lowered cut took brought hauled carried dragged lugged transported schlepped wheeled
+    sent shipped
+    """
+)
 _HINTS = _FROM_A | words(
     """
     -> → => exchanged ditched dropped traded replaces took taken takes pulled got lifted succeeds succeeded bye goodbye
@@ -135,6 +140,8 @@ def _moved_thing(said: list[str]) -> str:
     verb = next((at for at, word in enumerate(said) if word in _FROM_A), -1)
     if verb < 0:
         return ""
+    while said[-1] in _ON_THE_WAY and len(said) > verb + 1:
+        said = said[:-1]  # "brought the safe down from …"
     after = thing_at(said, verb + 1) if verb + 1 < len(said) else None
     if after:
         return after.text if after.end == len(said) else ""

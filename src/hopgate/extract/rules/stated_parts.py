@@ -142,7 +142,7 @@ def value_at(said: list[str], at: int) -> Part | None:  # noqa: PLR0911
             )
         ):
             end += 1
-        end -= said[end - 1] == "'s"
+        end -= said[end - 1] == "'s" and end < len(said)  # "our baker is Hartmann's"
         end += end < len(said) and bool(_ENTRY.fullmatch(said[end])) and _ends(said, end + 1)  # "an iPhone 12"
         return Part(spelt(said[at:end]), end, "name")
     end = _run(said, at)

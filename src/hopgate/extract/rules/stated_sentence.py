@@ -34,7 +34,7 @@ _DENIED = words("not no isn't aren't")
 ASIDE = _DENIED | words(
     """
     was were had wanted neighbour neighbours neighbor neighbors people everyone someone somebody before until never
-    today yesterday wasn't didn't couldn't doesn't don't can't failed ill sick cancelled canceled
+    today yesterday another wasn't didn't couldn't doesn't don't can't failed ill sick cancelled canceled
     """
 )
 _STILL = words("still")
@@ -47,7 +47,7 @@ _NOT_ANY_MORE = re.compile(
 
 
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
-def said_of_thing(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
+def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     """What an encoded sentence says, with its references as they are."""
     tokens = text.split()
     opens = tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens) and _WENT.isdisjoint(tokens)
@@ -98,7 +98,7 @@ def _beside_doubt(text: str, code: str) -> Stated | None:
     for length in range(len(parts) - 1, 0, -1):
         for at in range(len(parts) - length + 1):
             part = " , ".join(parts[at : at + length]).removeprefix("so ").removeprefix("and ").removeprefix("but ")
-            if DOUBT.intersection(part.split()) <= _DENIED and (one := said_of_thing(part, code)) and one.is_change:
+            if DOUBT.intersection(part.split()) <= _DENIED and (one := statement_of(part, code)) and one.is_change:
                 return one
     return None
 

@@ -19,7 +19,7 @@ from hopgate.extract.rules.small_words import has_small_words, in_english
 from hopgate.extract.rules.stated_beside import beside_others, other_names, with_what_is_over
 from hopgate.extract.rules.stated_changes import OF_OTHERS
 from hopgate.extract.rules.stated_parts import BY
-from hopgate.extract.rules.stated_sentence import said_of_thing
+from hopgate.extract.rules.stated_sentence import statement_of
 from hopgate.extract.rules.stated_turns import passed_on, was_and_is
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import words
@@ -112,7 +112,7 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
         if not text or clause.question or len(text) > MOST_CHARACTERS:
             before = ""
             continue
-        one = said_of_thing(text, reading.code)
+        one = statement_of(text, reading.code)
         if before and (passed := passed_on(f"{before} , {text}")):
             one = passed
         if one is None and before and text.split()[0] in _GOES_ON:

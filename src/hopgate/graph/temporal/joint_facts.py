@@ -16,7 +16,7 @@ from typing import NamedTuple
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.parts_of_things import is_part
-from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
 from hopgate.extract.rules.words import words
@@ -77,7 +77,9 @@ def statements_of(memory_id: int, stated: Iterable[Stated]) -> Iterator[NewState
 
 
 def _thing_key(thing: str) -> str:
-    said = [word for word in normalise(thing).split() if word not in _ARTICLES]
+    # "treasurer of the club" and "the club's treasurer" are one.
+    head, _, owner = normalise(thing).partition(" of ")
+    said = [word for word in f"{owner} {head}".split() if word not in _ARTICLES]
     return " ".join(map(comparison_form, said))
 
 
@@ -247,7 +249,7 @@ def _named(relation: str, thing: str, rows: Sequence[StatedRow]) -> str:
     >>> _named(AT, "backups", [row("Backblaze"), row("Wasabi")]), _named(AT, "Lena", [row("chemo"), row("aspirin")])
     ('kept at', 'kept at')
     """
-    rooms = [is_room(row.value) for row in rows]
+    rooms = [is_room(row.value) or is_place(row.value) for row in rows]
     if relation != AT or not all(room or row.value.islower() for room, row in zip(rooms, rows, strict=True)):
         return relation
     if thing.islower() or all(rooms):
