@@ -10,9 +10,10 @@ PIP    := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 export OMP_NUM_THREADS ?= 1
 # How much of src the tests must run, by lines, in per cent.
 COVERED := 93
-# Whole files to a worker, in the order of tests/conftest.py, so that what a file's tests share is made once.
+# Whole files to a worker, in the order of tests/conftest.py, so that what a file's tests share is made once; and one
+# worker more than cores, for a test that waits.
 RAY      := tests/scale/test_scale_ray.py
-PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore=$(RAY)
+PARALLEL := --numprocesses $(shell expr $(CORES) + 1) --dist loadfile --no-loadscope-reorder --ignore=$(RAY)
 
 .PHONY: demo test install lint types unit extras soak parts api coverage docs screenshots clean help
 

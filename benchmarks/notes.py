@@ -26,6 +26,7 @@ from hopgate.extract.context import with_context
 from hopgate.extract.extraction import Extraction, Fact, Source
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.graph.inspect.edges import Edge
+from hopgate.graph.temporal.joint_facts import JOINT_RELATIONS
 from hopgate.memory import Cleared, Memory
 
 DATA = Path(__file__).with_name("notes")
@@ -46,6 +47,17 @@ LITERAL = frozenset(("costs", "due", "takes place"))
 ARTICLE = re.compile(
     r"(?:the|a|an|my|our|der|die|das|den|dem|ein|eine|einen|le|la|les|l'|el|los|las|il|lo|de|het|een) ?\b"
 )
+DAY = re.compile(
+    r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?(?: (?:of|de))? (?P<month>[^\W\d_]+)|"
+    r"(?P<first>[^\W\d_]+) (?P<second>\d{1,2})(?:st|nd|rd|th)?"
+)
+MONTHS = (
+    "january jan januar janvier enero gennaio januari", "february feb februar février febrero febbraio februari",
+    "march mar märz mars marzo maart", "april apr avril abril aprile", "may mai mayo maggio mei",
+    "june jun juni juin junio giugno", "july jul juli juillet julio luglio", "august aug août agosto augustus",
+    "september sep sept septembre septiembre settembre", "october oct oktober octobre octubre ottobre",
+    "november nov novembre noviembre", "december dec dezember décembre diciembre dicembre",
+)  # fmt: skip
 Row = dict[str, Any]
 
 
@@ -340,7 +352,8 @@ def answered(kb: hopgate.KnowledgeBase, story: Row, forms: Mapping[str, set[str]
     for side, wanted in sides.items():
         when = datetime.fromisoformat(story[side]["as_of"]).replace(tzinfo=UTC)
         edges = kb.graph.edges(as_of=when, scope=story["scope"])
-        targets = {fold(edge.target) for edge in edges if starts_at(edge, mine, story["relation"])}
+        said = [edge for edge in edges if starts_at(edge, mine, story["relation"], in_chat=story["style"] == "chat")]
+        targets = {fold(edge.target) for edge in said}
         if story["relation"] == "costs":
             targets |= {amount for target in targets if (amount := unit_less(target)) in wanted}
             targets -= {target for target in targets if unit_less(target) in wanted and target not in wanted}
@@ -364,18 +377,28 @@ def unit_less(amount: str) -> str:
 
 
 def dated(text: str, as_of: str) -> set[str]:
-    """A day as the graph writes it, where a label has it as a person would: "12 April", of the year it is asked in."""
-    try:
-        return {f"{datetime.strptime(f'{text} {as_of[:4]}', '%d %B %Y').replace(tzinfo=UTC):%Y-%m-%d}"}
-    except ValueError:
+    """A day as the graph writes it, where a label has it as a person would: "12 April", "8th of May", "31. Juli"."""
+    found = DAY.fullmatch(text.casefold())
+    if not found:
         return set()
+    name = found["month"] or found["first"]
+    month = next((at for at, names in enumerate(MONTHS, 1) if name in names.split()), 0)
+    day = int(found["day"] or found["second"])
+    # Stories were dated by chance: which year is meant, the note's own day decides.
+    return {f"{int(as_of[:4]) + more}-{month:02}-{day:02}" for more in (-1, 0, 1)} if month else set()
 
 
-def starts_at(edge: Edge, mine: set[str], relation: str | None) -> bool:
-    """Whether an edge is about a story's subject: by its name, or as what somebody has ("I | has CI | Buildkite")."""
+def starts_at(edge: Edge, mine: set[str], relation: str | None, *, in_chat: bool = False) -> bool:
+    """Whether an edge is about a story's subject, by whatever relation where its label or the graph has no other.
+
+    By the subject's name, as what somebody has ("I | has CI | Buildkite"), or in a chat a speaker's ("Finn's drummer").
+    """
+    if relation not in (None, edge.relation) and edge.relation not in JOINT_RELATIONS:
+        return False
     if relation is None and edge.relation.startswith("has ") and fold(edge.relation.removeprefix("has ")) in mine:
         return True
-    return relation in (None, edge.relation) and fold(edge.source.split(" (")[0]) in mine
+    source = fold(edge.source.split(" (")[0])
+    return source in mine or (in_chat and source.rpartition("'s ")[2] in mine)
 
 
 def speed(memories: Sequence[Memory]) -> Row:

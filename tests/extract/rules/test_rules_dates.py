@@ -11,6 +11,7 @@ from hopgate.extract.dates import checked, iso
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.date_spans import date_spans
 from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.rules.reading import read
 from hopgate.memory import Cleared, Memory
 
 FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
@@ -92,3 +93,17 @@ def test_a_start_that_is_announced_lies_ahead(text: str, fact: str) -> None:
     [found] = Phrases().extract(with_context([note]))
     told = {f"{one.relation}|{one.object}|{one.valid_from}" for one in (*found.facts, *found.tentative)}
     assert fact in told
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("The audit is on 15 November.", ["2024-11-15"]),
+        ("New date for the audit is 15 November.", ["2024-11-15"]),
+        ("The photo is from 15 November.", ["2023-11-15"]),
+        ("Beta pushed from 3 December to 24 December.", ["2024-12-03", "2024-12-24"]),
+    ],
+)
+def test_what_is_on_a_day_lies_ahead_and_a_range_in_one_year(text: str, days: list[str]) -> None:
+    reading = read(Source("m1", Cleared(text), created_at=datetime(2024, 5, 4, tzinfo=UTC)))
+    assert [span.name for span in reading.spans if span.form == "date"] == days

@@ -142,3 +142,28 @@ def test_a_host_has_no_version_of_what_runs_on_it(note: str) -> None:
 def test_what_a_speaker_tells_of_somebody_else_is_not_the_speakers(text: str) -> None:
     (found,) = Phrases().extract([Source("m", Cleared(text), created_at=datetime(2024, 5, 1, tzinfo=UTC))])
     assert not [fact for fact in (*found.facts, *found.tentative) if fact.subject == "Gus"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Anna lives in Bo's flat.", ("Anna", "lives in", "Bo")),
+        ("The studio is owned by Ann's mother.", ("studio", "owned by", "Ann")),
+        ("Cecily has been working for a fortnight.", ("Cecily", "works at", "fortnight")),
+        ("Rita Shaw took on the job of secretary from Ken Odell.", ("job", "owned by", "Rita Shaw")),
+        ("Cousin Freya and Callum got divorced; she's married to Anders.", ("Callum", "married to", "Anders")),
+    ],
+)
+def test_who_has_it_or_how_long_is_not_what_it_is(text: str, fact: tuple[str, str, str]) -> None:
+    assert fact not in facts(text)
+
+
+@pytest.mark.parametrize("name", ["Mo", "Al", "Kit", "Tash"])
+def test_a_short_name_before_a_colon_speaks(name: str) -> None:
+    assert (name, "lives in", "Camden") in facts(f"{name}: I live in Camden btw")
+    assert (name, "lives in", "Peckham") in facts(f"{name}: moved to Peckham on saturday!!")
+
+
+def test_a_seller_is_no_owner_any_more_and_a_buyer_is() -> None:
+    notes = ("Number 14 is owned by the Baxters.", "The Baxters have sold number 14 to the Nowaks.")
+    assert held(notes, "number 14", "owned by") == [{"baxters"}, {"nowaks"}]

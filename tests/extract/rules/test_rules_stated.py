@@ -53,6 +53,12 @@ def test_a_state_is_read_in_any_words(text: str, thing: str, relation: str, valu
         ("Greta passed the on-call phone to Paulo", "on-call phone", "Paulo", "Greta"),
         ("Changed the wifi channel from 6 to 11.", "wifi channel", "11", "6"),
         ("Saffron dropped Tekton for Buildbot.", "saffron", "Buildbot", "Tekton"),
+        ("Pi-hole has been replaced by Blocky for ad blocking.", "ad blocking", "Blocky", "Pi-hole"),
+        ("Crash trolley out of the sluice and into the alcove.", "crash trolley", "alcove", "sluice"),
+        ("I switched to Thomann for my guitar strings.", "guitar strings", "Thomann", ""),
+        ("From this year on our laptops are bought from Lenovo.", "laptops", "Lenovo", ""),
+        ("The pension doesn't go into Barclays now, it goes into Nationwide.", "pension", "Nationwide", "Barclays"),
+        ("My bicycle is a Pashley now, far too elegant for me.", "bicycle", "Pashley", ""),
     ],
 )
 def test_a_change_is_read_with_what_it_ends(text: str, thing: str, value: str, former: str) -> None:

@@ -31,7 +31,7 @@ _NEW_WHAT = re.compile(
     rf"{'|'.join(sorted(ROLE_WORDS, key=len, reverse=True))})\b"
 )
 _CHANGING = re.compile(
-    r"\b(?:these days|any ?more|no longer|from now on|as of|of today|over to|"
+    r"\b(?:these days|any ?more|no longer|from now on|as of|of today|over to|over as|over from|"
     r"found (?:a|its|his|her|their) (?:new )?(?:home|place|spot))\b|->|→"
 )
 _IS_SOMEWHERE = re.compile(r"\b(?:lives? (?:on|at|in|with)|sits? (?:on|at|in))\b")

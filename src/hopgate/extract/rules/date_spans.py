@@ -31,6 +31,9 @@ _ENDS = frozenset(("end", "ende", "fin", "fine", "eind", "final", "finales"))
 # In lower case these are no months by themselves, and shorter forms neither.
 _MAY_BE_WORDS = frozenset(("may", "march", "mar"))
 _SHORT_MONTH = 3
+_WHOLE = len("2024-05-03")
+# "The audit is on 15 November": what is, and was not, lies ahead.
+_IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
 _BEFORE_DAYS = words("on since from until till by due of")
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
 
@@ -59,7 +62,9 @@ def date_spans(tokens: list[str], lower: list[str], code: str, written: datetime
     for at, word in enumerate(lower):
         if at < end or not (word in language.of_dates or _is_number(word[0])):
             continue
-        if span := _date_at(tokens, lower, at, language, day):
+        # "From 3 May to 24 May": of one year.
+        ranged = found and end == at - 1 and lower[at - 1] in _RANGE and len(found[-1].iso) == _WHOLE
+        if span := _date_at(tokens, lower, at, language, date.fromisoformat(found[-1].iso) if ranged else day):
             found.append(span)
             end = span.end
     return found
@@ -160,6 +165,11 @@ def _dated(
         if day is None:
             return None
         grace = _GRACE if not _AHEAD.isdisjoint(lower[max(0, start - 3) : start]) else None
+        # A new date is one that comes.
+        if grace is None and "new date" in " ".join(lower[max(0, start - 8) : start]):
+            grace = _GRACE
+        if grace is None and number and tuple(lower[max(0, start - 2) : start]) in _IS_ON:
+            grace = _GRACE
         if grace is None and _is_announced(lower, start, end):
             grace = _STARTED
         year = f"{_nearest_year(month, int(number or 15), day, grace):04}"

@@ -90,7 +90,7 @@ _MACROS = {
         r"already|only|again|mostly|as "
         r"well|always|directly|itself|then|"
         r"today|by|jetzt|noch|nun|schon|"
-        r"immer|wieder|aktuell|nur|auch|aber|nu|nog|weer|ook|encore|maintenant|toujours|aussi|ahora|ya|todavía|siempre|ora|ancora|adesso|"
+        r"immer|wieder|aktuell|erst|nur|auch|aber|nu|nog|weer|ook|encore|maintenant|toujours|aussi|ahora|ya|todavía|siempre|ora|ancora|adesso|"
         r"anche|agora|ainda|no longer|used "
         r"to|formerly|previously|nicht "
         r"mehr|niet meer|früher|not any more|"

@@ -12,6 +12,7 @@ from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.towns import is_town
 
 _COMMON = 4.0  # by `zipf`
+_SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
 _LED = re.compile(
     r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream|Abteilung|Department|Gruppe|Verein)\b|"
@@ -178,3 +179,12 @@ def fitting(  # noqa: PLR0911, PLR0912
     if relation == "allergic to" and target in ("anything", "nothing", "everything"):
         return ""
     return relation
+
+
+def software_name(subject: str, who: Referents) -> str:
+    """What runs, by its name: "the unifi controller" is unifi, "the Postgres database" Postgres."""
+    first, _, rest = subject.partition(" ")
+    if first.islower() and who.is_named(first):
+        return first
+    name, _, noun = subject.rpartition(" ")
+    return name if rest and noun in _SOFTWARE and who.is_named(name) else subject

@@ -13,7 +13,7 @@ from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import holds_still, tells_turn, validity
 from hopgate.extract.rules.fact_patterns import FACTS, groups_of
-from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move
+from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move, software_name
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.named_beside import named_beside
@@ -36,8 +36,8 @@ _PUT_OFF = re.compile(
 )
 _FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
 _HANDS = ("owned by", "led by")
+_POSTS = frozenset(("job", "role", "post", "task", "position"))
 _KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
-_SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _OLDER = re.compile(
@@ -138,6 +138,8 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 continue
             if pattern.relation in _HANDS and groups_of(match).get("s") and clause.is_of_a_piece(match.end("s")):
                 continue
+            if groups_of(match).get("o") and match.end("o") == end and clause.text.startswith(" 's ", end):
+                continue  # "lives in Mo's flat": not in Mo
             stance = clause.stance(start, end)
             if free and (stance != "said" or clause.is_past(start, end)):
                 continue
@@ -211,6 +213,8 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         made = True
         if kind == "due" and over and _PUT_OFF.search(match[0]):
             yield Fact(subject, TAKES_PLACE, target, over, None, ALONE)  # what was put off may be no deadline
+        if kind == "sold to" and over:
+            yield Fact(subject, "owned by", target, over, None, ALONE)  # if it was anybody's
         if not ended:
             if kind in FACTS.single_valued and not until:
                 if holds_still(clause, begin, who.written):  # so on the day of the note, too: the graph weighs it
@@ -238,21 +242,12 @@ def _subjects(  # noqa: PLR0911
     if relation == "costs" and subjects in (("price",), ("prices",)):
         return (), True
     if relation == "owned by":
-        return tuple(one.removesuffix(" ownership") for one in subjects), common
+        return tuple(one.removesuffix(" ownership") for one in subjects if one not in _POSTS), common
     if relation == "due":
         return tuple(one.removesuffix(" deadline") for one in subjects if one not in ("deadline", "due date")), common
     if relation == "runs on":  # "the unifi controller" is unifi
-        return tuple(_software(one, who) for one in subjects), common
+        return tuple(software_name(one, who) for one in subjects), common
     return subjects, common
-
-
-def _software(subject: str, who: Referents) -> str:
-    """What runs, by its name: "the unifi controller" is unifi, "the Postgres database" Postgres."""
-    first, _, rest = subject.partition(" ")
-    if first.islower() and who.is_named(first):
-        return first
-    name, _, noun = subject.rpartition(" ")
-    return name if rest and noun in _SOFTWARE and who.is_named(name) else subject
 
 
 def _moved(  # noqa: PLR0912
@@ -282,7 +277,7 @@ def _moved(  # noqa: PLR0912
             if common and not _FOR_GOOD.search(clause.text):
                 continue  # "handed the salt to Ann"
         if relation == "runs on":
-            subject = _software(subject, who)  # noqa: PLW2901
+            subject = software_name(subject, who)  # noqa: PLW2901
         if relation == "works at" and who.is_host(new):
             relation = "runs on"  # "gitea left birch for alder"
         if "free" in groups and (relation != "runs on" or not all(map(who.is_host, (new, *old)))):
@@ -293,6 +288,7 @@ def _moved(  # noqa: PLR0912
             continue
         told = (
             relation in ("owned by", "led by")
+            or (relation == "part of" and bool(old))
             or (relation == "lives in" and is_kin(subject, clause.text))
             or (relation == "located in" and (bool(old) or is_room(new) or is_address(new)))
         )

@@ -20,7 +20,7 @@ from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.untold import telling
 from hopgate.extract.rules.words import HONORIFICS
 
-RULES = "8.4"
+RULES = "8.5"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 

@@ -32,9 +32,10 @@ _PASSING = words(
     """
     sun shade rain snow cold heat dark fog wind air mud pocket hand hands lap mouth way post mail queue traffic repair
     dishwasher wash laundrette washing dryer oven microwave hospital surgery bath shower pool sink bed
+    discussion talks planning construction
     sonne schatten regen schnee tasche hand spülmaschine wäsche reparatur krankenhaus post soleil pluie neige poche
     lave-vaisselle réparation hôpital sol sombra lluvia nieve bolsillo lavavajillas reparación hospital zon regen
-    sneeuw zak vaatwasser reparatie ziekenhuis
+    sneeuw zak vaatwasser reparatie ziekenhuis gespräch planung bau rente
     """
 )
 _VEHICLES = words(

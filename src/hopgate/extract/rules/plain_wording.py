@@ -37,6 +37,8 @@ _HINTS = words(
     verhuisd trasferito trasferita trasferiti trasferite naar come instead rather today term season
     back forward out up started home yeah kidding jk dreams wish want lack umgezogen gezogen wohne wohnen
     finished completed done after following with since
+    starting beginning effective address ip kids moved moving joined living working left switched year who that getting
+    buying ordering been gewechselt changed swapped changé cambiado
     """
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.

@@ -20,10 +20,17 @@ _GAVE = re.compile(
 )
 _FROM_TO = re.compile(r" from (?P<a>[^,;]+?) (?:over )?(?:to|->|→) (?P<b>[^,;]+)")
 _ARROW = re.compile(r"^(?P<t>[^:,;]+) : (?P<a>[^,;]+?) (?:->|→|=>) (?P<b>[^,;]+)$")
+# "dns filter : pihole is gone , replaced by adguard"
+_GONE = re.compile(
+    r"^(?P<t>[^:,;]+) : (?P<a>[^,;:]+?) (?:is |are |was )?(?:gone|out|dead|over|finished|history) [,;]? ?(?:and )?"
+    r"(?:replaced (?:by|with)|now|(?:we|i) (?:now )?use|it 's(?: now)?) (?P<b>[^,;]+)$"
+)
 _REPLACED = re.compile(
     r"\b(?:replaced|swapped|exchanged|ditched|dropped|traded) (?P<a>[^,;]+?) (?:with|by|for|in favour of) (?P<b>[^,;]+)"
 )
-_WAS_REPLACED = re.compile(r"^(?P<a>[^,;]+?) (?:has been |was |is |got |were )?replaced (?:by|with) (?P<b>[^,;]+)")
+_WAS_REPLACED = re.compile(
+    r"^(?P<a>[^,;]+?) (?:has been |have been |was |is |got |were )?replaced (?:by|with) (?P<b>[^,;]+)"
+)
 _REPLACES = re.compile(
     r"^(?P<b>[^,;]+?) (?:has |have )?(?:replaced|replaces|took over from|taken over from|"
     r"(?:took|taken|takes) the place of|succeeds|succeeded) (?P<a>[^,;]+)"
@@ -33,7 +40,19 @@ _TAKEN = re.compile(
     r"(?:put|set|placed|installed|parked|stuck|hung) (?:it|them|that) (?:back )?(?:up )?"
     r"(?:on|onto|in|into|at) (?P<b>[^,;]+)"
 )
-_TOOK_OVER = re.compile(r"^(?P<b>[^,;]+?) (?:has |have )?(?:took|taken|takes) over (?P<t>[^,;]+?) from (?P<a>[^,;]+)")
+_TOOK_OVER = re.compile(
+    r"^(?P<b>[^,;]+?) (?:has |have )?(?:took|taken|takes) (?:over|on) "
+    r"(?:the (?:job|role|post|task|position) (?:of|as) )?(?P<t>[^,;]+?) from (?P<a>[^,;]+)"
+)
+# "crash trolley out of the sluice and into the alcove"
+_OUT_OF = re.compile(
+    r"^(?P<t>[^,;:]+?) (?:is |are |has gone |went )?(?:out of|off|out from) (?P<a>[^,;:]+?) "
+    r"(?:and )?(?:into|onto|in|on) (?P<b>[^,;]+)$"
+)
+_SWITCHED_TO = re.compile(
+    r"^(?:(?:i|we)(?: have| 've)? )?(?:just |finally )?(?:switched|changed|moved|gone|went) (?:over )?to "
+    r"(?P<b>[^,;]+?) for (?P<t>(?:my|our|the) [^,;]+)$"
+)
 _BYE = re.compile(r"\b(?:bye|goodbye|farewell|so long) (?P<a>⟨\d+⟩) [,;]? ?(?:and )?(?:hello|hi|welcome) (?P<b>⟨\d+⟩)")
 _PARTS = re.compile(r" (?:[,:;–-]|but|and) ")
 _FOR = re.compile(r"^ (?:for|as) (?P<t>.+)$")
@@ -49,12 +68,15 @@ _FROM_A = MOVED | words(
 _HINTS = _FROM_A | words(
     """
     -> → => exchanged ditched dropped traded replaces took taken takes pulled got lifted succeeds succeeded bye goodbye
-    farewell long passed gave handed passes hands
+    farewell long passed gave handed passes hands out off
     """
 )
 _NAME = re.compile(r"⟨(\d+)⟩")
 _BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:the |my |our )?⟨(\d+)⟩(?! 's)")
-_AFTER = re.compile(rf"⟨(\d+)⟩ (?:has |have |is |are |'s )?(?:{alternatives('over')})\b")
+_AFTER = re.compile(
+    r"⟨(\d+)⟩ (?:has |have |is |are |'s )?(?!no longer (?:on|in|at|with|by|from|part|to)\b)"
+    rf"(?:{alternatives('over')})\b"
+)
 _GONE_TO = re.compile(
     r"\b(?:with|at|in|on|to|from|hello|joined|by|through|use|using|got|new|is|are|take|takes|"
     r"read|get|have|drive|wear) (?:the |a |an |my |our )?⟨(\d+)⟩"
@@ -83,7 +105,7 @@ def changed(text: str, said: list[str]) -> Stated | None:
     """
     if _HINTS.isdisjoint(said):
         return None
-    for part in dict.fromkeys((text, *text.split(" , "), *_PARTS.split(text))):
+    for part in dict.fromkeys((text, *text.split(" : "), *text.split(" , "), *_PARTS.split(text))):
         if told := _changed(part):
             return told
     return None
@@ -94,13 +116,18 @@ def _changed(text: str) -> Stated | None:
     if _HINTS.isdisjoint(said):
         return None
     thing = ""
-    if (found := _ARROW.match(text)) or (found := _TAKEN.search(text) or _TOOK_OVER.match(text) or _GAVE.match(text)):
+    if (found := _SWITCHED_TO.match(text)) and (part := thing_at(found["t"].split(), 0)):
+        new = value_at(found["b"].split(), 0)
+        return Stated(part.text, BY, new.text, is_change=True) if new and new.kind == "name" else None
+    if (found := _ARROW.match(text) or _GONE.match(text)) or (
+        found := _TAKEN.search(text) or _TOOK_OVER.match(text) or _GAVE.match(text) or _OUT_OF.match(text)
+    ):
         part = thing_at(found["t"].split(), 0)
         thing = part.text if part else ""
     elif (found := _FROM_TO.search(text)) and not _FROM_A.isdisjoint(text[: found.start()].split()):
         thing = _moved_thing(text[: found.start()].split())
     else:
-        found = _BYE.search(text) or _REPLACED.search(text) or _WAS_REPLACED.match(text) or _REPLACES.match(text)
+        found = _BYE.search(text) or _WAS_REPLACED.match(text) or _REPLACED.search(text) or _REPLACES.match(text)
         if (
             found
             and found.re is _REPLACED

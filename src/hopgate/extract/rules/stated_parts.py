@@ -28,6 +28,7 @@ _NOUNS_IN_LY = words(
     """
 )
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
+_IS = frozenset(("is", "are", "was", "were"))
 _GOES_ON = frozenset(("'s", "or", "and", "if"))
 _BREAKS = frozenset((",", ";", "(", ":", "-", "–"))
 _NUMBER = re.compile(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
@@ -42,6 +43,9 @@ _HOURS = words(
     cinque sei sette otto nove dieci drie vijf zes zeven negen tien
     """
 )
+# "wird von Frau Wendt geleitet"
+_DONE = re.compile(r"ge[^\W\d_]{3,}(?:t|en)|(?:über|unter|ver|be)[^\W\d_]{4,}(?:nommen|rieben|treut|sorgt|waltet|legt)")
+_NUMBERED = re.compile(r"\d[\d.]*")
 _ENTRY = re.compile(r"\d{1,4}[a-z]?")
 # Which are no part of the name that follows.
 _TITLES = words(
@@ -91,6 +95,8 @@ def thing_at(said: list[str], at: int) -> Part | None:
     end = _run(said, at + (at > first and at + 1 < len(said) and said[at] in VERBS))
     if end == at or end - at > MOST_WORDS:
         return None
+    if end + 1 < len(said) and _NUMBERED.fullmatch(said[end]) and said[end + 1] in BE:
+        return Part(spelt(said[at : end + 1]), end + 1)  # "release 4.2 is due on Thursday"
     kind = (
         "name" if all(is_name(word) or word in _TITLES for word in said[at:end]) and is_name(said[end - 1]) else "noun"
     )
@@ -138,7 +144,11 @@ def value_at(said: list[str], at: int) -> Part | None:  # noqa: PLR0911
             and (
                 is_name(said[end])
                 or said[end] == "'s"
-                or (is_noun(said[end]) and (said[end - 1] == "'s" or _ends(said, end + 1)))
+                or (
+                    is_noun(said[end])
+                    and (said[end - 1] == "'s" or _ends(said, end + 1))
+                    and not _DONE.fullmatch(said[end])
+                )
             )
         ):
             end += 1
@@ -170,7 +180,7 @@ def closes(said: list[str], value: Part) -> bool:
     An amount or a time may be one somewhere, or on some days: "parking costs 5 an hour at the station".
     """
     at = value.end
-    if at < len(said) and (is_name(said[at]) or is_noun(said[at]) or said[at] in _GOES_ON):
+    if at < len(said) and (is_name(said[at]) or is_noun(said[at]) or said[at] in _GOES_ON or said[at] in _IS):
         return False
     if value.kind == "when" and said[at : at + 1] == ["at"] and said[at + 1 : at + 2] and _is_hour(said[at + 1]):
         at += 2  # "on Tuesdays at eight"

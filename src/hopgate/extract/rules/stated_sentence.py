@@ -38,6 +38,13 @@ ASIDE = _DENIED | words(
     """
 )
 _STILL = words("still")
+# "far too elegant"
+_DEGREE, _TOO = words("too"), re.compile(r"\b(?:far|much|way|bit|is|are|'s) too [^\W\d_]")
+# "was moved into": by whom, does not matter
+_PASSIVE = re.compile(
+    r"\b(?:was|were|got|has been|have been) (?=(?:moved|transferred|migrated|shifted|relocated|switched) "
+    r"(?:\S+ )?(?:in)?to (?!.* for ))"
+)
 _THAT_DAY = words("today yesterday")
 _WENT = MOVED | words("raised bumped upgraded lowered pushed")
 _NOT_ANY_MORE = re.compile(
@@ -55,12 +62,10 @@ def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
         return None
     if told := was_and_is(text):
         return told
+    if not MOVED.isdisjoint(tokens) and (active := _PASSIVE.sub("", text)) != text:
+        text, tokens = active, active.split()
     # Most sentences end here: every look costs as much as all that it finds.
-    doubt = DOUBT.intersection(tokens)
-    if doubt and not _WENT.isdisjoint(tokens):
-        doubt -= _THAT_DAY  # "moved the router to the hall today"
-    if doubt == _STILL and NOW.isdisjoint(tokens):
-        doubt = frozenset()  # a plain state
+    doubt = _doubt(text, tokens)
     denied = doubt and doubt <= _DENIED
     if doubt and not denied:
         return _beside_doubt(text, code) if doubt <= ASIDE and " , " in text else None
@@ -87,6 +92,18 @@ def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
             is_new = f" new {one.thing}" in f" {text}"  # "new phone : Pixel 8", "our new vet is …"
             return Stated(one.thing, one.relation, one.value, former, is_change or is_new or one.is_change)
     return None
+
+
+def _doubt(text: str, tokens: list[str]) -> frozenset[str]:
+    """The words of a sentence that leave in doubt what it says."""
+    doubt = DOUBT.intersection(tokens)
+    if "too" in doubt and _TOO.search(text):
+        doubt -= _DEGREE
+    if doubt and not _WENT.isdisjoint(tokens):
+        doubt -= _THAT_DAY  # "moved the router to the hall today"
+    if doubt == _STILL and NOW.isdisjoint(tokens):
+        return frozenset()  # a plain state
+    return doubt
 
 
 def _beside_doubt(text: str, code: str) -> Stated | None:

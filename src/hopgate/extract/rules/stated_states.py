@@ -25,7 +25,7 @@ from hopgate.extract.rules.stated_parts import (
 )
 from hopgate.extract.rules.words import words
 
-_PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)|let|set|put")
+_PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)|let|set|put|paid|sent|lent|run|read|fed")
 _PUT = words("put stored keep kept got")
 _JOB = re.compile(r"'s (?:job|turn|thing|task|responsibility|business)$")
 _AFTER_VERB = words("out up down set back due")
@@ -36,6 +36,8 @@ _FEELS = words(
 )
 _BESIDE = words("at in with for")
 _NAMED = words("called named due")
+# "Notifications is part of the monolith"
+_SHARES = words("part parts member members one all most some half out")
 _RENT = words("rent lease")
 _LABELS = frozenset((":", "="))
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
@@ -117,7 +119,8 @@ def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> Thing
     if value.kind == "noun" and preposition not in PLACES and said[at - 1] not in _LABELS:
         named = said[at - 1] in _NAMED
         said_of = said[at - 1] in BE and (said[at] == "the" or is_rare(value.text, code, RARE))
-        if preposition or not (named or said_of):
+        by = preposition == "by" and said[at + 1] in _OURS  # "is owned by the council"
+        if not by and (preposition or not (named or said_of)):
             return None  # "the shed is green"; but "the proxy is nginx", "our bank is the Sparkasse"
         return ThingState(thing, BY, value.text)
     if value.kind == "noun" and is_passing(thing, value.text):
@@ -129,7 +132,11 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
     """Who does something for a thing: "Piet mows the lawn", "Sven is our goalkeeper"."""
     if at + 1 < len(said) and said[at] in BE and said[at + 1] == "doing":
         at += 1
-    if at + 1 >= len(said) or not (said[at + 1] in _OURS or said[at] == "doing" or said[at + 2 : at + 3] == ["of"]):
+    if (
+        at + 1 >= len(said)
+        or said[at + 1] in _SHARES
+        or not (said[at + 1] in _OURS or said[at] == "doing" or said[at + 2 : at + 3] == ["of"])
+    ):
         return None
     thing = thing_at(said, at + 1)
     if (

@@ -24,6 +24,7 @@ from hopgate.extract.rules.words import words
 # "is no longer on Tuesday", "used to be with Eon", "was in the shed until May".
 _WAS = re.compile(
     r"^(?P<t>.+?) (?:used to (?:be|run|live|happen|go|meet|sit|hang|come)|no longer [^\W\d_]+|"
+    r"(?:do|does) not [^\W\d_]+|"
     r"(?:is|are|'s|'re) (?:no longer|off|done with|through with|rid of|out of|away from)|"
     r"(?:has |have |had )?(?:left|quit|dropped|ditched|gave up|given up|stopped)|was|were|(?:has|have|had) been|"
     r"'s been) (?P<a>[^,;:]+?)"
@@ -48,7 +49,7 @@ _PAST = words("was were had used no not until till before")
 _HINTS = words(
     """
     used longer was were been formerly previously before until off done through rid out away left quit dropped ditched
-    gave given stopped
+    gave given stopped not
     """
 )
 # "⟨2⟩ does it all", "Agnes owns it"
@@ -60,12 +61,14 @@ _HAS_IT = re.compile(
 )
 # "fetched the bike", "gave the spare key back"
 _DEFINITE = re.compile(
-    r"\b(?:the|my|our) (?P<t>(?:(?!from |to |back |in |on |at |with |off |out |and )[^\s,;⟨⟩]+ ?){1,3})"
+    r"\b(?:the|my|our) (?P<t>(?:(?!from |to |back |in |on |at |with |off |out |and |the |my |our |sold |bought )"
+    r"[^\s,;⟨⟩]+ ?){1,3})"
 )
 _HAPPENED = re.compile(
     r"(?:[^\W\d_]+ )?(?:[^\W\d_]+(?:ed|en)|sold|lost|gone|done|bought|built|shut|cut|hit|down|full|ill)"
 )
 _MINE = words("mine ours")
+_GIVES = words("sold gave handed passed")
 # "Selma stepped down as lead of the data team , Yusuf has taken the role"
 _PASSED_ON = re.compile(
     r"^(?P<a>⟨\d+⟩) (?:has |have |is )?(?:stepped down|stepping down|stood down|resigned|retired|retiring|left|quit|"
@@ -110,6 +113,8 @@ def _of_it(parts: list[str]) -> Stated | None:
         if said[0] not in ("it", "they") or NOW.isdisjoint(said) or not DOUBT.isdisjoint(said):
             continue
         things = [found["t"].strip() for found in _DEFINITE.finditer(before)]
+        if len(things) == 2 and not _GIVES.isdisjoint(before.split()):
+            things = things[1:]  # "the council sold the pavilion"
         if len(things) == 1 and DOUBT.isdisjoint(before.split()):
             rest = [word for word in said[1:] if word not in NOW and word not in LATELY]
             told = state_of([_A_THING, *(_IS.get(word, word) for word in rest[:1]), *rest[1:]])

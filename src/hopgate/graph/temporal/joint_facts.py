@@ -31,6 +31,8 @@ _SORTS = {
     "located in": (AT, BY), "runs on": (AT, BY), "lives in": (), "works at": (BY, AT), "costs": (AMOUNT,),
     "due": (WHEN,), "takes place": (WHEN,), "owned by": (BY,), "led by": (BY,), "reports to": (BY,),
 }  # fmt: skip
+# A new date for what was due is when it is due.
+_DATES = {"due", "takes place"}
 _MAX = 200
 # Of more things that had a value, nobody knows which a change of it is about.
 _MOST_NEAR = 64
@@ -125,7 +127,10 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
                 name = typed[0].thing if typed else thing.name
                 relation = typed[0].relation if typed else _named(before[-1].relation, name, (*before, row))
                 # What a pattern read is a fact already, of a thing by this name.
-                told = [one for one in (*before, row) if one not in typed or one.thing != name or not _has_start(one)]
+                told = [
+                    one for one in (*before, row)
+                    if one not in typed or (one.thing, one.relation) != (name, relation) or not _has_start(one)
+                ]  # fmt: skip
                 yield from (_fact(one, name, relation) for one in told)
                 thing.told[relation] |= {row.value_key, before[-1].value_key}
         elif thing:
@@ -190,7 +195,7 @@ def _fits(one: str, other: str) -> bool:
     """Whether two relations may be of the same sort; two different ones of the rules never are."""
     if one == other:
         return True
-    typed = one not in JOINT_RELATIONS and other not in JOINT_RELATIONS
+    typed = one not in JOINT_RELATIONS and other not in JOINT_RELATIONS and {one, other} != _DATES
     return not typed and not set(_sorts(one)).isdisjoint(_sorts(other))
 
 
@@ -198,7 +203,7 @@ def _compatible(one: str, other: str) -> bool:
     """Whether values may follow each other where a change names both: an amount follows no place."""
     if one == other:
         return True
-    if one not in JOINT_RELATIONS and other not in JOINT_RELATIONS:
+    if one not in JOINT_RELATIONS and other not in JOINT_RELATIONS and {one, other} != _DATES:
         return False
     literal = {WHEN, AMOUNT}
     return literal.isdisjoint(_sorts(one)) == literal.isdisjoint(_sorts(other)) and (
@@ -217,14 +222,14 @@ def _near(
     owned = row.thing.rpartition("'s ")[2] if "'s " in row.thing else ""
     # "Jellyfin's cache" is not Jellyfin, nor is "Ulrich's wife" Ulrich.
     words = [head] if is_part(head) else _thing_key(owned or row.thing_key).split()
-    shared = dict.fromkeys(thing for word in words for thing in _smaller(held, called.get(word, {})))
+    shared = dict.fromkeys(thing for word in words for thing in _shared(held, called.get(word, {})))
     return list(shared)
 
 
-def _smaller(one: Mapping[_Thing, None], other: Mapping[_Thing, None]) -> Iterator[_Thing]:
-    """What two mappings share, at the cost of the smaller."""
+def _shared(one: Mapping[_Thing, None], other: Mapping[_Thing, None]) -> Iterator[_Thing]:
+    """What two mappings share, at the cost of the smaller; a word that very many are called by tells none of them."""
     few, many = (one, other) if len(one) <= len(other) else (other, one)
-    return (thing for thing in few if thing in many)
+    return (thing for thing in few if thing in many) if len(few) <= _MOST_NEAR else iter(())
 
 
 def _words(row: StatedRow) -> set[str]:
