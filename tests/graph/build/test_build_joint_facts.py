@@ -148,8 +148,9 @@ def test_one_change_among_many_statements_is_found_before_anything_was_counted(k
         connection.execute("SET LOCAL statement_timeout = '60s'")
         connection.execute(
             "INSERT INTO stated_values (memory_id, place, thing, thing_key, relation, value, value_key, is_change) "
-            "SELECT id, 100 + n, 'thing ' || n % 2000, 'thing ' || n % 2000, 'is', 'v ' || n, 'v ' || n, false "
-            "FROM (SELECT min(id) AS id FROM memories) m, generate_series(1, 30000) n"
+            "SELECT id, place, 'thing ' || n, 'thing ' || n, 'is', 'v ' || n, 'v ' || n, false "
+            "FROM (SELECT min(id) AS id FROM memories) m, "
+            "(SELECT 100 + g AS place, g % 2000 AS n FROM generate_series(1, 30000) g) s"
         )
         told = {row.value for row in stated_rows.changing(connection)}
         connection.execute("DELETE FROM stated_values WHERE place >= 100")

@@ -45,7 +45,7 @@ _PREPOSITIONS = (
     "the,for the,beside,behind,opposite,under,above,around,like,than,unlike,beside the,behind the,near the,opposite "
     "the,than the,unlike the,above the,neben,hinter,über,neben der,neben dem,hinter dem,à côté de,junto a,naast,"
     "accanto a,bei,mit,nach,von,für,"
-    "vom,im,zum,zur,beim,für den,für die,von der,chez,de,du,de "
+    "vom,im,zum,zur,beim,für den,für die,von der,chez,de,du,des,de "
     "la,pour,para,del,per,di,della,voor,van,van de,bij,my,for my,of my"
 )
 

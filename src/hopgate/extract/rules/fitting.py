@@ -6,12 +6,13 @@ import re
 
 from hopgate.extract.rules.clauses import TEAMS, Clause
 from hopgate.extract.rules.language_tables import zipf
-from hopgate.extract.rules.places import is_passing, is_room, is_school
+from hopgate.extract.rules.places import is_passing, is_place, is_room, is_school
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.towns import is_town
 
 _COMMON = 4.0  # by `zipf`
+_ACCOUNTS = re.compile(r"(?:^| )(?:account|accounts|product|property|store|shop|case|office|bank|relationship)$", re.I)
 _SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
 _LED = re.compile(
@@ -132,7 +133,7 @@ def fitting(  # noqa: PLR0911, PLR0912
     """The relation that words mean between these two: a person does not run on a host; empty where they fit nothing."""
     person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
     if relation == "runs on":
-        return "" if person or other or plain else relation
+        return "" if person or other or plain or (target.islower() and is_place(target)) else relation
     if relation == "works at" and other and not _WORKS_AT.search(clause.text):
         return ""
     if relation == "works at" and who.kind(subject) in ("host", "service"):
@@ -165,7 +166,8 @@ def fitting(  # noqa: PLR0911, PLR0912
         )
     if relation in _OF_PERSONS and target.islower():
         return ""
-    if relation == "reports to" and not target[:1].isupper():
+    # An account manager is nobody's boss.
+    if relation == "reports to" and (not target[:1].isupper() or _ACCOUNTS.search(subject)):
         return ""
     if relation == "replaced by" and other and (not person or _INSTEAD.search(clause.text)):
         return ""

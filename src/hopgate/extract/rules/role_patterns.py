@@ -15,7 +15,8 @@ _ARTICLES = (
     r"een) )*"
 )
 _NOW = (
-    r"(?:(?:now|still|currently|already|finally|just|jetzt|nun|aktuell|inzwischen|mittlerweile|seit ⟦\d+⟧|maintenant|"
+    r"(?:(?:now|still|currently|already|finally|just|immer|noch|nog|toujours|todavía|ancora|jetzt|nun|aktuell|inzwischen|"
+    r"mittlerweile|seit ⟦\d+⟧|maintenant|"
     r"désormais|ahora|actualmente|nu|inmiddels|ora|adesso) )*"
 )
 _ARROW = r"(?:->|→|=>|-->)"

@@ -1,7 +1,8 @@
-"""What two memories tell together: one states something of a thing in any words, another that it changed.
+"""What two memories tell together: one states something of a thing in any words, another that it is otherwise.
 
 "Backups go to Backblaze" says little by itself, and "backups go to Wasabi now" tells of a change of something. Together
-they are two facts, of which the second ends the first. A statement that no change follows tells nothing.
+they are two facts, of which the second ends the first; so they are where the second says so without a "now". A
+statement that none of another value follows tells nothing.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _SORTS = {
 # A new date for what was due is when it is due.
 _DATES = {"due", "takes place"}
 _MAX = 200
+_MOST_SAID, _MOST_VALUES = 50, 3
 # Of more things that had a value, nobody knows which a change of it is about.
 _MOST_NEAR = 64
 _ARTICLES = words("the a an my our der die das den dem le la les el los las il lo gli i de het een un une una")
@@ -86,7 +88,7 @@ def _thing_key(thing: str) -> str:
 
 
 def joint_facts(rows: Iterable[StatedRow]) -> list[JointFact]:
-    """Follow statements in the order in which they were made, and give the facts that changes make of them.
+    """Follow statements in the order in which they were made, and give the facts that changes make of them, or others.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
     called: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things by each word that they were called by
     for row in rows:
         thing = things.get(row.thing_key) if row.thing_key else None
-        if row.is_change:
+        if row.is_change or _contradicts(row, thing):
             held = _held(row, thing, _near(row, holding, called))
             if held:
                 thing, before = held
@@ -146,6 +148,22 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
             for word in _words(row):
                 called[word][thing] = None
             thing.said.append(row)
+
+
+def _contradicts(row: StatedRow, thing: _Thing | None) -> bool:
+    """Whether a plain statement gives a thing another value than it had: "the vet is Dr. Lind", "… is Dr. Moss".
+
+    What was said to have many values has each of them for a while, or all at once: "dinner is at Rosa's".
+    """
+    if thing is None or row.relation not in JOINT_RELATIONS or len(thing.said) > _MOST_SAID:
+        return False
+    had = [one for one in thing.said if one.relation == row.relation and one.memory_id != row.memory_id]
+    values = {one.value_key for one in had}
+    return (
+        0 < len(values) <= _MOST_VALUES
+        and had[-1].value_key != row.value_key
+        and row.value.islower() == had[-1].value.islower()
+    )
 
 
 def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Thing, list[StatedRow]] | None:
