@@ -94,6 +94,7 @@ def main() -> None:
     if not options.quick:
         for folder in _MOVES_ALONE:
             result[folder] = over_time(*loaded(DATA / folder), options.half, options.errors, folder)
+        result["plain_pairs"] = plain_pairs(options.half)
     if options.json:
         print(json.dumps(result))
     else:
@@ -331,6 +332,27 @@ def contradictions(memories: Sequence[Memory]) -> Row:
         "contradictions": sum(older is not None for older in pairs.values()),
         "contradictions_seen": seen,
         "contradictions_wrongly_seen": len(told) - seen,
+    }
+
+
+def plain_pairs(half: str) -> Row:
+    """Two plain notes of one thing without a word of change: of how many an end is seen, and of how many it is none."""
+    pairs = [row for row in rows(DATA / "plain_pairs.jsonl") if row["half"] == half]
+    written = [datetime(2024, month, 5, tzinfo=UTC) for month in (1, 3)]
+    ended = {True: 0, False: 0}
+    with tempfile.TemporaryDirectory() as place, hopgate.open(place) as kb:
+        for at, row in enumerate(pairs):
+            notes = zip((row["first"], row["second"]), written, strict=True)
+            kb.add(*(Memory(f"{at} {day:%m}", text, created_at=day, scope=str(at)) for text, day in notes))
+        kb.build()
+        for at, row in enumerate(pairs):
+            ended[row["contradicts"]] += any(edge.valid_to for edge in kb.graph.edges(scope=str(at)))
+    count = sum(row["contradicts"] for row in pairs)
+    return {
+        "contradictions": count,
+        "contradictions_seen": ended[True],
+        "others": len(pairs) - count,
+        "others_ended_wrongly": ended[False],
     }
 
 

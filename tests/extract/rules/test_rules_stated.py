@@ -34,6 +34,10 @@ def stated(text: str) -> list[Stated]:
         ("We use Solr for search.", "search", "currently", "Solr"),
         ("The router sits in the cupboard under the stairs.", "router", "kept at", "cupboard under the stairs"),
         ("Payroll is Dagny's job.", "Payroll", "currently", "Dagny"),
+        ("The office opens at 8.", "office", "scheduled for", "8"),
+        ("Book group meets at Farida's.", "book group", "kept at", "Farida's"),
+        ("My locker at the gym is number 41.", "locker", "currently", "number 41"),
+        ("Expense claims are signed off by Gareth.", "expense claims", "currently", "Gareth"),
     ],
 )
 def test_a_state_is_read_in_any_words(text: str, thing: str, relation: str, value: str) -> None:

@@ -33,7 +33,8 @@ _GOES_ON = frozenset(("'s", "or", "and", "if"))
 _BREAKS = frozenset((",", ";", "(", ":", "-", "–"))
 _NUMBER = re.compile(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
 _UNITS = words(
-    "mg ml g kg km cm m l litres liters hours minutes percent euros pounds dollars francs gb tb mbit people kw kwh"
+    "mg ml g kg km cm m l litres liters hours minutes days weeks months years percent euros pounds dollars francs gb "
+    "tb mbit people kw kwh"
 )
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
 _HOURS = words(
@@ -91,9 +92,10 @@ def thing_at(said: list[str], at: int) -> Part | None:
     first = at
     while at < len(said) and (said[at] in ARTICLES or said[at] in MINE):
         at += 1
-    # "Our books" are no verb.
-    end = _run(said, at + (at > first and at + 1 < len(said) and said[at] in VERBS))
-    if end == at or end - at > MOST_WORDS:
+    # "Our books" are no verb, nor is the "book group".
+    is_noun_here = at + 1 < len(said) and said[at] in VERBS and (at > first or _is_compound(said, at))
+    end = _run(said, at + is_noun_here)
+    if end == at or end - at > MOST_WORDS + ("'s" in said[at:end]):
         return None
     if end + 1 < len(said) and _NUMBERED.fullmatch(said[end]) and said[end + 1] in BE:
         return Part(spelt(said[at : end + 1]), end + 1)  # "release 4.2 is due on Thursday"
@@ -108,6 +110,12 @@ def thing_at(said: list[str], at: int) -> Part | None:
         if start < more <= start + 2 and said[start] not in ("whole", "entire", "everything"):
             return Part(spelt(said[at:more]), more)
     return Part(spelt(said[at:end]), end, kind)
+
+
+def _is_compound(said: list[str], at: int) -> bool:
+    """Whether a word that may be a verb stands before a noun of which something is said: "book group meets"."""
+    after = said[at + 2 : at + 3]
+    return is_noun(said[at + 1]) and bool(after) and (after[0] in BE or (after[0] in VERBS and after[0][-1] == "s"))
 
 
 def _run(said: list[str], at: int) -> int:

@@ -28,13 +28,13 @@ from hopgate.extract.rules.words import words
 _PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)|let|set|put|paid|sent|lent|run|read|fed")
 _PUT = words("put stored keep kept got")
 _JOB = re.compile(r"'s (?:job|turn|thing|task|responsibility|business)$")
-_AFTER_VERB = words("out up down set back due")
+_AFTER_VERB = words("out up down set back due off over")
 _OURS = MINE | {"the"}
 # "Geoff likes the crossword" is no task of his.
 _FEELS = words(
     "likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets"
 )
-_BESIDE = words("at in with for")
+_BESIDE = words("at in on with for")
 _NAMED = words("called named due")
 # "Notifications is part of the monolith"
 _SHARES = words("part parts member members one all most some half out")
@@ -42,6 +42,7 @@ _RENT = words("rent lease")
 _LABELS = frozenset((":", "="))
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
 _SHORTEST = 4  # "we use Solr for search"
+_LAST_HOUR = 24
 
 
 class ThingState(NamedTuple):
@@ -120,7 +121,8 @@ def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> Thing
         named = said[at - 1] in _NAMED
         said_of = said[at - 1] in BE and (said[at] == "the" or is_rare(value.text, code, RARE))
         by = preposition == "by" and said[at + 1] in _OURS  # "is owned by the council"
-        if not by and (preposition or not (named or said_of)):
+        numbered = value.text[-1].isdigit()  # "my locker is number 41"
+        if not by and not numbered and (preposition or not (named or said_of)):
             return None  # "the shed is green"; but "the proxy is nginx", "our bank is the Sparkasse"
         return ThingState(thing, BY, value.text)
     if value.kind == "noun" and is_passing(thing, value.text):
@@ -183,5 +185,6 @@ def _ours(said: list[str]) -> ThingState | None:  # noqa: PLR0911
 def sort_of(value: Part, preposition: str = "") -> str:
     """How a thing and a value of this kind go together, by the preposition before it."""
     if value.kind in ("when", "amount"):
-        return WHEN if value.kind == "when" else AMOUNT
+        hour = preposition == "at" and value.text.isdigit() and int(value.text) <= _LAST_HOUR  # "opens at 8"
+        return WHEN if value.kind == "when" or hour else AMOUNT
     return AT if preposition in PLACES or value.kind == "noun" else BY
