@@ -82,6 +82,7 @@ def test_a_long_number_before_letters_is_read_at_once() -> None:
         ("From May our dentist is Dr. Lind.", "has dentist|Dr. Lind|2024-05"),
         ("From May we have a new dentist, Dr. Lind.", "has dentist|Dr. Lind|2024-05"),
         ("From September Mia goes to Hillside Primary School.", "has school|Hillside Primary School|2024-09"),
+        ("Since January our dentist is Dr. Lind.", "has dentist|Dr. Lind|2024-01"),
         # What began lately, or is over, does not lie ahead.
         ("From January Lena works at Bosch.", "works at|Bosch|2024-01"),
         ("Since September Lena works at Bosch.", "works at|Bosch|2023-09"),

@@ -19,7 +19,7 @@ from hopgate.extract.rules.words import MONEY, words
 # "Note:" and "Reason:" start lines too; a speaker's name is short, and its line a turn.
 _SPEAKER_WORDS = 3
 # Short forms of names that are words as well, and names before a colon alone.
-_SHORT_NAMES = words("mo al jo ed vi bo jay kit drew ash max tash bex dazza gaz baz shaz jonno robbo")
+_SHORT_NAMES = words("mo al jo ed vi bo jay kit drew ash tash bex dazza gaz baz shaz jonno robbo")
 _NO_SPEAKERS = words("project projekt projet team squad room milestone sprint phase task ticket service host server")
 
 _COSTS = words("costs cost kostet kosten kost cuesta cuestan coûte coûtent costa costano")
@@ -128,7 +128,8 @@ def _speaker(tokens: list[str], marks: str, known: dict[str, str]) -> str:
     first = tokens[0].lower()
     if first in _NO_SPEAKERS:
         return ""
-    return name if is_given(first) or first in _SHORT_NAMES or known.get(first) == "person" or end > 1 else ""
+    is_short = first in _SHORT_NAMES and marks[end + 1] != "N"  # "Ash: 5 points"
+    return name if is_given(first) or is_short or known.get(first) == "person" or end > 1 else ""
 
 
 @lru_cache(maxsize=16384)  # asked of every name, several times

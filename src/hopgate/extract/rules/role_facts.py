@@ -10,7 +10,7 @@ from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.change_words import has_change, is_doubtful
 from hopgate.extract.rules.clauses import Clause
-from hopgate.extract.rules.fact_dates import begins
+from hopgate.extract.rules.fact_dates import begins, since_when
 from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.places import is_school
 from hopgate.extract.rules.reading import Reading
@@ -152,6 +152,9 @@ def _facts(
         return  # "upgraded badger to 15": something on it
     since = begins(clause, who.written)
     begin = since if told or instead or role.sort in ("person", "provider") else None
+    if earlier := since_when(clause, who.written):
+        yield Fact(subject, role.relation, value, None, None, ALONE)  # so on the day of the note, too
+        begin = since = earlier
     yield Fact(subject, role.relation, value, begin, None, STATED)
     old = groups.get("a") or (instead["a"] if instead else None)
     gone = _value(role, old, clause, who) if old else ""

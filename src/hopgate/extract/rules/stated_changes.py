@@ -41,8 +41,8 @@ _TAKEN = re.compile(
     r"(?:on|onto|in|into|at) (?P<b>[^,;]+)"
 )
 _TOOK_OVER = re.compile(
-    r"^(?P<b>[^,;]+?) (?:has |have )?(?:took|taken|takes) (?:over|on) "
-    r"(?:the (?:job|role|post|task|position) (?:of|as) )?(?P<t>[^,;]+?) from (?P<a>[^,;]+)"
+    r"^(?P<b>[^,;]+?) (?:has |have )?(?:took|taken|takes) (?:over|on the (?:job|role|post|task|position) (?:of|as)) "
+    r"(?P<t>[^,;]+?) from (?P<a>[^,;]+)"
 )
 # "crash trolley out of the sluice and into the alcove"
 _OUT_OF = re.compile(
@@ -50,7 +50,7 @@ _OUT_OF = re.compile(
     r"(?:and )?(?:into|onto|in|on) (?P<b>[^,;]+)$"
 )
 _SWITCHED_TO = re.compile(
-    r"^(?:(?:i|we)(?: have| 've)? )?(?:just |finally )?(?:switched|changed|moved|gone|went) (?:over )?to "
+    r"^(?:(?:i|we)(?: have| 've)? )?(?:just |finally )?(?:switched|changed|(?:moved|gone|went) over) (?:over )?to "
     r"(?P<b>[^,;]+?) for (?P<t>(?:my|our|the) [^,;]+)$"
 )
 _BYE = re.compile(r"\b(?:bye|goodbye|farewell|so long) (?P<a>⟨\d+⟩) [,;]? ?(?:and )?(?:hello|hi|welcome) (?P<b>⟨\d+⟩)")

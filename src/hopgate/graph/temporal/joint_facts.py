@@ -1,8 +1,8 @@
-"""What two memories tell together: one states something of a thing in any words, another that it is otherwise.
+"""What two memories tell together: one states something of a thing in any words, another that it changed.
 
 "Backups go to Backblaze" says little by itself, and "backups go to Wasabi now" tells of a change of something. Together
-they are two facts, of which the second ends the first; so they are where the second says so without a "now". A
-statement that none of another value follows tells nothing.
+they are two facts, of which the second ends the first. A statement that no change follows tells nothing: another value
+without a word of change may be of another aspect, another time or another thing (docs/research/extraction.md).
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ _SORTS = {
 # A new date for what was due is when it is due.
 _DATES = {"due", "takes place"}
 _MAX = 200
-_MOST_SAID, _MOST_VALUES = 50, 3
 # Of more things that had a value, nobody knows which a change of it is about.
 _MOST_NEAR = 64
 _ARTICLES = words("the a an my our der die das den dem le la les el los las il lo gli i de het een un une una")
@@ -88,7 +87,7 @@ def _thing_key(thing: str) -> str:
 
 
 def joint_facts(rows: Iterable[StatedRow]) -> list[JointFact]:
-    """Follow statements in the order in which they were made, and give the facts that changes make of them, or others.
+    """Follow statements in the order in which they were made, and give the facts that changes make of them.
 
     Examples
     --------
@@ -121,7 +120,7 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
     called: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things by each word that they were called by
     for row in rows:
         thing = things.get(row.thing_key) if row.thing_key else None
-        if row.is_change or _contradicts(row, thing):
+        if row.is_change:
             held = _held(row, thing, _near(row, holding, called))
             if held:
                 thing, before = held
@@ -148,22 +147,6 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
             for word in _words(row):
                 called[word][thing] = None
             thing.said.append(row)
-
-
-def _contradicts(row: StatedRow, thing: _Thing | None) -> bool:
-    """Whether a plain statement gives a thing another value than it had: "the vet is Dr. Lind", "… is Dr. Moss".
-
-    What was said to have many values has each of them for a while, or all at once: "dinner is at Rosa's".
-    """
-    if thing is None or row.relation not in JOINT_RELATIONS or len(thing.said) > _MOST_SAID:
-        return False
-    had = [one for one in thing.said if one.relation == row.relation and one.memory_id != row.memory_id]
-    values = {one.value_key for one in had}
-    return (
-        0 < len(values) <= _MOST_VALUES
-        and had[-1].value_key != row.value_key
-        and row.value.islower() == had[-1].value.islower()
-    )
 
 
 def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Thing, list[StatedRow]] | None:
@@ -213,15 +196,19 @@ def _fits(one: str, other: str) -> bool:
     """Whether two relations may be of the same sort; two different ones of the rules never are."""
     if one == other:
         return True
-    typed = one not in JOINT_RELATIONS and other not in JOINT_RELATIONS and {one, other} != _DATES
-    return not typed and not set(_sorts(one)).isdisjoint(_sorts(other))
+    return not _are_typed(one, other) and not set(_sorts(one)).isdisjoint(_sorts(other))
+
+
+def _are_typed(one: str, other: str) -> bool:
+    """Whether two different relations are both of the rules, and none of them is a day as the other is."""
+    return one not in JOINT_RELATIONS and other not in JOINT_RELATIONS and {one, other} != _DATES
 
 
 def _compatible(one: str, other: str) -> bool:
     """Whether values may follow each other where a change names both: an amount follows no place."""
     if one == other:
         return True
-    if one not in JOINT_RELATIONS and other not in JOINT_RELATIONS and {one, other} != _DATES:
+    if _are_typed(one, other):
         return False
     literal = {WHEN, AMOUNT}
     return literal.isdisjoint(_sorts(one)) == literal.isdisjoint(_sorts(other)) and (

@@ -90,8 +90,6 @@ _CHANGING = f"""
     things AS (
         SELECT owner, thing_key FROM said WHERE is_change
         UNION SELECT owner, thing_key FROM said WHERE (owner, value_key) IN (SELECT owner, former_key FROM over)
-        UNION SELECT owner, thing_key FROM said WHERE thing_key <> ''
-        GROUP BY owner, thing_key, relation HAVING count(DISTINCT value_key) > 1
     )
     SELECT {", ".join(StatedRow._fields)} FROM said
     WHERE is_change OR (owner, value_key) IN (SELECT owner, former_key FROM over)
@@ -116,7 +114,8 @@ def of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[
 
 def changing(connection: Connection[Any]) -> list[StatedRow]:
     """The statements of all things of which one tells a change, by its name or by what is over: of others none does."""
-    return [StatedRow(*row) for row in connection.execute(_CHANGING)]
+    told = connection.execute("SELECT EXISTS (SELECT 1 FROM stated_values WHERE is_change)").fetchone()
+    return [StatedRow(*row) for row in connection.execute(_CHANGING)] if told and told[0] else []
 
 
 def may_tell(connection: Connection[Any], memory_ids: Iterable[int]) -> bool:
@@ -125,8 +124,7 @@ def may_tell(connection: Connection[Any], memory_ids: Iterable[int]) -> bool:
         "SELECT EXISTS (SELECT 1 FROM stated_values s JOIN memories m ON m.id = s.memory_id "
         "WHERE s.memory_id = ANY(%s) AND (s.is_change OR EXISTS (SELECT 1 FROM stated_values c "
         "JOIN memories o ON o.id = c.memory_id AND o.scope IS NOT DISTINCT FROM m.scope "
-        "WHERE (c.is_change OR c.relation = s.relation AND c.value_key <> s.value_key) "
-        "AND c.thing_key = s.thing_key AND s.thing_key <> '') "
+        "WHERE c.is_change AND c.thing_key = s.thing_key AND s.thing_key <> '') "
         "OR EXISTS (SELECT 1 FROM stated_values c "
         "JOIN memories o ON o.id = c.memory_id AND o.scope IS NOT DISTINCT FROM m.scope "
         "WHERE c.former_key = s.value_key)))",
