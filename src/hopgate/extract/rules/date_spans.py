@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from calendar import monthrange
 from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 from hopgate.extract.dates import checked
@@ -32,7 +33,7 @@ _ENDS = frozenset(("end", "ende", "fin", "fine", "eind", "final", "finales"))
 _MAY_BE_WORDS = frozenset(("may", "march", "mar"))
 _SHORT_MONTH = 3
 _WHOLE = len("2024-05-03")
-# "The audit is on 15 November": what is, and was not, lies ahead.
+_NEW_DATE_REACH = 8  # "new date for the security audit is …"
 _IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
 _BEFORE_DAYS = words("on since from until till by due of")
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
@@ -165,10 +166,7 @@ def _dated(
         if day is None:
             return None
         grace = _GRACE if not _AHEAD.isdisjoint(lower[max(0, start - 3) : start]) else None
-        # A new date is one that comes.
-        if grace is None and "new date" in " ".join(lower[max(0, start - 8) : start]):
-            grace = _GRACE
-        if grace is None and number and tuple(lower[max(0, start - 2) : start]) in _IS_ON:
+        if grace is None and _is_to_come(lower, start, whole=bool(number)):
             grace = _GRACE
         if grace is None and _is_announced(lower, start, end):
             grace = _STARTED
@@ -178,6 +176,12 @@ def _dated(
         return DateSpan(start, end, f"{year}-{month:02}-{monthrange(int(year), month)[1]}")
     iso = checked(year, f"{month:02}", *((number.zfill(2),) if number else ()))
     return DateSpan(start, end, iso) if iso else None
+
+
+def _is_to_come(lower: list[str], start: int, *, whole: bool) -> bool:
+    """Whether something is on a whole date, or gets it as its new one: "the audit is on 15 November"."""
+    before = lower[max(0, start - _NEW_DATE_REACH) : start]
+    return ("new", "date") in pairwise(before) or (whole and tuple(before[-2:]) in _IS_ON)
 
 
 def _is_announced(lower: list[str], start: int, end: int) -> bool:

@@ -18,7 +18,7 @@ from hopgate.extract.rules.words import MONEY, words
 
 # "Note:" and "Reason:" start lines too; a speaker's name is short, and its line a turn.
 _SPEAKER_WORDS = 3
-# Short forms of names that are words as well, and names before a colon alone.
+# Short forms that are words, too: only before the colon of a turn are they names.
 _SHORT_NAMES = words("mo al jo ed vi bo jay kit drew ash tash bex dazza gaz baz shaz jonno robbo")
 _NO_SPEAKERS = words("project projekt projet team squad room milestone sprint phase task ticket service host server")
 

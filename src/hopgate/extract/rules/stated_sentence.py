@@ -38,8 +38,8 @@ ASIDE = _DENIED | words(
     """
 )
 _STILL = words("still")
-# "far too elegant"
-_DEGREE, _TOO = words("too"), re.compile(r"\b(?:far|much|way|bit|is|are|'s) too [^\W\d_]")
+# "far too elegant", and not "I use it too"
+_TOO = re.compile(r"\b(?:far|much|way|bit|is|are|'s) too [^\W\d_]")
 # "was moved into": by whom, does not matter
 _PASSIVE = re.compile(
     r"\b(?:was|were|got|has been|have been) (?=(?:moved|transferred|migrated|shifted|relocated|switched) "
@@ -98,7 +98,7 @@ def _doubt(text: str, tokens: list[str]) -> frozenset[str]:
     """The words of a sentence that leave in doubt what it says."""
     doubt = DOUBT.intersection(tokens)
     if "too" in doubt and _TOO.search(text):
-        doubt -= _DEGREE
+        doubt -= {"too"}
     if doubt and not _WENT.isdisjoint(tokens):
         doubt -= _THAT_DAY  # "moved the router to the hall today"
     if doubt == _STILL and NOW.isdisjoint(tokens):
