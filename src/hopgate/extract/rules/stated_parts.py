@@ -57,6 +57,8 @@ _TITLES = words(
 )
 MOST_WORDS = 4
 AT, WHEN, AMOUNT, BY = "kept at", "scheduled for", "amounts to", "currently"
+# One of the first and the last, where it is not known which.
+ANY = "is"
 
 
 class Part(NamedTuple):

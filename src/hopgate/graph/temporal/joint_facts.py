@@ -19,13 +19,13 @@ from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.plural import comparison_form
-from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
+from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, BY, WHEN
 from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
 from hopgate.times import moment
 
-JOINT_RELATIONS = (AT, WHEN, AMOUNT, BY)
+JOINT_RELATIONS = (AT, WHEN, AMOUNT, BY, ANY)
 """How a thing and its value go together where no relation of the rules fits."""
 # What the relations of the rules are by this measure; a role ("has dentist") is somebody, or with somebody.
 _SORTS = {
@@ -126,7 +126,7 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
                 thing, before = held
                 typed = [one for one in (*before, row) if one.relation not in JOINT_RELATIONS]
                 name = typed[0].thing if typed else thing.name
-                relation = typed[0].relation if typed else _named(before[-1].relation, name, (*before, row))
+                relation = typed[0].relation if typed else _named(_sort((*before, row)), name, (*before, row))
                 # What a pattern read is a fact already, of a thing by this name.
                 told = [
                     one for one in (*before, row)
@@ -189,7 +189,14 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
 
 
 def _sorts(relation: str) -> tuple[str, ...]:
+    if relation == ANY:
+        return AT, BY
     return (relation,) if relation in JOINT_RELATIONS else _SORTS.get(relation, (BY, AT))
+
+
+def _sort(rows: Sequence[StatedRow]) -> str:
+    """What somebody called the relation that several statements have."""
+    return next((row.relation for row in reversed(rows) if row.relation != ANY), BY)
 
 
 def _fits(one: str, other: str) -> bool:

@@ -1,0 +1,155 @@
+"""What a tagged note adds to what the rules read in it: statements of things and of their changes, and doubts.
+
+Statements have no effect of their own (`graph/temporal/joint_facts.py`): a change that the tagger sees ends something
+only where another memory states what is over, and where the rules have nothing against reading the note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hopgate.extract.extraction import DOUBTED, Extraction, Stated
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, WHEN
+from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Tagged
+from hopgate.extract.tagger.likely_words import may_state, may_tell_change
+from hopgate.extract.tagger.tagged_spans import Span
+
+# Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md.
+_IS_CHANGE, _IS_NONE = 0.999, 0.01
+_SURE, _SURE_OF_STATE = 0.6, 0.8
+# A longer note is no place where one thing is said of one thing.
+MOST_TOKENS, MOST_CHARACTERS = 60, 240
+_MOST_FORMER = 2
+_MINE = re.compile(
+    r"\b(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w|mijn|onze) $", re.IGNORECASE
+)
+_CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m|noon|midnight", re.IGNORECASE)
+_NUMBER = re.compile(r"\d[\d.,]*(?: ?[^\W\d]{1,6})?")
+
+
+def worth_tagging(text: str, reading: Reading, extraction: Extraction) -> bool:
+    """Say whether the tagger may see what the rules do not: a change, or anything where they read nothing.
+
+    Examples
+    --------
+    >>> from hopgate.extract.extraction import Source
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> texts = "Bought lemons", "Backups go to Wasabi from now on"
+    >>> [worth_tagging(text, read(Source("m1", Cleared(text))), Extraction()) for text in texts]
+    [False, True]
+    """
+    if len(reading.tokens) > MOST_TOKENS or len(text) > MOST_CHARACTERS:
+        return False
+    unread = not extraction.facts and not extraction.stated
+    return _tells_change(extraction) or may_tell_change(text) or (unread and may_state(text))
+
+
+def _tells_change(extraction: Extraction) -> bool:
+    return any(one.is_change for one in extraction.stated) or any(fact.valid_to for fact in extraction.facts)
+
+
+def with_tags(extraction: Extraction, seen: Tagged, reading: Reading, text: str, *, is_told: bool) -> Extraction:
+    """Add what the tagger sees.
+
+    Parameters
+    ----------
+    is_told : bool
+        Whether the rules let every sentence of the note pass: what is denied, dreamt or undone is no change.
+    """
+    if seen.change < _IS_NONE:
+        extraction = _doubted(extraction, seen)
+    if seen.change >= _IS_CHANGE:
+        return _with_change(extraction, seen, reading, text) if is_told else extraction
+    things, values = _best(seen, THING, _SURE_OF_STATE), _best(seen, VALUE, _SURE_OF_STATE)
+    if seen.change > 0.5 or not things or len(values) != 1:
+        return extraction
+    value, relation = _literal(values[0].text, reading)
+    if _same(extraction.stated, value):
+        return extraction
+    state = Stated(_owned(things[0], reading, text), relation, value)
+    return replace(extraction, stated=(*extraction.stated, state))
+
+
+def _doubted(extraction: Extraction, seen: Tagged) -> Extraction:
+    """What the rules read, where the tagger sees no change: what they end is doubted, and what it sees no word of."""
+    marked = [span.text for span in seen.spans]
+    facts = tuple(
+        replace(fact, confidence=min(fact.confidence, DOUBTED))
+        if fact.valid_to or not any(_share_word(fact.object, text) for text in marked)
+        else fact
+        for fact in extraction.facts
+    )
+    if not _tells_change(extraction):
+        return replace(extraction, facts=facts)
+    stated = tuple(replace(one, is_change=False) for one in extraction.stated if one.thing and not one.former)
+    return replace(extraction, stated=stated, facts=facts, tentative=())
+
+
+def _with_change(extraction: Extraction, seen: Tagged, reading: Reading, text: str) -> Extraction:
+    things, values, former = (_best(seen, label, _SURE) for label in (THING, VALUE, FORMER))
+    if not (things or former) or len(values) != 1 or len(former) > _MOST_FORMER:
+        return extraction
+    value, relation = _literal(values[0].text, reading)
+    over = [_literal(one.text, reading)[0] for one in former]
+    first, thing = over[0] if over else "", _owned(things[0], reading, text) if things else ""
+    known = _same(extraction.stated, value)
+    # What the rules read as a state of the same value, or as a change without what is over.
+    stated = tuple(
+        replace(one, is_change=True, former=one.former or first) if one in known else one for one in extraction.stated
+    )
+    if known and (not thing or any(_share_word(one.about or one.thing, thing) for one in known)):
+        return replace(extraction, stated=tuple(dict.fromkeys(stated)))
+    since = {fact.valid_from for fact in extraction.facts} | {one.valid_from for one in extraction.stated}
+    dates = sorted(date for date in since if date)
+    told = [
+        Stated(thing, relation, value, one, is_change=True, valid_from=dates[0] if len(dates) == 1 else None)
+        for one in over or [""]
+    ]
+    return replace(extraction, stated=(*stated, *told))
+
+
+def _share_word(one: str, other: str) -> bool:
+    return not set(one.casefold().split()).isdisjoint(other.casefold().split())
+
+
+def _best(seen: Tagged, label: str, least: float) -> list[Span]:
+    """Spans of a label, each text once, the surest first."""
+    found: dict[str, Span] = {}
+    for span in sorted(seen.spans, key=lambda span: -span.confidence):
+        if span.label == label and span.confidence >= least:
+            found.setdefault(span.text.casefold(), span)
+    return list(found.values())
+
+
+def _same(stated: Sequence[Stated], value: str) -> list[Stated]:
+    """Statements of a value, or of more or fewer words of it."""
+    wanted = value.casefold().split()
+
+    def has(words: list[str], part: list[str]) -> bool:
+        return words[: len(part)] == part or words[-len(part) :] == part
+
+    return [
+        one for one in stated if (words := one.value.casefold().split()) and (has(words, wanted) or has(wanted, words))
+    ]
+
+
+def _literal(text: str, reading: Reading) -> tuple[str, str]:
+    """A value as the rules write it, and how it goes with a thing: a date, an amount, or whatever it is."""
+    said = text.casefold()
+    for span in reading.spans:
+        words = " ".join(reading.tokens[span.start : span.end]).casefold()
+        if span.form in ("date", "amount") and (words in said or said in words):
+            return span.name, WHEN if span.form == "date" else AMOUNT
+    if _CLOCK.search(text) or not DAYS.isdisjoint(word.rstrip("s") for word in said.split()):
+        return text, WHEN
+    return text, AMOUNT if _NUMBER.fullmatch(text) else ANY
+
+
+def _owned(thing: Span, reading: Reading, text: str) -> str:
+    """A thing by its name; in a talk "my laptop" is its speaker's."""
+    is_mine = reading.speaker and _MINE.search(text[: thing.start])
+    return f"{reading.speaker}'s {thing.text}" if is_mine else thing.text

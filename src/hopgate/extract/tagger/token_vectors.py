@@ -1,0 +1,56 @@
+"""The tokens of a text and their vectors, as the bundled embedder has them: the tagger was trained on top of these."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.bundled import BGE_SMALL, bundled_file
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MOST_TOKENS = 192
+# Where the table of the embedder's file begins, which its hash vouches for, and how its bytes are numbers.
+_OFFSET, _ROWS, _COLUMNS = 566_691, 30_522, 384
+_SCALE, _ZERO = np.float32(0.0077856923), np.float32(70)
+
+
+class Tokens(NamedTuple):
+    """Tokens of a text: where each stands in it (0, 0 for those that stand for none), and a vector for each."""
+
+    offsets: list[tuple[int, int]]
+    vectors: NDArray[np.float32]
+
+
+def tokens_of(text: str) -> Tokens:
+    """Cut a text into tokens.
+
+    Examples
+    --------
+    >>> tokens = tokens_of("Backups go to Wasabi")
+    >>> tokens.offsets[1], tokens.vectors.shape
+    ((0, 6), (8, 384))
+    """
+    encoding = _tokenizer().encode(text)
+    return Tokens(encoding.offsets, (_table()[encoding.ids].astype(np.float32) - _ZERO) * _SCALE)
+
+
+@cache
+def _tokenizer() -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_buffer(bundled_file(BGE_SMALL.folder, "tokenizer.json", BGE_SMALL.tokenizer_sha256))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MOST_TOKENS)
+    return tokenizer
+
+
+@cache
+def _table() -> NDArray[np.uint8]:
+    model = bundled_file(BGE_SMALL.folder, "model.onnx", BGE_SMALL.model_sha256)
+    # A copy, so that the other 22 MB of the file are let go.
+    return np.frombuffer(model, np.uint8, _ROWS * _COLUMNS, _OFFSET).reshape(_ROWS, _COLUMNS).copy()
