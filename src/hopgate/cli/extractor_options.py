@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hopgate.extract.runner import Run
     from hopgate.kb import KnowledgeBase
 
-Name = Annotated[str, typer.Option("--extractor", help="phrases, llama, openai or replay.")]
+Name = Annotated[str, typer.Option("--extractor", help="phrases, rules, llama, openai or replay.")]
 Model = Annotated[
     str | None, typer.Option(help="A GGUF file for llama, a model's name for openai, a triples.jsonl for replay.")
 ]

@@ -48,7 +48,7 @@ def command(
     ] = None,
     extractor: Annotated[
         str | None,
-        typer.Option(help="phrases, llama, openai or replay.", show_default="triples.jsonl, else phrases"),
+        typer.Option(help="phrases, rules, llama, openai or replay.", show_default="triples.jsonl, else phrases"),
     ] = None,
     model: Annotated[str | None, typer.Option(help="The extractor's model, as for hopgate build.")] = None,
     url: Annotated[str | None, typer.Option(help="The endpoint for openai.")] = None,

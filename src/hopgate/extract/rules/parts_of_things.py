@@ -15,9 +15,9 @@ _PARTS = words(
     invoice bill insurance registration licence license permit contract document paperwork
     charger cable adapter adaptor battery case sleeve pouch holder strap lid remote tyre tire wheel helmet
     pump bow string stool bench trailer saddle tuner food bed bowl toy leash collar carrier litter
-    copy backup mirror replica clone snapshot dump log archive exporter runner agent plugin addon add-on client scraper
-    importer export import cache config configuration certificate credential password token webhook library
-    doc docs documentation readme changelog
+    copy photocopy cover backup mirror replica clone snapshot dump log archive exporter runner agent plugin addon add-on
+    client scraper importer export import cache config configuration certificate credential password token webhook
+    library doc docs documentation readme changelog
     lesson teacher tutor practice rehearsal ticket booking reservation visa application
     schlüssel foto anleitung handbuch ladegerät kabel akku hülle kopie sicherung versicherung rechnung garantie
     quittung unterlagen spiegel sauvegarde clé clés manuel copia llave llaves sleutel sleutels chiave chiavi

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from hopgate.extract.extraction import DOUBTED, Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.candidates import variants
+from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import clauses
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.kinds import kind_of, kinds_from
@@ -108,7 +109,8 @@ class Phrases:
         if not (self.facts and self.tagger and worth_tagging(source.text, reading, made)):
             return made
         is_told = len(sentences) == len(parts) and not doubted
-        return with_tags(made, tagged(source.text), reading, source.text, is_told=is_told)
+        seen, doubtful = tagged(source.text), any(map(is_doubtful, parts))
+        return with_tags(made, seen, reading, source.text, is_told=is_told, is_doubtful=doubtful)
 
 
 def _is_still(fact: Fact, since: set[tuple[str, str, str]]) -> bool:

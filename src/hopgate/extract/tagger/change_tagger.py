@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.extract.tagger.tagged_spans import Span, spans_of
+from hopgate.extract.tagger.tagged_spans import TaggedSpan, spans_of
 from hopgate.extract.tagger.token_vectors import tokens_of
 
 WEIGHTS_SHA256 = "1b9cf7ee2d231fcbdcd57903d1c67da58cce7a0f1161a3f3d412b50d48c51d7b"
@@ -29,7 +29,7 @@ class Tagged(NamedTuple):
     """What the model sees in a text: how likely it tells of a change, and which words are what."""
 
     change: float
-    spans: list[Span]
+    spans: list[TaggedSpan]
 
 
 def tagged(text: str) -> Tagged:

@@ -18,7 +18,7 @@ _ARTICLES = re.compile(
 )
 
 
-class Span(NamedTuple):
+class TaggedSpan(NamedTuple):
     """Words of a text with one label, where they begin, and the least confidence of theirs."""
 
     label: str
@@ -29,7 +29,7 @@ class Span(NamedTuple):
 
 def spans_of(
     text: str, offsets: Sequence[tuple[int, int]], labels: NDArray[np.float32], names: Sequence[str]
-) -> list[Span]:
+) -> list[TaggedSpan]:
     """Join words that follow each other and have the same label; an article before a name is none of it.
 
     A word's label is that of its tokens together, each weighed by its letters: a token alone may miss.
@@ -47,9 +47,9 @@ def spans_of(
     --------
     >>> labels = np.eye(2, dtype=np.float32)[[0, 1, 1, 0]]
     >>> spans_of("on old nas-2 now", [(0, 2), (3, 6), (7, 12), (13, 16)], labels, ("", "value"))
-    [Span(label='value', text='old nas-2', start=3, confidence=1.0)]
+    [TaggedSpan(label='value', text='old nas-2', start=3, confidence=1.0)]
     """
-    found: list[Span] = []
+    found: list[TaggedSpan] = []
     last = ""
     for start, end in _words(text):
         weights = np.array([max(0, min(end, right) - max(start, left)) for left, right in offsets], dtype=np.float32)
@@ -59,14 +59,14 @@ def spans_of(
         label, sure = names[int(shares.argmax())], round(float(shares.max()), 4)
         if label and label == last and not text[found[-1].start + len(found[-1].text) : start].strip(" ."):
             begun = found.pop()
-            found.append(Span(label, text[begun.start : end], begun.start, min(sure, begun.confidence)))
+            found.append(TaggedSpan(label, text[begun.start : end], begun.start, min(sure, begun.confidence)))
         elif label:
-            found.append(Span(label, text[start:end], start, sure))
+            found.append(TaggedSpan(label, text[start:end], start, sure))
         last = label
     return [_bare(span) for span in found]
 
 
-def _bare(span: Span) -> Span:
+def _bare(span: TaggedSpan) -> TaggedSpan:
     bare = _ARTICLES.sub("", span.text, count=1) if _ARTICLES.match(span.text) else span.text
     return span._replace(text=bare, start=span.start + len(span.text) - len(bare))
 

@@ -10,21 +10,32 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hopgate.extract.extraction import DOUBTED, Extraction, Stated
+from hopgate.extract.extraction import DOUBTED, Extraction, Fact, Stated
+from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
+from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, WHEN
+from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Tagged
 from hopgate.extract.tagger.likely_words import may_state, may_tell_change
-from hopgate.extract.tagger.tagged_spans import Span
+from hopgate.extract.tagger.tagged_spans import TaggedSpan
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md.
 _IS_CHANGE, _IS_NONE = 0.999, 0.01
-_SURE, _SURE_OF_STATE = 0.6, 0.8
+_SURE = 0.6
 # A longer note is no place where one thing is said of one thing.
 MOST_TOKENS, MOST_CHARACTERS = 60, 240
 _MOST_FORMER = 2
+_ONE_AT_A_TIME = frozenset((*SINGLE_VALUED, *ROLE_RELATIONS))
 _MINE = re.compile(
     r"\b(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w|mijn|onze) $", re.IGNORECASE
+)
+# "A photocopy of Mum's will", "the Jellyfin exporter": what changed is not the will, nor Jellyfin.
+_OF_IT = re.compile(r"(\S+) (?:of|off|for|from) (?:(?:the|my|our) )?$", re.IGNORECASE)
+_ITS = re.compile(r"(?:['’]s)? ([^\W\d_]+)")
+_OF_OTHERS = words(
+    "his her their hers theirs ihr ihre ihren ihrem sein seine seinen seinem son sa su sus suo sua zijn haar"
 )
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m|noon|midnight", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d.,]*(?: ?[^\W\d]{1,6})?")
@@ -52,19 +63,24 @@ def _tells_change(extraction: Extraction) -> bool:
     return any(one.is_change for one in extraction.stated) or any(fact.valid_to for fact in extraction.facts)
 
 
-def with_tags(extraction: Extraction, seen: Tagged, reading: Reading, text: str, *, is_told: bool) -> Extraction:
+def with_tags(
+    extraction: Extraction, seen: Tagged, reading: Reading, text: str, *, is_told: bool, is_doubtful: bool
+) -> Extraction:
     """Add what the tagger sees.
 
     Parameters
     ----------
     is_told : bool
         Whether the rules let every sentence of the note pass: what is denied, dreamt or undone is no change.
+    is_doubtful : bool
+        Whether it has words of copies, visits, plans or doubt: then a change must name what is over.
     """
     if seen.change < _IS_NONE:
-        extraction = _doubted(extraction, seen)
+        extraction = _doubted(extraction, seen, reading)
     if seen.change >= _IS_CHANGE:
-        return _with_change(extraction, seen, reading, text) if is_told else extraction
-    things, values = _best(seen, THING, _SURE_OF_STATE), _best(seen, VALUE, _SURE_OF_STATE)
+        changed = _with_change(extraction, seen, reading, text, is_doubtful) if is_told else None
+        return changed or extraction
+    things, values = _best(seen, THING), _best(seen, VALUE)
     if seen.change > 0.5 or not things or len(values) != 1:
         return extraction
     value, relation = _literal(values[0].text, reading)
@@ -74,25 +90,33 @@ def with_tags(extraction: Extraction, seen: Tagged, reading: Reading, text: str,
     return replace(extraction, stated=(*extraction.stated, state))
 
 
-def _doubted(extraction: Extraction, seen: Tagged) -> Extraction:
-    """What the rules read, where the tagger sees no change: what they end is doubted, and what it sees no word of."""
-    marked = [span.text for span in seen.spans]
+def _doubted(extraction: Extraction, seen: Tagged, reading: Reading) -> Extraction:
+    """What the rules read, where the tagger sees no change: of what it marks no word of, they tell none either."""
+    marked = {
+        word for span in seen.spans for text in (span.text, _literal(span.text, reading)[0]) for word in _words(text)
+    }
+
+    def is_doubtful(fact: Fact) -> bool:
+        return fact.relation in _ONE_AT_A_TIME and marked.isdisjoint(_words(fact.object))
+
     facts = tuple(
-        replace(fact, confidence=min(fact.confidence, DOUBTED))
-        if fact.valid_to or not any(_share_word(fact.object, text) for text in marked)
-        else fact
+        replace(fact, confidence=min(fact.confidence, DOUBTED)) if is_doubtful(fact) else fact
         for fact in extraction.facts
     )
-    if not _tells_change(extraction):
-        return replace(extraction, facts=facts)
-    stated = tuple(replace(one, is_change=False) for one in extraction.stated if one.thing and not one.former)
-    return replace(extraction, stated=stated, facts=facts, tentative=())
+    stated = tuple(one for one in extraction.stated if not one.is_change or not marked.isdisjoint(_words(one.value)))
+    return replace(extraction, facts=facts, stated=stated, tentative=extraction.tentative if marked else ())
 
 
-def _with_change(extraction: Extraction, seen: Tagged, reading: Reading, text: str) -> Extraction:
-    things, values, former = (_best(seen, label, _SURE) for label in (THING, VALUE, FORMER))
-    if not (things or former) or len(values) != 1 or len(former) > _MOST_FORMER:
-        return extraction
+def _with_change(
+    extraction: Extraction, seen: Tagged, reading: Reading, text: str, is_doubtful: bool
+) -> Extraction | None:
+    things, values, former = (_best(seen, label) for label in (THING, VALUE, FORMER))
+    # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
+    is_known = things or (former and _OF_OTHERS.isdisjoint(reading.lower))
+    if not is_known or len(values) != 1 or len(former) > _MOST_FORMER or (is_doubtful and not former):
+        return None
+    if any(_is_of_part(one, text) for one in things):
+        return None
     value, relation = _literal(values[0].text, reading)
     over = [_literal(one.text, reading)[0] for one in former]
     first, thing = over[0] if over else "", _owned(things[0], reading, text) if things else ""
@@ -101,7 +125,7 @@ def _with_change(extraction: Extraction, seen: Tagged, reading: Reading, text: s
     stated = tuple(
         replace(one, is_change=True, former=one.former or first) if one in known else one for one in extraction.stated
     )
-    if known and (not thing or any(_share_word(one.about or one.thing, thing) for one in known)):
+    if known and (not thing or any(_words(one.about or one.thing) & _words(thing) for one in known)):
         return replace(extraction, stated=tuple(dict.fromkeys(stated)))
     since = {fact.valid_from for fact in extraction.facts} | {one.valid_from for one in extraction.stated}
     dates = sorted(date for date in since if date)
@@ -112,15 +136,20 @@ def _with_change(extraction: Extraction, seen: Tagged, reading: Reading, text: s
     return replace(extraction, stated=(*stated, *told))
 
 
-def _share_word(one: str, other: str) -> bool:
-    return not set(one.casefold().split()).isdisjoint(other.casefold().split())
+def _is_of_part(thing: TaggedSpan, text: str) -> bool:
+    before, after = _OF_IT.search(text[: thing.start]), _ITS.match(text[thing.start + len(thing.text) :])
+    return any(part and is_part(part[1].lower()) for part in (before, after))
 
 
-def _best(seen: Tagged, label: str, least: float) -> list[Span]:
+def _words(text: str) -> set[str]:
+    return {word.removesuffix("'s").removesuffix("’s") for word in text.casefold().split()}
+
+
+def _best(seen: Tagged, label: str) -> list[TaggedSpan]:
     """Spans of a label, each text once, the surest first."""
-    found: dict[str, Span] = {}
+    found: dict[str, TaggedSpan] = {}
     for span in sorted(seen.spans, key=lambda span: -span.confidence):
-        if span.label == label and span.confidence >= least:
+        if span.label == label and span.confidence >= _SURE:
             found.setdefault(span.text.casefold(), span)
     return list(found.values())
 
@@ -149,7 +178,7 @@ def _literal(text: str, reading: Reading) -> tuple[str, str]:
     return text, AMOUNT if _NUMBER.fullmatch(text) else ANY
 
 
-def _owned(thing: Span, reading: Reading, text: str) -> str:
+def _owned(thing: TaggedSpan, reading: Reading, text: str) -> str:
     """A thing by its name; in a talk "my laptop" is its speaker's."""
     is_mine = reading.speaker and _MINE.search(text[: thing.start])
     return f"{reading.speaker}'s {thing.text}" if is_mine else thing.text
