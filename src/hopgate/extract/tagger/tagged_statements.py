@@ -60,7 +60,8 @@ def worth_tagging(text: str, reading: Reading, extraction: Extraction) -> bool:
 
 
 def _tells_change(extraction: Extraction) -> bool:
-    return any(one.is_change for one in extraction.stated) or any(fact.valid_to for fact in extraction.facts)
+    dated = any(fact.valid_from or fact.valid_to for fact in extraction.facts)
+    return dated or bool(extraction.tentative) or any(one.is_change for one in extraction.stated)
 
 
 def with_tags(
@@ -104,7 +105,7 @@ def _doubted(extraction: Extraction, seen: Tagged, reading: Reading) -> Extracti
         for fact in extraction.facts
     )
     stated = tuple(one for one in extraction.stated if not one.is_change or not marked.isdisjoint(_words(one.value)))
-    return replace(extraction, facts=facts, stated=stated, tentative=extraction.tentative if marked else ())
+    return replace(extraction, facts=facts, stated=stated, tentative=())
 
 
 def _with_change(
