@@ -36,8 +36,8 @@ class Phrases:
     facts : bool
         Whether to look for facts.
     tagger : bool
-        Whether a small trained model looks at short notes, too, for things and changes that no rule reads; 5 ms for
-        each that it looks at, which is one in ten where the rules read the rest.
+        Whether a small trained model looks at short notes, too, for things and changes that no rule reads; some 10
+        ms for each that it looks at, which is about every second one.
 
     Examples
     --------
