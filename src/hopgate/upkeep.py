@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 CHANNEL = "hopgate_memories"
 # How long one wait lasts, so that an interruption is noticed.
 PATIENCE = 1.0
-DEFAULT = "phrases"
+# The extractors that ask nobody: a graph that one of them made is kept up by it.
+OFFLINE = ("phrases", "rules")
 # So many memories at most are embedded beside their linking: a thread cannot be interrupted.
 FEW = 64
 
@@ -81,7 +82,7 @@ class Upkeep:
         Parameters
         ----------
         extractor : str or Extractor, optional
-            By default the one without a model, in a graph that it made; a graph that a model made waits for `build`.
+            By default the one that made the graph, where it asks nobody; a graph that a model made waits for `build`.
         """
         from hopgate.extract.spec import as_extractor
 
@@ -91,10 +92,10 @@ class Upkeep:
             made_by, derived = extractions.made_by(connection), version.is_derived(connection)
             few = len(wanted) <= FEW and vectors.has_space(connection)
             few = few and vectors.count_pending(connection, embedded=True) <= FEW
-        left = made_by if wanted and extractor is None and made_by not in ("", DEFAULT) else ""
+        left = made_by if wanted and extractor is None and made_by not in ("", *OFFLINE) else ""
         if not wanted or left:
             return CaughtUp(self._embedding.fill(None, progress), 0, left)
-        chosen = as_extractor(extractor or DEFAULT)
+        chosen = as_extractor(extractor or made_by or OFFLINE[0])
         if not few:
             # One after the other, so that an interruption ends it; and names and edges get vectors once the memories
             # have made the store an embedder's.

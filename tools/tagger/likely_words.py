@@ -1,6 +1,6 @@
 """Train the linear models of words that say which notes are worth tagging: writes `weights/likely_words.json`.
 
-python tools/tagger/likely_words.py
+python tools/tagger/likely_words.py; then raise RULES in `extract/rules/phrases.py`, so that caches know.
 """
 
 from __future__ import annotations

@@ -52,9 +52,9 @@ def test_any_text_is_read(text: str) -> None:
 
 def test_a_damaged_file_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(change_tagger, "WEIGHTS_SHA256", "0" * 64)
-    change_tagger._session.cache_clear()
+    change_tagger._loaded.cache_clear()
     try:
         with pytest.raises(HopgateError, match="is damaged: install hopgate again"):
             tagged("x")
     finally:
-        change_tagger._session.cache_clear()
+        change_tagger._loaded.cache_clear()

@@ -30,6 +30,11 @@ def test_words_beside_each_other_are_one_span_and_others_are_not() -> None:
     assert letters("oak birch", "333322222") == [("former", "oak"), ("value", "birch")]
 
 
+def test_numbers_are_not_cut_apart() -> None:
+    assert letters("19:00", "22222") == [("value", "19:00")]
+    assert letters("€1,020, x", "222222000") == [("value", "€1,020")]
+
+
 def test_an_article_is_none_of_it() -> None:
     assert letters("the old laptop", "3" * 14) == [("former", "old laptop")]
     assert letters("the", "333") == [("former", "the")]

@@ -66,6 +66,49 @@ def test_mine_in_a_talk_is_the_speakers() -> None:
     assert ("Mo's bike", "Brompton") in {(one.thing, one.value) for one in made.stated if one.is_change}
 
 
+def ends(tmp_path: Path, *pairs: tuple[str, str]) -> list[list[tuple[str, str, bool]]]:
+    """Of pairs of notes, what the graph has in the end: relation, value, and whether it is over."""
+    with hopgate.open(tmp_path) as kb:
+        for at, pair in enumerate(pairs):
+            kb.add(
+                *(
+                    Memory(f"{at}.{month}", text, scope=str(at), created_at=datetime(2024, month, 5, tzinfo=UTC))
+                    for month, text in zip((1, 3), pair, strict=True)
+                )
+            )
+        kb.build()
+        return [
+            [(edge.relation, edge.target, bool(edge.valid_to)) for edge in kb.graph.edges(scope=str(at))]
+            for at in range(len(pairs))
+        ]
+
+
+def test_somebody_elses_thing_ends_nothing(tmp_path: Path) -> None:
+    found = ends(
+        tmp_path,
+        ("The bike is in the shed.", "Jo's bike has its place in the hallway now, the shed was too damp."),
+        ("The piano is in the lounge.", "Nan's piano has found a home in the conservatory, the lounge was too small."),
+        ("Physio is with Greta.", "Tim's physio is with Hugo from now on, Greta was too far."),
+        ("The rota is in Loop.", "Agency nurses have moved over to Planday for their rota."),
+        ("Film night is at Ole's.", "Film night is at Ida's now and again."),
+    )
+    assert not [edge for edges in found for edge in edges if edge[2]]
+
+
+def test_days_times_and_amounts_are_one_value_each(tmp_path: Path) -> None:
+    days, alarm, rent, project = ends(
+        tmp_path,
+        ("Choir practice is on Tuesdays.", "Choir practice has moved to Thursdays."),
+        ("The tide alarm goes off at 5:30.", "Put the tide alarm from 5:30 to 6:15 for good."),
+        ("The rent is 900 euros.", "Rent has gone up to 990 euros."),
+        ("The project is due on 1 March 2024.", "Deadline for the project moved to 15 April 2024."),
+    )
+    assert [edge[1] for edge in days if not edge[2]] == ["thursday"]
+    assert {edge[1]: edge[2] for edge in alarm} == {"5:30": True, "6:15": False}
+    assert [edge[1] for edge in rent if not edge[2]] == ["990 euros"]
+    assert [edge[1] for edge in project if not edge[2]] == ["2024-04-15"]
+
+
 def test_names_and_facts_are_those_of_the_rules() -> None:
     text = "We've gone from HealthRoster to Loop for the rota."
     assert read(text).mentions == read(text, tagger=False).mentions
@@ -80,7 +123,18 @@ def test_the_two_names_are_two_identities() -> None:
     assert extractor_from("phrases") == Phrases(tagger=True)
     assert extractor_from("rules") == Phrases()
     assert extractor_from("phrases").identity.hash != extractor_from("rules").identity.hash
-    assert extractor_from("phrases").identity.extractor == extractor_from("rules").identity.extractor
+
+
+def test_what_rules_built_rules_keep_up(tmp_path: Path) -> None:
+    with hopgate.open(tmp_path) as kb:
+        kb.add(Memory("a", "Notifications is part of the monolith.", created_at=WRITTEN))
+        kb.build("rules")
+        kb.add(
+            Memory("b", "Notifications is no longer part of the monolith but part of comms-suite.", created_at=WRITTEN)
+        )
+        kb.upkeep.catch_up()
+        assert kb.upkeep.made_by() == "rules"
+        assert not kb.graph.edges()
 
 
 def test_in_a_store_the_new_value_ends_the_old_one(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def _doubtful_words(code: str) -> frozenset[str]:
 
 # "moved to room 305 for the open day": it will be back.
 _FOR_A_WHILE = re.compile(
-    r" for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
+    r" now and (?:then|again)\b| for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
     r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit|"
     r"while|christening|baptism|funeral|birthday|reunion|match|festival|concert|course|training|exam|interview|season|"
     r"semester|summer|winter|inspection|shoot|photos?|tournament|audit|migration|maintenance)\b"

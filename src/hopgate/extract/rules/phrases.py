@@ -58,7 +58,8 @@ class Phrases:
     def identity(self) -> ExtractorIdentity:
         """The rules' version, the tagger's file, and the settings."""
         tagger = f", tagger {WEIGHTS_SHA256[:8]}" if self.tagger else ""
-        return ExtractorIdentity("phrases", model=f"rules {RULES}{tagger}", parameters=asdict(self))
+        name = "phrases" if self.tagger else "rules"
+        return ExtractorIdentity(name, model=f"rules {RULES}{tagger}", parameters=asdict(self))
 
     @property
     def single_valued(self) -> tuple[str, ...]:

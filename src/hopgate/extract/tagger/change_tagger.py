@@ -1,13 +1,14 @@
 """A trained model of six layers that marks the words of a short note: thing, value, former value; and tells a change.
 
-How it was trained and what it sees that rules do not is in docs/research/extraction.md; `tools/train_tagger.py` makes
-the file again. One text a run, as with the bundled embedder: what it says of a text depends on no other.
+How it was trained and what it sees that rules do not is in docs/research/extraction.md; `tools/tagger` makes the
+file again. One text a run, as with the bundled embedder: what it says of a text depends on no other.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
@@ -23,6 +24,8 @@ WEIGHTS_SHA256 = "1b9cf7ee2d231fcbdcd57903d1c67da58cce7a0f1161a3f3d412b50d48c51d
 THING, VALUE, FORMER = "thing", "value", "former"
 # The model's outputs for each token: three labels and none, in this order, and of the first token the change.
 _LABELS = ("", THING, VALUE, FORMER)
+# One thread loads the model, and others that want it wait.
+_loading = threading.Lock()
 
 
 class Tagged(NamedTuple):
@@ -48,8 +51,13 @@ def tagged(text: str) -> Tagged:
     return Tagged(float(1 / (1 + np.exp(-logits[0, 4]))), spans_of(text, offsets, labels, _LABELS))
 
 
-@cache
 def _session() -> Any:
+    with _loading:
+        return _loaded()
+
+
+@cache
+def _loaded() -> Any:
     # onnxruntime's official builds send telemetry unless this is set before they are loaded.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime

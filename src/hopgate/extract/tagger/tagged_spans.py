@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# A word is what stands between spaces and marks; "E.ON", "nas-2" and "Mo's" are one.
-_WORD = re.compile(r"""[^\s,;:()"“”„!?…=→>]+""")
+# A word is what stands between spaces and marks; "E.ON", "nas-2", "Mo's", "19:00" and "€1,020" are one.
+_WORD = re.compile(r"""(?:[^\s,;:()"“”„!?…=→>]|(?<=\d)[,:](?=\d))+""")
 _AT_END = ".'’/-"
 _ARTICLES = re.compile(
     r"(?:the|my|our|a|an|der|die|das|den|dem|ein|eine|mein|meine|unser|unsere|le|la|les|el|il|het|de|her|his) (?=.)",
@@ -54,7 +54,7 @@ def spans_of(
     for start, end in _words(text):
         weights = np.array([max(0, min(end, right) - max(start, left)) for left, right in offsets], dtype=np.float32)
         if not weights.any():
-            break  # beyond what was read
+            continue  # no token stands for it, or it is beyond what was read
         shares = weights @ labels / weights.sum()
         label, sure = names[int(shares.argmax())], round(float(shares.max()), 4)
         if label and label == last and not text[found[-1].start + len(found[-1].text) : start].strip(" ."):

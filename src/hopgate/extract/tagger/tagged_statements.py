@@ -1,7 +1,8 @@
 """What a tagged note adds to what the rules read in it: statements of things and of their changes, and doubts.
 
-Statements have no effect of their own (`graph/temporal/joint_facts.py`): a change that the tagger sees ends something
-only where another memory states what is over, and where the rules have nothing against reading the note.
+Statements have no effect of their own (`graph/temporal/joint_facts.py`): a change ends something only where another
+memory states what is over, whoever of the two saw which; and a change that the tagger sees counts where the rules have
+nothing against reading the note.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hopgate.extract.extraction import DOUBTED, Extraction, Fact, Stated
+from hopgate.extract.extraction import DOUBTED, Extraction, Stated
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, WHEN
+from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Tagged
 from hopgate.extract.tagger.likely_words import may_state, may_tell_change
@@ -27,6 +29,7 @@ _SURE = 0.6
 # A longer note is no place where one thing is said of one thing.
 MOST_TOKENS, MOST_CHARACTERS = 60, 240
 _MOST_FORMER = 2
+_LITERAL = frozenset(("costs", "due", TAKES_PLACE, WHEN, AMOUNT))
 _ONE_AT_A_TIME = frozenset((*SINGLE_VALUED, *ROLE_RELATIONS))
 _MINE = re.compile(
     r"\b(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w|mijn|onze) $", re.IGNORECASE
@@ -34,9 +37,8 @@ _MINE = re.compile(
 # "A photocopy of Mum's will", "the Jellyfin exporter": what changed is not the will, nor Jellyfin.
 _OF_IT = re.compile(r"(\S+) (?:of|off|for|from) (?:(?:the|my|our) )?$", re.IGNORECASE)
 _ITS = re.compile(r"(?:['’]s)? ([^\W\d_]+)")
-_OF_OTHERS = words(
-    "his her their hers theirs ihr ihre ihren ihrem sein seine seinen seinem son sa su sus suo sua zijn haar"
-)
+_OF_OTHERS = words("his her their ihr ihre ihren ihrem sein seine seinen seinem sus suo sua zijn haar")
+_OWNER = re.compile(r"(\S+)['’]s $")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m|noon|midnight", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d.,]*(?: ?[^\W\d]{1,6})?")
 
@@ -92,19 +94,25 @@ def with_tags(
 
 
 def _doubted(extraction: Extraction, seen: Tagged, reading: Reading) -> Extraction:
-    """What the rules read, where the tagger sees no change: of what it marks no word of, they tell none either."""
+    """What the rules read, where the tagger sees no change.
+
+    Of what it marks no word of they tell none either; and what words merely allow is not allowed.
+    """
     marked = {
         word for span in seen.spans for text in (span.text, _literal(span.text, reading)[0]) for word in _words(text)
     }
 
-    def is_doubtful(fact: Fact) -> bool:
-        return fact.relation in _ONE_AT_A_TIME and marked.isdisjoint(_words(fact.object))
+    def is_unmarked(relation: str, value: str) -> bool:
+        # Days and amounts it often leaves unmarked.
+        return relation not in _LITERAL and marked.isdisjoint(_words(value))
 
     facts = tuple(
-        replace(fact, confidence=min(fact.confidence, DOUBTED)) if is_doubtful(fact) else fact
+        replace(fact, confidence=min(fact.confidence, DOUBTED))
+        if fact.relation in _ONE_AT_A_TIME and is_unmarked(fact.relation, fact.object)
+        else fact
         for fact in extraction.facts
     )
-    stated = tuple(one for one in extraction.stated if not one.is_change or not marked.isdisjoint(_words(one.value)))
+    stated = tuple(one for one in extraction.stated if not (one.is_change and is_unmarked(one.relation, one.value)))
     return replace(extraction, facts=facts, stated=stated, tentative=())
 
 
@@ -116,11 +124,14 @@ def _with_change(
     is_known = things or (former and _OF_OTHERS.isdisjoint(reading.lower))
     if not is_known or len(values) != 1 or len(former) > _MOST_FORMER or (is_doubtful and not former):
         return None
-    if any(_is_of_part(one, text) for one in things):
+    if any(_is_of_part(one, text) or _is_theirs(one, text) for one in things):
         return None
     value, relation = _literal(values[0].text, reading)
-    over = [_literal(one.text, reading)[0] for one in former]
-    first, thing = over[0] if over else "", _owned(things[0], reading, text) if things else ""
+    thing = _owned(things[0], reading, text) if things else ""
+    # What is somebody's is known by its whole name alone, and not by what is over.
+    over = [] if "'s " in thing else [_literal(one.text, reading)[0] for one in former]
+    over = [one for one in over if one != value]
+    first = over[0] if over else ""
     known = _same(extraction.stated, value)
     # What the rules read as a state of the same value, or as a change without what is over.
     stated = tuple(
@@ -128,18 +139,20 @@ def _with_change(
     )
     if known and (not thing or any(_words(one.about or one.thing) & _words(thing) for one in known)):
         return replace(extraction, stated=tuple(dict.fromkeys(stated)))
-    since = {fact.valid_from for fact in extraction.facts} | {one.valid_from for one in extraction.stated}
-    dates = sorted(date for date in since if date)
-    told = [
-        Stated(thing, relation, value, one, is_change=True, valid_from=dates[0] if len(dates) == 1 else None)
-        for one in over or [""]
-    ]
+    since = {fact.valid_from for fact in extraction.facts if _words(fact.object) & _words(value)}
+    date = next(iter(since)) if len(since) == 1 else None
+    told = [Stated(thing, relation, value, one, is_change=True, valid_from=date) for one in over or [""]]
     return replace(extraction, stated=(*stated, *told))
 
 
 def _is_of_part(thing: TaggedSpan, text: str) -> bool:
     before, after = _OF_IT.search(text[: thing.start]), _ITS.match(text[thing.start + len(thing.text) :])
     return any(part and is_part(part[1].lower()) for part in (before, after))
+
+
+def _is_theirs(thing: TaggedSpan, text: str) -> bool:
+    before = text[: thing.start].lower().split()
+    return bool(before) and before[-1] in _OF_OTHERS
 
 
 def _words(text: str) -> set[str]:
@@ -169,17 +182,21 @@ def _same(stated: Sequence[Stated], value: str) -> list[Stated]:
 
 def _literal(text: str, reading: Reading) -> tuple[str, str]:
     """A value as the rules write it, and how it goes with a thing: a date, an amount, or whatever it is."""
-    said = text.casefold()
+    said = text.casefold().split()
     for span in reading.spans:
-        words = " ".join(reading.tokens[span.start : span.end]).casefold()
-        if span.form in ("date", "amount") and (words in said or said in words):
+        words = " ".join(reading.tokens[span.start : span.end]).casefold().split()
+        if span.form in ("date", "amount") and (set(words) <= set(said) or set(said) <= set(words)):
             return span.name, WHEN if span.form == "date" else AMOUNT
-    if _CLOCK.search(text) or not DAYS.isdisjoint(word.rstrip("s") for word in said.split()):
+    if len(said) == 1 and (day := said[0].removesuffix("s")) in DAYS:
+        return day, WHEN
+    if _CLOCK.search(text) or not DAYS.isdisjoint(said):
         return text, WHEN
     return text, AMOUNT if _NUMBER.fullmatch(text) else ANY
 
 
 def _owned(thing: TaggedSpan, reading: Reading, text: str) -> str:
-    """A thing by its name; in a talk "my laptop" is its speaker's."""
-    is_mine = reading.speaker and _MINE.search(text[: thing.start])
-    return f"{reading.speaker}'s {thing.text}" if is_mine else thing.text
+    """A thing by its name, and whose it is: "Jo's bike"; in a talk "my laptop" is its speaker's."""
+    before = text[: thing.start]
+    named = _OWNER.search(before)
+    owner = reading.speaker if reading.speaker and _MINE.search(before) else named and named[1]
+    return f"{owner}'s {thing.text}" if owner else thing.text.replace("’", "'")

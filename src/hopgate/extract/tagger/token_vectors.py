@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 MOST_TOKENS = 192
 # Where the table of the embedder's file begins, which its hash vouches for, and how its bytes are numbers.
 _OFFSET, _ROWS, _COLUMNS = 566_691, 30_522, 384
+# One thread loads both, and others that want them wait.
+_loading = threading.Lock()
 _SCALE, _ZERO = np.float32(0.0077856923), np.float32(70)
 
 
@@ -35,8 +38,10 @@ def tokens_of(text: str) -> Tokens:
     >>> tokens.offsets[1], tokens.vectors.shape
     ((0, 6), (8, 384))
     """
-    encoding = _tokenizer().encode(text)
-    return Tokens(encoding.offsets, (_table()[encoding.ids].astype(np.float32) - _ZERO) * _SCALE)
+    with _loading:
+        tokenizer, table = _tokenizer(), _table()
+    encoding = tokenizer.encode(text)
+    return Tokens(encoding.offsets, (table[encoding.ids].astype(np.float32) - _ZERO) * _SCALE)
 
 
 @cache

@@ -126,7 +126,7 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
                 thing, before = held
                 typed = [one for one in (*before, row) if one.relation not in JOINT_RELATIONS]
                 name = typed[0].thing if typed else thing.name
-                relation = typed[0].relation if typed else _named(_sort((*before, row)), name, (*before, row))
+                relation = typed[0].relation if typed else _named(_sort(before, row), name, (*before, row))
                 # What a pattern read is a fact already, of a thing by this name.
                 told = [
                     one for one in (*before, row)
@@ -194,9 +194,9 @@ def _sorts(relation: str) -> tuple[str, ...]:
     return (relation,) if relation in JOINT_RELATIONS else _SORTS.get(relation, (BY, AT))
 
 
-def _sort(rows: Sequence[StatedRow]) -> str:
-    """What somebody called the relation that several statements have."""
-    return next((row.relation for row in reversed(rows) if row.relation != ANY), BY)
+def _sort(before: Sequence[StatedRow], row: StatedRow) -> str:
+    """The relation of what held last, or else of the change; where nobody knows it, what something is."""
+    return next((one.relation for one in (*reversed(before), row) if one.relation != ANY), BY)
 
 
 def _fits(one: str, other: str) -> bool:
