@@ -70,7 +70,7 @@ def order(
     sort_by: SortBy = "relevance",
     importance: Mapping[Id, float] | None = None,
     created_at: Mapping[Id, datetime | None] | None = None,
-    prior: Importance | None = Importance(),  # noqa: B008 - a frozen value
+    prior: Importance | None = Importance(),
 ) -> list[Fused[Id]]:
     """Put fused hits into the order asked for.
 
