@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """See it work on a synthetic corpus: ingest, embed, build the graph, three questions, the gate and its report.
 
-    The graph is read out of the texts by rules, without a model; the questions are asked of it and the gate judges it.
+    The graph is read out of the texts without a language model; the questions are asked of it and the gate judges it.
 
     Can be run again. Embeddings are cached, so that the second time is quicker. With --serve the store is shown in a
     browser until Ctrl-C ends it.
@@ -140,7 +140,7 @@ def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:
     counts = kb.graph.counts()
     say(
         f"graph of {counted(counts['concepts'], 'concept')} and {counted(counts['edges'], 'edge')}, "
-        "read out of the texts without a model"
+        "read out of the texts without a language model"
     )
 
 
