@@ -17,7 +17,9 @@ Later = Annotated[bool, typer.Option("--later", help="Neither embed nor link now
 ExtractorName = Annotated[
     str | None,
     typer.Option(
-        "--extractor", help="What links: phrases, rules, llama or openai.", show_default="phrases, if it made the graph"
+        "--extractor",
+        help="What links: phrases, rules, llama or openai.",
+        show_default="phrases or rules, as made the graph",
     ),
 ]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.bundled import bundled_file
+from hopgate.bundled import bundled_file, session_options
 from hopgate.embed.cache import default_directory
 from hopgate.embed.kept_model import KeptModel
 
@@ -113,20 +113,8 @@ class Bundled:
 
     @cached_property
     def _session(self) -> Any:
-        # onnxruntime's official builds send telemetry unless this is set before they are loaded.
-        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+        options = session_options()
         import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # Every text has its own shape: a memory plan kept for each would only grow. That, the arena, the optimisation
-        # level and flushed denormals all measured the same 15 documents a CPU second; only more than one thread inside
-        # a run cost anything (7 where threads spin, 13 where they sleep, with other work on the cores).
-        options.enable_mem_pattern = False
-        # To plan which buffer takes over which takes 60 of the 155 ms of CPU of a session; without a plan the arena
-        # hands out what is free again, and numbers, time and memory of a run measured the same (8 to 512 tokens).
-        options.enable_mem_reuse = False
-        options.log_severity_level = 3
 
         def session(model: bytes) -> Any:
             return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -26,8 +26,9 @@ from hopgate.extract.rules.words import words
 
 # A longer note is no place where one thing is said of one thing.
 MOST_TOKENS, MOST_SENTENCES, MOST_FACTS, MOST_CHARACTERS = 60, 4, 2, 240
-_LITERAL = frozenset(("costs", "due", TAKES_PLACE))
-_TYPED = STATES | _LITERAL | frozenset(ROLE_RELATIONS)
+LITERAL = frozenset(("costs", "due", TAKES_PLACE))
+"""Relations whose object is an amount or a day."""
+_TYPED = STATES | LITERAL | frozenset(ROLE_RELATIONS)
 # A short note of few words may be taken for another language: "CI runs through Jenkins".
 _ENGLISH = words("the is are our my now from goes runs through with to we")
 _ON = re.compile(r"\b(?:on|in|since|from|of) (⟦\d+⟧)")
@@ -79,7 +80,7 @@ def stated_values(
         for fact in typed.values():
             # In a talk a thing is its speaker's, whoever read it; and a new date or price says from when on it is so.
             owned = f"{reading.speaker}'s {fact.subject}" if reading.speaker and fact.subject.islower() else ""
-            since = fact.valid_from is not None and fact.relation in _LITERAL
+            since = fact.valid_from is not None and fact.relation in LITERAL
             stated = _as_fact(fact, Stated(owned, "", fact.object, is_change=told or since))
             yield from beside_others(stated, others)
 

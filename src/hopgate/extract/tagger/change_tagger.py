@@ -7,7 +7,6 @@ file again. One text a run, as with the bundled embedder: what it says of a text
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from functools import cache
 from importlib import resources
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.bundled import session_options
 from hopgate.errors import HopgateError
 from hopgate.extract.tagger.tagged_spans import TaggedSpan, spans_of
 from hopgate.extract.tagger.token_vectors import tokens_of
@@ -58,16 +58,10 @@ def _session() -> Any:
 
 @cache
 def _loaded() -> Any:
-    # onnxruntime's official builds send telemetry unless this is set before they are loaded.
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    import onnxruntime
-
     weights = resources.files("hopgate.extract.tagger").joinpath("weights", "changes.onnx").read_bytes()
     if hashlib.sha256(weights).hexdigest() != WEIGHTS_SHA256:
         raise HopgateError("hopgate's own changes.onnx is damaged: install hopgate again")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    # Every text has its own shape: a memory plan kept for each would only grow.
-    options.enable_mem_pattern = options.enable_mem_reuse = False
-    options.log_severity_level = 3
+    options = session_options()
+    import onnxruntime
+
     return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])

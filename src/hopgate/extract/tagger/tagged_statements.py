@@ -17,7 +17,7 @@ from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, WHEN
-from hopgate.extract.rules.timetable import TAKES_PLACE
+from hopgate.extract.rules.stated_values import LITERAL, MOST_CHARACTERS, MOST_TOKENS
 from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Tagged
 from hopgate.extract.tagger.likely_words import may_state, may_tell_change
@@ -26,10 +26,8 @@ from hopgate.extract.tagger.tagged_spans import TaggedSpan
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md.
 _IS_CHANGE, _IS_NONE = 0.999, 0.01
 _SURE = 0.6
-# A longer note is no place where one thing is said of one thing.
-MOST_TOKENS, MOST_CHARACTERS = 60, 240
 _MOST_FORMER = 2
-_LITERAL = frozenset(("costs", "due", TAKES_PLACE, WHEN, AMOUNT))
+_LITERAL = LITERAL | {WHEN, AMOUNT}
 _ONE_AT_A_TIME = frozenset((*SINGLE_VALUED, *ROLE_RELATIONS))
 _MINE = re.compile(
     r"\b(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w|mijn|onze) $", re.IGNORECASE
