@@ -33,7 +33,8 @@ DATA = Path(__file__).with_name("notes")
 _MOVES_ALONE = re.split(
     " ",
     "fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth "
-    "eighteenth nineteenth twentieth twentyfirst twentysecond twentythird",
+    "eighteenth nineteenth twentieth twentyfirst twentysecond twentythird twentyfourth "
+    "twentyfifth",
 )
 RELATIONS = frozenset(
     re.split(
