@@ -1,4 +1,4 @@
-"""Write the tagger's weights as an int8 ONNX file: python export.py OUT.npz; prints the hash for change_tagger.py."""
+"""Write the tagger's weights as an int8 ONNX file: python export.py OUT.npz [FILE]; prints the hash for the code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 TARGET = Path(__file__).parents[2] / "src/hopgate/extract/tagger/weights/changes.onnx"
-TOKENS, WIDTH, HEADS = 192, 384, 12
+TOKENS, WIDTH, HEADS = 256, 384, 12
 Array = NDArray[np.float32]
 
 
@@ -79,7 +79,10 @@ class Graph:
 
 
 def graph_of(weights: dict[str, Array]) -> onnx.ModelProto:
-    """The whole model, from token vectors to four labels and a change for each token."""
+    """The whole model, from token vectors to six numbers for each: four labels, a change and an end.
+
+    `later` says which tokens are of the second text.
+    """
     graph = Graph(weights)
     graph.constant("by_head", [0, 0, 3, HEADS, WIDTH // HEADS], np.int64)
     graph.constant("flat", [0, 0, WIDTH], np.int64)
@@ -90,27 +93,33 @@ def graph_of(weights: dict[str, Array]) -> onnx.ModelProto:
     for name, place in (("zero", 0), ("from", 1), ("to", 2), ("axis", 0)):
         graph.constant(name, [place], np.int64)
     places = weights["b.embeddings.position_embeddings.weight"][:TOKENS]
-    graph.constant("places", places + weights["b.embeddings.token_type_embeddings.weight"][0])
+    first, second = weights["b.embeddings.token_type_embeddings.weight"]
+    graph.constant("places", places + first)
+    typed = graph.node("Mul", ["later", graph.constant("in_later", second - first)], "typed")
     length = graph.node("Slice", [graph.node("Shape", ["words"], "shape"), "from", "to", "axis"], "length")
     placed = graph.node("Slice", ["places", "zero", length, "axis"], "placed")
-    hidden = graph.norm(graph.node("Add", ["words", placed], "summed"), "embedded", "b.embeddings.LayerNorm")
+    summed = graph.node("Add", [graph.node("Add", ["words", placed], "summed"), typed], "input")
+    hidden = graph.norm(summed, "embedded", "b.embeddings.LayerNorm")
     for number in range(sum(name.endswith("attention.self.query.bias") for name in weights)):
         hidden = graph.layer(hidden, number)
     weight, bias = (np.concatenate([weights[f"t.{part}"], weights[f"c.{part}"]]) for part in ("weight", "bias"))
     graph.dense(hidden, "logits", weight, bias)
-    ends = (("words", [1, "tokens", WIDTH]), ("logits", [1, "tokens", 5]))
-    inputs, outputs = ([helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)] for name, shape in ends)
-    made = helper.make_graph(graph.nodes, "changes", inputs, outputs, graph.constants)
+    widths = {"words": WIDTH, "later": 1, "logits": 6}
+    words, later, logits = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, "tokens", width]) for name, width in widths.items()
+    )
+    made = helper.make_graph(graph.nodes, "changes", [words, later], [logits], graph.constants)
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
 if __name__ == "__main__":
     model = graph_of({name: array.astype(np.float32) for name, array in np.load(sys.argv[1]).items()})
     onnx.checker.check_model(model)
+    target = Path(sys.argv[2]) if len(sys.argv) > 2 else TARGET
     with tempfile.TemporaryDirectory() as folder:
         onnx.save(model, f"{folder}/whole.onnx")
         quantize_dynamic(
-            f"{folder}/whole.onnx", TARGET, weight_type=QuantType.QInt8, per_channel=True,
+            f"{folder}/whole.onnx", target, weight_type=QuantType.QInt8, per_channel=True,
             op_types_to_quantize=["MatMul"], nodes_to_exclude=["logits.product"],
         )  # fmt: skip
-    print(hashlib.sha256(TARGET.read_bytes()).hexdigest())  # noqa: T201
+    print(hashlib.sha256(target.read_bytes()).hexdigest())  # noqa: T201

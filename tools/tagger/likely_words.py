@@ -1,4 +1,4 @@
-"""Train the linear models of words that say which notes are worth tagging: writes `weights/likely_words.json`.
+"""Train the linear model of words that says which notes are worth tagging: writes `weights/likely_words.json`.
 
 python tools/tagger/likely_words.py; then raise RULES in `extract/rules/phrases.py`, so that caches know.
 """
@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 from marked_notes import all_notes
+from marked_pairs import notes_of_pairs
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
@@ -16,14 +17,13 @@ TARGET = Path(__file__).parents[2] / "src/hopgate/extract/tagger/weights/likely_
 # As `likely_words.py` of the package cuts words.
 WORD = r"[^\W\d_]+|->|→|=>"
 
-notes = all_notes()
+notes = [*all_notes(), *notes_of_pairs()]
 words = CountVectorizer(ngram_range=(1, 2), min_df=3, binary=True, token_pattern=WORD)
-counts = words.fit_transform(note.text for note in notes)
-stored = {}
-for name, kinds in (("change", {"change"}), ("statement", {"change", "state"})):
-    model = LogisticRegression(C=0.5, max_iter=300, class_weight="balanced")
-    model.fit(counts, [note.kind in kinds for note in notes])
-    weights = {word: round(float(model.coef_[0][at]), 2) for word, at in sorted(words.vocabulary_.items())}
-    kept = {word: weight for word, weight in weights.items() if abs(weight) >= 0.05}
-    stored[name] = {"base": round(float(model.intercept_[0]), 3), "by_words": kept}
+model = LogisticRegression(C=0.5, max_iter=300, class_weight="balanced")
+model.fit(words.fit_transform(note.text for note in notes), [note.kind == "change" for note in notes])
+weights = {word: round(float(model.coef_[0][at]), 2) for word, at in sorted(words.vocabulary_.items())}
+stored = {
+    "base": round(float(model.intercept_[0]), 3),
+    "by_words": {word: weight for word, weight in weights.items() if abs(weight) >= 0.05},
+}
 TARGET.write_text(json.dumps(stored, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
