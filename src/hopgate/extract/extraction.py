@@ -154,6 +154,8 @@ class Extraction:
         known to have run elsewhere, and of nothing otherwise. The graph decides (`graph/temporal`).
     stated : tuple of Stated
         What it says in any words, which is kept aside: these make no name and no fact by themselves.
+    may_change : bool
+        Whether it may tell of a change, so that it is read together with earlier memories.
 
     Examples
     --------
@@ -171,6 +173,7 @@ class Extraction:
     dropped: tuple[tuple[str, int], ...] = ()
     tentative: tuple[Fact, ...] = ()
     stated: tuple[Stated, ...] = ()
+    may_change: bool = False
 
     @property
     def tokens(self) -> int:
@@ -202,6 +205,7 @@ class Extraction:
             dropped=tuple((why, count) for why, count in row["dropped"]),
             tentative=tuple(Fact(**fact) for fact in row.get("tentative", ())),
             stated=tuple(Stated(**one) for one in row.get("stated", ())),
+            may_change=row.get("may_change", False),
         )
 
 
@@ -238,7 +242,7 @@ def bounded(extraction: Extraction) -> Extraction:
     """
     if len(extraction.facts) <= MAX_FACTS and len(extraction.mentions) + 2 * len(extraction.facts) <= MAX_NAMES:
         return extraction
-    extraction = replace(extraction, tentative=(), stated=())
+    extraction = replace(extraction, tentative=(), stated=(), may_change=False)
     names: set[str] = set()
     facts: list[Fact] = []
     for fact in extraction.facts:

@@ -17,7 +17,7 @@ def rows(*said: Stated, scope: str | None = "a", first: int = 1) -> list[StatedR
     made = []
     for number, one in enumerate(said, start=first):
         for row in statements_of(number, [one]):
-            made.append(StatedRow(row.memory_id, row.place, scope, *row[2:], datetime(2024, number, 1, tzinfo=UTC)))
+            made.append(StatedRow(row.memory_id, row.place, scope, *row[2:-1], datetime(2024, number, 1, tzinfo=UTC)))
     return made
 
 
@@ -104,7 +104,7 @@ def test_of_many_that_had_a_value_the_one_that_a_change_shares_a_word_with() -> 
     many = [Stated(f"service{number}", "kept at", "otter") for number in range(3000)]
     later = [change(f"the service{number} app", "badger", "otter") for number in range(3000)]
     made = [
-        StatedRow(row.memory_id, row.place, "a", *row[2:], datetime(2024, 1, 1, tzinfo=UTC))
+        StatedRow(row.memory_id, row.place, "a", *row[2:-1], datetime(2024, 1, 1, tzinfo=UTC))
         for number, one in enumerate((*many, *later))
         for row in statements_of(number, [one])
     ]

@@ -51,7 +51,7 @@ _KIN = words(
     """
     sister brother mother father mum mom dad wife husband son daughter cousin boyfriend girlfriend parent aunt uncle
     niece nephew grandmother grandfather friend boss colleague neighbour neighbor flatmate roommate landlord
-    schwester bruder mutter vater sohn tochter tante onkel freundin nachbarin kollegin chefin eltern
+    schwester bruder mutter vater sohn tochter tante onkel mann frau freundin nachbarin kollegin chefin eltern
     """
 )
 # With a capital these are names: Alicia Keys, Hugo Boss.

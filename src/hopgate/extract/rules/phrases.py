@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from hopgate.extract.extraction import DOUBTED, Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.candidates import variants
-from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import clauses
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.kinds import kind_of, kinds_from
@@ -21,9 +20,9 @@ from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.untold import telling
 from hopgate.extract.rules.words import HONORIFICS
 from hopgate.extract.tagger.change_tagger import WEIGHTS_SHA256, tagged
-from hopgate.extract.tagger.tagged_statements import with_tags, worth_tagging
+from hopgate.extract.tagger.doubts import MAY_CHANGE, with_doubts, worth_tagging
 
-RULES = "8.6"
+RULES = "8.7"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -36,8 +35,8 @@ class Phrases:
     facts : bool
         Whether to look for facts.
     tagger : bool
-        Whether a small trained model looks at short notes, too, for things and changes that no rule reads; some 10
-        ms for each that it looks at, which is about every second one.
+        Whether a small trained model looks at short notes that may tell of a change, too: whether they do, so that
+        they are read together with earlier ones; some 10 ms for each that it looks at.
 
     Examples
     --------
@@ -109,9 +108,8 @@ class Phrases:
         made = found(mentions, typed, tentative=maybe, stated=said)
         if not (self.facts and self.tagger and worth_tagging(source.text, reading, made)):
             return made
-        is_told = len(sentences) == len(parts) and not doubted
-        seen, doubtful = tagged(source.text), any(map(is_doubtful, parts))
-        return with_tags(made, seen, reading, source.text, is_told=is_told, is_doubtful=doubtful)
+        seen = tagged(source.text)
+        return replace(with_doubts(made, seen, reading), may_change=seen.change >= MAY_CHANGE)
 
 
 def _is_still(fact: Fact, since: set[tuple[str, str, str]]) -> bool:

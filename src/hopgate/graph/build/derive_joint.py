@@ -56,10 +56,10 @@ def _apply(connection: Connection[Any], wanted: Sequence[JointFact], memory_ids:
     """Write the facts that are not there, and take back those that are told no more."""
     wanted = [fact for fact in wanted if _is_fact(fact)]
     there = stated_rows.joint(connection, memory_ids)
-    keys = {(row.memory_id, row.subject, row.relation, row.object, row.valid_from) for row in there}
+    keys = {_row_key(row) for row in there}
     new = {_key(fact): fact for fact in wanted if _key(fact) not in keys}
     kept = {_key(fact) for fact in wanted}
-    gone = [row for row in there if (row.memory_id, row.subject, row.relation, row.object, row.valid_from) not in kept]
+    gone = [row for row in there if _row_key(row) not in kept]
     if not new and not gone:
         return JointChange()
     name_ids = {name for row in gone for name in (row.subject_id, row.object_id)}
@@ -88,7 +88,9 @@ def _add(connection: Connection[Any], facts: Sequence[JointFact]) -> set[int]:
     rows, kept = [], []
     for fact in facts:
         subject, object_ = known[normalise(fact.subject)].id, known[normalise(fact.object)].id
-        rows.append((fact.memory_id, subject, fact.relation, object_, TOLD, fact.valid_from, fact.recorded_at))
+        rows.append(
+            (fact.memory_id, subject, fact.relation, object_, TOLD, fact.valid_from, fact.valid_to, fact.recorded_at)
+        )
         kept += [(fact.memory_id, subject, fact.subject), (fact.memory_id, object_, fact.object)]
     relation_rows.ensure_relations(connection, (row[2] for row in rows))
     stated_rows.keep_names(connection, kept)
@@ -103,4 +105,9 @@ def _is_fact(fact: JointFact) -> bool:
 
 
 def _key(fact: JointFact) -> tuple[object, ...]:
-    return fact.memory_id, normalise(fact.subject), fact.relation, normalise(fact.object), fact.valid_from
+    ends = normalise(fact.subject), normalise(fact.object)
+    return fact.memory_id, ends[0], fact.relation, ends[1], fact.valid_from, fact.valid_to
+
+
+def _row_key(row: stated_rows.JointRow) -> tuple[object, ...]:
+    return row.memory_id, row.subject, row.relation, row.object, row.valid_from, row.valid_to

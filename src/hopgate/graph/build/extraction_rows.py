@@ -41,7 +41,8 @@ def rows_of_extractions(extractions: Iterable[tuple[int, Extraction, str]]) -> E
     stated: list[NewStatement] = []
     for memory_id, extraction, digest in extractions:
         reason = field(extraction.reason or None)
-        memories.append(f"{memory_id}\t{extraction.state.value}\t{reason}\t{digest}\n")
+        may_change = "t" if extraction.may_change else "f"
+        memories.append(f"{memory_id}\t{extraction.state.value}\t{reason}\t{digest}\t{may_change}\n")
         names: dict[str, tuple[str, str | None]] = {}
         given: dict[str, str] = {}
         # A name that came before without a kind brings nothing, and most of them come with every fact.

@@ -22,7 +22,7 @@ from hopgate.graph.temporal.joint_facts import statements_of
 from hopgate.sending import guarded
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
-from hopgate.store.graph import fact_rows, name_rows, relation_rows, stated_rows, version
+from hopgate.store.graph import fact_rows, name_rows, relation_rows, stated_rows, together_rows, version
 from hopgate.store.graph.fact_rows import FactRow
 from hopgate.store.graph.name_rows import NameRow
 from hopgate.times import moment
@@ -217,6 +217,8 @@ class GraphSink:
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for key, _, one in rows), identity
             )
+            if changing := [key for key, _, one in rows if one.extraction.may_change]:
+                together_rows.wait(connection, changing)
 
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
         """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""

@@ -20,6 +20,7 @@ from hopgate.graph.build.bring_together import bring_together
 from hopgate.graph.build.bulk_extract import extract_in_bulk
 from hopgate.graph.build.declared_relations import declare
 from hopgate.graph.build.ingest import GraphSink
+from hopgate.graph.build.read_together import read_together
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext, surveyed_store
 from hopgate.memory import Cleared, Memory, cleared
@@ -107,7 +108,7 @@ class GraphBuilder:
         extractor = as_extractor(extractor)
         with build_lock(self._store) as whole:
             if whole and self._in_bulk(extractor, only, run, limit):
-                return extract_in_bulk(self._store, extractor, show, processes, self._readers)
+                return self._extract_in_bulk(extractor, show, processes)
             return self._extract(extractor, only, run, limit, show, not whole, self._resolution(ask))
 
     def build(
@@ -142,7 +143,7 @@ class GraphBuilder:
             self._store.run(lambda connection: declare(connection, {*shipped, *single_valued}, several_valued, whole))
             resolution = self._resolution(ask)
             if whole and self._in_bulk(extractor, only, run, limit):
-                progress = extract_in_bulk(self._store, extractor, show, processes, self._readers)
+                progress = self._extract_in_bulk(extractor, show, processes)
             else:
                 progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
             if whole:
@@ -198,7 +199,7 @@ class GraphBuilder:
             stream = self._sources(limit, extractor, context)
             total = min(total, limit) if limit is not None else total
         sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
-        return (run or Run()).over(
+        progress = (run or Run()).over(
             stream,
             extractor,
             sink,
@@ -208,6 +209,14 @@ class GraphBuilder:
             total=total,
             show=show,
         )
+        if context is not None:
+            read_together(self._store, deriving=deriving, show=show)
+        return progress
+
+    def _extract_in_bulk(self, extractor: Extractor, show: Show, processes: int | None) -> Progress:
+        progress = extract_in_bulk(self._store, extractor, show, processes, self._readers)
+        read_together(self._store, deriving=False, show=show)
+        return progress
 
     def _in_bulk(self, extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
         """Whether everything is read range by range: by rules, or by who was given for it.

@@ -16,10 +16,13 @@ from typing import NamedTuple
 
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.capitals import is_given
+from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, BY, WHEN
+from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
@@ -32,6 +35,8 @@ _SORTS = {
     "located in": (AT, BY), "runs on": (AT, BY), "lives in": (), "works at": (BY, AT), "costs": (AMOUNT,),
     "due": (WHEN,), "takes place": (WHEN,), "owned by": (BY,), "led by": (BY,), "reports to": (BY,),
 }  # fmt: skip
+ONE_AT_A_TIME = frozenset((*JOINT_RELATIONS, *SINGLE_VALUED, *ROLE_RELATIONS, TAKES_PLACE))
+"""Relations of which another value ends the one before."""
 # A new date for what was due is when it is due.
 _DATES = {"due", "takes place"}
 _MAX = 200
@@ -42,7 +47,7 @@ _OF = re.compile(r" (?:of|for) ")
 
 
 class JointFact(NamedTuple):
-    """A fact that a memory tells together with another one."""
+    """A fact that a memory tells together with another one; `valid_to` where what it says is that something is over."""
 
     memory_id: int
     subject: str
@@ -50,6 +55,7 @@ class JointFact(NamedTuple):
     object: str
     valid_from: datetime | None
     recorded_at: datetime
+    valid_to: datetime | None = None
 
 
 @dataclass(eq=False)
@@ -110,8 +116,9 @@ def joint_facts(rows: Iterable[StatedRow]) -> list[JointFact]:
     return list(dict.fromkeys(found))
 
 
-def _order(row: StatedRow) -> tuple[datetime, int, int]:
-    return row.recorded_at, row.memory_id, row.place
+def _order(row: StatedRow) -> tuple[datetime, int, int, str, str]:
+    # What a memory states as it was read with several others has one place.
+    return row.recorded_at, row.memory_id, row.place, row.thing_key, row.former_key or ""
 
 
 def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
@@ -133,10 +140,12 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
                     if one not in typed or (one.thing, one.relation) != (name, relation) or not _has_start(one)
                 ]  # fmt: skip
                 yield from (_fact(one, name, relation) for one in told)
+                if row.former_key and relation not in ONE_AT_A_TIME:
+                    yield _end(row, name, relation, before[-1].value)
                 thing.told[relation] |= {row.value_key, before[-1].value_key}
         elif thing:
             for relation, values in thing.told.items():
-                if row.value_key in values and _fits(row.relation, relation):
+                if row.value_key in values and fits(row.relation, relation):
                     yield _fact(row, thing.name, relation)  # back where it was, or still there
         if not thing and row.thing_key:
             thing = _Thing(row.thing)
@@ -162,7 +171,7 @@ def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Th
 def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
     """The last value that a thing was said to have of the sort that a change is about, by all who said it last."""
     said = [one for one in thing.said if one.memory_id != row.memory_id and
-            (one.value_key == row.former_key if row.former_key else _fits(row.relation, one.relation))]  # fmt: skip
+            (one.value_key == row.former_key if row.former_key else fits(row.relation, one.relation))]  # fmt: skip
     if not said or said[-1].value_key == row.value_key or not _compatible(row.relation, said[-1].relation):
         return []
     if (
@@ -199,8 +208,14 @@ def _sort(before: Sequence[StatedRow], row: StatedRow) -> str:
     return next((one.relation for one in (*reversed(before), row) if one.relation != ANY), BY)
 
 
-def _fits(one: str, other: str) -> bool:
-    """Whether two relations may be of the same sort; two different ones of the rules never are."""
+def fits(one: str, other: str) -> bool:
+    """Whether two relations may be of the same sort; two different ones of the rules never are.
+
+    Examples
+    --------
+    >>> fits("kept at", "runs on"), fits("kept at", "lives in"), fits("runs on", "owned by")
+    (True, False, False)
+    """
     if one == other:
         return True
     return not _are_typed(one, other) and not set(_sorts(one)).isdisjoint(_sorts(other))
@@ -219,7 +234,7 @@ def _compatible(one: str, other: str) -> bool:
         return False
     literal = {WHEN, AMOUNT}
     return literal.isdisjoint(_sorts(one)) == literal.isdisjoint(_sorts(other)) and (
-        literal.isdisjoint(_sorts(one)) or _fits(one, other)
+        literal.isdisjoint(_sorts(one)) or fits(one, other)
     )
 
 
@@ -278,6 +293,11 @@ def _named(relation: str, thing: str, rows: Sequence[StatedRow]) -> str:
 def _has_start(row: StatedRow) -> bool:
     """Whether what a pattern read of a change says since when: else it would not end what was."""
     return row.valid_from is not None or not row.is_change
+
+
+def _end(row: StatedRow, name: str, relation: str, value: str) -> JointFact:
+    """That a thing has a value no more, which another one of its relation does not say: a team is part of several."""
+    return JointFact(row.memory_id, name, relation, value, None, row.recorded_at, row.valid_from or row.recorded_at)
 
 
 def _fact(row: StatedRow, name: str, relation: str) -> JointFact:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 _TABLES = """
-CREATE TEMP TABLE extracted_memories (memory_id bigint, state text, reason text, digest text) ON COMMIT DROP;
+CREATE TEMP TABLE extracted_memories (memory_id bigint, state text, reason text, digest text, may_change boolean)
+  ON COMMIT DROP;
 CREATE TEMP TABLE extracted_mentions (memory_id bigint, place integer, normal text, spelling text, kind text,
   initials text) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_facts (memory_id bigint, place integer, subject integer, relation text, object integer,
@@ -35,7 +36,8 @@ _NAMES = ("extracted_memories", "extracted_mentions", "extracted_facts", "extrac
 class ExtractedRows(NamedTuple):
     """Rows of the temporary tables as COPY reads them: few bytes to hand from one process to another.
 
-    `memories` have the digest of what was read of each, and `turns` those of the turns that each was read with.
+    `memories` have the digest of what was read of each and whether it may tell of a change, and `turns` the digests of
+    the turns that each was read with.
     `stated` is what they state in any words.
     """
 
@@ -206,5 +208,8 @@ def add_endings(connection: Connection[Any], identity: ExtractorIdentity) -> Non
             "extractor_hash = excluded.extractor_hash, state = excluded.state, reason = excluded.reason",
             (identity.extractor, identity.hash),
         )
+    connection.execute(
+        "INSERT INTO waiting_changes SELECT memory_id FROM extracted_memories WHERE may_change ON CONFLICT DO NOTHING"
+    )
     if unlisted:
         connection.execute("DELETE FROM waiting_links w USING extracted_memories e WHERE w.memory_id = e.memory_id")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store.graph import together_rows
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -122,14 +124,15 @@ def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]
 
 
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
-    """Remove the mentions and facts of memories, and the record of their extraction."""
+    """Remove the mentions and facts of memories, what was read of others with them, and the record of extraction."""
     connection.execute(
         "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id, silent), "
         "counted AS (SELECT name_id, count(*) AS n FROM gone WHERE NOT silent GROUP BY name_id) "
         "UPDATE concept_names SET uses = uses - n FROM counted WHERE id = name_id",
         (list(memory_ids),),
     )
-    for table in ("facts", "stated_values"):
+    together_rows.forget_readings(connection, memory_ids)
+    for table in ("facts", "stated_values", "waiting_changes"):
         connection.execute(f"DELETE FROM {table} WHERE memory_id = ANY(%s)", (list(memory_ids),))
     connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (list(memory_ids),))
 

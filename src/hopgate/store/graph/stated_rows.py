@@ -28,7 +28,7 @@ class StatedRow(NamedTuple):
 
 
 class NewStatement(NamedTuple):
-    """A statement as it is written."""
+    """A statement as it is written; `read_with` is the memory that it was read together with, where it was."""
 
     memory_id: int
     place: int
@@ -40,6 +40,7 @@ class NewStatement(NamedTuple):
     former_key: str | None
     is_change: bool
     valid_from: datetime | None
+    read_with: int | None = None
 
 
 class JointRow(NamedTuple):
@@ -53,11 +54,12 @@ class JointRow(NamedTuple):
     object_id: int
     object: str
     valid_from: datetime | None
+    valid_to: datetime | None
 
 
 # Of the columns, for the arrays that are written.
-_TYPES = ("bigint", "smallint", *["text"] * 6, "boolean", "timestamptz")
-COLUMNS = "memory_id, place, thing, thing_key, relation, value, value_key, former_key, is_change, valid_from"
+_TYPES = ("bigint", "smallint", *["text"] * 6, "boolean", "timestamptz", "bigint")
+COLUMNS = ", ".join(NewStatement._fields)
 _ROWS = (
     "SELECT s.memory_id, s.place, m.scope, s.thing, s.thing_key, s.relation, s.value, s.value_key, s.former_key, "
     "s.is_change, s.valid_from, coalesce(m.created_at, '-infinity') AS recorded_at FROM stated_values s "
@@ -143,7 +145,8 @@ def joint(connection: Connection[Any], memory_ids: Sequence[int] | None) -> list
     """The facts that these memories, or all, tell together with others."""
     which = "" if memory_ids is None else "AND f.memory_id = ANY(%s)"
     rows = connection.execute(
-        "SELECT f.id, f.memory_id, f.subject_id, s.normal_name, f.relation, f.object_id, o.normal_name, f.valid_from "
+        "SELECT f.id, f.memory_id, f.subject_id, s.normal_name, f.relation, f.object_id, o.normal_name, f.valid_from, "
+        "f.valid_to "
         "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
         f"WHERE f.joint {which}",
         None if memory_ids is None else (list(memory_ids),),
@@ -171,12 +174,14 @@ def keep_names(connection: Connection[Any], rows: Sequence[tuple[int, int, str]]
 
 
 def add_joint(
-    connection: Connection[Any], rows: Sequence[tuple[int, int, str, int, float, datetime | None, datetime]]
+    connection: Connection[Any],
+    rows: Sequence[tuple[int, int, str, int, float, datetime | None, datetime | None, datetime]],
 ) -> None:
-    """Write facts that memories tell together: (memory, subject, relation, object, weight, valid from, recorded at)."""
-    kinds = ("bigint", "bigint", "text", "bigint", "real", "timestamptz", "timestamptz")
+    """Write facts that memories tell together: memory, subject, relation, object, weight, valid from and to, known."""
+    kinds = ("bigint", "bigint", "text", "bigint", "real", "timestamptz", "timestamptz", "timestamptz")
     connection.execute(
-        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, recorded_at, joint) "
+        "INSERT INTO facts "
+        "(memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at, joint) "
         f"SELECT *, true FROM unnest({', '.join(f'%s::{kind}[]' for kind in kinds)}) ON CONFLICT DO NOTHING",
         [list(column) for column in zip(*rows, strict=True)],
     )

@@ -29,6 +29,7 @@ POLICIES = {
     "extraction_readings": _OF_MEMORY,
     "waiting_vectors": _OF_MEMORY,
     "waiting_links": _OF_MEMORY,
+    "waiting_changes": _OF_MEMORY,
     "concept_names": "EXISTS (SELECT 1 FROM mentions x WHERE x.name_id = concept_names.id)",
     "concepts": "EXISTS (SELECT 1 FROM mentions x JOIN concept_names y ON y.id = x.name_id "
     "WHERE y.concept_id = concepts.id)",

@@ -1,0 +1,77 @@
+"""What spans say that the tagger marks: which are sure, whose a thing is, and values as the rules write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from hopgate.extract.rules.parts_of_things import is_part
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, WHEN
+from hopgate.extract.rules.words import words
+from hopgate.extract.tagger.tagged_spans import TaggedSpan
+
+_SURE = 0.5
+_MINE = re.compile(
+    r"\b(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w|mijn|onze) $", re.IGNORECASE
+)
+# "A photocopy of Mum's will", "the Jellyfin exporter": what changed is not the will, nor Jellyfin.
+_OF_IT = re.compile(r"(\S+) (?:of|off|for|from) (?:(?:the|my|our) )?$", re.IGNORECASE)
+_COMPOUND = re.compile(r"\w-([^\W\d_]+)$")
+_ITS = re.compile(r"(?:['’]s)? ([^\W\d_]+)")
+OF_OTHERS = words("his her their ihr ihre ihren ihrem sein seine seinen seinem sus suo sua zijn haar")
+_OWNER = re.compile(r"(\S+)['’]s $")
+_CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m|noon|midnight", re.IGNORECASE)
+_NUMBER = re.compile(r"\d[\d.,]*(?: ?[^\W\d]{1,10})?")
+
+
+def sure_spans(spans: Iterable[TaggedSpan], label: str) -> list[TaggedSpan]:
+    """Spans of a label that the tagger is sure of, each text once, the surest first."""
+    found: dict[str, TaggedSpan] = {}
+    for span in sorted(spans, key=lambda span: -span.confidence):
+        if span.label == label and span.confidence >= _SURE:
+            found.setdefault(span.text.casefold(), span)
+    return list(found.values())
+
+
+def value_of(text: str, reading: Reading) -> tuple[str, str]:
+    """A value as the rules write it, and how it goes with a thing: a date, an amount, or whatever it is."""
+    said = text.casefold().split()
+    for span in reading.spans:
+        words = " ".join(reading.tokens[span.start : span.end]).casefold().split()
+        if span.form in ("date", "amount") and (set(words) <= set(said) or set(said) <= set(words)):
+            return span.name, WHEN if span.form == "date" else AMOUNT
+    if len(said) == 1 and (day := said[0].removesuffix("s")) in DAYS:
+        return day, WHEN
+    if _CLOCK.search(text) or not DAYS.isdisjoint(said):
+        return text, WHEN
+    return text, AMOUNT if _NUMBER.fullmatch(text) else ANY
+
+
+def owned_thing(thing: TaggedSpan, reading: Reading, text: str) -> str:
+    """A thing by its name, and whose it is: "Jo's bike"; in a talk "my laptop" is its speaker's."""
+    before = text[: thing.start]
+    named = _OWNER.search(before)
+    owner = reading.speaker if reading.speaker and _MINE.search(before) else named and named[1]
+    return f"{owner}'s {thing.text}" if owner else thing.text.replace("’", "'")
+
+
+def is_of_another(thing: TaggedSpan, text: str) -> bool:
+    """Whether what changed is a part of a thing, or somebody else's: "a photocopy of Mum's will", "her Pixel"."""
+    before, after = text[: thing.start], text[thing.start + len(thing.text) :]
+    parts = _OF_IT.search(before), _ITS.match(after), _COMPOUND.search(thing.text)
+    if any(part and is_part(part[1].lower()) for part in parts):
+        return True
+    return bool(said := before.lower().split()) and said[-1] in OF_OTHERS
+
+
+def shares_start_or_end(one: str, other: str) -> bool:
+    """Whether two values are one, or one has more words before or after the other.
+
+    Examples
+    --------
+    >>> shares_start_or_end("Proxmox box", "Proxmox"), shares_start_or_end("old Proxmox box", "Proxmox")
+    (True, False)
+    """
+    few, many = sorted((one.casefold().split(), other.casefold().split()), key=len)
+    return bool(few) and few in (many[: len(few)], many[-len(few) :])

@@ -1,0 +1,202 @@
+"""Memories that may tell of a change, each read together with the earlier ones that it may be of.
+
+By itself "Mr Dube has taken Edie on" tells of nothing; after "Edie's piano is with Mrs Lathom" it does. What two say
+together is stated by each of them (`graph/temporal/joint_facts.py`), in the words that both are known by.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hopgate.embed.onnx import cores
+from hopgate.extract.context import with_turns
+from hopgate.extract.extraction import Source, Stated
+from hopgate.extract.progress import Progress
+from hopgate.extract.rules.stated_values import MOST_CHARACTERS
+from hopgate.extract.tagger.ended_values import Ended, ended_by
+from hopgate.extract.tagger.tagged_values import shares_start_or_end
+from hopgate.graph.build.derive_joint import derive_joint
+from hopgate.graph.build.follow import follow_change
+from hopgate.graph.names.normal import normalise
+from hopgate.graph.temporal.joint_facts import JOINT_RELATIONS, ONE_AT_A_TIME, fits, statements_of
+from hopgate.store import clearance, extractions
+from hopgate.store.build_lock import share
+from hopgate.store.graph import name_rows, stated_rows, together_rows, version
+from hopgate.store.graph.together_rows import StatedFact
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.graph.stated_rows import NewStatement
+    from hopgate.store.store import Store
+
+# Memories that are read in one transaction and written in another.
+BATCH = 64
+# With how many earlier ones each is read: the one that it is of is nearly always among the first (see
+# docs/research/extraction.md), and each takes some 15 ms.
+MOST_EARLIER = 6
+# How often one is read that changes every time meanwhile.
+ATTEMPTS = 3
+# After what the memory states by itself.
+PLACE = 1000
+_PLACES = {"runs on", "located in"}
+# Of these there may be several, and yet one is over where that is said; an allergy does not end in passing.
+_SEVERAL = {"part of", "bought from"}
+
+
+class Together(NamedTuple):
+    """An earlier and a later memory, by their ids and as they are read."""
+
+    earlier_id: int
+    later_id: int
+    earlier: Source
+    later: Source
+
+
+class Unread(NamedTuple):
+    """What waits to be read together, as it is read; and what these memories state by themselves."""
+
+    waiting: dict[int, Source | None]
+    pairs: list[Together]
+    stated: Mapping[int, Sequence[StatedFact]]
+
+
+def read_together(store: Store, *, deriving: bool, show: Callable[[Progress], object] = str) -> None:
+    """Read every memory that waits for it together with earlier ones; edges follow at once where `deriving`."""
+    began, progress = time.monotonic(), Progress(stage="reading changes")
+    with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-together") as pool:
+        tries: Counter[int] = Counter()
+        while (read := store.run(_unread)).waiting:
+            ends = list(pool.map(_ended, read.pairs))
+            found = [(pair, ended) for pair, ended in zip(read.pairs, ends, strict=True) if ended]
+            tries.update(list(read.waiting))
+            given_up = {key for key in read.waiting if tries[key] >= ATTEMPTS}
+            store.run(partial(_write, read, found, given_up, deriving))
+            done = progress.memories + len(read.waiting)
+            progress = replace(progress, memories=done, seconds=time.monotonic() - began)
+            show(progress)
+
+
+def _unread(connection: Connection[Any]) -> Unread:
+    waiting = together_rows.waiting(connection, BATCH)
+    if not waiting:
+        return Unread({}, [], {})
+    near = together_rows.earlier(connection, waiting, limit=MOST_EARLIER, longest=MOST_CHARACTERS)
+    ids = sorted({*waiting, *(one for some in near.values() for one in some)})
+    known = clearance.open_memories(connection, ids)
+    # Each by itself: with which turns it was read before does not matter here.
+    read = {key: source for key, memory in known.items() for source in with_turns([memory])}
+    pairs = [
+        Together(one, later, read[one], read[later])
+        for later, some in near.items()
+        for one in some
+        if later in read and one in read
+    ]
+    return Unread({key: read.get(key) for key in waiting}, pairs, together_rows.stated_by(connection, ids))
+
+
+def _ended(pair: Together) -> Ended | None:
+    return ended_by(pair.earlier, pair.later)
+
+
+def _write(
+    read: Unread,
+    found: Sequence[tuple[Together, Ended]],
+    given_up: Collection[int],
+    deriving: bool,
+    connection: Connection[Any],
+) -> None:
+    """Write what was read, of memories that are still what they were; and take them, or who is given up, off the list.
+
+    One that changed meanwhile stays on it, and so does one that was read with such a one.
+    """
+    deriving = share(connection) if deriving else False
+    read_of = {pair.earlier_id: pair.earlier for pair, _ in found} | {
+        key: source for key, source in read.waiting.items() if source
+    }
+    # Every writer of both locks memories first and the graph second, so that no two wait for each other.
+    readable = extractions.readable(connection, list(read_of.values()))
+    name_rows.lock(connection)
+    unchanged = {row.id for row in readable.values()} & read_of.keys()
+    together = together_rows.still_together(connection, [(pair.earlier_id, pair.later_id) for pair, _ in found])
+    kept = [
+        (pair, ended)
+        for pair, ended in found
+        if {pair.earlier_id, pair.later_id} <= unchanged and (pair.earlier_id, pair.later_id) in together
+    ]
+    again = {pair.later_id for pair, _ in found} - {pair.later_id for pair, _ in kept}
+    again |= {key for key, source in read.waiting.items() if source and key not in unchanged}
+    together_rows.waited(connection, [key for key in read.waiting if key not in again or key in given_up])
+    rows = [row for pair, ended in kept for row in _statements(pair, ended, read.stated)]
+    if not rows:
+        return
+    stated_rows.add(connection, rows)
+    if not deriving:
+        version.bump(connection)
+        return
+    joint = derive_joint(connection, {row.memory_id for row in rows})
+    follow_change(connection, concept_ids=joint.concept_ids, groups=joint.groups)
+
+
+def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[StatedFact]]) -> Iterator[NewStatement]:
+    """What each of two memories states, in the words in which it is known to state it by itself."""
+    before = [one for one in stated.get(pair.earlier_id, ()) if shares_start_or_end(one.value, ended.former)]
+    now = [one for one in stated.get(pair.later_id, ()) if shares_start_or_end(one.value, ended.value)]
+    words = set(normalise(ended.thing).split())
+    # What a pattern read is a fact already; else it is the same thing where it is called so.
+    before = [one for one in before if one.relation not in JOINT_RELATIONS] or [
+        one for one in before if one.thing and (not words or words & set(normalise(one.thing).split()))
+    ]
+    was = before[0] if before else StatedFact(ended.thing, ended.former_relation, ended.former)
+    if not was.thing or _is_told_by_itself(was, now) or not _may_end(was, ended, now):
+        return
+    if any(_is_called(one, was.value) for one in now):
+        return  # it is what was that has changed: of "Paperless runs on the NAS" the NAS is in the attic now
+    value = next((one.value for one in now if one.relation not in JOINT_RELATIONS), ended.value)
+    change = Stated(was.thing, ended.relation, value, was.value, is_change=True)
+    for row in statements_of(pair.earlier_id, [Stated(was.thing, was.relation, was.value)]):
+        yield row._replace(place=PLACE, read_with=pair.later_id)
+    for row in statements_of(pair.later_id, [change]):
+        yield row._replace(place=PLACE, read_with=pair.earlier_id, valid_from=_since(now, pair.earlier))
+
+
+def _is_told_by_itself(was: StatedFact, now: Sequence[StatedFact]) -> bool:
+    """Whether the later memory states the same by itself: of the same thing, which ends what was; or of another one."""
+    if was.relation in JOINT_RELATIONS or was.relation not in ONE_AT_A_TIME:
+        return False
+    mine = normalise(was.thing).split()
+    others = [normalise(one.thing).split() for one in now if one.relation == was.relation]
+    return bool(others) and (mine in others or not any(set(mine) & set(words) for words in others))
+
+
+def _is_called(one: StatedFact, name: str) -> bool:
+    return bool(set(normalise(one.thing).split()) & set(normalise(name).split()))
+
+
+def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact]) -> bool:
+    """Whether a note may end what a pattern read, by what its own words are known to say of the new value."""
+    if was.relation in JOINT_RELATIONS:
+        return True
+    if was.relation in ("lives in", "works at"):
+        # Where one works is not where one lives; and "the desk by the window" is no employer.
+        fitting = not now or any(fits(one.relation, was.relation) for one in now)
+        return fitting and (was.value.islower() or not ended.value.islower())
+    others = [one.relation for one in now if one.relation not in JOINT_RELATIONS]
+    if was.relation in _SEVERAL:
+        return ended.names_former or was.relation in others
+    # Where the rules read the new value otherwise, it is of something else.
+    fitting = not others or any({one, was.relation} <= _PLACES or fits(one, was.relation) for one in others)
+    return was.relation in ONE_AT_A_TIME and was.relation != "married to" and fitting
+
+
+def _since(now: Sequence[StatedFact], earlier: Source) -> datetime | None:
+    """Since when something is so; not since before it was noted to be otherwise."""
+    dates = (one.valid_from for one in now if one.valid_from)
+    return next((day for day in dates if not earlier.created_at or day > earlier.created_at), None)
