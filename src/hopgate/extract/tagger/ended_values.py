@@ -73,11 +73,13 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
         if _is_told(span.text, parts, now)
     ]
     chosen = _chosen(former, before, values, now)
+    if not chosen:
+        return None
     thing = _thing(seen, before, earlier, now, later)
     # Where the later note is of another thing it must name what is over: "my sister lives in Málaga now".
     if things and not over and not any(_share_a_word(thing, one.text) for one in things):
         return None
-    return chosen and chosen._replace(thing=thing, names_former=bool(over))
+    return chosen._replace(thing=thing, names_former=bool(over))
 
 
 def _is_told(value: str, parts: list[Clause], reading: Reading) -> bool:
@@ -116,11 +118,9 @@ def _share_a_word(one: str, other: str) -> bool:
 
 def _thing(seen: Compared, before: Reading, earlier: Source, now: Reading, later: Source) -> str:
     """What it is about: marked in the earlier note beside the later, or by itself; or in the later; or who speaks."""
-    for spans, reading, source in (
-        (seen.of_earlier, before, earlier),
-        (tagged(earlier.text).spans, before, earlier),
-        (seen.of_later, now, later),
-    ):
-        if things := sure_spans(spans, THING):
-            return owned_thing(things[0], reading, source.text)
+    # By itself it is read only where it must be: that is one more run of the model.
+    if things := sure_spans(seen.of_earlier, THING) or sure_spans(tagged(earlier.text).spans, THING):
+        return owned_thing(things[0], before, earlier.text)
+    if things := sure_spans(seen.of_later, THING):
+        return owned_thing(things[0], now, later.text)
     return (before.speaker or earlier.owner) if not _OWN.isdisjoint(before.lower) else ""
