@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 # Memories that are read in one transaction and written in another.
 BATCH = 64
-# With how many earlier ones each is read, some 20 ms each. How often the one that it is of is among them was measured
-# in short scopes alone.
+# With how many earlier ones each is read, some 20 ms each: of 5,440 notes in one scope the one that a change is of is
+# the first for 885 of 1,160, among three for 1,033, among six for 1,089 (docs/research/extraction.md).
 MOST_EARLIER = 6
 # How often one is read that changes every time meanwhile.
 ATTEMPTS = 3
