@@ -36,7 +36,7 @@ _MOVES_ALONE = re.split(
     " ",
     "fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth "
     "eighteenth nineteenth twentieth twentyfirst twentysecond twentythird twentyfourth "
-    "twentyfifth",
+    "twentyfifth twentysixth twentyseventh",
 )
 RELATIONS = frozenset(
     re.split(

@@ -13,7 +13,7 @@ NOTES = HERE.parents[1] / "benchmarks" / "notes"
 MARK = re.compile(r"\[([TNO]):([^\[\]]*)\]")
 ARTICLE = re.compile(r"(?:the|my|our|her|his|der|die|das|mein|meine|unser|unsere|le|la|el) ", re.IGNORECASE)
 # Sets that nothing is trained on, so that they tell how authors fare whom the model has not seen.
-UNSEEN = ("twentyfourth", "twentyfifth")
+UNSEEN = ("twentyfourth", "twentyfifth", "twentysixth", "twentyseventh")
 UNKNOWN = "?"
 """The label of words that may be any: of a note that only looks like a change nobody said which they are."""
 Spans = list[tuple[int, int, str]]

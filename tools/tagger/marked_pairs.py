@@ -24,6 +24,11 @@ class Pair(NamedTuple):
     relation: str | None = None
     beside: tuple[str, ...] = ()
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether both merely state something, and neither tells of a change: in either order one ends the other."""
+        return self.source.startswith("states")
+
 
 def all_pairs() -> list[Pair]:
     """Everything to train on."""
@@ -44,7 +49,7 @@ def notes_of_pairs() -> Iterator[Marked]:
         state = [(begin, end, "N" if mark == "O" else mark) for begin, end, mark in pair.of_earlier]
         yield Marked(pair.source, "state", pair.earlier, state)
         if pair.is_end:
-            yield Marked(pair.source, "change", pair.later, pair.of_later)
+            yield Marked(pair.source, "state" if pair.is_plain else "change", pair.later, pair.of_later)
 
 
 def pairs_of_sets() -> Iterator[Pair]:

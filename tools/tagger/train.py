@@ -93,7 +93,7 @@ def apart(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Encoded]:
         near = alike[pair.source, pair.relation]
         other = rng.choice(near if len(near) > 3 and rng.random() < 0.6 else alike[pair.source])
         beside = [(other.earlier, pair.later)] if other.earlier != pair.earlier else []
-        if rng.random() < 0.25:
+        if rng.random() < 0.25 and not pair.is_plain:
             beside.append((pair.later, pair.earlier))  # the other way round
         if pair.beside and rng.random() < 0.3:
             beside += [(pair.beside[0], pair.later), (pair.earlier, pair.beside[0])]
