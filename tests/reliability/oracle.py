@@ -72,8 +72,9 @@ INVARIANTS = {
     "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id AND r.canonical = e.relation)",
     "facts of a built graph have an edge": "SELECT f.id FROM facts f JOIN concept_names s ON s.id = f.subject_id "
     "JOIN concept_names o ON o.id = f.object_id JOIN relations r ON r.raw = f.relation, graph_state g WHERE g.derived "
-    # A tentative fact, of no weight, makes no edge alone.
-    "AND f.weight > 0 AND NOT EXISTS (SELECT FROM concept_edges e "
+    # A tentative fact, of no weight, makes no edge alone; nor does one that does not end what an earlier one says.
+    "AND f.weight > 0 AND NOT EXISTS (SELECT FROM noted_ends n WHERE n.later_id = f.memory_id AND NOT n.is_end) "
+    "AND NOT EXISTS (SELECT FROM concept_edges e "
     "WHERE e.src_id = s.concept_id AND e.dst_id = o.concept_id "
     "AND e.relation = r.canonical)",
     "mentions of a built graph are linked": "SELECT t.memory_id, t.name_id FROM mentions t JOIN concept_names n "
@@ -86,7 +87,8 @@ INVARIANTS = {
     "UNION SELECT memory_id FROM extractions WHERE memory_id = m.id UNION SELECT memory_id FROM passages "
     "WHERE memory_id = m.id UNION SELECT memory_id FROM statements WHERE memory_id = m.id "
     "UNION SELECT memory_id FROM memory_concepts WHERE memory_id = m.id "
-    "UNION SELECT memory_id FROM stated_values WHERE memory_id = m.id)",
+    "UNION SELECT memory_id FROM stated_values WHERE memory_id = m.id "
+    "UNION SELECT later_id FROM noted_ends WHERE m.id IN (later_id, earlier_id))",
     "words are counted": f"SELECT * FROM ({_COUNTED}) a FULL JOIN ({_KEPT}) b ON a.word = b.word "
     "AND a.scope IS NOT DISTINCT FROM b.scope WHERE a.n IS DISTINCT FROM b.n",
     "memories are counted": "SELECT * FROM (SELECT count(*) AS n FROM memories) a, "

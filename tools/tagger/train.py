@@ -101,6 +101,30 @@ def apart(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Encoded]:
             yield encoded(texts, None, (-1, 0))
 
 
+def of_others(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Encoded]:
+    """An end beside what is noted of something else with the same people and things in it, as one's own notes are.
+
+    What "Gitea" was said to be elsewhere is not over because another thing left "birch"; nor is all that is said of
+    Gitea over because it did.
+    """
+    for pair in pairs:
+        ended = {mark: pair.earlier[begin:end] for begin, end, mark in reversed(pair.of_earlier)}
+        if not pair.is_end or not {"T", "O"} <= ended.keys() or rng.random() < 0.65:
+            continue
+        other = rng.choice(pairs)
+        said = {mark for _, _, mark in pair.of_later}
+        # Of its thing another aspect, or of what was another thing: each only where the later note names both.
+        kept = "T" if "O" in said and rng.random() < 0.6 else "O"
+        if other.source == pair.source or kept not in {mark for _, _, mark in other.of_earlier}:
+            continue
+        if (kept == "O" and "T" not in said) or (kept == "T" and "O" not in said):
+            continue
+        if other.relation is not None and other.relation == pair.relation:
+            continue
+        begin, end, _ = next(span for span in other.of_earlier if span[2] == kept)
+        yield encoded((other.earlier[:begin] + ended[kept] + other.earlier[end:], pair.later), None, (-1, 0))
+
+
 def renamed(texts: Sequence[tuple[str, Spans]], others: Sequence[str], rng: random.Random) -> list[tuple[str, Spans]]:
     """Put other values in, the same wherever they stand, so that names are not learnt by heart."""
     chosen: dict[tuple[str, str], str] = {}
@@ -134,6 +158,7 @@ def varied(notes: Sequence[Marked], pairs: Sequence[Pair], values: Values, rng: 
         (earlier, first), (later, second) = texts
         yield of_pair(pair._replace(earlier=earlier, later=later, of_earlier=first, of_later=second))
     yield from apart(pairs, rng)
+    yield from of_others(pairs, rng)
 
 
 def values_of(notes: Sequence[Marked]) -> Values:

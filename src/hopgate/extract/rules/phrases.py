@@ -19,10 +19,10 @@ from hopgate.extract.rules.stated_values import stated_values
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.untold import telling
 from hopgate.extract.rules.words import HONORIFICS
-from hopgate.extract.tagger.change_tagger import WEIGHTS_SHA256, tagged
-from hopgate.extract.tagger.doubts import MAY_CHANGE, with_doubts, worth_tagging
+from hopgate.extract.tagger.change_tagger import WEIGHTS_SHA256
+from hopgate.extract.tagger.worth_reading import worth_reading
 
-RULES = "8.7"
+RULES = "8.8"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -35,8 +35,8 @@ class Phrases:
     facts : bool
         Whether to look for facts.
     tagger : bool
-        Whether a small trained model looks at short notes that may tell of a change, too: whether they do, so that
-        they are read together with earlier ones; some 10 ms for each that it looks at.
+        Whether short notes that may tell of a change are to be read together with earlier ones, by a small trained
+        model: when the graph is built, and not here.
 
     Examples
     --------
@@ -106,10 +106,9 @@ class Phrases:
         plain = [clause for clause in sentences if clause not in doubted] if doubted else sentences
         said = tuple(stated_values(plain, reading, sure, source.owner))
         made = found(mentions, typed, tentative=maybe, stated=said)
-        if not (self.facts and self.tagger and worth_tagging(source.text, reading, made)):
-            return made
-        seen = tagged(source.text)
-        return replace(with_doubts(made, seen, reading), may_change=seen.change >= MAY_CHANGE)
+        if self.facts and self.tagger and worth_reading(source.text, reading, made):
+            return replace(made, may_change=True)
+        return made
 
 
 def _is_still(fact: Fact, since: set[tuple[str, str, str]]) -> bool:

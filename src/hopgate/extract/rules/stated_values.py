@@ -73,7 +73,10 @@ def stated_values(
     ends = {end for fact in typed.values() for end in (fact.subject, fact.object)}
     others = [name for name in other_names(sentences, reading) if name not in ends]
     for one in found:
-        fact = typed.pop(one.value.lower(), None)
+        # "Sunday" is a part of "Sunday 10am".
+        part = f"{one.value.lower()} "
+        whole = [value for value, fact in typed.items() if fact.relation in LITERAL and value.startswith(part)]
+        fact = typed.pop(whole[0] if whole else one.value.lower(), None)
         yield from beside_others(one if fact is None else _as_fact(fact, one), others)
     if typed and len(typed) <= MOST_FACTS:
         told = any(map(changes_what_it_states, sentences)) or any(map(_puts, sentences))

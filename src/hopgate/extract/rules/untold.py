@@ -66,7 +66,7 @@ _ELSEWHERE = re.compile(
 _TRIED = re.compile(
     r"\bfor (?:the|an?|some|our) (?:[^\W\d_]+ )?(?:test|tests|trial|demo|experiment|benchmark|rehearsal)\b"
 )
-_DOUBTED = (_RELATIVE, _SAID, _TRIED, _FOR_A_WHILE, _JOURNEY, _COMPARED)
+_IN_WORDS = (_SAID, _TRIED, _FOR_A_WHILE, _JOURNEY, _COMPARED)
 _PREFACE = re.compile(
     r"(?P<who>⟨\d+⟩ : )?(?P<preface>(?:[^\s:]+ ){3,}): (?:yes , )?"
     r"(?P<rest>(?:(?:the|our|my|der|die|das|unsere?|le|la|les|notre|el|los|nuestr[oa]|de|het|onze|il|i|gli) |⟨)[^:]+)$"
@@ -136,11 +136,22 @@ def _tells_nothing(text: str) -> bool:
     )
 
 
+def is_doubted_in_words(text: str) -> bool:
+    """Whether a sentence has words of hearsay, trials, journeys or comparison, and not merely many parts.
+
+    Examples
+    --------
+    >>> is_doubted_in_words("⟨0⟩ moved to ⟨1⟩ for the test"), is_doubted_in_words("⟨0⟩ , who hums , moved to ⟨1⟩")
+    (True, False)
+    """
+    return bool(_SOMETIMES.match(text)) or any(one.search(text) for one in _IN_WORDS)
+
+
 @lru_cache(maxsize=4096)
 def _is_involved(text: str) -> bool:
     """Whether a sentence tells what it tells in too many parts, at somebody's word, or of somewhere else."""
     parts = len(_PARTS.findall(text)) + 1
-    if parts > _MOST_PARTS or _SOMETIMES.match(text) or any(one.search(text) for one in _DOUBTED):
+    if parts > _MOST_PARTS or _RELATIVE.search(text) or is_doubted_in_words(text):
         return True
     return not _IS_SO_NOW.search(text) and (parts == _MOST_PARTS or bool(_ELSEWHERE.match(text)))
 

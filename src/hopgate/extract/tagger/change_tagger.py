@@ -21,7 +21,7 @@ from hopgate.errors import HopgateError
 from hopgate.extract.tagger.tagged_spans import TaggedSpan, spans_of
 from hopgate.extract.tagger.token_vectors import Tokens, tokens_of
 
-WEIGHTS_SHA256 = "6d0b20a699e2732d84d75b409b10ba890fb2e20ad1ef9fed5a36d3fa600a0399"
+WEIGHTS_SHA256 = "10ef3c1e04e894856023e3cdbb17f2b2188c6dba3bbc1d14dd736d748eeec7cd"
 THING, VALUE, FORMER = "thing", "value", "former"
 # The model's outputs for each token: three labels and none, in this order; and of the first token a change and an end.
 _LABELS = ("", THING, VALUE, FORMER)

@@ -11,7 +11,7 @@ from hopgate.extract.extraction import Source
 from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
 from hopgate.extract.rules.reading import Reading, read
-from hopgate.extract.rules.untold import telling
+from hopgate.extract.rules.untold import is_doubted_in_words, telling
 from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
@@ -19,7 +19,9 @@ from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md. What has words of
 # copies, visits, plans or doubt must name what is over, or be surer.
-_IS_END, _THOUGH_DOUBTED = 0.995, 0.999
+_IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
+# Of what the rules take for a change: what is less likely to end anything, and to tell of any change, ends nothing.
+_MAY_END, _MAY_TELL = 0.004, 0.5
 _NAME_WORD = re.compile(r"[^\W_]+")
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
@@ -70,7 +72,7 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
         span
         for span in sure_spans(seen.of_later, VALUE)
         if span.text.casefold() not in _NO_VALUES and not (span.start == 0 and span.text == now.speaker)
-        if _is_told(span.text, parts, now)
+        if _is_told(span.text, parts, now, though_doubted=seen.end >= _IS_SURE)
     ]
     chosen = _chosen(former, before, values, now)
     if not chosen:
@@ -82,11 +84,26 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     return chosen._replace(thing=thing, names_former=bool(over))
 
 
-def _is_told(value: str, parts: list[Clause], reading: Reading) -> bool:
+def may_end(earlier: Source, later: Source) -> bool:
+    """Whether a note may end anything that an earlier one says, where the rules say so.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Cleared
+    >>> notes = "The gym is on Tuesdays.", "The gym is on Fridays now.", "The gym's car park is full on Fridays."
+    >>> before, change, other = (Source(note, Cleared(note)) for note in notes)
+    >>> may_end(before, change), may_end(before, other)
+    (True, False)
+    """
+    return compared(earlier.text, later.text).end >= _MAY_END or tagged(later.text).change >= _MAY_TELL
+
+
+def _is_told(value: str, parts: list[Clause], reading: Reading, *, though_doubted: bool) -> bool:
     """Whether a value stands in a sentence that the rules do not take for denied, dreamt, undone or hearsay."""
     told, doubted = telling(parts)
     # Whatever words hearsay is told in, the sentence has this one.
-    kept = {part.first for part in told if "apparently" not in part.text} - {part.first for part in doubted}
+    kept = {part.first for part in told if "apparently" not in part.text}
+    kept -= {part.first for part in doubted if not though_doubted or is_doubted_in_words(part.text)}
     ends = [part.first for part in parts[1:]] + [len(reading.lower)]
     words = {
         word

@@ -45,7 +45,11 @@ def value_of(text: str, reading: Reading) -> tuple[str, str]:
         return day, WHEN
     if _CLOCK.search(text) or not DAYS.isdisjoint(said):
         return text, WHEN
-    return text, AMOUNT if _NUMBER.fullmatch(text) else ANY
+    if _NUMBER.fullmatch(text):
+        return text, AMOUNT
+    # Of a name it may mark a part: of "Proxmox Mail Gateway 8.1" the last two words.
+    names = (span.name for span in reading.spans if span.form == "name")
+    return next((name for name in names if len(name) > len(text) and shares_start_or_end(name, text)), text), ANY
 
 
 def owned_thing(thing: TaggedSpan, reading: Reading, text: str) -> str:

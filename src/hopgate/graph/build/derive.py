@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, cast
 
 from hopgate.extract.extraction import DOUBTED
+from hopgate.extract.rules.stated_values import MOST_CHARACTERS
+from hopgate.graph.temporal.ending_pairs import ending_pairs, with_ends_read
 from hopgate.graph.temporal.precedence import EdgeVersion, Tentative
 from hopgate.graph.temporal.versions import edge_history
-from hopgate.store.graph import edge_rows, fact_rows
+from hopgate.store.graph import edge_rows, end_rows, fact_rows
 from hopgate.store.graph.edge_rows import EdgeRow
+from hopgate.store.graph.end_rows import NotedEnd
 from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
 
 if TYPE_CHECKING:
@@ -31,12 +34,43 @@ def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
     touched = sorted(wanted - covered, key=lambda group: (group.src_id, group.relation, group.dst_id or 0))
     if not touched:
         return
-    by_group: dict[FactGroup, list[CanonicalFact]] = defaultdict(list)
+    read: dict[FactGroup, list[CanonicalFact]] = defaultdict(list)
     for fact in fact_rows.facts_of_groups(connection, touched):
         single = (fact.src_id, fact.relation) in singles
-        by_group[FactGroup(fact.src_id, fact.relation, None if single else fact.dst_id)].append(fact)
-    rows = (row for group, facts in by_group.items() for row in versioned_rows(group, facts))
-    edge_rows.replace(connection, touched, rows)
+        read[FactGroup(fact.src_id, fact.relation, None if single else fact.dst_id)].append(fact)
+    by_group = with_true_ends(connection, read)
+    rows = {group: versioned_rows(group, facts) for group, facts in by_group.items()}
+    edge_rows.replace(connection, touched, chain.from_iterable(rows.values()))
+    _note_ends(connection, {group: by_group[group] for group, made in rows.items() if any(map(_is_over, made))})
+
+
+def with_true_ends(
+    connection: Connection[Any], by_group: Mapping[FactGroup, Sequence[CanonicalFact]]
+) -> dict[FactGroup, Sequence[CanonicalFact]]:
+    """All groups; those of several objects as reading their memories together showed."""
+    several = [group for group, facts in by_group.items() if len({fact.dst_id for fact in facts}) > 1]
+    later = {fact.memory_id for group in several for fact in by_group[group]}
+    known = end_rows.known_of(connection, later) if later else {}
+    return {**by_group, **{group: with_ends_read(by_group[group], known) for group in several if known}}
+
+
+def _note_ends(connection: Connection[Any], ended: Mapping[FactGroup, Sequence[CanonicalFact]]) -> None:
+    """Note who ends what, of each scope by itself: nobody's memory is read with somebody else's."""
+    scopes = (
+        end_rows.scopes_of(connection, {fact.memory_id for facts in ended.values() for fact in facts}) if ended else {}
+    )
+    ends: list[NotedEnd] = []
+    for group, facts in ended.items():
+        own: dict[str | None, list[CanonicalFact]] = defaultdict(list)
+        for fact in facts:
+            own[scopes.get(fact.memory_id)].append(fact)
+        for told in own.values():
+            ends += ending_pairs(told, versioned_rows(group, told))
+    end_rows.note(connection, ends, longest=MOST_CHARACTERS)
+
+
+def _is_over(row: EdgeRow) -> bool:
+    return row.retired_at is None and row.valid_to is not None
 
 
 def versioned_rows(group: FactGroup, facts: Sequence[CanonicalFact]) -> list[EdgeRow]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.extraction_rows import is_name
 from hopgate.graph.names.normal import initials, normalise
+from hopgate.graph.temporal.ending_pairs import JOINT_WEIGHT
 from hopgate.graph.temporal.joint_facts import JointFact, joint_facts
 from hopgate.store.graph import fact_rows, name_rows, relation_rows, stated_rows
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 # How far from a memory others are read: what a change tells depends on statements beside it, and what these tell on
 # changes beside them.
 REACH, READ = 2, 4
-# Told in words of one's own: less than what a pattern states.
-TOLD = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,16 @@ def _add(connection: Connection[Any], facts: Sequence[JointFact]) -> set[int]:
     for fact in facts:
         subject, object_ = known[normalise(fact.subject)].id, known[normalise(fact.object)].id
         rows.append(
-            (fact.memory_id, subject, fact.relation, object_, TOLD, fact.valid_from, fact.valid_to, fact.recorded_at)
+            (
+                fact.memory_id,
+                subject,
+                fact.relation,
+                object_,
+                JOINT_WEIGHT,
+                fact.valid_from,
+                fact.valid_to,
+                fact.recorded_at,
+            )
         )
         kept += [(fact.memory_id, subject, fact.subject), (fact.memory_id, object_, fact.object)]
     relation_rows.ensure_relations(connection, (row[2] for row in rows))

@@ -13,6 +13,7 @@ from hopgate.errors import WithdrawnError
 from hopgate.extract.extraction import Source, sources
 from hopgate.extract.extractor import ContextualExtractor, Extractor
 from hopgate.extract.progress import Progress
+from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.runner import Run
 from hopgate.extract.spec import as_extractor
 from hopgate.extract.statements import Statement, WithStatements, read_statements
@@ -20,6 +21,7 @@ from hopgate.graph.build.bring_together import bring_together
 from hopgate.graph.build.bulk_extract import extract_in_bulk
 from hopgate.graph.build.declared_relations import declare
 from hopgate.graph.build.ingest import GraphSink
+from hopgate.graph.build.read_ends import read_ends
 from hopgate.graph.build.read_together import read_together
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext, surveyed_store
@@ -109,7 +111,9 @@ class GraphBuilder:
         with build_lock(self._store) as whole:
             if whole and self._in_bulk(extractor, only, run, limit):
                 return self._extract_in_bulk(extractor, show, processes)
-            return self._extract(extractor, only, run, limit, show, not whole, self._resolution(ask))
+            progress = self._extract(extractor, only, run, limit, show, not whole, self._resolution(ask))
+        self._read_ends(extractor, show)
+        return progress
 
     def build(
         self,
@@ -149,6 +153,7 @@ class GraphBuilder:
             if whole:
                 embed = self._embed if self._embeds() else None
                 bring_together(self._store, canonicaliser, embed, self._tasks, show)
+        self._read_ends(extractor, show)
         self.embed(concepts=embed_concepts, show=show)
         return Built(progress, not whole, resolution.tally)
 
@@ -217,6 +222,12 @@ class GraphBuilder:
         progress = extract_in_bulk(self._store, extractor, show, processes, self._readers)
         read_together(self._store, deriving=False, show=show)
         return progress
+
+    def _read_ends(self, extractor: Extractor, show: Show) -> None:
+        """Read what ends something together with what it ends, where a model does that."""
+        reader = _reader(extractor)
+        if isinstance(reader, Phrases) and reader.tagger:
+            read_ends(self._store, extractor.identity, show)
 
     def _in_bulk(self, extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
         """Whether everything is read range by range: by rules, or by who was given for it.

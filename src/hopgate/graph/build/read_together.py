@@ -22,13 +22,15 @@ from hopgate.extract.progress import Progress
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
 from hopgate.extract.tagger.ended_values import Ended, ended_by
 from hopgate.extract.tagger.tagged_values import shares_start_or_end
+from hopgate.extract.tagger.worth_reading import tells_change
 from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.names.normal import normalise
 from hopgate.graph.temporal.joint_facts import JOINT_RELATIONS, ONE_AT_A_TIME, fits, statements_of
 from hopgate.store import clearance, extractions
 from hopgate.store.build_lock import share
-from hopgate.store.graph import name_rows, stated_rows, together_rows, version
+from hopgate.store.graph import end_rows, name_rows, stated_rows, together_rows, version
+from hopgate.store.graph.end_rows import NotedEnd
 from hopgate.store.graph.together_rows import StatedFact
 
 if TYPE_CHECKING:
@@ -73,7 +75,11 @@ def read_together(store: Store, *, deriving: bool, show: Callable[[Progress], ob
     began, progress = time.monotonic(), Progress(stage="reading changes")
     with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-together") as pool:
         tries: Counter[int] = Counter()
-        while (read := store.run(_unread)).waiting:
+        while waiting := store.run(_waiting):
+            telling = [
+                key for key, tells in zip(waiting, pool.map(_tells_change, waiting.values()), strict=True) if tells
+            ]
+            read = store.run(partial(_unread, waiting, telling))
             ends = list(pool.map(_ended, read.pairs))
             found = [(pair, ended) for pair, ended in zip(read.pairs, ends, strict=True) if ended]
             tries.update(list(read.waiting))
@@ -84,22 +90,37 @@ def read_together(store: Store, *, deriving: bool, show: Callable[[Progress], ob
             show(progress)
 
 
-def _unread(connection: Connection[Any]) -> Unread:
-    waiting = together_rows.waiting(connection, BATCH)
-    if not waiting:
-        return Unread({}, [], {})
-    near = together_rows.earlier(connection, waiting, limit=MOST_EARLIER, longest=MOST_CHARACTERS)
-    ids = sorted({*waiting, *(one for some in near.values() for one in some)})
-    known = clearance.open_memories(connection, ids)
-    # Each by itself: with which turns it was read before does not matter here.
-    read = {key: source for key, memory in known.items() for source in with_turns([memory])}
+def _waiting(connection: Connection[Any]) -> dict[int, Source | None]:
+    """Some of the memories that wait, as they are read; those that may not be read have no text."""
+    ids = together_rows.waiting(connection, BATCH)
+    read = _read(connection, ids) if ids else {}
+    return {key: read.get(key) for key in ids}
+
+
+def _tells_change(source: Source | None) -> bool:
+    return source is not None and tells_change(source)
+
+
+def _unread(waiting: dict[int, Source | None], telling: Sequence[int], connection: Connection[Any]) -> Unread:
+    """What goes with those of the memories that tell of a change."""
+    if not telling:
+        return Unread(waiting, [], {})
+    near = together_rows.earlier(connection, telling, limit=MOST_EARLIER, longest=MOST_CHARACTERS)
+    ids = sorted({*telling, *(one for some in near.values() for one in some)})
+    read = _read(connection, sorted({one for some in near.values() for one in some}))
     pairs = [
-        Together(one, later, read[one], read[later])
+        Together(one, later, read[one], text)
         for later, some in near.items()
         for one in some
-        if later in read and one in read
+        if one in read and (text := waiting[later])
     ]
-    return Unread({key: read.get(key) for key in waiting}, pairs, together_rows.stated_by(connection, ids))
+    return Unread(waiting, pairs, together_rows.stated_by(connection, ids))
+
+
+def _read(connection: Connection[Any], ids: Sequence[int]) -> dict[int, Source]:
+    """Memories as they are read, each by itself: with which turns it was read before does not matter here."""
+    known = clearance.open_memories(connection, ids)
+    return {key: source for key, memory in known.items() for source in with_turns([memory])}
 
 
 def _ended(pair: Together) -> Ended | None:
@@ -134,10 +155,12 @@ def _write(
     again = {pair.later_id for pair, _ in found} - {pair.later_id for pair, _ in kept}
     again |= {key for key, source in read.waiting.items() if source and key not in unchanged}
     together_rows.waited(connection, [key for key in read.waiting if key not in again or key in given_up])
-    rows = [row for pair, ended in kept for row in _statements(pair, ended, read.stated)]
+    stated = {pair: list(_statements(pair, ended, read.stated)) for pair, ended in kept}
+    rows = [row for some in stated.values() for row in some]
     if not rows:
         return
     stated_rows.add(connection, rows)
+    end_rows.note_read(connection, (NotedEnd(pair.earlier_id, pair.later_id) for pair, some in stated.items() if some))
     if not deriving:
         version.bump(connection)
         return
@@ -148,7 +171,10 @@ def _write(
 def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[StatedFact]]) -> Iterator[NewStatement]:
     """What each of two memories states, in the words in which it is known to state it by itself."""
     before = [one for one in stated.get(pair.earlier_id, ()) if shares_start_or_end(one.value, ended.former)]
-    now = [one for one in stated.get(pair.later_id, ()) if shares_start_or_end(one.value, ended.value)]
+    if any(one.is_over for one in before):
+        return  # "Ada lived in Rome from 2010 to 2015"
+    told = (one for one in stated.get(pair.later_id, ()) if not one.is_over)
+    now = [one for one in told if shares_start_or_end(one.value, ended.value)]
     words = set(normalise(ended.thing).split())
     # What a pattern read is a fact already; else it is the same thing where it is called so.
     before = [one for one in before if one.relation not in JOINT_RELATIONS] or [
@@ -157,14 +183,25 @@ def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[Stat
     was = before[0] if before else StatedFact(ended.thing, ended.former_relation, ended.former)
     if not was.thing or _is_told_by_itself(was, now) or not _may_end(was, ended, now):
         return
-    if any(_is_called(one, was.value) for one in now):
+    if any(_is_called(one, was) for one in now):
         return  # it is what was that has changed: of "Paperless runs on the NAS" the NAS is in the attic now
     value = next((one.value for one in now if one.relation not in JOINT_RELATIONS), ended.value)
-    change = Stated(was.thing, ended.relation, value, was.value, is_change=True)
+    change = Stated(was.thing, _relation(was, ended, now), value, was.value, is_change=True)
     for row in statements_of(pair.earlier_id, [Stated(was.thing, was.relation, was.value)]):
         yield row._replace(place=PLACE, read_with=pair.later_id)
     for row in statements_of(pair.later_id, [change]):
         yield row._replace(place=PLACE, read_with=pair.earlier_id, valid_from=_since(now, pair.earlier))
+
+
+def _relation(was: StatedFact, ended: Ended, now: Sequence[StatedFact]) -> str:
+    """How the new value goes with the thing: as the rules read it, where they read it of this thing by its name."""
+    read = (
+        one.relation
+        for one in now
+        if one.relation in ONE_AT_A_TIME and one.relation not in JOINT_RELATIONS and not one.is_doubted
+        if normalise(one.thing) == normalise(was.thing)
+    )
+    return next(read, ended.relation) if was.relation in JOINT_RELATIONS else ended.relation
 
 
 def _is_told_by_itself(was: StatedFact, now: Sequence[StatedFact]) -> bool:
@@ -172,12 +209,14 @@ def _is_told_by_itself(was: StatedFact, now: Sequence[StatedFact]) -> bool:
     if was.relation in JOINT_RELATIONS or was.relation not in ONE_AT_A_TIME:
         return False
     mine = normalise(was.thing).split()
-    others = [normalise(one.thing).split() for one in now if one.relation == was.relation]
+    others = [normalise(one.thing).split() for one in now if one.relation == was.relation and not one.is_doubted]
     return bool(others) and (mine in others or not any(set(mine) & set(words) for words in others))
 
 
-def _is_called(one: StatedFact, name: str) -> bool:
-    return bool(set(normalise(one.thing).split()) & set(normalise(name).split()))
+def _is_called(one: StatedFact, was: StatedFact) -> bool:
+    """Whether a statement is of what was, by its name, and not of the thing that had it."""
+    thing, value, name = (set(normalise(text).split()) for text in (was.thing, was.value, one.thing))
+    return one.relation != "replaced by" and bool(name & value - thing)
 
 
 def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact]) -> bool:
@@ -186,9 +225,11 @@ def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact]) -> bool:
         return True
     if was.relation in ("lives in", "works at"):
         # Where one works is not where one lives; and "the desk by the window" is no employer.
-        fitting = not now or any(fits(one.relation, was.relation) for one in now)
+        fitting = any(fits(one.relation, was.relation) for one in now) if now else ended.names_former
         return fitting and (was.value.islower() or not ended.value.islower())
-    others = [one.relation for one in now if one.relation not in JOINT_RELATIONS]
+    # What the rules read of "the reverse proxy" goes with what somebody "has reverse proxy".
+    role = was.relation.removeprefix("has ")
+    others = [one.relation for one in now if one.relation not in JOINT_RELATIONS and normalise(one.thing) != role]
     if was.relation in _SEVERAL:
         return ended.names_former or was.relation in others
     # Where the rules read the new value otherwise, it is of something else.

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.graph.build.derive import versioned_rows
+from hopgate.graph.build.derive import versioned_rows, with_true_ends
 from hopgate.graph.names.index import NameIndex, name_index
 from hopgate.graph.names.links import INSIDE_WEIGHT, inside_links, title_links
 from hopgate.graph.walk.own_concepts import own_meaning, stores_meaning
@@ -203,7 +203,7 @@ def scope_graph(
     facts += [one for one in maybe if is_known(one, stored, wordings)]
     edges = [
         OwnEdge(row, called[row.relation], 0, group.dst_id is None, vectors.get((row.src_id, row.relation, row.dst_id)))
-        for group, own_facts in grouped(facts, meaning).items()
+        for group, own_facts in with_true_ends(connection, grouped(facts, meaning)).items()
         for row in versioned_rows(group, own_facts)
         if versions or _visible(row, utc(as_of), utc(known_at))
     ]

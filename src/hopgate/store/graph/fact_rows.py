@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.graph import together_rows
+from hopgate.store.graph import end_rows, together_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -132,6 +132,7 @@ def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
         (list(memory_ids),),
     )
     together_rows.forget_readings(connection, memory_ids)
+    end_rows.remove(connection, memory_ids)
     for table in ("facts", "stated_values", "waiting_changes"):
         connection.execute(f"DELETE FROM {table} WHERE memory_id = ANY(%s)", (list(memory_ids),))
     connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (list(memory_ids),))

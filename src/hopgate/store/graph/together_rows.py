@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hopgate.extract.extraction import DOUBTED
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -48,24 +50,27 @@ _EARLIER = f"""
 
 
 _STATED = """
-    SELECT memory_id, thing, relation, value, valid_from FROM (
-        SELECT f.memory_id, 0 AS part, f.id AS place, s.name AS thing, f.relation, o.name AS value, f.valid_from
+    SELECT memory_id, thing, relation, value, valid_from, doubted, over FROM (
+        SELECT f.memory_id, 0 AS part, f.id AS place, s.name AS thing, f.relation, o.name AS value, f.valid_from,
+          f.weight <= %(doubted)s AS doubted, f.valid_to IS NOT NULL AS over
         FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id
-        WHERE f.memory_id = ANY(%(ids)s) AND f.weight > 0 AND NOT f.joint AND f.valid_to IS NULL
+        WHERE f.memory_id = ANY(%(ids)s) AND f.weight > 0 AND NOT f.joint
         UNION ALL
-        SELECT memory_id, 1, place, thing, relation, value, valid_from FROM stated_values
+        SELECT memory_id, 1, place, thing, relation, value, valid_from, false, false FROM stated_values
         WHERE memory_id = ANY(%(ids)s) AND read_with IS NULL
     ) AS stated ORDER BY memory_id, part, place
 """
 
 
 class StatedFact(NamedTuple):
-    """What a memory states by itself, as a fact or in any words."""
+    """What a memory states by itself, as a fact or in any words; a doubted fact ends nothing, and some say an end."""
 
     thing: str
     relation: str
     value: str
     valid_from: datetime | None = None
+    is_doubted: bool = False
+    is_over: bool = False
 
 
 def wait(connection: Connection[Any], memory_ids: Iterable[int]) -> None:
@@ -106,12 +111,12 @@ def earlier(
 
 
 def stated_by(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, list[StatedFact]]:
-    """What memories state, each by itself, and do not say to be over: facts first, then what they say in any words.
+    """What memories state, each by itself: facts first, then what they say in any words.
 
     What they state as they were read with others is in the words of these, and goes with them.
     """
     found: dict[int, list[StatedFact]] = {}
-    for memory_id, *fact in connection.execute(_STATED, {"ids": list(memory_ids)}):
+    for memory_id, *fact in connection.execute(_STATED, {"ids": list(memory_ids), "doubted": DOUBTED}):
         found.setdefault(memory_id, []).append(StatedFact(*fact))
     return found
 

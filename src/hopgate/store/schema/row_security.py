@@ -30,6 +30,8 @@ POLICIES = {
     "waiting_vectors": _OF_MEMORY,
     "waiting_links": _OF_MEMORY,
     "waiting_changes": _OF_MEMORY,
+    "noted_ends": "EXISTS (SELECT 1 FROM memories m WHERE m.id = later_id) "
+    "AND EXISTS (SELECT 1 FROM memories m WHERE m.id = earlier_id)",
     "concept_names": "EXISTS (SELECT 1 FROM mentions x WHERE x.name_id = concept_names.id)",
     "concepts": "EXISTS (SELECT 1 FROM mentions x JOIN concept_names y ON y.id = x.name_id "
     "WHERE y.concept_id = concepts.id)",

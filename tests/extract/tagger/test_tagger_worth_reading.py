@@ -1,4 +1,4 @@
-"""Which notes the tagger is asked about, what it makes doubtful, and which wait to be read with earlier ones."""
+"""Which notes wait to be read with earlier ones, and of which of these the model is asked."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pytest
 
 import hopgate
 from hopgate.extract.context import with_context
-from hopgate.extract.extraction import DOUBTED, Extraction
+from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.spec import extractor_from
-from hopgate.memory import Memory
+from hopgate.extract.tagger.worth_reading import tells_change
+from hopgate.memory import Cleared, Memory
 
 WRITTEN = datetime(2024, 5, 6, tzinfo=UTC)
 
@@ -22,20 +23,23 @@ def read(text: str, *, tagger: bool = True) -> Extraction:
     return made
 
 
-def test_a_note_that_tells_of_a_change_is_to_be_read_with_others() -> None:
+def test_a_note_that_may_tell_of_a_change_is_to_be_read_with_others() -> None:
     assert read("Split done, the ferry desk is no longer part of Pier 4 but part of Pier 9.").may_change
     assert not read("The ferry desk is part of Pier 4.").may_change
-    assert not read("Might move the ferry desk to Pier 9 next year.").may_change
+
+
+def test_whether_it_does_the_model_says() -> None:
+    texts = "The ferry desk is part of Pier 9 now, not Pier 4.", "Might move the ferry desk to Pier 9 next year."
+    assert [tells_change(Source("m1", Cleared(text))) for text in texts] == [True, False]
 
 
 def test_rules_alone_ask_for_none() -> None:
     assert not read("The ferry desk is no longer part of Pier 4 but part of Pier 9.", tagger=False).may_change
 
 
-def test_a_fact_of_which_the_tagger_sees_no_word_is_doubted() -> None:
-    text = "Tempted to put Nextcloud on a Hetzner VPS some day. Not this year."
-    assert [fact.confidence > DOUBTED for fact in read(text, tagger=False).facts] == [True]
-    assert [fact.confidence for fact in read(text).facts] == [DOUBTED]
+def test_extraction_runs_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopgate.extract.tagger.worth_reading.tagged", pytest.fail)
+    assert read("Backups go to Wasabi from now on").may_change
 
 
 def test_names_are_those_of_the_rules() -> None:
@@ -43,9 +47,8 @@ def test_names_are_those_of_the_rules() -> None:
     assert read(text).mentions == read(text, tagger=False).mentions
 
 
-def test_a_long_text_is_not_tagged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopgate.extract.rules.phrases.tagged", pytest.fail)
-    read("The ladder is in the basement now. " * 50)
+def test_a_long_text_is_not_worth_it() -> None:
+    assert not read("The ladder is in the basement now. " * 50).may_change
 
 
 def test_the_two_names_are_two_identities() -> None:

@@ -1,0 +1,45 @@
+"""Which notes may tell of a change, so that they are worth reading together with earlier ones."""
+
+from __future__ import annotations
+
+from hopgate.extract.extraction import Extraction, Source
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.stated_values import MOST_CHARACTERS, MOST_TOKENS
+from hopgate.extract.tagger.change_tagger import tagged
+from hopgate.extract.tagger.likely_words import may_tell_change
+
+# Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md.
+_TELLS_CHANGE = 0.9
+
+
+def worth_reading(text: str, reading: Reading, extraction: Extraction) -> bool:
+    """Say whether a short note may tell of a change: by what the rules read in it, or by its words.
+
+    Examples
+    --------
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> texts = "Bought lemons", "Backups go to Wasabi from now on"
+    >>> [worth_reading(text, read(Source("m1", Cleared(text))), Extraction()) for text in texts]
+    [False, True]
+    """
+    if len(reading.tokens) > MOST_TOKENS or len(text) > MOST_CHARACTERS:
+        return False
+    return _has_change(extraction) or may_tell_change(text)
+
+
+def _has_change(extraction: Extraction) -> bool:
+    dated = any(fact.valid_from or fact.valid_to for fact in extraction.facts)
+    return dated or bool(extraction.tentative) or any(one.is_change for one in extraction.stated)
+
+
+def tells_change(source: Source) -> bool:
+    """Say whether the model takes a note for one that tells of a change.
+
+    Examples
+    --------
+    >>> from hopgate.memory import Cleared
+    >>> [tells_change(Source("m1", Cleared(text))) for text in ("Bought lemons", "Backups go to Wasabi from now on")]
+    [False, True]
+    """
+    return tagged(source.text).change >= _TELLS_CHANGE

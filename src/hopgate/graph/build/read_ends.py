@@ -1,0 +1,98 @@
+"""What ends something, as the rules have it, read together with what it ends: where that does not, nothing is over.
+
+"The gym is on Fridays" after "the gym is on Tuesdays" is a change, and "the gym course is on Fridays" is none: by their
+words the two are the same to a rule. `derive` notes who ends what, and leaves out what this says to end nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hopgate.embed.onnx import cores
+from hopgate.extract.context import with_turns
+from hopgate.extract.extraction import Source
+from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.extract.progress import Progress
+from hopgate.extract.tagger.ended_values import may_end
+from hopgate.graph.build.follow import follow_change
+from hopgate.store import clearance, extractions
+from hopgate.store.build_lock import share
+from hopgate.store.graph import end_rows, fact_rows, name_rows
+from hopgate.store.graph.end_rows import NotedEnd
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from hopgate.store.store import Store
+
+# Pairs that are read at a time.
+BATCH = 64
+_FIRST = NotedEnd(0, 0)
+
+
+class _Unread(NamedTuple):
+    """Ends that nobody has read, and the texts of both memories; one that may not be read has none."""
+
+    ends: list[NotedEnd]
+    texts: dict[int, Source]
+
+
+def read_ends(store: Store, identity: ExtractorIdentity, show: Callable[[Progress], object] = str) -> None:
+    """Read every end that was noted of an extractor's memories; where one is none, edges follow after all are read.
+
+    What is derived anew may end by another memory, which is read in its turn.
+    """
+    began, progress = time.monotonic(), Progress(stage="reading ends")
+    with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-ends") as pool:
+        none: list[NotedEnd] | None = None
+        while none is None or none:
+            none, texts, after = [], dict[int, Source](), _FIRST
+            while (read := store.run(partial(_unread, identity, after))).ends:
+                answers = list(pool.map(partial(_may_end, read.texts), read.ends))
+                refuted = [end for end, may in zip(read.ends, answers, strict=True) if not may]
+                store.run(partial(_let_stand, [end for end in read.ends if end not in set(refuted)]))
+                none += refuted
+                texts |= {key: read.texts[key] for end in refuted for key in end}
+                after = read.ends[-1]
+                done = progress.memories + len(read.ends)
+                progress = replace(progress, memories=done, seconds=time.monotonic() - began)
+                show(progress)
+            if none:
+                store.run(partial(_take_back, none, texts))
+
+
+def _unread(identity: ExtractorIdentity, after: NotedEnd, connection: Connection[Any]) -> _Unread:
+    ends = end_rows.unread(connection, identity.hash, after, BATCH)
+    known = clearance.open_memories(connection, sorted({key for end in ends for key in end})) if ends else {}
+    return _Unread(ends, {key: source for key, memory in known.items() for source in with_turns([memory])})
+
+
+def _may_end(texts: dict[int, Source], end: NotedEnd) -> bool:
+    earlier, later = (texts.get(key) for key in end)
+    return earlier is None or later is None or may_end(earlier, later)
+
+
+def _let_stand(ends: Sequence[NotedEnd], connection: Connection[Any]) -> None:
+    end_rows.set_read(connection, ends, is_end=None)
+
+
+def _take_back(ends: Sequence[NotedEnd], texts: dict[int, Source], connection: Connection[Any]) -> None:
+    """Write of which memories nothing is ended, where both are still what they were, and derive what follows.
+
+    Who changed meanwhile has taken what was noted of it along.
+    """
+    share(connection)
+    # Every writer of both locks memories first and the graph second, so that no two wait for each other.
+    readable = extractions.readable(connection, list(texts.values()))
+    name_rows.lock(connection)
+    unchanged = {row.id for row in readable.values()}
+    sure = [end for end in ends if set(end) <= unchanged]
+    end_rows.set_read(connection, sure, is_end=False)
+    end_rows.set_read(connection, [end for end in ends if not set(end) <= unchanged], is_end=None)
+    later = sorted({end.later_id for end in sure})
+    follow_change(connection, groups=fact_rows.groups_of_memories(connection, later))
