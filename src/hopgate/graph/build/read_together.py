@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.embed.onnx import cores
 from hopgate.extract.context import with_turns
-from hopgate.extract.extraction import Source, Stated
+from hopgate.extract.extraction import DOUBTED, Source, Stated
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
 from hopgate.extract.tagger.ended_values import Ended, ended_by
@@ -114,7 +114,7 @@ def _unread(waiting: dict[int, Source | None], telling: Sequence[int], connectio
         for one in some
         if one in read and (text := waiting[later])
     ]
-    return Unread(waiting, pairs, together_rows.stated_by(connection, ids))
+    return Unread(waiting, pairs, together_rows.stated_by(connection, ids, doubted=DOUBTED))
 
 
 def _read(connection: Connection[Any], ids: Sequence[int]) -> dict[int, Source]:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.extract.extraction import DOUBTED
-
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -110,13 +108,14 @@ def earlier(
     return found
 
 
-def stated_by(connection: Connection[Any], memory_ids: Sequence[int]) -> dict[int, list[StatedFact]]:
+def stated_by(connection: Connection[Any], memory_ids: Sequence[int], *, doubted: float) -> dict[int, list[StatedFact]]:
     """What memories state, each by itself: facts first, then what they say in any words.
 
-    What they state as they were read with others is in the words of these, and goes with them.
+    What they state as they were read with others is in the words of these, and goes with them. A fact of a weight of
+    `doubted` or less is.
     """
     found: dict[int, list[StatedFact]] = {}
-    for memory_id, *fact in connection.execute(_STATED, {"ids": list(memory_ids), "doubted": DOUBTED}):
+    for memory_id, *fact in connection.execute(_STATED, {"ids": list(memory_ids), "doubted": doubted}):
         found.setdefault(memory_id, []).append(StatedFact(*fact))
     return found
 
