@@ -9,18 +9,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.embed.onnx import cores
-from hopgate.extract.context import with_turns
 from hopgate.extract.extraction import Source
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.progress import Progress
 from hopgate.extract.tagger.ended_values import may_end
 from hopgate.graph.build.follow import follow_change
-from hopgate.store import clearance, extractions
+from hopgate.graph.build.store_context import read_alone
+from hopgate.store import extractions
 from hopgate.store.build_lock import share
 from hopgate.store.graph import end_rows, fact_rows, name_rows
 from hopgate.store.graph.end_rows import NotedEnd
@@ -35,8 +34,8 @@ BATCH = 64
 _FIRST = NotedEnd(0, 0)
 
 
-class _Unread(NamedTuple):
-    """Ends that nobody has read, and the texts of both memories; one that may not be read has none."""
+class _Ends(NamedTuple):
+    """Ends, and the texts of their memories by their ids; one that may not be read has none."""
 
     ends: list[NotedEnd]
     texts: dict[int, Source]
@@ -47,29 +46,39 @@ def read_ends(store: Store, identity: ExtractorIdentity, show: Callable[[Progres
 
     What is derived anew may end by another memory, which is read in its turn.
     """
-    began, progress = time.monotonic(), Progress(stage="reading ends")
+    began, done = time.monotonic(), 0
+
+    def count(read: int) -> None:
+        nonlocal done
+        done += read
+        show(Progress(stage="reading ends", memories=done, seconds=time.monotonic() - began))
+
     with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-ends") as pool:
-        none: list[NotedEnd] | None = None
-        while none is None or none:
-            none, texts, after = [], dict[int, Source](), _FIRST
-            while (read := store.run(partial(_unread, identity, after))).ends:
-                answers = list(pool.map(partial(_may_end, read.texts), read.ends))
-                refuted = [end for end, may in zip(read.ends, answers, strict=True) if not may]
-                store.run(partial(_let_stand, [end for end in read.ends if end not in set(refuted)]))
-                none += refuted
-                texts |= {key: read.texts[key] for end in refuted for key in end}
-                after = read.ends[-1]
-                done = progress.memories + len(read.ends)
-                progress = replace(progress, memories=done, seconds=time.monotonic() - began)
-                show(progress)
-            if none:
-                store.run(partial(_take_back, none, texts))
+        while (refuted := _read_all(store, identity, pool, count)).ends:
+            store.run(partial(_take_back, refuted))
 
 
-def _unread(identity: ExtractorIdentity, after: NotedEnd, connection: Connection[Any]) -> _Unread:
+def _read_all(
+    store: Store, identity: ExtractorIdentity, pool: ThreadPoolExecutor, count: Callable[[int], None]
+) -> _Ends:
+    """Read what was noted, let stand what may be an end, and give the others."""
+    none = _Ends([], {})
+    after = _FIRST
+    while ends := (page := store.run(partial(_unread, identity, after))).ends:
+        answers = list(pool.map(partial(_may_end, page.texts), ends))
+        store.run(partial(_let_stand, [end for end, may in zip(ends, answers, strict=True) if may]))
+        for end, may in zip(ends, answers, strict=True):
+            if not may:
+                none.ends.append(end)
+                none.texts.update((key, page.texts[key]) for key in end)
+        after = ends[-1]
+        count(len(ends))
+    return none
+
+
+def _unread(identity: ExtractorIdentity, after: NotedEnd, connection: Connection[Any]) -> _Ends:
     ends = end_rows.unread(connection, identity.hash, after, BATCH)
-    known = clearance.open_memories(connection, sorted({key for end in ends for key in end})) if ends else {}
-    return _Unread(ends, {key: source for key, memory in known.items() for source in with_turns([memory])})
+    return _Ends(ends, read_alone(connection, {key for end in ends for key in end}))
 
 
 def _may_end(texts: dict[int, Source], end: NotedEnd) -> bool:
@@ -81,18 +90,18 @@ def _let_stand(ends: Sequence[NotedEnd], connection: Connection[Any]) -> None:
     end_rows.set_read(connection, ends, is_end=None)
 
 
-def _take_back(ends: Sequence[NotedEnd], texts: dict[int, Source], connection: Connection[Any]) -> None:
+def _take_back(refuted: _Ends, connection: Connection[Any]) -> None:
     """Write of which memories nothing is ended, where both are still what they were, and derive what follows.
 
     Who changed meanwhile has taken what was noted of it along.
     """
     share(connection)
     # Every writer of both locks memories first and the graph second, so that no two wait for each other.
-    readable = extractions.readable(connection, list(texts.values()))
+    readable = extractions.readable(connection, list(refuted.texts.values()))
     name_rows.lock(connection)
     unchanged = {row.id for row in readable.values()}
-    sure = [end for end in ends if set(end) <= unchanged]
+    sure = [end for end in refuted.ends if unchanged.issuperset(end)]
+    end_rows.set_read(connection, refuted.ends, is_end=None)
     end_rows.set_read(connection, sure, is_end=False)
-    end_rows.set_read(connection, [end for end in ends if not set(end) <= unchanged], is_end=None)
     later = sorted({end.later_id for end in sure})
     follow_change(connection, groups=fact_rows.groups_of_memories(connection, later))

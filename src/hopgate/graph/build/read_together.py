@@ -16,7 +16,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.embed.onnx import cores
-from hopgate.extract.context import with_turns
 from hopgate.extract.extraction import DOUBTED, Source, Stated
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
@@ -25,9 +24,10 @@ from hopgate.extract.tagger.tagged_values import shares_start_or_end
 from hopgate.extract.tagger.worth_reading import tells_change
 from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.follow import follow_change
+from hopgate.graph.build.store_context import read_alone
 from hopgate.graph.names.normal import normalise
 from hopgate.graph.temporal.joint_facts import JOINT_RELATIONS, ONE_AT_A_TIME, fits, statements_of
-from hopgate.store import clearance, extractions
+from hopgate.store import extractions
 from hopgate.store.build_lock import share
 from hopgate.store.graph import end_rows, name_rows, stated_rows, together_rows, version
 from hopgate.store.graph.end_rows import NotedEnd
@@ -76,9 +76,8 @@ def read_together(store: Store, *, deriving: bool, show: Callable[[Progress], ob
     with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-together") as pool:
         tries: Counter[int] = Counter()
         while waiting := store.run(_waiting):
-            telling = [
-                key for key, tells in zip(waiting, pool.map(_tells_change, waiting.values()), strict=True) if tells
-            ]
+            tells = pool.map(_tells_change, waiting.values())
+            telling = [key for key, does in zip(waiting, tells, strict=True) if does]
             read = store.run(partial(_unread, waiting, telling))
             ends = list(pool.map(_ended, read.pairs))
             found = [(pair, ended) for pair, ended in zip(read.pairs, ends, strict=True) if ended]
@@ -93,7 +92,7 @@ def read_together(store: Store, *, deriving: bool, show: Callable[[Progress], ob
 def _waiting(connection: Connection[Any]) -> dict[int, Source | None]:
     """Some of the memories that wait, as they are read; those that may not be read have no text."""
     ids = together_rows.waiting(connection, BATCH)
-    read = _read(connection, ids) if ids else {}
+    read = read_alone(connection, ids)
     return {key: read.get(key) for key in ids}
 
 
@@ -106,21 +105,15 @@ def _unread(waiting: dict[int, Source | None], telling: Sequence[int], connectio
     if not telling:
         return Unread(waiting, [], {})
     near = together_rows.earlier(connection, telling, limit=MOST_EARLIER, longest=MOST_CHARACTERS)
-    ids = sorted({*telling, *(one for some in near.values() for one in some)})
-    read = _read(connection, sorted({one for some in near.values() for one in some}))
+    earlier = {one for some in near.values() for one in some}
+    read = read_alone(connection, earlier)
     pairs = [
         Together(one, later, read[one], text)
         for later, some in near.items()
         for one in some
         if one in read and (text := waiting[later])
     ]
-    return Unread(waiting, pairs, together_rows.stated_by(connection, ids, doubted=DOUBTED))
-
-
-def _read(connection: Connection[Any], ids: Sequence[int]) -> dict[int, Source]:
-    """Memories as they are read, each by itself: with which turns it was read before does not matter here."""
-    known = clearance.open_memories(connection, ids)
-    return {key: source for key, memory in known.items() for source in with_turns([memory])}
+    return Unread(waiting, pairs, together_rows.stated_by(connection, sorted(earlier.union(telling)), doubted=DOUBTED))
 
 
 def _ended(pair: Together) -> Ended | None:

@@ -12,7 +12,7 @@ from hopgate.extract.rules.lower_names import BARE, is_rare
 from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.graph.names.normal import normalise
 from hopgate.memory import Memory, cleared
-from hopgate.store import memory_words, setting_rows, thread_rows
+from hopgate.store import clearance, memory_words, setting_rows, thread_rows
 from hopgate.store.graph import name_rows, scope_rows
 
 if TYPE_CHECKING:
@@ -59,6 +59,12 @@ class StoreContext:
                 for scope in set(scopes.values())
             }
         return [replace(source, known=known_to(surveys[scopes[str(source.memory_id)]], source)) for source in read]
+
+
+def read_alone(connection: Connection[Any], memory_ids: Collection[int]) -> dict[int, Source]:
+    """Memories that may be read, by their ids, each without the others of its thread."""
+    known = clearance.open_memories(connection, sorted(memory_ids)) if memory_ids else {}
+    return {key: source for key, memory in known.items() for source in with_turns([memory])}
 
 
 def surveyed_store(store: Store, pages: Iterable[Sequence[Memory]]) -> StoreContext:
