@@ -13,7 +13,7 @@ from hopgate.extract.rules.stated_values import MOST_CHARACTERS
 from hopgate.graph.temporal.ending_pairs import ending_pairs, with_ends_read
 from hopgate.graph.temporal.precedence import EdgeVersion, Tentative
 from hopgate.graph.temporal.versions import edge_history
-from hopgate.store.graph import edge_rows, end_rows, fact_rows
+from hopgate.store.graph import edge_rows, end_rows, fact_rows, scope_rows
 from hopgate.store.graph.edge_rows import EdgeRow
 from hopgate.store.graph.end_rows import NotedEnd
 from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
@@ -41,7 +41,7 @@ def derive(connection: Connection[Any], groups: Iterable[FactGroup]) -> None:
     by_group = with_true_ends(connection, read)
     rows = {group: versioned_rows(group, facts) for group, facts in by_group.items()}
     edge_rows.replace(connection, touched, chain.from_iterable(rows.values()))
-    _note_ends(connection, {group: by_group[group] for group, made in rows.items() if any(map(_is_over, made))})
+    _note_ends(connection, by_group, rows)
 
 
 def with_true_ends(
@@ -54,18 +54,23 @@ def with_true_ends(
     return {**by_group, **{group: with_ends_read(by_group[group], known) for group in several if known}}
 
 
-def _note_ends(connection: Connection[Any], ended: Mapping[FactGroup, Sequence[CanonicalFact]]) -> None:
+def _note_ends(
+    connection: Connection[Any],
+    by_group: Mapping[FactGroup, Sequence[CanonicalFact]],
+    rows: Mapping[FactGroup, Sequence[EdgeRow]],
+) -> None:
     """Note who ends what, of each scope by itself: nobody's memory is read with somebody else's."""
-    scopes = (
-        end_rows.scopes_of(connection, {fact.memory_id for facts in ended.values() for fact in facts}) if ended else {}
-    )
+    ended = [group for group, made in rows.items() if any(map(_is_over, made))]
+    if not ended:
+        return  # as of most changes
+    scopes = scope_rows.scope_by_memory(connection, {fact.memory_id for group in ended for fact in by_group[group]})
     ends: list[NotedEnd] = []
-    for group, facts in ended.items():
+    for group in ended:
         own: dict[str | None, list[CanonicalFact]] = defaultdict(list)
-        for fact in facts:
+        for fact in by_group[group]:
             own[scopes.get(fact.memory_id)].append(fact)
         for told in own.values():
-            ends += ending_pairs(told, versioned_rows(group, told))
+            ends += ending_pairs(told, rows[group] if len(own) == 1 else versioned_rows(group, told))
     end_rows.note(connection, ends, longest=MOST_CHARACTERS)
 
 

@@ -72,12 +72,6 @@ def known_of(connection: Connection[Any], later_ids: Iterable[int]) -> dict[int,
     return found
 
 
-def scopes_of(connection: Connection[Any], memory_ids: Iterable[int]) -> dict[int, str | None]:
-    """The scope of each memory."""
-    rows = connection.execute("SELECT id, scope FROM memories WHERE id = ANY(%s)", (sorted(set(memory_ids)),))
-    return dict(rows.fetchall())
-
-
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Forget what was noted and read of memories."""
     ids = list(memory_ids)

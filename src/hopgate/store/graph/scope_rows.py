@@ -167,6 +167,12 @@ def any_in(
     return bool(row and row[0])
 
 
+def scope_by_memory(connection: Connection[Any], memory_ids: Iterable[int]) -> dict[int, str | None]:
+    """The scope of each memory."""
+    rows = connection.execute("SELECT id, scope FROM memories WHERE id = ANY(%s)", (list(memory_ids),))
+    return dict(rows.fetchall())
+
+
 def scopes_of(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str | None]:
     """The scopes that memories have, in the order in which they first do."""
     rows = connection.execute(
