@@ -451,7 +451,7 @@ def starts_at(edge: Edge, mine: set[str], relation: str | None, *, in_chat: bool
 
 
 def speed(memories: Sequence[Memory]) -> Row:
-    """Memories a second of one core, warm, by rules and with the tagger; and how long a million characters take."""
+    """Memories a second of one core, warm, by rules and by default; and how long a million characters take."""
     texts = ["\n".join(filter(None, (memory.title, memory.text))) for memory in memories]
     slowest = 0.0
     for text in adversarial(" ".join(texts)):
@@ -466,7 +466,7 @@ def speed(memories: Sequence[Memory]) -> Row:
         rates.append(len(memories) / (time.process_time() - began))
     return {
         "warm_memories_per_cpu_second": rates[0],
-        "tagged_memories_per_cpu_second": rates[1],
+        "default_memories_per_cpu_second": rates[1],
         "megabyte_seconds": slowest,
     }
 

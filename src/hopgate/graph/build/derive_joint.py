@@ -87,18 +87,8 @@ def _add(connection: Connection[Any], facts: Sequence[JointFact]) -> set[int]:
     rows, kept = [], []
     for fact in facts:
         subject, object_ = known[normalise(fact.subject)].id, known[normalise(fact.object)].id
-        rows.append(
-            (
-                fact.memory_id,
-                subject,
-                fact.relation,
-                object_,
-                JOINT_WEIGHT,
-                fact.valid_from,
-                fact.valid_to,
-                fact.recorded_at,
-            )
-        )
+        times = fact.valid_from, fact.valid_to, fact.recorded_at
+        rows.append((fact.memory_id, subject, fact.relation, object_, JOINT_WEIGHT, *times))
         kept += [(fact.memory_id, subject, fact.subject), (fact.memory_id, object_, fact.object)]
     relation_rows.ensure_relations(connection, (row[2] for row in rows))
     stated_rows.keep_names(connection, kept)
