@@ -6,20 +6,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from dated_notes import note
 
 import hopgate
 from hopgate.extract.extraction import Source
 from hopgate.graph.build import read_ends
 from hopgate.kb import KnowledgeBase
-from hopgate.memory import Memory
 
 STATE = "Ada lives in York."
 # To the rules a move; to a reader a novel.
 NOVEL = "Ada's flat-share story: in chapter two Ada lives in Rome."
-
-
-def note(key: str, text: str, month: int, scope: str | None = None) -> Memory:
-    return Memory(key, text, created_at=datetime(2024, month, 5, tzinfo=UTC), scope=scope)
 
 
 def homes(kb: KnowledgeBase, month: int, scope: str | None = None) -> set[str]:

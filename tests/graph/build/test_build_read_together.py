@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from dated_notes import note
 
 import hopgate
 from hopgate.extract.extraction import Source
@@ -16,10 +17,6 @@ from hopgate.memory import Memory
 
 OLD = "Violin lessons are with Mr Osei."
 NEW = "Mr Osei has retired, so violin lessons are with Frau Kern from now on."
-
-
-def note(key: str, text: str, month: int, scope: str | None = None) -> Memory:
-    return Memory(key, text, created_at=datetime(2024, month, 5, tzinfo=UTC), scope=scope)
 
 
 def held(kb: KnowledgeBase, month: int, scope: str | None = None) -> set[str]:
