@@ -36,6 +36,7 @@ _WHOLE = len("2024-05-03")
 _NEW_DATE_REACH = 8  # "new date for the security audit is …"
 _IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
 _BEFORE_DAYS = words("on since from until till by due of")
+_BEFORE_DIGITS = words("am vom zum bis ab seit")
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
 
 
@@ -110,6 +111,8 @@ def _from_number(tokens: list[str], lower: list[str], at: int, language: Languag
             iso = checked(parts[2], parts[1].zfill(2), parts[0].zfill(2))
             return DateSpan(at, at + 1, iso) if iso else None
         return None
+    if language.code == "de" and word.count(".") == 1 and (span := _in_digits(lower, at, day)):
+        return span
     if _is_year(lower, at):
         return DateSpan(at, at + 1, word)
     number = word
@@ -125,13 +128,34 @@ def _from_number(tokens: list[str], lower: list[str], at: int, language: Languag
         or lower[after] not in language.months
         or not _is_month(tokens, lower, after, language.code)
     ):
-        return None
+        return _of_this_month(lower, at, int(number), day) if number != word else None
     month, end, year = language.months[lower[after]], after + 1, ""
     if end < len(tokens) and lower[end] in _BETWEEN | {","} and _is_year(lower, end + 1):
         end += 1
     if _is_year(lower, end):
         year, end = lower[end], end + 1
     return _dated(at, end, year, month, number, day, lower)
+
+
+def _in_digits(lower: list[str], at: int, day: date | None) -> DateSpan | None:
+    """A day and a month in digits, "am 12.05." and "bis 3.6."; "ab 2.4" may be a version."""
+    number, _, month = lower[at].partition(".")
+    closed = lower[at + 1 : at + 2] == ["."] and at + 2 < len(lower)
+    if at == 0 or lower[at - 1] not in _BEFORE_DIGITS or not (closed or len(month) == 2):
+        return None
+    if not (_is_number(number) and _is_number(month) and 1 <= int(number) <= 31 and 1 <= int(month) <= 12):
+        return None
+    return _dated(at, at + 1 + closed, "", int(month), number, day, lower)
+
+
+def _of_this_month(lower: list[str], at: int, number: int, day: date | None) -> DateSpan | None:
+    """A day of this month or the next, of what lies ahead: "due on the 14th", "by the 3rd"."""
+    before = lower[max(0, at - 3) : at]
+    if day is None or before[-1:] != ["the"] or _AHEAD.isdisjoint(before):
+        return None
+    ahead = day if number >= day.day else day.replace(day=1) + timedelta(days=32)
+    iso = checked(f"{ahead.year:04}", f"{ahead.month:02}", f"{number:02}")
+    return DateSpan(at, at + 1, iso) if iso else None
 
 
 def _from_month(tokens: list[str], lower: list[str], at: int, language: Language, day: date | None) -> DateSpan | None:

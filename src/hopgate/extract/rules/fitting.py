@@ -27,7 +27,7 @@ _LED = re.compile(
 # What people do who change where they live, and who change where they work; "went to" is a journey.
 _SETTLES = re.compile(
     r"\b(?:lived|lives|mov(?:ed|es)|relocat(?:ed|es)|resettled|rehomed|emigrated|umgezogen|gezogen|zog|verhuisd|verhuisde|"
-    r"déménagée?|mudado|mudó|trasferit[oa]|trasladado|trasladó)\b"
+    r"déménagée?|mudado|mudó|trasferit[oa]|trasladado|trasladó)\b|\bhelp(?:ed|ing)? \S+ (?:to )?(?:move|relocate)\b"
 )
 # "works at Zara": a shop may have a person's name.
 _WORKS_AT = re.compile(

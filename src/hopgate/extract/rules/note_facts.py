@@ -57,6 +57,20 @@ _ARTICLE = re.compile(
 )
 
 
+# "Grant report for the Wolfson money is due": the report is; but of "the fee for the wall" the wall's costs are told.
+_HOLDING = re.compile(
+    r"(?:⟨\d+⟩ : )?(?:(?:the|our|my|this) )?"
+    r"(?P<noun>(?!(?:the|our|my|this|price|cost|fee|rent|deadline|date|due date|bill|charge)s? )"
+    r"(?:[^\W\d_]+ ){0,2}?[^\W\d_]+) "
+    r"(?:for|of) (?:(?:the|my|our) )?$"
+)
+# "In the loft beside the switch".
+_BESIDE = re.compile(
+    r" (?:beside|behind|near|next|above|below|opposite|against|between|inside|outside|neben|hinter|gegenüber|naast|"
+    r"achter)$"
+)
+
+
 def note_facts(
     reading: Reading,
     source: Source,
@@ -130,8 +144,9 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 start, end, 0 if pattern.relation == "located in" else about
             ):
                 continue
+            held = _HOLDING.match(clause.text[:about]) if pattern.relation in ("due", "costs") else None
             if pattern.relation in ("due", "costs") and (
-                clause.is_of_another(about) or is_of_others(clause.text[start:end])
+                (clause.is_of_another(about) and not held) or is_of_others(clause.text[start:end])
             ):
                 continue
             if pattern.relation in _PLACES and groups_of(match).get("s") and clause.is_of_a_part(match.end("s"), about):
@@ -154,6 +169,8 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
             if stance == "ended" and clause.is_long_ago(end):
                 continue  # over, but not since this note
             made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
+            if held:
+                made = [replace(fact, subject=held["noun"]) for fact in made]
             if made:
                 seen.append((start, end))
                 who.note(made[0])
@@ -337,7 +354,7 @@ def _objects(
     names = who.names_of(part) or who.people_of(part)
     if names:
         return ((with_place(names[0], rest),) if relation == "located in" and len(names) == 1 else names), False
-    noun = _ARTICLE.sub("", part).strip()
+    noun = _BESIDE.sub("", _ARTICLE.sub("", part).strip())
     if relation == "allergic to" and (
         more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)
     ):

@@ -22,7 +22,7 @@ from hopgate.extract.rules.words import HONORIFICS
 from hopgate.extract.tagger.change_tagger import WEIGHTS_SHA256
 from hopgate.extract.tagger.worth_reading import worth_reading
 
-RULES = "8.8"
+RULES = "8.9"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -97,10 +97,13 @@ class Phrases:
         stated = [fact for fact in typed if fact.valid_to is None]
         known = {(fact.subject, fact.relation) for fact in stated}
         since = {(fact.subject, fact.relation, fact.object) for fact in stated if fact.valid_from}
+        # "Swapped nginx for Caddy": neither runs on the other.
+        swapped = {frozenset((fact.subject, fact.object)) for fact in stated if fact.relation == "replaced by"}
         maybe = tuple(
             fact
             for fact in told
             if fact.confidence <= 0 and ((fact.subject, fact.relation) not in known or _is_still(fact, since))
+            if not swapped or frozenset((fact.subject, fact.object)) not in swapped
         )
         sure = [fact for fact in typed if fact.confidence > DOUBTED]
         plain = [clause for clause in sentences if clause not in doubted] if doubted else sentences

@@ -39,6 +39,7 @@ _HINTS = words(
     finished completed done after following with since
     starting beginning effective address ip kids moved moving joined living working left switched year who that getting
     buying ordering been gewechselt changed swapped changé cambiado
+    monday tuesday wednesday thursday friday saturday sunday
     """
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.

@@ -62,10 +62,11 @@ _FIRST = (
     "the (?:kids|children|boys|girls|twins|dog|cat|family)(?: ?'| ?’| 's)|my|our|mein|meine|unser|unsere|mon|ma|notre|"
     "mi|nuestr[oa]|mijn|onze|mio|mia"
 )
+_THEIRS = r"his|her|their|its|ihr|ihre[mnrs]?|sein|seine[mnrs]?|son|sa|ses|sus?|suo|sua|haar|zijn"
 # Before a role, in a text with a space on either side.
 OWNER = re.compile(
     rf"(?: (?P<name>{NAME})(?: 's| (?:has |have )?{_CHANGED}|{_HAS_NEW})?| "
-    rf"(?P<me>{_FIRST}|(?:i|we){_HAS_NEW})| (?P<other>his|her|their|its)|"
+    rf"(?P<me>{_FIRST}|(?:i|we){_HAS_NEW})| (?P<other>{_THEIRS})|"
     rf"(?P<bare>^| [,;:.(]| (?:{_CHANGED}|(?P<the>the|die|der|das|la|le|el))))(?: {_ADJECTIVE})? $"
 )
 # "V is our new R".

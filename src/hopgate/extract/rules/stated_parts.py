@@ -47,7 +47,7 @@ _HOURS = words(
 # "wird von Frau Wendt geleitet"
 _DONE = re.compile(r"ge[^\W\d_]{3,}(?:t|en)|(?:über|unter|ver|be)[^\W\d_]{4,}(?:nommen|rieben|treut|sorgt|waltet|legt)")
 _NUMBERED = re.compile(r"\d[\d.]*")
-_ENTRY = re.compile(r"\d{1,4}[a-z]?")
+_ENTRY = re.compile(r"\d{1,4}[a-z]?|\d{1,2}\.\d{1,3}")
 # Which are no part of the name that follows.
 _TITLES = words(
     """

@@ -117,6 +117,8 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
             before = ""
             continue
         one = statement_of(text, reading.code)
+        if one is None and (told := text.partition(" because "))[1]:
+            one = statement_of(told[0], reading.code)  # what is denied there is the reason
         if before and (passed := passed_on(f"{before} , {text}")):
             one = passed
         if one is None and before and text.split()[0] in _GOES_ON:

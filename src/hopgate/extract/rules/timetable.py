@@ -32,22 +32,22 @@ _NOT_CALLED = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|"
     "she|they|we|you|i|this|there|if|when|next|last|first|other|only|now|then|moved|changed|got|gets|"
     "rescheduled|pushed|postponed|shifted|ist|sind|und|oder|nicht|est|et|y|es|date|deadline|what|one|today|everything|all|my|our|the|a|an|die|der|das|la|le|el|will|"
-    "would|could|should|can|does|did|do|no|wird|nächste|nächster|still"
+    "would|could|should|can|does|did|do|no|wird|nächste|nächster|still|unser|unsere|mein|meine|notre|nuestra|nuestro|onze|um|am|ab|täglich|daily"
 )
-_WORD = rf"(?!(?:{_NOT_CALLED})\b)[^\W\d_][\w-]*"
+_WORD = rf"(?!(?:{_NOT_CALLED})\b)[^\W\d_][\w'’-]*"
 _CALLED = (
-    rf"(?:^|[,;:–-] |(?<!\S)(?:the|my|our|'s|die|der|das|den|la|le|el|unser|unsere|notre|het|de) )"
+    rf"(?:^|[,;:–-] |(?<!\S)(?:the|my|our|'s|die|der|das|den|la|le|el|unser|unsere|notre|het|de|now) )"
     rf"(?P<s>(?:{_WORD}|⟨\d+⟩)(?: (?:{_WORD}|⟨\d+⟩|\d[\d.]*)){{0,2}})(?: (?:with|mit|avec|con) ⟨\d+⟩)?"
 )
 _ON = (
-    r"(?:(?:on|at|every|each|always|held|now|jetzt|nun|ahora|maintenant|nu|am|um|immer|jeden|le|les|à|los|el|a las|il|"
-    r"op|om) )*"
+    r"(?:(?:on|at|every|each|always|daily|held|now|täglich|jetzt|nun|ahora|maintenant|nu|am|um|immer|jeden|le|les|à|"
+    r"los|el|a las|il|op|om) )*"
 )
 _BE = r"(?:(?:is|are|was|were|has|have|been|got|gets|gets|ist|sind|wurde|est|a été|ha sido|se ha|is) )*"
 _MOVED = (
     r"(?:moved|moves|changed|changes|rescheduled|shifted|pushed|postponed|delayed|switched|slips|slipped|"
     r"brought forward|put off|verlegt|verschoben|déplacée?|reportée?|décalée?|cambiad[oa]|aplazad[oa]|movid[oa]|"
-    r"pasad[oa]|verzet|verplaatst|spostat[oa])"
+    r"pasad[oa]|passe|passent|pasa|pasan|passa|verzet|verplaatst|spostat[oa])"
 )
 _TO = r"(?:to|until|till|for|onto|auf|au|à|al|a|para|naar|tot)(?: (?:the|den|le|el|the following|il|next))?"
 _WAYS = (
@@ -73,6 +73,8 @@ _WAYS = (
     ),
     (True, re.compile(rf"{_CALLED} (?:ist|sind|wurde|is) (?:von|vom|van) {_OLD} auf {WHEN} (?:verlegt|verschoben)")),
     (True, re.compile(rf"{_CALLED}(?: :)? (?:now|jetzt|nun|ahora|maintenant) {_ON}{WHEN}")),
+    # "Ab heute ist das Standup um 10 Uhr"
+    (True, re.compile(rf"\b(?:ab|jetzt|nun|künftig) (?:[^\s,;]+ )?(?:ist|sind|beginnt|startet) {_CALLED} {_ON}{WHEN}")),
     (False, re.compile(rf"^{_CALLED} : {_ON}{WHEN}")),
     (True, re.compile(rf"{_CALLED}(?: :)? {_OLD} (?:->|→|=>|-->) {WHEN}")),
 )
@@ -86,6 +88,7 @@ _ONCE = words(
     woche auch zusätzlich semaine demain aussi semana mañana también exceptionally ausnahmsweise temporarily
     """
 )
+_SINCE = words("from since starting ab seit dès partir desde vanaf")
 # "At 9:45 on Fridays", "at 19:00 in winter", "Thursday in the holidays": not always.
 ON_SOME_DAYS = re.compile(
     rf" (?:on (?:the )?(?:{'|'.join(day for day in DAYS if day.endswith('s'))})|"
@@ -95,6 +98,7 @@ ON_SOME_DAYS = re.compile(
     r"vacaciones|zomer|vakantie)\b|(?:for|at|für|bei|pour|chez) (?:the |my |our |die |meine |les |mes )?[^\W\d_]+)"
 )
 _OWNER = re.compile(r"(⟨\d+⟩) 's $")
+_DONE = re.compile(r" (?!verlegt|verschoben)(?:(?:um|aus|ein|ab|an|auf|zurück)?ge\w{2,}(?:en|t)|migriert|repariert)$")
 HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
@@ -109,7 +113,9 @@ def may_tell_time(reading: Reading) -> bool:
     lower = reading.lower
     if not (not DAYS.keys().isdisjoint(lower) or "N" in reading.marks or any(s.form == "date" for s in reading.spans)):
         return False
-    return _ONCE.isdisjoint(lower)
+    # "Ab heute" is from now on.
+    once = (at for at, word in enumerate(lower) if word in _ONCE)
+    return all(any(word in _SINCE for word in lower[max(0, at - 3) : at]) for at in once)
 
 
 def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
@@ -134,6 +140,8 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
         match = pattern.search(clause.text)
         if not match or clause.stance(match.start("s"), match.end()) != "said" or clause.is_past(*match.span()):
             continue
+        if _DONE.search(clause.text, match.end()):
+            continue  # "ist am 2. Mai umgezogen"
         subject = _called(match["s"], clause, who)
         if subject and (owner := _OWNER.search(clause.text[: match.start("s")])) and (names := who.names_of(owner[1])):
             subject = f"{names[0]}'s {subject}" if who.is_person(names[0]) else subject  # Mia's training is not Noah's

@@ -42,7 +42,7 @@ _TOKEN = re.compile(
   | (?<![\w.])(?:~|\.{1,2})?(?:/(?:[\w@+-]|\.(?=[\w@+-]))++){2,}+/?  # a path
   | \d{4}-(?:0[1-9]|1[0-2])(?:-\d\d)?(?![\d-])            # an ISO date
   | \d{1,2}:\d\d(?!\d)                                   # a time of day
-  | [^\W\d_]\.(?:[ ]?[^\W\d_]\.(?!\w))*(?=[\s,;:)'’-]|$)  # initials: J. R. R., U.S.
+  | [^\W\d_]\.(?:(?:[ ]?[^\W\d_]\.(?!\w))+(?=[\s,;:)'’-]|$)|(?=[\s,;:)'’-]))  # initials: J. R. R., U.S.; not "gate C."
   | [vV]?\d+(?:\.\d+){1,15}+(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?(?!\w)  # a version or decimal
   | \d{1,3}(?:,\d{3})++(?:\.\d+)?                       # 1,000,000
   | [\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff々]++          # Chinese and Japanese, which have no spaces

@@ -21,7 +21,12 @@ _COMPOUND = re.compile(r"\w-([^\W\d_]+)$")
 _ITS = re.compile(r"(?:['’]s)? ([^\W\d_]+)")
 OF_OTHERS = words("his her their ihr ihre ihren ihrem sein seine seinen seinem sus suo sua zijn haar")
 _OWNER = re.compile(r"(\S+)['’]s $")
-_CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?: ?[ap]m)?|\d{1,2} ?[ap]m|noon|midnight", re.IGNORECASE)
+# "room 5.04" is no time.
+_CLOCK = re.compile(
+    r"(?:^|\s)\d{1,2}:\d\d(?!\d)|^\d{1,2}\.\d\d$|(?:^|\s)\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|uhr|h|o'clock)(?!\w)|"
+    r"\b(?:noon|midnight)\b",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"\d[\d.,]*(?: ?[^\W\d]{1,10})?")
 
 
@@ -41,9 +46,10 @@ def value_of(text: str, reading: Reading) -> tuple[str, str]:
         words = " ".join(reading.tokens[span.start : span.end]).casefold().split()
         if span.form in ("date", "amount") and (set(words) <= set(said) or set(said) <= set(words)):
             return span.name, WHEN if span.form == "date" else AMOUNT
-    if len(said) == 1 and (day := said[0].removesuffix("s")) in DAYS:
-        return day, WHEN
-    if _CLOCK.search(text) or not DAYS.isdisjoint(said):
+    days = [day for word in said if (day := word.removesuffix("s")) in DAYS or word in DAYS]
+    if days and len(said) == 1:
+        return days[0], WHEN
+    if days or _CLOCK.search(text):
         return text, WHEN
     if _NUMBER.fullmatch(text):
         return text, AMOUNT

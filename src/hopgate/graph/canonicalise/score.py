@@ -45,8 +45,9 @@ class Scoring:
     where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
     Shared context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and
     numbers or words like "new" that differ leave `other_number`, as does what belongs to something ("car keys" are no
-    "car") or to somebody (Mike's Bikes), and an order of three names that is another's (Maria Anna Keller). Half of what a hyphen joins is another name (Karl, Karl-Heinz; Pi, Pi-hole):
-    that leaves `siblings`, too. Those who say "I" in two scopes are two.
+    "car") or to somebody (Mike's Bikes), and an order of three names that is another's (Maria Anna Keller). Half of
+    what a hyphen joins is another name (Karl, Karl-Heinz; Pi, Pi-hole): that leaves `siblings`, too. Those who say "I"
+    in two scopes are two.
 
     The defaults sit on a plateau: each moved by half changes no figure on ReVerb Base and Ambiguous by more than 0.02.
 
