@@ -57,12 +57,32 @@ CHANGES = [
     Story("Die Abteilung Einkauf sitzt in Gebäude C.",
           "Der Einkauf ist am 2. Mai von Gebäude C nach Gebäude F umgezogen.",
           "kept at", "Gebäude C", "Gebäude F"),
+    Story("Priya: Rehearsal is on Thursdays.", "Cass: ok so rehearsal moves to Mondays, starting next week",
+          "takes place", "thursday", "monday"),
+    Story("The summer gig is at the Blue Anchor.", "Venue change! The summer gig is at the Corn Exchange.",
+          "located in", "Blue Anchor", "Corn Exchange"),
+    Story("Callum lives with his parents in Ottery.", "Callum has got his own place in Exeter, moved there on Sunday.",
+          "lives in", "Ottery", "Exeter"),
+    Story("Jour fixe mit der Buchhaltung ist montags um 10.",
+          "Der Jour fixe mit der Buchhaltung wurde auf Mittwoch verlegt.",
+          "takes place", "montag", "mittwoch"),
+    Story("Projekt Phoenix wird von Carsten geleitet.",
+          "Carsten hat gekündigt, die Leitung von Projekt Phoenix hat Svenja übernommen.",
+          "led by", "Carsten", "Svenja"),
+    Story("Der Router ist eine Fritzbox 7490.", "Fritzbox 7490 ersetzt durch eine Fritzbox 7590 AX.",
+          "currently", "Fritzbox 7490", "Fritzbox 7590 AX"),
+    Story("Pi-hole hat die IP 192.168.1.5.", "IP vom Pi-hole geändert auf 192.168.1.53.",
+          "has ip", "192.168.1.5", "192.168.1.53"),
+    Story("Papa: Die Weihnachtskisten sind auf dem Dachboden.",
+          "Papa: Hab die Weihnachtskisten vom Dachboden in den Keller geräumt.",
+          "located in", "dachboden", "keller"),
 ]  # fmt: skip
 LOOK_ALIKES = [
     Story("Meine Hausärztin ist Dr. Lindner.", "Svenja hat ihre Hausärztin gewechselt, sie ist jetzt bei Dr. Okafor.",
           "has doctor", "Dr. Lindner", "Dr. Lindner"),
     Story("nginx runs on birch.", "Swapped nginx for Caddy as the reverse proxy on birch.",
           "runs on", "birch", "birch"),
+    Story("Baguette costs £2.20.", "Baguette costs £2.90 at Gail's!", "costs", "£2.20", "£2.20"),
 ]  # fmt: skip
 
 

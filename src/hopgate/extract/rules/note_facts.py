@@ -8,17 +8,18 @@ from dataclasses import replace
 from itertools import product
 
 from hopgate.extract.extraction import DOUBTED, Fact, Source
-from hopgate.extract.rules.change_words import may_tell_change
+from hopgate.extract.rules.change_words import has_change, may_tell_change
 from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import holds_still, tells_turn, validity
 from hopgate.extract.rules.fact_patterns import FACTS, groups_of
-from hopgate.extract.rules.fitting import fitting, is_kin, of_hands, of_move, software_name
+from hopgate.extract.rules.fitting import fitting, software_name
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
+from hopgate.extract.rules.moved_facts import HANDS, moved_facts
 from hopgate.extract.rules.named_beside import named_beside
 from hopgate.extract.rules.not_ours import is_of_others
-from hopgate.extract.rules.places import contrast, is_address, is_room, tells_change, with_place
+from hopgate.extract.rules.places import contrast, is_event, is_room, tells_change, with_place
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -28,14 +29,9 @@ from hopgate.extract.rules.timetable import TAKES_PLACE, may_tell_time, timetabl
 from hopgate.extract.rules.uncovered_prose import uncovered
 
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
-# "I switched from A to B" is about what I use, "… jobs" about where I work.
-_BY_WORD = (("own", "owned by"), ("job", "works at"), ("site", "located in"), ("team", "part of"))
-_SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
 _PUT_OFF = re.compile(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
 )
-_FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
-_HANDS = ("owned by", "led by")
 _POSTS = frozenset(("job", "role", "post", "task", "position"))
 _KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
 # "the Hartmann proposal" is one thing.
@@ -64,6 +60,8 @@ _HOLDING = re.compile(
     r"(?:[^\W\d_]+ ){0,2}?[^\W\d_]+) "
     r"(?:for|of) (?:(?:the|my|our) )?$"
 )
+# "A baguette costs £2.90 at Gail's": theirs, which ends no price of ours.
+_AT_SOMEBODYS = re.compile(r" (?:at|bei|chez) ⟨\d+⟩")
 # "In the loft beside the switch".
 _BESIDE = re.compile(
     r" (?:beside|behind|near|next|above|below|opposite|against|between|inside|outside|neben|hinter|gegenüber|naast|"
@@ -151,7 +149,7 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 continue
             if pattern.relation in _PLACES and groups_of(match).get("s") and clause.is_of_a_part(match.end("s"), about):
                 continue
-            if pattern.relation in _HANDS and groups_of(match).get("s") and clause.is_of_a_piece(match.end("s")):
+            if pattern.relation in HANDS and groups_of(match).get("s") and clause.is_of_a_piece(match.end("s")):
                 continue
             if groups_of(match).get("o") and match.end("o") == end and clause.text.startswith(" 's ", end):
                 continue  # "lives in Mo's flat": not in Mo
@@ -169,6 +167,8 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
             if stance == "ended" and clause.is_long_ago(end):
                 continue  # over, but not since this note
             made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
+            if pattern.relation == "costs" and _AT_SOMEBODYS.match(clause.text, end) and not has_change(clause):
+                made = [replace(fact, confidence=min(fact.confidence, DOUBTED)) for fact in made]
             if held:
                 made = [replace(fact, subject=held["noun"]) for fact in made]
             if made:
@@ -205,7 +205,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         subjects = (f"old {subjects[0]}",)  # the one before the one that bears the name now
     if relation == "move":
         after = clause.text[match.end() :].split(" ", 4)[:4]
-        yield from _moved(groups, subjects, common, clause, who, begin, " ".join((match[0], *after)))
+        yield from moved_facts(groups, subjects, common, clause, who, begin, " ".join((match[0], *after)))
         return
     if relation == "replaced by" or (relation == "due" and _PUT_OFF.search(match[0])):
         begin = over  # told as it happens: before this note the old thing was in its place
@@ -224,8 +224,11 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
             continue  # "Mail is at Gmail"
         if not meet(groups, subject, target, who):
             continue
-        if kind == "located in" and (is_room(target) or tells_change(match[0], clause.text[match.end() :])):
-            begin = over  # a town in a country stays there; what stands in a room, or is there now, has been put there
+        if kind == "located in" and (
+            is_room(target) or is_event(subject) or tells_change(match[0], clause.text[match.end() :])
+        ):
+            # A town in a country stays there; what stands in a room, or is there now, has been put there.
+            begin = over
         trust = COMMON if common or plain else STATED
         made = True
         if kind == "due" and over and _PUT_OFF.search(match[0]):
@@ -265,66 +268,6 @@ def _subjects(  # noqa: PLR0911
     if relation == "runs on":  # "the unifi controller" is unifi
         return tuple(software_name(one, who) for one in subjects), common
     return subjects, common
-
-
-def _moved(  # noqa: PLR0912
-    groups: dict[str, str | None],
-    subjects: tuple[str, ...],
-    common: bool,
-    clause: Clause,
-    who: Referents,
-    begin: str | None,
-    said: str,
-) -> Iterator[Fact]:
-    spans = clause.reading.spans
-    to = spans[clause.spans(groups["b"] or "")[0]]
-    if to.form == "version":
-        return  # "traefik v2.11 -> v3.1" goes nowhere
-    new = to.name
-    old = [spans[number].name for number in clause.spans(groups.get("a") or "")]
-    if subjects == (who.first_person,) and _SWITCHED.search(clause.text):
-        over = begin or who.written
-        yield from (Fact(name, "replaced by", new, over, None, STATED) for name in old if name != new)
-        return
-    for subject in subjects:
-        by_word = [kind for key, kind in _BY_WORD if groups.get(key)]
-        relation = by_word[0] if by_word else of_move(subject, new, old, said, who)
-        if groups.get("hand"):
-            relation = of_hands(subject, new, who, person="whom" in groups)
-            if common and not _FOR_GOOD.search(clause.text):
-                continue  # "handed the salt to Ann"
-        if relation == "runs on":
-            subject = software_name(subject, who)  # noqa: PLW2901
-        if relation == "works at" and who.is_host(new):
-            relation = "runs on"  # "gitea left birch for alder"
-        if "free" in groups and (relation != "runs on" or not all(map(who.is_host, (new, *old)))):
-            continue  # any verb may stand between a service and two hosts, between other names it must be known
-        if "title" in groups and subject != who.reading.topic and not who.is_service(subject):
-            continue
-        if relation == "works at" and not (who.is_person(subject) or subject[:1].isupper()):
-            continue
-        told = (
-            relation in ("owned by", "led by")
-            or (relation == "part of" and bool(old))
-            or (relation == "lives in" and is_kin(subject, clause.text))
-            or (relation == "located in" and (bool(old) or is_room(new) or is_address(new)))
-        )
-        over = begin or who.written
-        if relation == "located in" and over and not is_room(new):
-            # "switched CI from Jenkins to GitLab", "moved my savings to Triodos": where it was tells what moved.
-            yield from (Fact(subject, where, new, over, None, ALONE) for where in ("runs on", "located in"))
-        if groups.get("hand") and relation in _HANDS and over:
-            # Whether it was owned or led, what held before tells.
-            yield from (Fact(subject, other, new, over, None, ALONE) for other in _HANDS if other != relation)
-        if "maybe" in groups and common:
-            continue
-        if not relation or subject == new or (common and not who.is_host(new) and not told):
-            continue
-        # A move is told about when it happens: the new one has not held before.
-        yield Fact(subject, relation, new, over, None, STATED)
-        for name in old:
-            if over and name not in (subject, new):
-                yield Fact(subject, relation, name, None, over, STATED)
 
 
 def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tuple[str, ...], bool]:

@@ -98,6 +98,27 @@ def is_room(name: str) -> bool:
     return bool(said) and (said[-1] in _ROOMS or said[0] in _NUMBERED or said[-1].endswith(_ROOM_ENDINGS))
 
 
+_EVENTS = words(
+    """
+    gig concert show recital party wedding reception dinner lunch brunch picnic barbecue bbq meeting meetup workshop
+    conference practice rehearsal training match game tournament fair market festival fête exhibition reunion session
+    standup stand-up retro lesson lecture seminar exam class course probe chorprobe konzert feier fest hochzeit treffen
+    sitzung besprechung turnier markt kurs seminar
+    """
+)
+
+
+def is_event(name: str) -> bool:
+    """Whether a thing takes place, so that where it is may change: "summer gig", "Chorprobe".
+
+    Examples
+    --------
+    >>> is_event("summer gig"), is_event("Leeds")
+    (True, False)
+    """
+    return name.lower().rpartition(" ")[2] in _EVENTS
+
+
 # "The choir meets in the Methodist church", "in St Anne's hall"
 _AFTER_NAME = re.compile(
     r"(?P<s> 's|) (?P<noun>(?:[^\W\d_]+ )?(?:church|hall|school|house|room|pub|club|garage|barn|shed|office|place|flat|"

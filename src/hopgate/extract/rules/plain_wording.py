@@ -11,14 +11,17 @@ from hopgate.extract.rules.words import words
 
 # What opens a note without saying anything: "heads up, …", "update on gitea: …", a bullet, "so".
 _OPENING = re.compile(
-    r"^((?:⟨\d+⟩ : )?)(?:(?:[-*•–] )|(?:heads up|head 's up|fyi|psa|btw|by the way|quick update|quick note|"
+    r"^((?:(?:⟨\d+⟩|[^\W\d_]+) : )?)"
+    r"(?:(?:[-*•–] )|(?:heads up|head 's up|fyi|psa|btw|by the way|quick update|quick note|"
     r"small change|good news|big news|news|update|updated|correction|note to self|note|nb|ps|ok|okay|so|well|anyway|"
-    r"also|finally|done|memo|info|hinweis|übrigens|kurzes update|au fait|por cierto|trouwens)(?: :| ,| !| -| –)+ )+"
+    r"also|finally|done|memo|info|hinweis|übrigens|kurzes update|au fait|por cierto|trouwens)(?: :| ,| !| -| –)+ |"
+    r"(?:ok|okay|hey|oh|well) (?=so |the |our |my |⟨)|"
+    r"so (?=[^\W\d_]+ (?:is|are|moves|moved|has|starts|costs|meets)\b))+"
 )
 _OPENERS = words(
     """
     - * • – heads head fyi psa btw by quick small good big news update updated correction note notes nb ps ok okay so
-    well anyway also finally done memo info hinweis übrigens kurzes au por trouwens
+    well anyway also finally done hey oh memo info hinweis übrigens kurzes au por trouwens
     """
 )
 _ABOUT = re.compile(r"^((?:⟨\d+⟩ : )?)(?:quick )?(?:update|news|note|notes) (?:on|about|from|re) (⟨\d+⟩) [:,] ")

@@ -54,6 +54,10 @@ _OVER = frozenset(("cancelled", "canceled"))
 _BESIDE = words("also too second another additional extra both auch zweite zweiter zweites aussi también temporarily")
 _ANY_NAME = re.compile(NAME)
 _REFERENCE = re.compile(r"⟨(\d+)⟩")
+# "Pi-hole hat die IP 192.168.1.5"
+_HAS_IP = re.compile(
+    r" (?:has|hat|heeft) (?:(?:the|an|die|eine|het|een|static|fixed|feste) ){0,2}(?:ip|ip-adresse) (?=⟨)"
+)
 
 
 def may_tell_role(reading: Reading) -> bool:
@@ -105,7 +109,7 @@ def _with_acronyms(clause: Clause) -> str:
         name = clause.reading.spans[int(match[1])].name.lower()
         return name if name in ROLE_WORDS else match[0]
 
-    return _REFERENCE.sub(word, clause.text)
+    return _HAS_IP.sub(" 's ip is ", _REFERENCE.sub(word, clause.text))
 
 
 def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told: bool) -> Iterator[Fact]:

@@ -46,6 +46,8 @@ _HOURS = words(
 )
 # "wird von Frau Wendt geleitet"
 _DONE = re.compile(r"ge[^\W\d_]{3,}(?:t|en)|(?:über|unter|ver|be)[^\W\d_]{4,}(?:nommen|rieben|treut|sorgt|waltet|legt)")
+# "ist aus Leipzig weg", "with Mrs Oduya downstairs"
+_WHERE = words("weg fort raus zurück zuhause daheim downstairs upstairs nearby away again abroad")
 _NUMBERED = re.compile(r"\d[\d.]*")
 _ENTRY = re.compile(r"\d{1,4}[a-z]?|\d{1,2}\.\d{1,3}")
 # Which are no part of the name that follows.
@@ -157,6 +159,7 @@ def value_at(said: list[str], at: int) -> Part | None:  # noqa: PLR0911
                 or (
                     is_noun(said[end])
                     and (said[end - 1] == "'s" or _ends(said, end + 1))
+                    and said[end] not in _WHERE
                     and not _DONE.fullmatch(said[end])
                 )
             )

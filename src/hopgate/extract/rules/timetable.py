@@ -36,8 +36,10 @@ _NOT_CALLED = (
 )
 _WORD = rf"(?!(?:{_NOT_CALLED})\b)[^\W\d_][\w'’-]*"
 _CALLED = (
-    rf"(?:^|[,;:–-] |(?<!\S)(?:the|my|our|'s|die|der|das|den|la|le|el|unser|unsere|notre|het|de|now) )"
-    rf"(?P<s>(?:{_WORD}|⟨\d+⟩)(?: (?:{_WORD}|⟨\d+⟩|\d[\d.]*)){{0,2}})(?: (?:with|mit|avec|con) ⟨\d+⟩)?"
+    rf"(?:^|[,;:–-] |(?<!\S)(?<!\bwith )(?<!\bmit )(?<!\bavec )"
+    rf"(?:the|my|our|'s|die|der|das|den|la|le|el|unser|unsere|notre|het|de|now) )"
+    rf"(?P<s>(?:{_WORD}|⟨\d+⟩)(?: (?:{_WORD}|⟨\d+⟩|\d[\d.]*)){{0,2}})"
+    rf"(?: (?:with|mit|avec|con) (?:⟨\d+⟩|(?:the|der|dem|den|la|le|el) [^\W\d_]+))?"
 )
 _ON = (
     r"(?:(?:on|at|every|each|always|daily|held|now|täglich|jetzt|nun|ahora|maintenant|nu|am|um|immer|jeden|le|les|à|"

@@ -121,10 +121,16 @@ def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[Tagg
         (was_relation == is_relation, old.confidence + new.confidence, Ended("", was, was_relation, is_, is_relation))
         for old, new in product(former, values)
         for was, was_relation in [value_of(old.text, before)]
-        for is_, is_relation in [value_of(new.text, now)]
+        for is_, is_relation in [value_of(_with_head(new.text, old.text, now), now)]
         if was.casefold() != is_.casefold()
     ]
     return max(both, key=lambda one: one[:2])[2] if both else None
+
+
+def _with_head(value: str, former: str, reading: Reading) -> str:
+    """A value with the word that what was begins with: "Fritzbox 7590 AX", where it was a Fritzbox 7490."""
+    head, *rest = former.split()
+    return f"{head} {value}" if rest and f"{head} {value}" in " ".join(reading.tokens) else value
 
 
 def _share_a_word(one: str, other: str) -> bool:

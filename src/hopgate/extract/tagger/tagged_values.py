@@ -51,11 +51,11 @@ def value_of(text: str, reading: Reading) -> tuple[str, str]:
         return days[0], WHEN
     if days or _CLOCK.search(text):
         return text, WHEN
-    if _NUMBER.fullmatch(text):
-        return text, AMOUNT
     # Of a name it may mark a part: of "Proxmox Mail Gateway 8.1" the last two words.
     names = (span.name for span in reading.spans if span.form == "name")
-    return next((name for name in names if len(name) > len(text) and shares_start_or_end(name, text)), text), ANY
+    if whole := next((name for name in names if len(name) > len(text) and shares_start_or_end(name, text)), None):
+        return whole, ANY
+    return text, AMOUNT if _NUMBER.fullmatch(text) else ANY
 
 
 def owned_thing(thing: TaggedSpan, reading: Reading, text: str) -> str:
