@@ -26,6 +26,14 @@ def ended(earlier: str, later: str) -> tuple[str, str, str] | None:
          "internet", "Plusnet", "Zen"),
         ("Unser Hausarzt ist Dr. Lohse.", "Dr. Lohse hat aufgehört, unser Hausarzt ist jetzt Dr. Berg.",
          "Hausarzt", "Dr. Lohse", "Dr. Berg"),
+        ("Dean is head baker.", "Dean left us on Friday. Magda is head baker now.", "head baker", "Dean", "Magda"),
+        ("We buy our toner from Inkwell Supplies.",
+         "Switched toner supplier from Inkwell Supplies to Brightprint, they're cheaper by a third.",
+         "toner", "Inkwell Supplies", "Brightprint"),
+        ("Kate's cello is stored at Grandpa's.", "Kate's cello came home from Grandpa's and stays in her bedroom now.",
+         "Kate's cello", "Grandpa's", "bedroom"),
+        ("Der Router ist eine Fritzbox 7490.", "Fritzbox 7490 ersetzt durch eine Fritzbox 7590 AX.",
+         "Router", "Fritzbox 7490", "Fritzbox 7590 AX"),
     ],
 )  # fmt: skip
 def test_a_later_note_ends_what_the_earlier_says(earlier: str, later: str, thing: str, former: str, value: str) -> None:
@@ -53,6 +61,21 @@ def test_days_and_amounts_are_as_the_rules_write_them() -> None:
     assert (made.former, made.former_relation, made.value, made.relation) == (
         "900 euros", "amounts to", "990 euros", "amounts to"
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "sort"),
+    [
+        ("Sofia: my desk is in office 3.17", "Sofia: they put me in a different office, my desk is in 2.05 now", "is"),
+        ("We open at 7 on weekdays.", "New opening time: 6:30 on weekdays instead of 7.", "scheduled for"),
+        ("The finance team sits in room 3.12.", "Finance team has moved to room 5.04.", "is"),
+        ("Unser Standup ist um 9:15.", "Ab heute ist das Standup um 10 Uhr, 9:15 war zu früh.", "scheduled for"),
+    ],
+)
+def test_two_values_are_of_one_sort(earlier: str, later: str, sort: str) -> None:
+    made = ended_by(*(Source(text, Cleared(text)) for text in (earlier, later)))
+    assert made
+    assert {made.former_relation, made.relation} == {sort}
 
 
 def test_who_speaks_is_no_value() -> None:

@@ -45,8 +45,9 @@ _ANOTHER = re.compile(
 _SOMETIMES = re.compile(rf"(?:⟨\d+⟩ : )?(?:{_any('sometimes')}|on the ⟦\d+⟧ of (?:the|each|every) \S+)(?= |$)")
 # "Ottilie is out this week, Brandt is standing in for her"
 _FOR_A_WHILE = re.compile(rf"\b(?:{_any('for_a_while')})(?= |$)")
-_JOURNEY = re.compile(rf"\b(?:{_any('journeys')})(?= |$)")
-_COMPARED = re.compile(rf"\b(?:{_any('compared')})(?= (?!time\b|later\b|ago\b)|$)")
+# "came home from Grandpa's and stays in her bedroom now" is no journey; "cheaper by a third" no third one.
+_JOURNEY = re.compile(rf"^(?!.*\b(?:stays?|stayed|bleibt|reste|queda|blijft|resta)\b).*\b(?:{_any('journeys')})(?= |$)")
+_COMPARED = re.compile(rf"(?<!\bby )\b(?:{_any('compared')})(?= (?!time\b|later\b|ago\b)|$)")
 _STORY = re.compile(
     r"\bin (?:the|an?|my|his|her|our|their|this) (?:\S+ (?:['’] |'s )?){0,2}"
     r"(?:dream|play|novel|film|movie|story|game|sketch|series|sitcom|musical|comic|cartoon|fairy tale|"

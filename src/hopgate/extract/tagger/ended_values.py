@@ -11,6 +11,7 @@ from hopgate.extract.extraction import Source
 from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
 from hopgate.extract.rules.reading import Reading, read
+from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
 from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
@@ -23,6 +24,7 @@ _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
 # Of what the rules take for a change: what is less likely to end anything, and to tell of any change, ends nothing.
 _MAY_END, _MAY_TELL = 0.004, 0.5
 _NAME_WORD = re.compile(r"[^\W_]+")
+_HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
 
@@ -55,6 +57,7 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     seen = compared(earlier.text, later.text)
     if seen.end < _IS_END:
         return None
+    seen = _as_the_later_says(seen)
     before, now = read(earlier), read(later)
     over = [span.text.casefold() for span in sure_spans(seen.of_later, FORMER)]
     parts = list(clauses(now))
@@ -98,6 +101,22 @@ def may_end(earlier: Source, later: Source) -> bool:
     return compared(earlier.text, later.text).end >= _MAY_END or tagged(later.text).change >= _MAY_TELL
 
 
+def _as_the_later_says(seen: Compared) -> Compared:
+    """What the earlier note says of a thing, as the later one does: "Dean is head baker", "Magda is head baker now"."""
+    was, had = (sure_spans(seen.of_earlier, label) for label in (FORMER, THING))
+    over, things = (sure_spans(seen.of_later, label) for label in (FORMER, THING))
+    if not (_are_named(had, over) and _are_named(was, things)) or _are_named(was, over):
+        return seen
+    other = {THING: FORMER, FORMER: THING}
+    return seen._replace(
+        of_earlier=[span._replace(label=other.get(span.label, span.label)) for span in seen.of_earlier]
+    )
+
+
+def _are_named(some: Sequence[TaggedSpan], others: Sequence[TaggedSpan]) -> bool:
+    return any(_share_a_word(one.text, other.text) for one, other in product(some, others))
+
+
 def _is_told(value: str, parts: list[Clause], reading: Reading, *, though_doubted: bool) -> bool:
     """Whether a value stands in a sentence that the rules do not take for denied, dreamt, undone or hearsay."""
     told, doubted = telling(parts)
@@ -118,13 +137,24 @@ def _is_told(value: str, parts: list[Clause], reading: Reading, *, though_doubte
 def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[TaggedSpan], now: Reading) -> Ended | None:
     """What was and what is: of several those of one sort that are surest; a day follows a day, and not an hour."""
     both = [
-        (was_relation == is_relation, old.confidence + new.confidence, Ended("", was, was_relation, is_, is_relation))
+        (sort == other_sort, old.confidence + new.confidence, Ended("", was, sort, is_, other_sort))
         for old, new in product(former, values)
-        for was, was_relation in [value_of(old.text, before)]
-        for is_, is_relation in [value_of(_with_head(new.text, old.text, now), now)]
+        for (was, was_sort), (is_, is_sort) in [
+            (value_of(old.text, before), value_of(_with_head(new.text, old.text, now), now))
+        ]
+        for sort, other_sort in [_sorts(was, was_sort, is_, is_sort)]
         if was.casefold() != is_.casefold()
     ]
     return max(both, key=lambda one: one[:2])[2] if both else None
+
+
+def _sorts(was: str, sort: str, is_: str, other: str) -> tuple[str, str]:
+    """How two values go with a thing: "7" is an hour where "6:30" is, and "2.05" a room where "office 3.17" is."""
+    if {sort, other} == {WHEN, AMOUNT} and all(map(_HOUR.fullmatch, (was, is_))):
+        return WHEN, WHEN
+    if {sort, other} == {WHEN, ANY} and any(map(_DOTTED.fullmatch, (was, is_))):
+        return ANY, ANY
+    return sort, other
 
 
 def _with_head(value: str, former: str, reading: Reading) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS, MOST_TOKENS
@@ -9,7 +11,9 @@ from hopgate.extract.tagger.change_tagger import tagged
 from hopgate.extract.tagger.likely_words import may_tell_change
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md.
-_TELLS_CHANGE = 0.9
+_TELLS_CHANGE = 0.75
+# "New meeting point for the clean-ups: the pier", by whomever.
+_NEW = re.compile(r"(?:\w+: )?(?:new|neue[rns]?|nouveau|nouvelle|nuev[oa]|nuov[oa]|nieuwe?)\b", re.IGNORECASE)
 
 
 def worth_reading(text: str, reading: Reading, extraction: Extraction) -> bool:
@@ -25,7 +29,7 @@ def worth_reading(text: str, reading: Reading, extraction: Extraction) -> bool:
     """
     if len(reading.tokens) > MOST_TOKENS or len(text) > MOST_CHARACTERS:
         return False
-    return _has_change(extraction) or may_tell_change(text)
+    return _has_change(extraction) or bool(_NEW.match(text)) or may_tell_change(text)
 
 
 def _has_change(extraction: Extraction) -> bool:
