@@ -48,6 +48,7 @@ def test_a_later_note_ends_what_the_earlier_says(earlier: str, later: str, thing
         ("Violin lessons are with Mr Osei.", "Mr Osei is ill this week, Frau Kern stands in for him."),
         ("Grafana answers on port 3000.", "Grafana is so slow today."),
         ("Dad's phone is a Pixel 6.", "Mum replaced her Pixel 6 with a Fairphone 5."),
+        ("Dr Haines is Mrs Tully's consultant.", "Mrs Tully's care taken over by Dr Rahman, Dr Haines has retired."),
         ("Mum's will is in the safe.", "A photocopy of Mum's will is now at the notary's office."),
     ],
 )  # fmt: skip

@@ -76,6 +76,17 @@ CHANGES = [
     Story("Papa: Die Weihnachtskisten sind auf dem Dachboden.",
           "Papa: Hab die Weihnachtskisten vom Dachboden in den Keller geräumt.",
           "located in", "dachboden", "keller"),
+    Story("Choir rehearsal is on Wednesdays in the church hall.",
+          "Choir rehearsal has moved from the church hall to the primary school, still Wednesdays.",
+          "located in", "church hall", "primary school"),
+    Story("Kassenwart ist Dieter Pohl.", "Dieter Pohl hat die Kasse abgegeben, Kassenwartin ist jetzt Ute Lang.",
+          "has treasurer", "Dieter Pohl", "Ute Lang"),
+    Story("Plot rent at the allotment is £38 a year.", "Letter from the council: plot rent goes up from £38 to £52.",
+          "costs", "£38", "£52"),
+    Story("Die Formatkreissäge steht in Halle 1.", "Formatkreissäge nach Halle 2 umgestellt.",
+          "located in", "Halle 1", "Halle 2"),
+    Story("Der Elternabend der 6c findet am 14. Mai statt.", "Elternabend der 6c wurde auf den 21. Mai verschoben.",
+          "takes place", "2024-05-14", "2024-05-21"),
 ]  # fmt: skip
 LOOK_ALIKES = [
     Story("Meine Hausärztin ist Dr. Lindner.", "Svenja hat ihre Hausärztin gewechselt, sie ist jetzt bei Dr. Okafor.",
@@ -106,6 +117,23 @@ def test_what_is_told_holds_from_when_it_is_told(told: KnowledgeBase, at: int) -
     story = (*CHANGES, *LOOK_ALIKES)[at]
     assert held(told, at, story.relation, BETWEEN) == {story.before}, story.first
     assert held(told, at, story.relation, AFTERWARDS) == {story.after}, story.later
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Our treasurer is Nigel.", ("I", "has treasurer", "Nigel")),
+        ("Unser Chorleiter ist Bernd Oltmann.", ("I", "has conductor", "Bernd Oltmann")),
+        ("Ella's best friend is Poppy.", ("Ella", "has best friend", "Poppy")),
+    ],
+)
+def test_who_holds_an_office_is_known_before_anything_changes(
+    tmp_path: Path, text: str, told: tuple[str, str, str]
+) -> None:
+    with hopgate.open(tmp_path) as kb:
+        kb.add(note("1", text, 1))
+        kb.build()
+        assert told in {(edge.source, edge.relation, edge.target) for edge in kb.graph.edges()}
 
 
 def test_who_teaches_somebody_is_told_once_and_ends_with_the_role(tmp_path: Path) -> None:

@@ -177,7 +177,9 @@ def fitting(  # noqa: PLR0911, PLR0912
     if relation == "led by" and target.startswith("Team "):
         return "owned by"
     if relation == "led by" and person:
-        return "reports to" if _BOSS.search(clause.text) else ""
+        # "Die Baustelle Hafenstraße leitet Murat" tells of no boss of his.
+        is_turned = not other and " leitet " in clause.text
+        return "reports to" if _BOSS.search(clause.text) and not is_turned else ""
     if relation == "allergic to" and target in ("anything", "nothing", "everything"):
         return ""
     return relation

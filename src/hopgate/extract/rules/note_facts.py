@@ -58,7 +58,7 @@ _HOLDING = re.compile(
     r"(?:⟨\d+⟩ : )?(?:(?:the|our|my|this) )?"
     r"(?P<noun>(?!(?:the|our|my|this|price|cost|fee|rent|deadline|date|due date|bill|charge)s? )"
     r"(?:[^\W\d_]+ ){0,2}?[^\W\d_]+) "
-    r"(?:for|of) (?:(?:the|my|our) )?$"
+    r"(?:for|of|at) (?:(?:the|my|our) )?$"
 )
 # "A baguette costs £2.90 at Gail's": theirs, which ends no price of ours.
 _AT_SOMEBODYS = re.compile(r" (?:at|bei|chez) ⟨\d+⟩")

@@ -64,6 +64,7 @@ _NO_LONGER = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet mee
 # Somebody put it there, or it is there since a change: neither is said of a town in a country.
 _PUT = re.compile(
     r"\b(?:sits?|stands?|hangs?|parked|moored|kept|stored|moved|relocated|shifted|now|currently|since|"
+    r"umgestellt|umgeräumt|verschoben|geräumt|gestellt|gebracht|getragen|gepackt|gehängt|gelegt|"
     r"these days|any ?more|"
     r"steht|stehen|hängt|jetzt|nun|seit|inzwischen|hangt|nu|sinds|maintenant|désormais|depuis|ahora|desde|ora|adesso)\b"
 )

@@ -9,6 +9,7 @@ from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.change_words import has_change
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.language_tables import LANGUAGES
+from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.tentative import ALONE
@@ -39,7 +40,7 @@ _CALLED = (
     rf"(?:^|[,;:–-] |(?<!\S)(?<!\bwith )(?<!\bmit )(?<!\bavec )"
     rf"(?:the|my|our|'s|die|der|das|den|la|le|el|unser|unsere|notre|het|de|now) )"
     rf"(?P<s>(?:{_WORD}|⟨\d+⟩)(?: (?:{_WORD}|⟨\d+⟩|\d[\d.]*)){{0,2}})"
-    rf"(?: (?:with|mit|avec|con) (?:⟨\d+⟩|(?:the|der|dem|den|la|le|el) [^\W\d_]+))?"
+    rf"(?: (?:with|mit|avec|con|of|der|des|von|vom) (?:(?:the|der|dem|den|la|le|el) )?(?:⟨\d+⟩|\d{{0,2}}[^\W\d_]+))?"
 )
 _ON = (
     r"(?:(?:on|at|every|each|always|daily|held|now|täglich|jetzt|nun|ahora|maintenant|nu|am|um|immer|jeden|le|les|à|"
@@ -104,6 +105,10 @@ _DONE = re.compile(r" (?!verlegt|verschoben)(?:(?:um|aus|ein|ab|an|auf|zurück)?
 HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
+_PLACE = re.compile(
+    r"(?: (?:mornings?|evenings?|afternoons?))? (?:in|at|im|in der|in dem) (?:(?:the|our) )?"
+    r"(?:(?P<name>⟨\d+⟩)(?! 's))?(?: ?(?P<noun>(?:[^\W\d_]+ )?[^\W\d_]+))?(?=$| [,;.(])"
+)
 _SOMEBODYS = words(
     "birthday birthdays anniversary geburtstag hochzeitstag jubiläum anniversaire cumpleaños aniversario verjaardag "
     "compleanno anniversario aniversário"
@@ -164,7 +169,18 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
             return
         day, time = DAYS.get(match["day"] or "", ""), match["at"] or match["time"] or ""
         yield Fact(subject, TAKES_PLACE, f"{day} {time}".strip(), who.written if told else None, None, STATED)
+        yield from _place_beside(subject, clause, match.end(), who)
         return
+
+
+def _place_beside(subject: str, clause: Clause, at: int, who: Referents) -> Iterator[Fact]:
+    """Where something takes place, beside when: "on Monday evenings in the Methodist hall"."""
+    if not (found := _PLACE.match(clause.text, at)):
+        return
+    names = who.names_of(found["name"] or "")
+    place = " ".join(filter(None, (names[0] if names else "", found["noun"] or "")))
+    if place and (names or is_room(place)) and not who.is_person(place):
+        yield Fact(subject, "located in", place, who.written, None, STATED)
 
 
 def _called(part: str, clause: Clause, who: Referents) -> str:

@@ -25,6 +25,7 @@ _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
 _MAY_END, _MAY_TELL = 0.004, 0.5
 _NAME_WORD = re.compile(r"[^\W_]+")
 _HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
+_TITLED = re.compile(r"(?:Dr|Mr|Mrs|Ms|Miss|Prof|Frau|Herrn?|Sister|Father)\.? (.+)")
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
 
@@ -82,7 +83,9 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
         return None
     thing = _thing(seen, before, earlier, now, later)
     # Where the later note is of another thing it must name what is over: "my sister lives in Málaga now".
-    if things and not over and not any(_share_a_word(thing, one.text) for one in things):
+    is_other = things and not over and not any(_share_a_word(thing, one.text) for one in things)
+    # Of "Dr Haines is Mrs Tully's consultant" the thing is not Haines.
+    if is_other or _is_same_person(thing, chosen.former):
         return None
     return chosen._replace(thing=thing, names_former=bool(over))
 
@@ -161,6 +164,12 @@ def _with_head(value: str, former: str, reading: Reading) -> str:
     """A value with the word that what was begins with: "Fritzbox 7590 AX", where it was a Fritzbox 7490."""
     head, *rest = former.split()
     return f"{head} {value}" if rest and f"{head} {value}" in " ".join(reading.tokens) else value
+
+
+def _is_same_person(one: str, other: str) -> bool:
+    """Whether a name is another one without its title, or that one: Haines, Dr Haines."""
+    titled = _TITLED.match(other)
+    return bool(titled) and one.casefold() in (titled[1].casefold(), other.casefold())
 
 
 def _share_a_word(one: str, other: str) -> bool:
