@@ -473,7 +473,13 @@ def speed(memories: Sequence[Memory]) -> Row:
 
 def adversarial(prose: str) -> Iterable[str]:
     units = re.split(r"[|]", " |a|(|[[|A|Aa |http://|/a|a.b@|1.|->|é|中|\n |#|`|x -> |'s |a-")
-    for unit in units:
+    # Whole sentences, of which each is looked at with all others of its text around it.
+    sentences = (
+        "on 12 May, ", "ab 12.12, ", "von A nach B, ", "Einkauf ist von Gebäude C nach Gebäude F. ",
+        "seine Hausärztin. ", "swapped nginx for Caddy. ", "costs 5 pounds at Gail's. ", "due on the 14th. ",
+        "from Monday standup is at 10:00. ",
+    )  # fmt: skip
+    for unit in (*units, *sentences):
         yield unit * (1_000_000 // len(unit))
     yield (prose + " ") * (1_000_000 // len(prose))
 

@@ -93,6 +93,11 @@ LOOK_ALIKES = [
           "has doctor", "Dr. Lindner", "Dr. Lindner"),
     Story("nginx runs on birch.", "Swapped nginx for Caddy as the reverse proxy on birch.",
           "runs on", "birch", "birch"),
+    Story("Ann lives in Leeds.", "Helped Ann move to Postgres.", "lives in", "Leeds", "Leeds"),
+    Story("Ann lives in Leeds.", "I'd help Ann move from Leeds to York if asked.", "lives in", "Leeds", "Leeds"),
+    Story("Standup is at 9:15.", "Message from Ann today: standup is at 10:00.", "takes place", "9:15", "9:15"),
+    Story("Team Blau wird von Carsten geleitet.", "Das Team wurde von Anna auf Bob verschoben.",
+          "led by", "Carsten", "Carsten"),
     Story("Baguette costs £2.20.", "Baguette costs £2.90 at Gail's!", "costs", "£2.20", "£2.20"),
 ]  # fmt: skip
 

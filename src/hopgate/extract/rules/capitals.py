@@ -98,7 +98,7 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
     """
     language = LANGUAGES[code]
     changed = list(marks)
-    words = set(tokens)
+    words, said = set(tokens), frozenset(lower)
     terse = len(tokens) < TERSE
     for at, mark in enumerate(marks):
         if mark not in "UPMqA":
@@ -121,7 +121,7 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
                 continue  # "Aviva → Lemonade": what takes a name's place is one
             starts = not at or changed[at - 1] in _BEFORE_START or (at == 1 and marks[0] == "'")
             if code == "de":
-                kept = _german(lower, changed, marks, at, known, starts)
+                kept = _german(lower, said, changed, marks, at, known, starts)
             elif starts:
                 kept = _opening(lower, marks, at, language, known, words, terse)
             else:  # English, French …: a capital inside a sentence is a name
@@ -198,8 +198,19 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:  # noqa:
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
 
 
-def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Collection[str], starts: bool) -> bool:  # noqa: PLR0911, PLR0912
-    """Nouns have capitals in German: a name is a given or titled one, an unknown word, or stands where names do."""
+def _german(  # noqa: PLR0911, PLR0912
+    lower: list[str],
+    said: frozenset[str],
+    changed: list[str],
+    marks: str,
+    at: int,
+    known: Collection[str],
+    starts: bool,
+) -> bool:
+    """Nouns have capitals in German: a name is a given or titled one, an unknown word, or stands where names do.
+
+    `said` are the words of the whole text, which is as long as anybody likes.
+    """
     word, language = lower[at], LANGUAGES["de"]
     if word in language.function or word in language.openers:
         return False
@@ -230,20 +241,15 @@ def _german(lower: list[str], changed: list[str], marks: str, at: int, known: Co
         return True  # "Leiterin von Nordlicht"
     if before in ("bei", "zu", "in", "nach") and not starts and frequency < 2 and not word.endswith(_SUFFIXES):
         return True  # "bei Nordbau": an ordinary noun has an article there
-    if (
-        before in _TO_TOWNS
-        and not starts
-        and frequency < 5.6
-        and word not in _NO_TOWN
-        and not _LIVING.isdisjoint(lower)
-    ):
+    if before in _TO_TOWNS and not starts and frequency < 5.6 and word not in _NO_TOWN and not _LIVING.isdisjoint(said):
         return not word.endswith(_SUFFIXES) or zipf(word, "en") > 2  # München
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):
         return not is_compound(word) or zipf(word, "en") > 2
     english = zipf(word, "en")
     if (
-        not _REPLACING.isdisjoint(lower)
-        and before in (language.function | _THROUGH) - _WITH_NOUNS
+        not _REPLACING.isdisjoint(said)
+        and (before in language.function or before in _THROUGH)
+        and before not in _WITH_NOUNS
         and not starts
         and not word.endswith(_SUFFIXES)
     ):

@@ -37,6 +37,11 @@ _NEW_DATE_REACH = 8  # "new date for the security audit is …"
 _IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
 _BEFORE_DAYS = words("on since from until till by due of")
 _BEFORE_DIGITS = words("am vom zum bis ab seit")
+_NO_DATES = words("uhr euro eur € % h")
+# What may follow a day of the month: "due on the 14th now", but not "the 2nd day", nor "the 1st of each month".
+_AFTER_DAYS = words(", . ; ! ? ) ¶ now instead at and but not right")
+# A sentence is not looked at any further than this, so that a memory of a million dates takes no longer.
+_REACH = 60
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
 
 
@@ -140,18 +145,23 @@ def _from_number(tokens: list[str], lower: list[str], at: int, language: Languag
 def _in_digits(lower: list[str], at: int, day: date | None) -> DateSpan | None:
     """A day and a month in digits, "am 12.05." and "bis 3.6."; "ab 2.4" may be a version."""
     number, _, month = lower[at].partition(".")
-    closed = lower[at + 1 : at + 2] == ["."] and at + 2 < len(lower)
-    if at == 0 or lower[at - 1] not in _BEFORE_DIGITS or not (closed or len(month) == 2):
+    before, after = lower[at - 1] if at else "", lower[at + 1] if at + 1 < len(lower) else ""
+    closed = after == "." and at + 2 < len(lower)
+    certain = closed or (len(month) == 2 and before not in ("ab", "seit"))
+    if before not in _BEFORE_DIGITS or not certain or after in _NO_DATES:
         return None
     if not (_is_number(number) and _is_number(month) and 1 <= int(number) <= 31 and 1 <= int(month) <= 12):
         return None
-    return _dated(at, at + 1 + closed, "", int(month), number, day, lower)
+    span = _dated(at, at + 1 + closed, "", int(month), number, day, lower)
+    return None if before == "seit" and span and day and span.iso > day.isoformat() else span
 
 
 def _of_this_month(lower: list[str], at: int, number: int, day: date | None) -> DateSpan | None:
     """A day of this month or the next, of what lies ahead: "due on the 14th", "by the 3rd"."""
-    before = lower[max(0, at - 3) : at]
-    if day is None or before[-1:] != ["the"] or _AHEAD.isdisjoint(before):
+    before, after = lower[max(0, at - 5) : at], lower[at + 1 : at + 2]
+    if day is None or before[-1:] != ["the"] or _AHEAD.isdisjoint(before[-3:]) or not _WAS.isdisjoint(before):
+        return None
+    if after and after[0] not in _AFTER_DAYS:
         return None
     ahead = day if number >= day.day else day.replace(day=1) + timedelta(days=32)
     iso = checked(f"{ahead.year:04}", f"{ahead.month:02}", f"{number:02}")
@@ -210,8 +220,9 @@ def _is_to_come(lower: list[str], start: int, *, whole: bool) -> bool:
 
 def _is_announced(lower: list[str], start: int, end: int) -> bool:
     """Whether the sentence of a date tells of what starts then, and not of what was: "starts at Bosch on 1 May"."""
-    first = next((at + 1 for at in range(start - 1, -1, -1) if lower[at] in _SENTENCE_ENDS), 0)
-    last = next((at for at in range(end, len(lower)) if lower[at] in _SENTENCE_ENDS), len(lower))
+    least, most = max(0, start - _REACH), min(len(lower), end + _REACH)
+    first = next((at + 1 for at in range(start - 1, least - 1, -1) if lower[at] in _SENTENCE_ENDS), least)
+    last = next((at for at in range(end, most) if lower[at] in _SENTENCE_ENDS), most)
     before = lower[first:start]
     said = {*before, *lower[end:last]}
     ranged = end < len(lower) and lower[end] in _RANGE

@@ -27,7 +27,7 @@ _LED = re.compile(
 # What people do who change where they live, and who change where they work; "went to" is a journey.
 _SETTLES = re.compile(
     r"\b(?:lived|lives|mov(?:ed|es)|relocat(?:ed|es)|resettled|rehomed|emigrated|umgezogen|gezogen|zog|verhuisd|verhuisde|"
-    r"déménagée?|mudado|mudó|trasferit[oa]|trasladado|trasladó)\b|\bhelp(?:ed|ing)? \S+ (?:to )?(?:move|relocate)\b"
+    r"déménagée?|mudado|mudó|trasferit[oa]|trasladado|trasladó)\b"
 )
 # "works at Zara": a shop may have a person's name.
 _WORKS_AT = re.compile(
@@ -113,6 +113,8 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
             or any(who.kind(name) == "organisation" for name in (target, *old))
         ):
             return "works at"
+        if said.startswith("helped "):
+            return "lives in" if is_town(target) else ""  # "helped Ann move to Postgres"
         if old and all(map(_is_common, (target, *old))):
             return ""  # "moved from Growth to Core Platform"
         return "lives in" if _SETTLES.search(said) or any(who.kind(name) == "place" for name in old) else ""
@@ -140,6 +142,8 @@ def fitting(  # noqa: PLR0911, PLR0912
         return ""
     if relation == "works at" and _STARTS.search(clause.text) and is_school(target):
         return "has school"
+    if relation == "lives in" and target.startswith(TEAMS):
+        return ""
     if relation == "lives in" and not person and subject.islower() and not is_kin(subject, clause.text):
         return ""
     if (

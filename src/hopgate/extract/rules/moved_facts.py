@@ -18,6 +18,7 @@ HANDS = ("owned by", "led by")
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
 _BY_WORD = (("own", "owned by"), ("job", "works at"), ("site", "located in"), ("team", "part of"))
 _SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
+_BY_SOMEBODY = re.compile(r"\b(?:wurden?|ist|sind|werd|werden)\b[^,;]* von ⟨")
 _FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
 
 
@@ -41,6 +42,8 @@ def moved_facts(  # noqa: PLR0912
         over = begin or who.written
         yield from (Fact(name, "replaced by", new, over, None, STATED) for name in old if name != new)
         return
+    if _BY_SOMEBODY.search(clause.text) and any(map(who.is_person, old)):
+        return  # "wurde von Anna verschoben": she did it
     for subject in subjects:
         by_word = [kind for key, kind in _BY_WORD if groups.get(key)]
         relation = by_word[0] if by_word else of_move(subject, new, old, said, who)

@@ -53,11 +53,10 @@ _ARTICLE = re.compile(
 )
 
 
-# "Grant report for the Wolfson money is due": the report is; but of "the fee for the wall" the wall's costs are told.
+# "Grant report for the Wolfson money is due": the report is; but "the report for the board" may be one of several.
 _HOLDING = re.compile(
-    r"(?:⟨\d+⟩ : )?(?:(?:the|our|my|this) )?"
-    r"(?P<noun>(?!(?:the|our|my|this|price|cost|fee|rent|deadline|date|due date|bill|charge)s? )"
-    r"(?:[^\W\d_]+ ){0,2}?[^\W\d_]+) "
+    r"(?:⟨\d+⟩ : )?(?:(?:the|our|my|this) )?(?P<noun>(?!(?:the|our|my|this) )(?:[^\W\d_]+ ){1,2}"
+    r"(?!(?:half|part|rest|copy|bulk|price|cost|deadline|date|one|pair|set)\b)[^\W\d_]+) "
     r"(?:for|of|at) (?:(?:the|my|our) )?$"
 )
 # "A baguette costs £2.90 at Gail's": theirs, which ends no price of ours.
@@ -95,6 +94,7 @@ def note_facts(
     roles, timed = may_tell_role(reading), may_tell_time(reading)
     told: bool | None = None
     stated: set[str] = set()
+    held: set[tuple[str, str]] = set()
     priced = timed or "$" in reading.marks
     for clause in sentences:
         if clause in doubted:
@@ -115,8 +115,9 @@ def note_facts(
             else:
                 told = changes_somewhere(sentences, reading) if told is None else told
                 yield from tentative_facts(clause, who, told=told)
-        if roles:
-            yield from role_facts(clause, who)
+        for fact in role_facts(clause, who) if roles else ():
+            held.add((fact.object, fact.subject))
+            yield fact
         timed_facts = list(timetable(clause, who)) if timed else []
         yield from timed_facts
         if priced and not made and not timed_facts and not _ELSEWHERE.match(clause.text):
@@ -124,7 +125,10 @@ def note_facts(
         who.leave(clause)
     if changing:
         yield from named_beside([clause for clause in sentences if clause not in doubted], who, frozenset(stated))
-    yield from uncovered(reading)
+    # Who is somebody's teacher is told once: the role ends with the next one's, and "teacher of" would not.
+    yield from (
+        fact for fact in uncovered(reading) if (fact.subject, fact.object) not in held or fact.relation[-3:] != " of"
+    )
 
 
 def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR0912

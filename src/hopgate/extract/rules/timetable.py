@@ -44,13 +44,13 @@ _CALLED = (
 )
 _ON = (
     r"(?:(?:on|at|every|each|always|daily|held|now|täglich|jetzt|nun|ahora|maintenant|nu|am|um|immer|jeden|le|les|à|"
-    r"los|el|a las|il|op|om) )*"
+    r"los|el|a las|il|op|om|ab) )*"
 )
 _BE = r"(?:(?:is|are|was|were|has|have|been|got|gets|gets|ist|sind|wurde|est|a été|ha sido|se ha|is) )*"
 _MOVED = (
     r"(?:moved|moves|changed|changes|rescheduled|shifted|pushed|postponed|delayed|switched|slips|slipped|"
     r"brought forward|put off|verlegt|verschoben|déplacée?|reportée?|décalée?|cambiad[oa]|aplazad[oa]|movid[oa]|"
-    r"pasad[oa]|passe|passent|pasa|pasan|passa|verzet|verplaatst|spostat[oa])"
+    r"pasad[oa]|verzet|verplaatst|spostat[oa])"
 )
 _TO = r"(?:to|until|till|for|onto|auf|au|à|al|a|para|naar|tot)(?: (?:the|den|le|el|the following|il|next))?"
 _WAYS = (
@@ -76,6 +76,8 @@ _WAYS = (
     ),
     (True, re.compile(rf"{_CALLED} (?:ist|sind|wurde|is) (?:von|vom|van) {_OLD} auf {WHEN} (?:verlegt|verschoben)")),
     (True, re.compile(rf"{_CALLED}(?: :)? (?:now|jetzt|nun|ahora|maintenant) {_ON}{WHEN}")),
+    # "La réunion passe au jeudi"; a bus that passes at ten does not move.
+    (True, re.compile(rf"{_CALLED} (?:passe|passent|pasa|pasan|passa) (?:au|à|al|a) (?=(?:{_DAY})\b){WHEN}")),
     # "Ab heute ist das Standup um 10 Uhr"
     (True, re.compile(rf"\b(?:ab|jetzt|nun|künftig) (?:[^\s,;]+ )?(?:ist|sind|beginnt|startet) {_CALLED} {_ON}{WHEN}")),
     (False, re.compile(rf"^{_CALLED} : {_ON}{WHEN}")),
@@ -91,7 +93,8 @@ _ONCE = words(
     woche auch zusätzlich semaine demain aussi semana mañana también exceptionally ausnahmsweise temporarily
     """
 )
-_SINCE = words("from since starting ab seit dès partir desde vanaf")
+_SINCE, _THIS = words("from since starting ab seit dès partir desde vanaf"), words("this next cette esta deze questa")
+_ONLY, _UNTIL = words("only just nur bloß"), words("until till bis jusqu'à hasta tot")
 # "At 9:45 on Fridays", "at 19:00 in winter", "Thursday in the holidays": not always.
 ON_SOME_DAYS = re.compile(
     rf" (?:on (?:the )?(?:{'|'.join(day for day in DAYS if day.endswith('s'))})|"
@@ -101,7 +104,10 @@ ON_SOME_DAYS = re.compile(
     r"vacaciones|zomer|vakantie)\b|(?:for|at|für|bei|pour|chez) (?:the |my |our |die |meine |les |mes )?[^\W\d_]+)"
 )
 _OWNER = re.compile(r"(⟨\d+⟩) 's $")
-_DONE = re.compile(r" (?!verlegt|verschoben)(?:(?:um|aus|ein|ab|an|auf|zurück)?ge\w{2,}(?:en|t)|migriert|repariert)$")
+_DONE = re.compile(
+    r" (?:(?:um|aus|ein)?gezogen|migriert|repariert|abgesagt|ausgefallen|gestorben|angekommen|gefahren|geliefert|"
+    r"abgeholt|geboren)$"
+)
 HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
@@ -120,9 +126,15 @@ def may_tell_time(reading: Reading) -> bool:
     lower = reading.lower
     if not (not DAYS.keys().isdisjoint(lower) or "N" in reading.marks or any(s.form == "date" for s in reading.spans)):
         return False
-    # "Ab heute" is from now on.
-    once = (at for at, word in enumerate(lower) if word in _ONCE)
-    return all(any(word in _SINCE for word in lower[max(0, at - 3) : at]) for at in once)
+    return not any(word in _ONCE and not _is_from_then_on(lower, at) for at, word in enumerate(lower))
+
+
+def _is_from_then_on(lower: list[str], at: int) -> bool:
+    """Whether a day or a week is the beginning of something without an end: "ab heute", "from this week"."""
+    first = at - (lower[at - 1] in _THIS) if at else 0
+    first -= lower[max(0, first - 2) : first] == ["partir", "de"]
+    since = first > 0 and lower[first - 1] in _SINCE and (first < 2 or lower[first - 2] not in _ONLY)
+    return since and _UNTIL.isdisjoint(lower[at : at + 4])
 
 
 def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:

@@ -55,7 +55,7 @@ _TOKEN = re.compile(
 )
 
 _SPACES = re.compile(r"[^\S\n]+")
-LONGEST = 128 * 1024
+LONGEST = 80 * 1024
 """What follows this many characters is not read, so that no memory takes longer than a second."""
 
 # One letter a token:

@@ -8,7 +8,6 @@ from functools import lru_cache
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.fact_patterns import FACTS
 from hopgate.extract.rules.reading import Reading
-from hopgate.extract.rules.role_table import ROLE_WORDS
 from hopgate.extract.rules.sentence_facts import PRONOUNS, facts
 from hopgate.extract.rules.words import words
 
@@ -42,7 +41,4 @@ def uncovered(reading: Reading) -> Iterator[Fact]:
 
 @lru_cache(maxsize=4096)
 def _is_uncovered(relation: str) -> bool:
-    said = relation.removeprefix("formerly ")
-    # Who is somebody's teacher is a role, and the role ends where this would not.
-    role = said.removesuffix(" of").rpartition(" ")[2] if said.endswith(" of") else ""
-    return said not in _COVERED and role not in ROLE_WORDS and _ROLES.isdisjoint(relation.split())
+    return relation.removeprefix("formerly ") not in _COVERED and _ROLES.isdisjoint(relation.split())

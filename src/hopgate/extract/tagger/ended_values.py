@@ -169,7 +169,7 @@ def _with_head(value: str, former: str, reading: Reading) -> str:
 def _is_same_person(one: str, other: str) -> bool:
     """Whether a name is another one without its title, or that one: Haines, Dr Haines."""
     titled = _TITLED.match(other)
-    return bool(titled) and one.casefold() in (titled[1].casefold(), other.casefold())
+    return titled is not None and one.casefold() in (titled[1].casefold(), other.casefold())
 
 
 def _share_a_word(one: str, other: str) -> bool:

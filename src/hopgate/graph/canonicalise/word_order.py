@@ -22,7 +22,7 @@ def misordered(units: Units, i: IntArray, j: IntArray, among: NDArray[np.bool_])
 
 
 def in_order(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
-    """Whether the words that two names share stand in one order; a family's name may come first or last.
+    """Whether the words that two names share stand in one order, a family's first or last.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def in_order(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     (True, False)
     """
     short, long = sorted((first, second), key=len)
-    turned = long, (*long[1:], long[0]), (long[-1], *long[:-1])
+    turned = [(*long[at:], *long[:at]) for at in range(len(long))]
     if len(short) < len(long):
         return any(_holds(one, short) for one in turned)
     shared = set(short).intersection(long)
