@@ -160,6 +160,8 @@ def fitting(  # noqa: PLR0911, PLR0912
         if person or other or who.is_host(target) or is_passing(subject, target):
             return ""
         return relation if is_room(target) or not (plain and subject.islower() and not who.is_named(subject)) else ""
+    if relation == "owned by" and subject == who.first_person:
+        return ""  # "our caretaker is Mr Lowe"
     if relation == "owned by" and common and is_team(target):
         return relation
     if relation == "owned by" and not other and not target.startswith("Team ") and not who.is_owner(target):

@@ -98,7 +98,9 @@ def note_facts(
     priced = timed or "$" in reading.marks
     for clause in sentences:
         if clause in doubted:
-            told_so = (*_of_clause(clause, who), *(role_facts(clause, who) if roles else ()))
+            roled = list(role_facts(clause, who)) if roles else []
+            held |= {(fact.object, fact.subject) for fact in roled}
+            told_so = (*_of_clause(clause, who), *roled)
             yield from (
                 replace(fact, confidence=DOUBTED) for fact in told_so if fact.confidence > 0 and not fact.valid_to
             )

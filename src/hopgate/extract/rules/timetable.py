@@ -33,7 +33,7 @@ _NOT_CALLED = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|"
     "she|they|we|you|i|this|there|if|when|next|last|first|other|only|now|then|moved|changed|got|gets|"
     "rescheduled|pushed|postponed|shifted|ist|sind|und|oder|nicht|est|et|y|es|date|deadline|what|one|today|everything|all|my|our|the|a|an|die|der|das|la|le|el|will|"
-    "would|could|should|can|does|did|do|no|wird|nächste|nächster|still|unser|unsere|mein|meine|notre|nuestra|nuestro|onze|um|am|ab|täglich|daily"
+    "would|could|should|can|does|did|do|no|wird|nächste|nächster|still|unser|unsere|mein|meine|notre|nuestra|nuestro|onze|um|am|ab|täglich|daily|mit|avec|con|von|vom|des"
 )
 _WORD = rf"(?!(?:{_NOT_CALLED})\b)[^\W\d_][\w'’-]*"
 _CALLED = (
@@ -44,7 +44,7 @@ _CALLED = (
 )
 _ON = (
     r"(?:(?:on|at|every|each|always|daily|held|now|täglich|jetzt|nun|ahora|maintenant|nu|am|um|immer|jeden|le|les|à|"
-    r"los|el|a las|il|op|om|ab) )*"
+    r"los|el|a las|il|op|om|ab(?! ⟦)) )*"
 )
 _BE = r"(?:(?:is|are|was|were|has|have|been|got|gets|gets|ist|sind|wurde|est|a été|ha sido|se ha|is) )*"
 _MOVED = (
