@@ -54,6 +54,7 @@ _OVER = frozenset(("cancelled", "canceled"))
 _BESIDE = words("also too second another additional extra both auch zweite zweiter zweites aussi también temporarily")
 _ANY_NAME = re.compile(NAME)
 _REFERENCE = re.compile(r"⟨(\d+)⟩")
+_OF_SOMETHING = re.compile(r" (?:of|for|der|des|vom|von) (?!⟨)")
 # "Pi-hole hat die IP 192.168.1.5"
 _HAS_IP = re.compile(
     r" (?:has|hat|heeft) (?:(?:the|an|die|eine|het|een|static|fixed|feste) ){0,2}(?:ip|ip-adresse) (?=⟨)"
@@ -118,7 +119,8 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
     if first := VALUE_FIRST.search(before):
         owner = OWNER.search(f" {first['rest']} ") if AFTER_ROLE.match(after) else None
         whose = owner and (owner["name"] or owner["me"] or owner["other"])
-        if owner and not whose and not _is_others(after.split()):  # not "the new dentist of my sister"
+        # Not "the new dentist of my sister", nor "the new treasurer of the chess club".
+        if owner and not whose and not _is_others(after.split()) and not _OF_SOMETHING.match(after):
             whose = owner["new"]
         if owner and whose and clause.stance(first.start("v"), at) == "said":
             subject = _subject(found.role, owner, None, who)
