@@ -51,10 +51,8 @@ _ARTICLE = re.compile(
     r"einen|einem|einer|mein|"
     r"meine|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) "
 )
-
-
 # "Grant report for the Wolfson money is due": the report is; but "the report for the board" may be one of several.
-_HOLDING = re.compile(
+_OF_A_KIND = re.compile(
     r"(?:⟨\d+⟩ : )?(?:(?:the|our|my|this) )?(?P<noun>(?!(?:the|our|my|this) )(?:[^\W\d_]+ ){1,2}"
     r"(?!(?:half|part|rest|copy|bulk|price|cost|deadline|date|one|pair|set)\b)[^\W\d_]+) "
     r"(?:for|of|at) (?:(?:the|my|our) )?$"
@@ -62,7 +60,7 @@ _HOLDING = re.compile(
 # "A baguette costs £2.90 at Gail's": theirs, which ends no price of ours.
 _AT_SOMEBODYS = re.compile(r" (?:at|bei|chez) ⟨\d+⟩")
 # "In the loft beside the switch".
-_BESIDE = re.compile(
+_NEAR_SOMETHING = re.compile(
     r" (?:beside|behind|near|next|above|below|opposite|against|between|inside|outside|neben|hinter|gegenüber|naast|"
     r"achter)$"
 )
@@ -94,12 +92,12 @@ def note_facts(
     roles, timed = may_tell_role(reading), may_tell_time(reading)
     told: bool | None = None
     stated: set[str] = set()
-    held: set[tuple[str, str]] = set()
+    in_roles: set[tuple[str, str]] = set()
     priced = timed or "$" in reading.marks
     for clause in sentences:
         if clause in doubted:
             roled = list(role_facts(clause, who)) if roles else []
-            held |= {(fact.object, fact.subject) for fact in roled}
+            in_roles |= {(fact.object, fact.subject) for fact in roled}
             told_so = (*_of_clause(clause, who), *roled)
             yield from (
                 replace(fact, confidence=DOUBTED) for fact in told_so if fact.confidence > 0 and not fact.valid_to
@@ -118,7 +116,7 @@ def note_facts(
                 told = changes_somewhere(sentences, reading) if told is None else told
                 yield from tentative_facts(clause, who, told=told)
         for fact in role_facts(clause, who) if roles else ():
-            held.add((fact.object, fact.subject))
+            in_roles.add((fact.object, fact.subject))
             yield fact
         timed_facts = list(timetable(clause, who)) if timed else []
         yield from timed_facts
@@ -128,9 +126,9 @@ def note_facts(
     if changing:
         yield from named_beside([clause for clause in sentences if clause not in doubted], who, frozenset(stated))
     # Who is somebody's teacher is told once: the role ends with the next one's, and "teacher of" would not.
-    yield from (
-        fact for fact in uncovered(reading) if (fact.subject, fact.object) not in held or fact.relation[-3:] != " of"
-    )
+    for fact in uncovered(reading):
+        if not fact.relation.endswith(" of") or (fact.subject, fact.object) not in in_roles:
+            yield fact
 
 
 def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR0912
@@ -148,9 +146,9 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 start, end, 0 if pattern.relation == "located in" else about
             ):
                 continue
-            held = _HOLDING.match(clause.text[:about]) if pattern.relation in ("due", "costs") else None
-            if pattern.relation in ("due", "costs") and (
-                (clause.is_of_another(about) and not held) or is_of_others(clause.text[start:end])
+            kind = _OF_A_KIND.match(clause.text[:about]) if pattern.relation in _MEASURED else None
+            if pattern.relation in _MEASURED and (
+                (clause.is_of_another(about) and not kind) or is_of_others(clause.text[start:end])
             ):
                 continue
             if pattern.relation in _PLACES and groups_of(match).get("s") and clause.is_of_a_part(match.end("s"), about):
@@ -175,8 +173,8 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
             made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
             if pattern.relation == "costs" and _AT_SOMEBODYS.match(clause.text, end) and not has_change(clause):
                 made = [replace(fact, confidence=min(fact.confidence, DOUBTED)) for fact in made]
-            if held:
-                made = [replace(fact, subject=held["noun"]) for fact in made]
+            if kind:
+                made = [replace(fact, subject=kind["noun"]) for fact in made]
             if made:
                 seen.append((start, end))
                 who.note(made[0])
@@ -193,6 +191,7 @@ def _instead(relation: str, match: re.Match[str], clause: Clause, who: Referents
 
 
 _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
+_MEASURED = frozenset(("due", "costs"))
 _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
 
 
@@ -303,7 +302,7 @@ def _objects(
     names = who.names_of(part) or who.people_of(part)
     if names:
         return ((with_place(names[0], rest),) if relation == "located in" and len(names) == 1 else names), False
-    noun = _BESIDE.sub("", _ARTICLE.sub("", part).strip())
+    noun = _NEAR_SOMETHING.sub("", _ARTICLE.sub("", part).strip())
     if relation == "allergic to" and (
         more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)
     ):

@@ -13,7 +13,7 @@ from hopgate.extract.rules.clauses import Clause, clauses
 from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
-from hopgate.extract.rules.words import words
+from hopgate.extract.rules.words import HONORIFICS, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned_thing, sure_spans, value_of
@@ -25,7 +25,6 @@ _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
 _MAY_END, _MAY_TELL = 0.004, 0.5
 _NAME_WORD = re.compile(r"[^\W_]+")
 _HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
-_TITLED = re.compile(r"(?:Dr|Mr|Mrs|Ms|Miss|Prof|Frau|Herrn?|Sister|Father)\.? (.+)")
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
 
@@ -168,8 +167,8 @@ def _with_head(value: str, former: str, reading: Reading) -> str:
 
 def _is_same_person(one: str, other: str) -> bool:
     """Whether a name is another one without its title, or that one: Haines, Dr Haines."""
-    titled = _TITLED.match(other)
-    return titled is not None and one.casefold() in (titled[1].casefold(), other.casefold())
+    title, _, name = other.casefold().partition(" ")
+    return title.rstrip(".") in HONORIFICS and one.casefold() in (name, other.casefold())
 
 
 def _share_a_word(one: str, other: str) -> bool:
