@@ -108,3 +108,35 @@ def test_a_start_that_is_announced_lies_ahead(text: str, fact: str) -> None:
 def test_what_is_on_a_day_lies_ahead_and_a_range_in_one_year(text: str, days: list[str]) -> None:
     reading = read(Source("m1", Cleared(text), created_at=datetime(2024, 5, 4, tzinfo=UTC)))
     assert [span.name for span in reading.spans if span.form == "date"] == days
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("The NAS moved to the cellar in March.", "2026-03"),
+        ("We swapped the router in January.", "2026-01"),
+        ("In February Ada left Acme and went to Bosch.", "2026-02"),
+        ("Gitea was on birch in April.", "2026-04"),
+        ("Gitea runs on birch since March.", "2026-03"),
+        ("Since 4 March Gitea runs on birch.", "2026-03-04"),
+        ("On 4 March we moved the NAS to the cellar.", "2026-03-04"),
+        ("The NAS moved to the cellar in November.", "2026-11"),
+        ("Seit März läuft Gitea auf birke.", "2026-03"),
+        ("Im März sind wir nach Lübeck gezogen.", "2026-03"),
+        ("Im Februar wurde der Router getauscht.", "2026-02"),
+        # What is agreed upon may lie ahead, and what moved to a date does.
+        ("We booked the house in Brittany for two weeks in March.", "2027-03"),
+        ("The dentist moved my appointment to 4 March.", "2027-03-04"),
+        ("Confirmed: Ada starts at Bosch in March.", "2027-03"),
+        ("Bought tickets for the concert in March.", "2027-03"),
+        ("Ada decided to move to Leeds in March.", "2027-03"),
+        ("The wedding is in March.", "2027-03"),
+        ("Im März ziehen wir nach Lübeck.", "2027-03"),
+        ("Die Reise im März ist gebucht.", "2027-03"),
+    ],
+)
+def test_what_has_happened_lies_behind(text: str, day: str) -> None:
+    reading = read(Source("m", Cleared(text), created_at=datetime(2026, 11, 17, tzinfo=UTC)))
+    assert [span.iso for span in date_spans(reading.tokens, reading.lower, reading.code, datetime(2026, 11, 17))] == [
+        day
+    ]

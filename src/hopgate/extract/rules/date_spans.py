@@ -4,44 +4,24 @@ from __future__ import annotations
 
 from calendar import monthrange
 from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
-from itertools import pairwise
 from typing import NamedTuple
 
 from hopgate.extract.dates import checked
+from hopgate.extract.rules.date_years import AHEAD, RANGE, WAS, year_of
 from hopgate.extract.rules.language_tables import LANGUAGES, Language
 from hopgate.extract.rules.words import words
 
 _BETWEEN = frozenset(("de", "of", "."))
-# After these a date without a year lies ahead, give or take some days.
-_AHEAD = words(
-    """
-    due until till by deadline booked scheduled extended postponed pushed rescheduled deferred verlängert verschoben
-    bis fällig zum expires abgabe avant hasta fino tot voor antes jusqu'au jusqu'en
-    """
-)
-_GRACE = 14
-# So does a start that is announced, unless it was in the last two months: "from September Lena works at Bosch".
-_STARTED = 60
-_FROM = words("from starting ab vanaf dès")
-_STARTS = words("starts begins startet beginnt")
-_PRESENT = words("works work lives live leads runs costs joins reports arbeitet wohnt leitet")
-_WAS = words("was were had been ran left went since war waren hatte wurde")
-_RANGE = words("to until till through bis tot - –")
-_SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", "¶"))
 _ENDS = frozenset(("end", "ende", "fin", "fine", "eind", "final", "finales"))
 # In lower case these are no months by themselves, and shorter forms neither.
 _MAY_BE_WORDS = frozenset(("may", "march", "mar"))
 _SHORT_MONTH = 3
 _WHOLE = len("2024-05-03")
-_NEW_DATE_REACH = 8  # "new date for the security audit is …"
-_IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
 _BEFORE_DAYS = words("on since from until till by due of")
 _BEFORE_DIGITS = words("am vom zum bis ab seit")
 _NO_DATES = words("uhr euro eur € % h")
 # What may follow a day of the month: "due on the 14th now", but not "the 2nd day", nor "the 1st of each month".
 _AFTER_DAYS = words(", . ; ! ? ) ¶ now instead at and but not right")
-# A sentence is not looked at any further than this, so that a memory of a million dates takes no longer.
-_REACH = 60
 _ORDINALS = ("st", "nd", "rd", "th", "er", "º")
 
 
@@ -70,7 +50,7 @@ def date_spans(tokens: list[str], lower: list[str], code: str, written: datetime
         if at < end or not (word in language.of_dates or _is_number(word[0])):
             continue
         # "From 3 May to 24 May": of one year.
-        ranged = found and end == at - 1 and lower[at - 1] in _RANGE and len(found[-1].iso) == _WHOLE
+        ranged = found and end == at - 1 and lower[at - 1] in RANGE and len(found[-1].iso) == _WHOLE
         if span := _date_at(tokens, lower, at, language, date.fromisoformat(found[-1].iso) if ranged else day):
             found.append(span)
             end = span.end
@@ -159,7 +139,7 @@ def _in_digits(lower: list[str], at: int, day: date | None) -> DateSpan | None:
 def _of_this_month(lower: list[str], at: int, number: int, day: date | None) -> DateSpan | None:
     """A day of this month or the next, of what lies ahead: "due on the 14th", "by the 3rd"."""
     before, after = lower[max(0, at - 5) : at], lower[at + 1 : at + 2]
-    if day is None or before[-1:] != ["the"] or _AHEAD.isdisjoint(before[-3:]) or not _WAS.isdisjoint(before):
+    if day is None or before[-1:] != ["the"] or AHEAD.isdisjoint(before[-3:]) or not WAS.isdisjoint(before):
         return None
     if after and after[0] not in _AFTER_DAYS:
         return None
@@ -199,57 +179,12 @@ def _dated(
     if not year:
         if day is None:
             return None
-        grace = _GRACE if not _AHEAD.isdisjoint(lower[max(0, start - 3) : start]) else None
-        if grace is None and _is_to_come(lower, start, whole=bool(number)):
-            grace = _GRACE
-        if grace is None and _is_announced(lower, start, end):
-            grace = _STARTED
-        year = f"{_nearest_year(month, int(number or 15), day, grace):04}"
+        year = f"{year_of(lower, start, end, month, int(number) if number else None, day):04}"
     if not number and start >= 2 and (lower[start - 2] in _ENDS or lower[start - 1] in _ENDS):
         # "the end of September" is its last day.
         return DateSpan(start, end, f"{year}-{month:02}-{monthrange(int(year), month)[1]}")
     iso = checked(year, f"{month:02}", *((number.zfill(2),) if number else ()))
     return DateSpan(start, end, iso) if iso else None
-
-
-def _is_to_come(lower: list[str], start: int, *, whole: bool) -> bool:
-    """Whether something is on a whole date, or gets it as its new one: "the audit is on 15 November"."""
-    before = lower[max(0, start - _NEW_DATE_REACH) : start]
-    return ("new", "date") in pairwise(before) or (whole and tuple(before[-2:]) in _IS_ON)
-
-
-def _is_announced(lower: list[str], start: int, end: int) -> bool:
-    """Whether the sentence of a date tells of what starts then, and not of what was: "starts at Bosch on 1 May"."""
-    least, most = max(0, start - _REACH), min(len(lower), end + _REACH)
-    first = next((at + 1 for at in range(start - 1, least - 1, -1) if lower[at] in _SENTENCE_ENDS), least)
-    last = next((at for at in range(end, most) if lower[at] in _SENTENCE_ENDS), most)
-    before = lower[first:start]
-    said = {*before, *lower[end:last]}
-    ranged = end < len(lower) and lower[end] in _RANGE
-    if ranged or not _WAS.isdisjoint(said) or any(word.endswith("ed") and len(word) > 4 for word in said):
-        return False
-    if not _STARTS.isdisjoint(before):
-        return True
-    # "the photos from May" begin nothing.
-    return (
-        before[-1:] != []
-        and before[-1] in _FROM
-        and (before[-1] != "from" or len(before) == 1 or not _PRESENT.isdisjoint(before))
-    )
-
-
-def _nearest_year(month: int, number: int, day: date, grace: int | None) -> int:
-    """The year in which a date without one lies nearest to the day of the note.
-
-    With `grace`, nearest after it, or at most so many days before.
-    """
-
-    def away(year: int) -> int:
-        days = (date(year, month, max(1, min(number, 28))) - day).days
-        return days if grace is None or days >= -grace else 10_000
-
-    years = range(max(MINYEAR, day.year - 1), min(MAXYEAR, day.year + 1) + 1)
-    return min(years, key=lambda year: abs(away(year)))
 
 
 def _is_number(text: str) -> bool:
