@@ -60,6 +60,12 @@ def answer(
             raise HopgateError("an SQLite database is searched in one scope: give --scope once")
         if cluster is not None:
             raise HopgateError("an SQLite database has no graph, and so no clusters: leave --cluster out")
+        of_a_store = {
+            "as_of": as_of, "known_at": known_at, "include_superseded": include_superseded, "explain": explain,
+            **{name: value for name, value in given.items() if name != "k"},
+        }  # fmt: skip
+        if named := [f"--{name.replace('_', '-')}" for name, value in of_a_store.items() if value]:
+            raise HopgateError(f"an SQLite database has its words alone: leave {', '.join(named)} out")
         _from_sqlite(sqlite, query, k, scope[0] if scope else None, exclude or [], as_json)
         return
     changes = cast("RecallOptions", {name: value for name, value in given.items() if value is not None})

@@ -30,6 +30,9 @@ class Story(NamedTuple):
 
 
 CHANGES = [
+    Story("Bernard is chair of the Harbour Society.",
+          "AGM: Sheila elected chair of the Harbour Society, Bernard stood down.",
+          "led by", "Bernard", "Sheila"),
     Story("Priya: standup is at 9:15 as always", "Tom: from Monday standup is at 10:00, Lisbon can't make it earlier",
           "takes place", "9:15", "10:00"),
     Story("Lena: Unser Standup ist täglich um 9:15", "Lena: Ab heute ist das Standup um 10 Uhr",

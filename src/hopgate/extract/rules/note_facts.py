@@ -155,8 +155,8 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 continue
             if pattern.relation in HANDS and groups_of(match).get("s") and clause.is_of_a_piece(match.end("s")):
                 continue
-            if groups_of(match).get("o") and match.end("o") == end and clause.text.startswith(" 's ", end):
-                continue  # "lives in Mo's flat": not in Mo
+            if groups_of(match).get("o") and match.end("o") == end and _ANOTHERS.match(clause.text, end):
+                continue
             stance = clause.stance(start, end)
             if free and (stance != "said" or clause.is_past(start, end)):
                 continue
@@ -190,6 +190,10 @@ def _instead(relation: str, match: re.Match[str], clause: Clause, who: Referents
             yield Fact(subject, relation, name, began, None, STATED)
 
 
+# "Lives in Mo's flat": not in Mo; "elected chair of the club, Bernard stood down": it is not Bernard.
+_ANOTHERS = re.compile(
+    r" (?:'s |(?:has |have |is )?(?:stood|stepped|steps|stepping|standing) down\b|(?:has )?(?:resigned|retired)\b)"
+)
 _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _MEASURED = frozenset(("due", "costs"))
 _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
