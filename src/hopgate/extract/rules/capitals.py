@@ -49,6 +49,14 @@ _TO_TOWNS, _NO_TOWN = (
     frozenset(("hause", "haus", "ruhe", "frieden", "rente", "miete")),
 )
 _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
+# What a firm, a club or a house is, before its name.
+_FIRMS = (
+    "verein", "verwaltung", "pflegedienst", "autohaus", "schule", "gymnasium", "praxis", "werkstatt", "bäckerei",
+    "metzgerei", "klinik", "apotheke", "kanzlei", "gärtnerei", "kita", "kindergarten", "hotel", "gasthof", "gasthaus",
+    "pension", "restaurant", "café", "stiftung", "tierheim", "altenheim", "seniorenheim",
+)  # fmt: skip
+_COUNTS = words("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf paar wenige")
+_ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")
 _REMARKS = words(
     "todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka vm vms vps lxc pc pcs ram ssd "
     "hdd cpu api vpn ui db tv mot"
@@ -233,6 +241,10 @@ def _german(  # noqa: PLR0911, PLR0912
         return not is_compound(word) or frequency < 1 or zipf(word, "en") > 0  # Nextcloud
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
+    if word.endswith(_FIRMS) and follows == "U" and not (lower[at + 1] in language.days or is_given(lower[at + 1])):
+        return True  # "Pflegedienst Sonnenblick": the second word may be any noun
+    if before in _COUNTS or word in _ORDINALS:
+        return False  # "zwei Wochen Langeoog", "jeden Ersten"
     if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:
         return False  # "meine Tochter Thea": the noun is what she is
     if follows in ("U", "K") and not (frequency > 4 and before in ("den", "dem", "einen", "der", "die", "das")):

@@ -77,7 +77,11 @@ _COPIES_OF = re.compile(r"\b(?:of|von|de|van|di)(?: (?:the|my|our|his|her|their|
 _OF_IT = re.compile(
     r"(?<!deadline )(?<!date )(?<!price )(?<!cost )(?<!rent )(?<!fee )\bof (?:(?:the|my|our|his|her|their) )?$"
 )
-_FOR_IT = re.compile(r"[^\W\d_] (?:for|beside|near|behind|under|above|inside) (?:(?:the|my|our) )?$")
+# "labels for the printer", "Jonas' class at Leibniz-Gymnasium"
+_FOR_IT = re.compile(
+    r"[^\W\d_] (?:for|beside|near|behind|under|above|inside) (?:(?:the|my|our) )?$|"
+    r"⟩ (?:am|im|an der|in der|at) (?:the )?$"
+)
 # "…, but she laughed and said no".
 _TAKEN_BACK = re.compile(
     r"\b(?:but|though|however) (?:[^,;]+ )?(?:said no|not true|laughed|denied|denies|joking|kidding|wrong|nonsense|"

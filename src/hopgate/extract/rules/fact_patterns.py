@@ -27,7 +27,7 @@ _NOT_NOUN = (
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
-    "the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|ein|eine|einen|einem|einer|mein|meine|meinen|unser|unsere|"
+    "the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|ein|eine|einen|unseren|unserem|unserer|meinem|meiner|einem|einer|mein|meine|meinen|unser|unsere|"
     "le|la|les|un|une|mon|ma|notre|el|los|las|una|mi|nuestro|il|lo|gli|i|mio|mia|de|het|een|mijn|onze|o|os|as"
 )
 # One to three words, of which the list of others is written once: it is what takes longest to compile.
@@ -36,7 +36,8 @@ _NOUN = rf"(?: ?\b{_WORD}){{1,3}}(?: \d[\d.]*(?= ))?"
 _NOT_BESIDE = r"(?<!\bto )(?<!\bof )(?<!\bbeside )(?<!\bnear )(?<!\bbehind )(?<!\babove )(?<!\bopposite )(?<!\bthan )"
 _COMMON = (
     rf"(?:(?:{_NOT_BESIDE}(?:the|my|our) |(?<=^))⟨\d+⟩ \b|(?:(?:{_ARTICLES}) )?(?:(?<=^)|(?<=[,:;(] )|"
-    rf"(?<=\b(?:the|der|die|das|den|dem|ein|les|una|het|een|our|his|her) )|"
+    rf"(?<=\b(?:the|der|die|das|den|dem|des|vom|ein|les|una|het|een|our|his|her) )|"
+    rf"(?<=\b(?:unseren|unserem|unserer) )|(?<=\b(?:unsere|meinen|meinem|meiner) )|"
     rf"(?<=\b(?:my|le|la|un|el|il|lo|de|an|mi|ma) )|(?<=\ba ))){_NOUN}"
 )
 # "the service at Hartley costs": what a preposition stands before is not the subject.

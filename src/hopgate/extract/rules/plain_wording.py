@@ -41,7 +41,7 @@ _HINTS = words(
     back forward out up started home yeah kidding jk dreams wish want lack umgezogen gezogen wohne wohnen
     finished completed done after following with since
     starting beginning effective address ip kids moved moving joined living working left switched year who that getting
-    buying ordering been gewechselt changed swapped changé cambiado
+    mit buying ordering been gewechselt changed swapped changé cambiado
     monday tuesday wednesday thursday friday saturday sunday
     """
 )

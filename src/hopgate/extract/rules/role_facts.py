@@ -24,6 +24,7 @@ from hopgate.extract.rules.role_patterns import (
     CHANGING_HERE,
     HINTS,
     NAME,
+    NAMED_BEFORE,
     NO_LONGER,
     OWNER,
     REPLACED,
@@ -135,6 +136,10 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
     match = ARROWED.match(after) or STATE.match(after) or THEN.match(after)
     if match is None and owner["new"]:
         match = APPOSED.match(after)
+    if match is None and found.role.sort == "person" and AFTER_ROLE.match(after):
+        if (named := NAMED_BEFORE.search(before)) and clause.stance(named.start("v"), at) == "said":
+            yield from _facts(found.role, who.first_person, named, clause, who, told)
+        return
     if match is None and (change := CHANGE.match(after)):
         match = change if CHANGING.search(f" {before} ") or CHANGING_HERE.search(change[0]) else None
     if match and clause.stance(min(owner.start(), at - 1), at + match.end("v")) == "said":
@@ -236,6 +241,12 @@ def _may_be_somebody(name: str) -> bool:
     return " " in name or is_given(name) or zipf(name.lower(), "en") < COMMON
 
 
+_POSSESSIONS = frozenset(("has car", "has phone", "has laptop"))
+_TO_A_PLACE = re.compile(
+    r"\b(?:to|at|from|in|into|by|bei|beim|zu|zum|zur|von|vom|im|ins|à|chez|au) (?:the |der |dem |den )?$"
+)
+
+
 def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
     """What a sentence about a change allows: a role and the one name that it may have come to."""
     places = [(found.role, found.start) for found in roles_in(said) if found.role.sort != "code"]
@@ -251,7 +262,11 @@ def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
         old = who.names_of(owner["name"]) if owner and owner["name"] else ()
         mine = not owner or (old and not who.is_person(old[0]))
         subject = who.first_person if mine or owner is None else _subject(role, owner, None, who)
-        names = dict.fromkeys(_value(role, part[0], clause, who) for part in parts)
+        # "We take the car to Kowalski's": that is not our car.
+        fitting = parts if role.relation not in _POSSESSIONS else [
+            part for part in parts if not _TO_A_PLACE.search(clause.text[: part.start()])
+        ]  # fmt: skip
+        names = dict.fromkeys(_value(role, part[0], clause, who) for part in fitting)
         new = [name for name in names if name and name not in (subject, who.reading.speaker, *old)]
         if len(new) > 1:
             towards = [part for part in parts if is_towards(clause.text, part)]

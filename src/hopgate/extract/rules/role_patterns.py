@@ -11,7 +11,7 @@ NAME = r"⟨(?:team )?\d+⟩"
 _CODE = r"[^\W\d_]{0,2}\d[\w./:-]*"
 _V, _A = (rf"(?P<{key}>{NAME}|{_CODE})" for key in "va")
 _ARTICLES = (
-    r"(?:(?:the|a|an|my|our|version|number|port|room|desk|der|die|das|den|dem|ein|eine|le|la|un|une|el|il|lo|de|het|"
+    r"(?:(?:red|blue|green|black|white|silver|grey|gray|yellow|the|a|an|my|our|version|number|port|room|desk|der|die|das|den|dem|ein|eine|le|la|un|une|el|il|lo|de|het|"
     r"een) )*"
 )
 _NOW = (
@@ -27,7 +27,7 @@ _CHANGED = (
 )
 _CLOSED = (
     r"(?=$| [,;:()–-]| (?:now|since|from|and|instead|statt|seit|ab|jetzt|maintenant|ahora|as|these|nu|because|so|in|"
-    r"on|for|at|again|who|which|y|und|et)\b)"
+    r"on|for|at|again|who|which|y|und|et|every|jeden|jede)\b)"
 )
 _OF = rf"(?:(?:of|for|on|von|vom|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) )?"
 # What follows a role: "is V", "from A to V", "A -> V", "changed, it's V now".
@@ -69,6 +69,8 @@ OWNER = re.compile(
     rf"(?P<me>{_FIRST}|(?:i|we){_HAS_NEW})| (?P<other>{_THEIRS})|"
     rf"(?P<bare>^| [,;:.(]| (?:{_CHANGED}|(?P<the>the|die|der|das|la|le|el))))(?: {_ADJECTIVE})? $"
 )
+# "goes to Mr Keller, our landlord"
+NAMED_BEFORE = re.compile(rf"{_V} , (?:{_FIRST})(?: {_ADJECTIVE})?$")
 # "V is our new R".
 _IS_V = r"(?:is|are|became|becomes|ist|est|es|wird)"
 VALUE_FIRST = re.compile(
@@ -82,6 +84,18 @@ _ARROWS = "-> → => -->"
 VERBS = tuple(
     (ROLES[role], re.compile(rf"(?:^|\s){pattern}{_CLOSED}"), frozenset(hints.split()))
     for role, hints, pattern in (
+        *(
+            (
+                role,
+                instrument,
+                rf"{_WHO} (?:has|have|hat) {_NOW}{instrument}(?: lessons?|unterricht)? (?:with|bei) {_V}",
+            )
+            for role, instrument in (
+                ("piano teacher", "piano"),
+                ("piano teacher", "klavier"),
+                ("guitar teacher", "guitar"),
+            )
+        ),
         ("bank", "bank banks", rf"{_WHO} {_NOW}banks? (?:with|at) {_V}"),
         (
             "electricity",

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from hopgate.extract.rules.german_cases import nominative
 from hopgate.extract.rules.language_tables import language_of
 from hopgate.extract.rules.words import (
     ABBREVIATIONS,
@@ -265,7 +266,10 @@ def analysed(text: str) -> Analysis:
 def _analysed(text: str) -> Analysis:
     tokens = tokenise(text)
     lower = [token.lower() for token in tokens]
-    return Analysis(tokens, lower, "".join(map(letter, tokens)), language_of(lower))
+    code = language_of(lower)
+    if code == "de" and (cased := nominative(tokens)) != tokens:
+        tokens, lower = cased, [token.lower() for token in cased]
+    return Analysis(tokens, lower, "".join(map(letter, tokens)), code)
 
 
 _kept = lru_cache(maxsize=2048)(_analysed)

@@ -10,10 +10,11 @@ from typing import NamedTuple
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
+from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
-from hopgate.extract.rules.words import HONORIFICS, words
+from hopgate.extract.rules.words import HONORIFICS, STOP_WORDS, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned_thing, sure_spans, value_of
@@ -21,8 +22,11 @@ from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md. What has words of
 # copies, visits, plans or doubt must name what is over, or be surer.
 _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
+# Where both notes name the thing and what is over.
+_THOUGH_UNSURE = 0.9
 # Of what the rules take for a change: what is less likely to end anything, and to tell of any change, ends nothing.
 _MAY_END, _MAY_TELL = 0.004, 0.5
+_SMALL = 2
 _NAME_WORD = re.compile(r"[^\W_]+")
 _HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
@@ -55,15 +59,16 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     ('Mrs Lathom', 'Mr Dube')
     """
     seen = compared(earlier.text, later.text)
-    if seen.end < _IS_END:
+    if seen.end < (_THOUGH_UNSURE if _agree(seen) else _IS_END):
         return None
     seen = _as_the_later_says(seen)
     before, now = read(earlier), read(later)
     over = [span.text.casefold() for span in sure_spans(seen.of_later, FORMER)]
     parts = list(clauses(now))
-    if seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts)):
-        return None
     things = sure_spans(seen.of_later, THING)
+    doubtful = seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts))
+    if doubtful or not (things or over or _share_content(before, now)):
+        return None
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
     if any(is_of_another(thing, later.text) for thing in things) or not (things or OF_OTHERS.isdisjoint(now.lower)):
         return None
@@ -71,6 +76,7 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     # Where the later note says what is over, it is that and nothing else.
     if over:
         former = [span for span in former if any(_share_a_word(span.text, one) for one in over)]
+        former = former or _found_in(earlier.text, sure_spans(seen.of_later, FORMER))
     values = [
         span
         for span in sure_spans(seen.of_later, VALUE)
@@ -103,6 +109,14 @@ def may_end(earlier: Source, later: Source) -> bool:
     return compared(earlier.text, later.text).end >= _MAY_END or tagged(later.text).change >= _MAY_TELL
 
 
+def _agree(seen: Compared) -> bool:
+    """Whether both notes name the same thing and the same value that is over, and the later one what is instead."""
+    before, now = (
+        [sure_spans(spans, label) for label in (THING, FORMER)] for spans in (seen.of_earlier, seen.of_later)
+    )
+    return all(map(_are_named, before, now)) and bool(sure_spans(seen.of_later, VALUE))
+
+
 def _as_the_later_says(seen: Compared) -> Compared:
     """What the earlier note says of a thing, as the later one does: "Dean is head baker", "Magda is head baker now"."""
     was, had = (sure_spans(seen.of_earlier, label) for label in (FORMER, THING))
@@ -117,6 +131,29 @@ def _as_the_later_says(seen: Compared) -> Compared:
 
 def _are_named(some: Sequence[TaggedSpan], others: Sequence[TaggedSpan]) -> bool:
     return any(_share_a_word(one.text, other.text) for one, other in product(some, others))
+
+
+def _found_in(text: str, spans: Sequence[TaggedSpan]) -> list[TaggedSpan]:
+    """What a later note says is over, where an earlier one has it by the same name among whatever else it says."""
+    said = text.casefold()
+    return [
+        span._replace(text=text[at : at + len(span.text)], start=at)
+        for span in spans
+        if (found := re.search(rf"(?<!\w){re.escape(span.text.casefold())}(?!\w)", said))
+        for at in [found.start()]
+    ]
+
+
+def _share_content(before: Reading, now: Reading) -> bool:
+    """Whether two notes have a word in common that is none of the small ones, nor who speaks."""
+    told = (
+        {word for token in reading.lower for word in token.split() if len(word) > _SMALL}
+        - LANGUAGES[reading.code].function
+        - STOP_WORDS
+        - set(reading.speaker.lower().split())
+        for reading in (before, now)
+    )
+    return not next(told).isdisjoint(next(told))
 
 
 def _is_told(value: str, parts: list[Clause], reading: Reading, *, though_doubted: bool) -> bool:

@@ -176,6 +176,8 @@ def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[Stat
     was = before[0] if before else StatedFact(ended.thing, ended.former_relation, ended.former)
     if not was.thing or _is_told_by_itself(was, now) or not _may_end(was, ended, now):
         return
+    if _is_of_somebody_else(was, pair.later, now):
+        return
     if any(_is_called(one, was) for one in now):
         return  # it is what was that has changed: of "Paperless runs on the NAS" the NAS is in the attic now
     value = next((one.value for one in now if one.relation not in JOINT_RELATIONS), ended.value)
@@ -204,6 +206,18 @@ def _is_told_by_itself(was: StatedFact, now: Sequence[StatedFact]) -> bool:
     mine = normalise(was.thing).split()
     others = [normalise(one.thing).split() for one in now if one.relation == was.relation and not one.is_doubted]
     return bool(others) and (mine in others or not any(set(mine) & set(words) for words in others))
+
+
+def _is_of_somebody_else(was: StatedFact, later: Source, now: Sequence[StatedFact]) -> bool:
+    """Whether the later memory says of another by name what it might say of this one, whom it does not mention.
+
+    "Hannah has left Fairfield Primary, she works at the museum now" is not about Marcus Bell, who teaches there, too.
+    """
+    named = set(normalise(was.thing).split())
+    if was.thing.islower() or named & set(normalise(later.text).split()):
+        return False
+    others = [one.thing for one in now if one.relation not in JOINT_RELATIONS and not one.is_doubted]
+    return any(not one.islower() and named.isdisjoint(normalise(one).split()) for one in others)
 
 
 def _is_called(one: StatedFact, was: StatedFact) -> bool:

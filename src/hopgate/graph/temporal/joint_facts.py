@@ -23,7 +23,7 @@ from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, BY, WHEN
 from hopgate.extract.rules.timetable import TAKES_PLACE
-from hopgate.extract.rules.words import words
+from hopgate.extract.rules.words import HONORIFICS, words
 from hopgate.graph.names.normal import normalise
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
 from hopgate.times import moment
@@ -165,13 +165,17 @@ def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Th
     if thing and not row.former_key:
         return None
     found = [(one, before) for one in near if one is not thing and (before := _last(row, one))]
-    return found[0] if len(found) == 1 else None
+    if len(found) != 1:
+        return None
+    # "Dr Sharma has gone to Australia": that is not who the doctor is.
+    named = row.thing_key or _is_person(found[0][1][-1].value) == _is_person(row.value)
+    return found[0] if named else None
 
 
 def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
     """The last value that a thing was said to have of the sort that a change is about, by all who said it last."""
     said = [one for one in thing.said if one.memory_id != row.memory_id and
-            (one.value_key == row.former_key if row.former_key else fits(row.relation, one.relation))]  # fmt: skip
+            (one.value_key == row.former_key if row.former_key else _may_follow(row, one))]  # fmt: skip
     if not said or said[-1].value_key == row.value_key or not _compatible(row.relation, said[-1].relation):
         return []
     if (
@@ -186,6 +190,7 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
         and one.memory_id != row.memory_id
         and _order(one) > _order(said[-1])
         and one.relation == said[-1].relation
+        and _are_alike(one, said[-1])
         for one in thing.said
     ):
         return []  # it had another value since
@@ -195,6 +200,21 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
             break
         run.append(one)
     return run[::-1]
+
+
+def _may_follow(row: StatedRow, before: StatedRow) -> bool:
+    """Whether a change that names no former value may be of this one."""
+    return fits(row.relation, before.relation) and _are_alike(row, before)
+
+
+def _are_alike(one: StatedRow, other: StatedRow) -> bool:
+    """Whether values whose relation nobody knows may be of one sort: who conducts a choir is not where it sings."""
+    return ANY not in (one.relation, other.relation) or _is_person(one.value) == _is_person(other.value)
+
+
+def _is_person(name: str) -> bool:
+    first = name.partition(" ")[0]
+    return first[:1].isupper() and (first.lower().rstrip(".") in HONORIFICS - {"st", "saint"} or is_given(first))
 
 
 def _sorts(relation: str) -> tuple[str, ...]:
