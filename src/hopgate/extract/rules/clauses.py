@@ -79,8 +79,7 @@ _OF_IT = re.compile(
 )
 # "labels for the printer", "Jonas' class at Leibniz-Gymnasium"
 _FOR_IT = re.compile(
-    r"[^\W\d_] (?:for|beside|near|behind|under|above|inside) (?:(?:the|my|our) )?$|"
-    r"⟩ (?:am|im|an der|in der|at) (?:the )?$"
+    r"[^\W\d_] (?:for|beside|near|behind|under|above|inside) (?:(?:the|my|our) )?$|⟩ (?:am|im|an der|in der|at) $"
 )
 # "…, but she laughed and said no".
 _TAKEN_BACK = re.compile(

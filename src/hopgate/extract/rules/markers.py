@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import KINSHIP
+from hopgate.extract.rules.towns import is_firm, is_town
 from hopgate.extract.rules.words import words
 
 _Ask = Callable[[str, str, Referents], bool]
@@ -22,6 +23,7 @@ _ASKED: dict[str, _Ask] = {
     ),
     "title": lambda subject, _, who: who.is_service(subject),
     "joblike": lambda _, target, who: who.kind(target) == "organisation" or who.speaks_of_work(),
+    "firm": lambda _, target, who: not is_town(target) and (is_firm(target) or who.kind(target) == "organisation"),
     "room": lambda _, target, __: is_room(target) or is_address(target),
     "machine": lambda _, target, who: who.is_host(target) and not who.is_service(target),
     "kin": lambda subject, _, __: subject in KINSHIP,

@@ -40,6 +40,7 @@ _NAMED = words("called named due")
 _SHARES = words("part parts member members one all most some half out")
 _RENT = words("rent lease")
 _LABELS = frozenset((":", "="))
+_LABELLED = words(", ; ( - – now since from instead for at on in and until")
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
 _SHORTEST = 4  # "we use Solr for search"
 _LAST_HOUR = 24
@@ -117,6 +118,10 @@ def _with_value(thing: str, said: list[str], at: int, code: str = "en") -> Thing
     value = value_at(said, at + bool(preposition))
     if not value or not closes(said, value):
         return None
+    if value.kind == "noun" and not preposition and said[at - 1] in _LABELS and not _LABELLED.issuperset(
+        said[value.end : value.end + 1]
+    ):  # fmt: skip
+        return None  # "Northwell: nightly report times out" is a sentence
     if value.kind == "noun" and preposition not in PLACES and said[at - 1] not in _LABELS:
         named = said[at - 1] in _NAMED
         said_of = said[at - 1] in BE and (said[at] == "the" or is_rare(value.text, code, RARE))

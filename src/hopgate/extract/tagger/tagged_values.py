@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, WHEN
+from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 
@@ -72,6 +73,8 @@ def is_of_another(thing: TaggedSpan, text: str) -> bool:
     parts = _OF_IT.search(before), _ITS.match(after), _COMPOUND.search(thing.text)
     if any(part and is_part(part[1].lower()) for part in parts):
         return True
+    if parts[1] and parts[1][1].lower() in KINSHIP:
+        return True  # "Dietmars Frau"
     return bool(said := before.lower().split()) and said[-1] in OF_OTHERS
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
+from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.plural import comparison_form
@@ -43,6 +44,7 @@ _MAX = 200
 # Of more things that had a value, nobody knows which a change of it is about.
 _MOST_NEAR = 64
 _ARTICLES = words("the a an my our der die das den dem le la les el los las il lo gli i de het een un une una")
+_LEADERS = frozenset(map(comparison_form, table("verbs")["leader"].split()))
 _OF = re.compile(r" (?:of|for) ")
 
 
@@ -266,6 +268,9 @@ def _near(
     if not row.thing_key:
         return list(held) if len(held) <= _MOST_NEAR else []
     head = _head(row.thing_key)
+    if head in _LEADERS:
+        # "Herr Krüger hört auf, Frau Demir ist die neue Vorsitzende": of what he led.
+        return [thing for thing in held if any(one.relation == "led by" for one in thing.said)]
     owned = row.thing.rpartition("'s ")[2] if "'s " in row.thing else ""
     # "Jellyfin's cache" is not Jellyfin, nor is "Ulrich's wife" Ulrich.
     words = [head] if is_part(head) else _thing_key(owned or row.thing_key).split()
