@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, table, zipf
-from hopgate.extract.rules.words import words
+from hopgate.extract.rules.words import TITLES, words
 
 # Sentences of a short text drop their articles ("Rack would be nicer"), so that a capital at their start says little;
 # longer texts are prose.
@@ -55,6 +55,7 @@ _FIRMS = (
     "metzgerei", "klinik", "apotheke", "kanzlei", "gärtnerei", "kita", "kindergarten", "hotel", "gasthof", "gasthaus",
     "pension", "restaurant", "café", "stiftung", "tierheim", "altenheim", "seniorenheim",
 )  # fmt: skip
+_PARENTS = words("mutter vater mutti vati mama papa")
 _COUNTS = words("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf paar wenige")
 _ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")
 _REMARKS = words(
@@ -155,6 +156,18 @@ def is_given(word: str) -> bool:
     return name in GIVEN_NAMES or (len(name) > 4 and name[-1] == "s" and name[:-1] in GIVEN_NAMES)
 
 
+def is_person(name: str) -> bool:
+    """Whether a name begins as a person's does: with a title, or with a given name.
+
+    Examples
+    --------
+    >>> is_person("Frau Hinz"), is_person("Marcus Bell"), is_person("St Anne's Hall"), is_person("hall cupboard")
+    (True, True, False, False)
+    """
+    first = name.partition(" ")[0]
+    return first[:1].isupper() and (first.lower().rstrip(".") in TITLES or is_given(first))
+
+
 def _opening(  # noqa: PLR0911
     lower: list[str],
     marks: str,
@@ -225,6 +238,8 @@ def _german(  # noqa: PLR0911, PLR0912
     before = lower[at - 1] if at else ""
     if is_given(word) or before.rstrip(".") in language.kin or (word in known and zipf(word, "de") < _EVERYDAY):
         return True
+    if word in _PARENTS and before not in _WITH_NOUNS and not before.endswith(("er", "ine", "hre", "em")):
+        return True  # "Mutter wohnt in Celle": ours, without a word that says so
     follows = marks[at + 1 : at + 2]
     if word in language.kin:
         return follows in ("U", "P")
@@ -239,6 +254,8 @@ def _german(  # noqa: PLR0911, PLR0912
         and not word.endswith(_SUFFIXES)
     ):
         return not is_compound(word) or frequency < 1 or zipf(word, "en") > 0  # Nextcloud
+    if at > 1 and lower[at - 2].rstrip(".") in language.kin and is_compound(word):
+        return False  # "bei Herrn Baum Klavierunterricht"
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
     if word.endswith(_FIRMS) and follows == "U" and not (lower[at + 1] in language.days or is_given(lower[at + 1])):

@@ -18,6 +18,7 @@ from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.moved_facts import HANDS, moved_facts
 from hopgate.extract.rules.named_beside import named_beside
+from hopgate.extract.rules.next_sentence import of_this_sentence
 from hopgate.extract.rules.not_ours import is_of_others
 from hopgate.extract.rules.places import contrast, is_event, is_room, tells_change, with_place
 from hopgate.extract.rules.plain_wording import without_asides
@@ -34,6 +35,10 @@ _PUT_OFF = re.compile(
 )
 _POSTS = frozenset(("job", "role", "post", "task", "position"))
 _KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
+_RISES = re.compile(
+    r"\b(?:(?:goes|went|gone|going|put) (?:up|down)|rises|rose|risen|increases|increased|raises|raised|lowered|cut|"
+    r"drops|dropped|falls|fell|steigt|gestiegen|erhöht|sinkt|gesunken|gesenkt)\b"
+)
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _OLDER = re.compile(
@@ -200,7 +205,7 @@ _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "
 
 
 def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referents, ended: bool) -> Iterator[Fact]:  # noqa: PLR0912
-    groups = groups_of(match)
+    groups = of_this_sentence(groups_of(match), match)
     begin, until = validity(clause, match, groups.get("d"))
     over = begin or who.written
     if relation == "costs" and _ELSEWHERE.match(clause.text):
@@ -216,7 +221,11 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         after = clause.text[match.end() :].split(" ", 4)[:4]
         yield from moved_facts(groups, subjects, common, clause, who, begin, " ".join((match[0], *after)))
         return
-    if relation == "replaced by" or (relation == "due" and _PUT_OFF.search(match[0])):
+    if (
+        relation == "replaced by"
+        or (relation == "due" and _PUT_OFF.search(match[0]))
+        or (relation == "costs" and not begin and _RISES.search(match[0]))
+    ):
         begin = over  # told as it happens: before this note the old thing was in its place
     objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
     made = False

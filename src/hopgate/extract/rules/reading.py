@@ -26,7 +26,9 @@ _COSTS = words("costs cost kostet kosten kost cuesta cuestan coûte coûtent cos
 _DIGITS = re.compile(r"\d[\d.,]*")
 _IS = words("is now : = ist est es è are")
 _UP_TO = words("to -> → => auf à a naar")
-_PRICE = re.compile(r"\d{1,6}(?:[.,]\d\d)?")
+_PRICE = re.compile(r"\d{1,6}(?:[.,]\d\d)?|\d{1,3}(?:,\d{3})+")
+# "goes up to 2,300 a month"
+_UP_OR_DOWN, _A = words("up down"), (["a"], ["per"])
 _PER = words("a an per each pro im par al now instead since from as for jetzt nu ahora ora maintenant and")
 
 # Who is called by what they are: "Grandma is in Bath now".
@@ -100,11 +102,12 @@ def _priced(marks: str, tokens: list[str], lower: list[str]) -> str:
             before = at - 2
             if marks[at] == "$" and lower[at - 1] in _UP_TO and _PRICE.fullmatch(tokens[before]):
                 marks = f"{marks[:before]}${marks[before + 1 :]}"
-    if _COSTS.isdisjoint(lower) and MONEY.isdisjoint(lower):
+    if _COSTS.isdisjoint(lower) and MONEY.isdisjoint(lower) and _UP_OR_DOWN.isdisjoint(lower):
         return marks
     for at in range(1, len(tokens)):
         ends = at + 1 == len(tokens) or marks[at + 1] in ".¶,;:()" or lower[at + 1] in _PER
         told = lower[at - 1] in _COSTS or lower[at - 2] in _COSTS
+        told = told or (lower[at - 1] == "to" and lower[at - 2] in _UP_OR_DOWN and lower[at + 1 : at + 2] in _A)
         told = told or (lower[at - 1] in _IS and not MONEY.isdisjoint(lower[max(0, at - 4) : at - 1]))  # "rent is 1150"
         if told and ends and _PRICE.fullmatch(tokens[at]):
             marks = f"{marks[:at]}${marks[at + 1 :]}"

@@ -73,6 +73,10 @@ HONORIFICS = words(
     chancellor
     """
 )
+TITLES = HONORIFICS - {"st", "saint"} | words(
+    "herr herrn frau fräulein monsieur madame mme señor señora signor signora mevrouw meneer senhor senhora"
+)
+"""Before a person's name, in any of the languages; a saint is mostly a church."""
 
 ABBREVIATIONS = words(
     "mr mrs ms dr dra sra srta mme mlle prof st jr sr vs no inc ltd co corp mt ft gen col capt lt sgt rev hon vol"

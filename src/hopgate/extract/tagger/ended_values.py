@@ -8,13 +8,14 @@ from itertools import product
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Source
+from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
 from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
-from hopgate.extract.rules.words import HONORIFICS, STOP_WORDS, words
+from hopgate.extract.rules.words import HONORIFICS, STOP_WORDS, TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned_thing, sure_spans, value_of
@@ -59,11 +60,12 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     ('Mrs Lathom', 'Mr Dube')
     """
     seen = compared(earlier.text, later.text)
-    if seen.end < (_THOUGH_UNSURE if _agree(seen) else _IS_END):
+    if seen.end < (_THOUGH_UNSURE if _agree(seen, earlier.text) else _IS_END):
         return None
     seen = _as_the_later_says(seen)
     before, now = read(earlier), read(later)
-    over = [span.text.casefold() for span in sure_spans(seen.of_later, FORMER)]
+    ended = [_whole(span, now) for span in sure_spans(seen.of_later, FORMER)]
+    over = [span.text.casefold() for span in ended]
     parts = list(clauses(now))
     things = sure_spans(seen.of_later, THING)
     doubtful = seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts))
@@ -76,7 +78,7 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     # Where the later note says what is over, it is that and nothing else.
     if over:
         former = [span for span in former if any(_share_a_word(span.text, one) for one in over)]
-        former = former or _found_in(earlier.text, sure_spans(seen.of_later, FORMER))
+        former = former or _found_in(earlier.text, ended)
     values = [
         span
         for span in sure_spans(seen.of_later, VALUE)
@@ -84,11 +86,15 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
         if _is_told(span.text, parts, now, though_doubted=seen.end >= _IS_SURE)
     ]
     chosen = _chosen(former, before, values, now)
-    if not chosen:
+    # "Herr Dornbusch is our tax adviser, office in Mill Road" moves nothing that was in an office.
+    if not chosen or (not things and is_person(chosen.former) != is_person(chosen.value)):
         return None
     thing = _thing(seen, before, earlier, now, later)
     # Where the later note is of another thing it must name what is over: "my sister lives in Málaga now".
     is_other = things and not over and not any(_share_a_word(thing, one.text) for one in things)
+    # What is somebody else's is over where that is said: not "his hourly rate is 72", and then "ours is 64".
+    had = sure_spans(seen.of_earlier, THING)[:1]
+    is_other = is_other or (not over and any(is_of_another(one, earlier.text) for one in had))
     # Of "Dr Haines is Mrs Tully's consultant" the thing is not Haines.
     if is_other or _is_same_person(thing, chosen.former):
         return None
@@ -109,12 +115,11 @@ def may_end(earlier: Source, later: Source) -> bool:
     return compared(earlier.text, later.text).end >= _MAY_END or tagged(later.text).change >= _MAY_TELL
 
 
-def _agree(seen: Compared) -> bool:
-    """Whether both notes name the same thing and the same value that is over, and the later one what is instead."""
-    before, now = (
-        [sure_spans(spans, label) for label in (THING, FORMER)] for spans in (seen.of_earlier, seen.of_later)
-    )
-    return all(map(_are_named, before, now)) and bool(sure_spans(seen.of_later, VALUE))
+def _agree(seen: Compared, earlier: str) -> bool:
+    """Whether the later note names what is instead, and a thing and its former value that the earlier one has, too."""
+    things, over, values = (sure_spans(seen.of_later, label) for label in (THING, FORMER, VALUE))
+    named = any(_share_a_word(thing.text, earlier) for thing in things)
+    return named and bool(values) and bool(_found_in(earlier, over))
 
 
 def _as_the_later_says(seen: Compared) -> Compared:
@@ -131,6 +136,12 @@ def _as_the_later_says(seen: Compared) -> Compared:
 
 def _are_named(some: Sequence[TaggedSpan], others: Sequence[TaggedSpan]) -> bool:
     return any(_share_a_word(one.text, other.text) for one, other in product(some, others))
+
+
+def _whole(span: TaggedSpan, reading: Reading) -> TaggedSpan:
+    """A span as the whole name that it may be a part of: "Frau", of Frau Vogt."""
+    whole = value_of(span.text, reading)[0]
+    return span._replace(text=whole) if span.text in whole else span
 
 
 def _found_in(text: str, spans: Sequence[TaggedSpan]) -> list[TaggedSpan]:
@@ -176,7 +187,12 @@ def _is_told(value: str, parts: list[Clause], reading: Reading, *, though_doubte
 def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[TaggedSpan], now: Reading) -> Ended | None:
     """What was and what is: of several those of one sort that are surest; a day follows a day, and not an hour."""
     both = [
-        (sort == other_sort, old.confidence + new.confidence, Ended("", was, sort, is_, other_sort))
+        (
+            sort == other_sort,
+            is_person(was) == is_person(is_),
+            old.confidence + new.confidence,
+            Ended("", was, sort, is_, other_sort),
+        )
         for old, new in product(former, values)
         for (was, was_sort), (is_, is_sort) in [
             (value_of(old.text, before), value_of(_with_head(new.text, old.text, now), now))
@@ -184,7 +200,7 @@ def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[Tagg
         for sort, other_sort in [_sorts(was, was_sort, is_, is_sort)]
         if was.casefold() != is_.casefold()
     ]
-    return max(both, key=lambda one: one[:2])[2] if both else None
+    return max(both, key=lambda one: one[:3])[3] if both else None
 
 
 def _sorts(was: str, sort: str, is_: str, other: str) -> tuple[str, str]:
@@ -210,15 +226,17 @@ def _is_same_person(one: str, other: str) -> bool:
 
 def _share_a_word(one: str, other: str) -> bool:
     """Whether two names have a word in common, or words that begin alike: "Paperless" and "paperless-ngx"."""
-    firsts = ({word[:4] for word in _NAME_WORD.findall(name.casefold())} for name in (one, other))
+    firsts = ({word[:4] for word in _NAME_WORD.findall(name.casefold()) if word not in TITLES} for name in (one, other))
     return not next(firsts).isdisjoint(next(firsts))
 
 
 def _thing(seen: Compared, before: Reading, earlier: Source, now: Reading, later: Source) -> str:
     """What it is about: marked in the earlier note beside the later, or by itself; or in the later; or who speaks."""
     # By itself it is read only where it must be: that is one more run of the model.
+    named = sure_spans(seen.of_later, THING)
     if things := sure_spans(seen.of_earlier, THING) or sure_spans(tagged(earlier.text).spans, THING):
-        return owned_thing(things[0], before, earlier.text)
-    if things := sure_spans(seen.of_later, THING):
-        return owned_thing(things[0], now, later.text)
+        both = [one for one in things if any(_share_a_word(one.text, other.text) for other in named)]
+        return owned_thing((both or things)[0], before, earlier.text)
+    if named:
+        return owned_thing(named[0], now, later.text)
     return (before.speaker or earlier.owner) if not _OWN.isdisjoint(before.lower) else ""

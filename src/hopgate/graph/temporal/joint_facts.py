@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Stated
-from hopgate.extract.rules.capitals import is_given
+from hopgate.extract.rules.capitals import is_given, is_person
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.parts_of_things import is_part
@@ -24,7 +24,7 @@ from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, BY, WHEN
 from hopgate.extract.rules.timetable import TAKES_PLACE
-from hopgate.extract.rules.words import HONORIFICS, words
+from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
 from hopgate.times import moment
@@ -170,7 +170,7 @@ def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Th
     if len(found) != 1:
         return None
     # "Dr Sharma has gone to Australia": that is not who the doctor is.
-    named = row.thing_key or _is_person(found[0][1][-1].value) == _is_person(row.value)
+    named = row.thing_key or is_person(found[0][1][-1].value) == is_person(row.value)
     return found[0] if named else None
 
 
@@ -211,12 +211,7 @@ def _may_follow(row: StatedRow, before: StatedRow) -> bool:
 
 def _are_alike(one: StatedRow, other: StatedRow) -> bool:
     """Whether values whose relation nobody knows may be of one sort: who conducts a choir is not where it sings."""
-    return ANY not in (one.relation, other.relation) or _is_person(one.value) == _is_person(other.value)
-
-
-def _is_person(name: str) -> bool:
-    first = name.partition(" ")[0]
-    return first[:1].isupper() and (first.lower().rstrip(".") in HONORIFICS - {"st", "saint"} or is_given(first))
+    return ANY not in (one.relation, other.relation) or is_person(one.value) == is_person(other.value)
 
 
 def _sorts(relation: str) -> tuple[str, ...]:

@@ -1,0 +1,102 @@
+"""One person's notes in one store, as people keep them: several things in a note, the same people in many.
+
+What testers' notebooks showed; in stores of two notes each most of it had not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from dated_notes import note
+
+import hopgate
+from hopgate.kb import KnowledgeBase
+
+BETWEEN, AFTERWARDS = (datetime(2024, month, 20, tzinfo=UTC) for month in (2, 7))
+FIRST = (
+    "My doctor is Dr Sharma, her practice is on Mill Road.",
+    "Harbour Choir starts again. We rehearse on Tuesdays in St Anne's Hall and Judith Marsh conducts.",
+    "Marcus Bell also teaches at Fairfield Primary, Hannah says the children adore him.",
+    "Tom: heron is in the hall cupboard, next to the hoover. Don't unplug it.",
+    "Priya: By the way the spare key is with Mrs Adeyemi downstairs, in case you lock yourself out.",
+    "Signed up for pottery with Elena at the Adult College. Wednesdays, room 4, £12 a session.",
+    "Our car is a Skoda Octavia.",
+    "Rent is 890 a month, goes to Mr Keller, our landlord.",
+    "Rosa has piano with Frau Sokolova every Wednesday at four.",
+    "Meine Schwester Ute wohnt mit ihrem Malte in Bremen, im Viertel.",
+    "Herr Krüger ist Vorsitzender vom Kleingartenverein Sonnental.",
+    "Herr Lindner leitet unseren Chor seit 2019.",
+    "Our contact at Brunner Logistics is Stefan Roth.",
+    "Northwell's database is on db02, postgres 13.",
+)
+LATER = (
+    "Letter from the surgery: Dr Sharma has gone to Australia and my doctor is now Dr Whitlock.",
+    "Choir AGM. Judith Marsh retires at Easter after nineteen years and Marcus Bell takes over as conductor.",
+    "Hannah has left Fairfield Primary for good. She works at the Castle Museum now.",
+    "Tom: Yep, and Marcus has already posted the autumn dates.",
+    "Tom: Mrs Adeyemi is off to Lagos for three months, so the spare key is with Hannah now.",
+    "Our pottery class has moved from room 4 to room 7 because of the damp.",
+    "Autohaus Brinkmann wollte 1.200 Euro für die Bremsen! Ab jetzt bringen wir das Auto zur Werkstatt Kowalski.",
+    "Frau Sokolova stops teaching. Rosa's new piano teacher is Herr Brandt.",
+    "Ute ist mit Malte nach Leipzig gezogen.",
+    "Versammlung im Gartenverein: Herr Krüger hört auf, Frau Demir ist die neue Vorsitzende.",
+    "Anna Vogt hat die Leitung vom Chor von Herrn Lindner übernommen.",
+    "Stefan Roth has left Brunner Logistics. Anita Voss is the contact there from now on.",
+    "Ticket 4711, Northwell: nightly report times out.",
+)
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
+    with hopgate.open(tmp_path_factory.mktemp("notebook")) as kb:
+        kb.add(*(note(f"a{at}", text, 1) for at, text in enumerate(FIRST)))
+        kb.add(*(note(f"b{at}", text, 5) for at, text in enumerate(LATER)))
+        kb.build()
+        yield kb
+
+
+def said_of(kb: KnowledgeBase, word: str, when: datetime) -> str:
+    """The edges of a day in which a word stands, as lines."""
+    lines = (f"{edge.source} | {edge.relation} | {edge.target}" for edge in kb.graph.edges(as_of=when))
+    return "\n".join(line for line in lines if word.casefold() in line.casefold())
+
+
+@pytest.mark.parametrize(
+    ("about", "before", "after"),
+    [
+        ("has doctor", "Dr Sharma", "Dr Whitlock"),
+        ("choir", "Judith Marsh", "Marcus Bell"),
+        ("spare key", "Mrs Adeyemi", "Hannah"),
+        ("pottery", "room 4", "room 7"),
+        ("piano teacher", "Frau Sokolova", "Herr Brandt"),
+        ("Ute", "Bremen", "Leipzig"),
+        ("Sonnental", "Herr Krüger", "Frau Demir"),
+        ("chor |", "Herr Lindner", "Anna Vogt"),
+        ("Brunner", "Stefan Roth", "Anita Voss"),
+    ],
+)
+def test_a_change_among_many_notes_ends_what_it_is_of(
+    notebook: KnowledgeBase, about: str, before: str, after: str
+) -> None:
+    then, now = (said_of(notebook, about, when) for when in (BETWEEN, AFTERWARDS))
+    assert before in then and after not in then
+    assert after in now and before not in now
+
+
+@pytest.mark.parametrize(
+    ("about", "still", "never"),
+    [
+        ("heron", "hall cupboard", "Marcus"),  # a note of something else by the same speaker
+        ("Marcus Bell", "Marcus Bell", "Castle Museum"),  # somebody else's new place
+        ("has car", "Skoda", "Kowalski"),  # where a car is brought to
+        ("has landlord", "Mr Keller", "890"),
+        ("has doctor", "Dr Whitlock", "Australia"),  # where the former one went to
+        ("db02", "db02", "report"),  # a label before a sentence
+    ],
+)
+def test_what_another_note_is_not_about_stays(notebook: KnowledgeBase, about: str, still: str, never: str) -> None:
+    now = said_of(notebook, about, AFTERWARDS)
+    assert still in now or not said_of(notebook, about, BETWEEN)
+    assert never not in now
