@@ -52,7 +52,7 @@ CHANGING = re.compile(rf" {_CHANGED}(?: (?:the|my|our|his|her|their|its|new|'s|{
 CHANGING_HERE = re.compile(rf"\b{_CHANGED}\b")
 REPLACED = re.compile(rf"(?:instead of|rather than|statt|anstatt|au lieu de|en vez de|in plaats van) {_ARTICLES}{_A}")
 _ADJECTIVE = (
-    r"(?:(?P<new>new|neuer?|neues|nouveau|nouvelle|nuev[oa]|nieuwe|nuov[oa])|current|main|own|usual|regular|aktueller?)"
+    r"(?:(?P<new>new|neue[nrs]?|nouveau|nouvelle|nuev[oa]|nieuwe|nuov[oa])|current|main|own|usual|regular|aktueller?)"
 )
 _HAS_NEW = (
     r" (?:(?:has|have|got|gets|found|now|finally|hat|a|tiene|heeft|ha|registered|signed|up|with) )+"
@@ -76,7 +76,7 @@ _IS_V = r"(?:is|are|became|becomes|ist|est|es|wird)"
 VALUE_FIRST = re.compile(
     rf"(?:^|[,;:] |\b(?:and|so|but|und|et) ){_V} {_IS_V} {_NOW}(?P<rest>(?:(?!{NAME} {_IS_V} )[^,;:])*)$"
 )
-AFTER_ROLE = re.compile(r"(?=$| [,;]| (?:now|since|from|jetzt|seit|maintenant|ahora|these|of|for)\b)")
+AFTER_ROLE = re.compile(r"(?= ?$| [,;]| (?:now|since|from|jetzt|seit|maintenant|ahora|these|of|for)\b)")
 # "I bank with", "listens on port 22", "upgraded to 3.1": what tells of a role without its name.
 _WHO = rf"(?P<s>{NAME}|i|we|he|she|wir|ich|je|yo)"
 _UPGRADED = "(?:upgraded|updated|bumped|downgraded)"

@@ -69,7 +69,7 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     parts = list(clauses(now))
     things = sure_spans(seen.of_later, THING)
     doubtful = seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts))
-    if doubtful or not (things or over or _share_content(before, now)):
+    if doubtful or not (things or over or _shared_content(before, now)):
         return None
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
     if any(is_of_another(thing, later.text) for thing in things) or not (things or OF_OTHERS.isdisjoint(now.lower)):
@@ -89,7 +89,9 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     # "Herr Dornbusch is our tax adviser, office in Mill Road" moves nothing that was in an office.
     if not chosen or (not things and is_person(chosen.former) != is_person(chosen.value)):
         return None
-    thing = _thing(seen, before, earlier, now, later)
+    thing = _thing(seen, before, earlier, now, later) or _shared_thing(before, now, chosen)
+    if not thing and not _OWN.isdisjoint(before.lower):
+        thing = before.speaker or earlier.owner
     # Where the later note is of another thing it must name what is over: "my sister lives in Málaga now".
     is_other = things and not over and not any(_share_a_word(thing, one.text) for one in things)
     # What is somebody else's is over where that is said: not "his hourly rate is 72", and then "ours is 64".
@@ -155,8 +157,16 @@ def _found_in(text: str, spans: Sequence[TaggedSpan]) -> list[TaggedSpan]:
     ]
 
 
-def _share_content(before: Reading, now: Reading) -> bool:
-    """Whether two notes have a word in common that is none of the small ones, nor who speaks."""
+def _shared_thing(before: Reading, now: Reading, ended: Ended) -> str:
+    """What two notes are about of which neither marks it: the one word that both have."""
+    shared = _shared_content(before, now) - {
+        word for one in (ended.former, ended.value) for word in one.lower().split()
+    }
+    return next(iter(shared)) if len(shared) == 1 else ""
+
+
+def _shared_content(before: Reading, now: Reading) -> set[str]:
+    """The words that two notes have in common, but for small ones and for who speaks."""
     told = (
         {word for token in reading.lower for word in token.split() if len(word) > _SMALL}
         - LANGUAGES[reading.code].function
@@ -164,7 +174,7 @@ def _share_content(before: Reading, now: Reading) -> bool:
         - set(reading.speaker.lower().split())
         for reading in (before, now)
     )
-    return not next(told).isdisjoint(next(told))
+    return set(next(told) & next(told))
 
 
 def _is_told(value: str, parts: list[Clause], reading: Reading, *, though_doubted: bool) -> bool:
@@ -231,7 +241,7 @@ def _share_a_word(one: str, other: str) -> bool:
 
 
 def _thing(seen: Compared, before: Reading, earlier: Source, now: Reading, later: Source) -> str:
-    """What it is about: marked in the earlier note beside the later, or by itself; or in the later; or who speaks."""
+    """What it is about: marked in the earlier note beside the later, or by itself; or in the later."""
     # By itself it is read only where it must be: that is one more run of the model.
     named = sure_spans(seen.of_later, THING)
     if things := sure_spans(seen.of_earlier, THING) or sure_spans(tagged(earlier.text).spans, THING):
@@ -239,4 +249,4 @@ def _thing(seen: Compared, before: Reading, earlier: Source, now: Reading, later
         return owned_thing((both or things)[0], before, earlier.text)
     if named:
         return owned_thing(named[0], now, later.text)
-    return (before.speaker or earlier.owner) if not _OWN.isdisjoint(before.lower) else ""
+    return ""

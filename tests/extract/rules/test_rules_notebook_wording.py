@@ -1,0 +1,81 @@
+"""What testers' notebooks showed of single notes: sentences that go on, German owners and firms, roles beside names."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hopgate.extract.extraction import Source
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.extract.rules.tokenise import analysed
+from hopgate.memory import Cleared
+
+
+def told(text: str) -> set[str]:
+    """The facts of a note that are not tentative, as lines."""
+    (found,) = Phrases().extract([Source("m", Cleared(text), created_at=datetime(2024, 5, 2, tzinfo=UTC))])
+    return {f"{fact.subject} | {fact.relation} | {fact.object}" for fact in found.facts}
+
+
+def named(text: str) -> set[str]:
+    (found,) = Phrases().extract([Source("m", Cleared(text), created_at=datetime(2024, 5, 2, tzinfo=UTC))])
+    return {mention.name for mention in found.mentions}
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "David lives in Bristol, and Priya works at Southmead Hospital.",
+            {"David | lives in | Bristol", "Priya | works at | Southmead Hospital"},
+        ),
+        ("Anna works at Bosch and Ben lives in Leeds.", {"Anna | works at | Bosch", "Ben | lives in | Leeds"}),
+        ("Anna arbeitet bei Bosch und Ben wohnt in Leeds.", {"Anna | works at | Bosch", "Ben | lives in | Leeds"}),
+        ("Gitea runs on birch-1 and birch-2 now.", {"Gitea | runs on | birch-1", "Gitea | runs on | birch-2"}),
+        ("Mr Keller is our landlord.", {"I | has landlord | Mr Keller"}),
+        ("Dr Pell is my dentist, she is kind.", {"I | has dentist | Dr Pell"}),
+        ("Rent goes to Mr Keller, our landlord.", {"I | has landlord | Mr Keller"}),
+        ("Rosa has piano with Frau Sokolova every Wednesday.", {"Rosa | has piano teacher | Frau Sokolova"}),
+        ("Our new car is the blue Yaris.", {"I | has car | Yaris"}),
+        ("Meine Schwester Ute wohnt mit ihrem Malte in Bremen.", {"Ute | lives in | Bremen"}),
+        ("Ada lives with Ben in Leeds.", {"Ada | lives in | Leeds"}),
+        ("Stefan Roth has left Brunner Logistics.", {"Stefan Roth | works at | Brunner Logistics"}),
+        ("Ann has left London.", set()),
+        ("Ab jetzt bringen wir das Auto zur Werkstatt Kowalski.", set()),
+        ("Datadog goes up to 2,300 a month.", {"Datadog | costs | 2,300"}),
+        ("Jonas' Klasse 5c am Leibniz-Gymnasium ist in Raum 204.", set()),
+        ("Mutter wohnt in Celle.", {"Mutter | lives in | Celle"}),
+        ("Unser neuer Vermieter ist die Hausverwaltung Nordwest.", {"I | has landlord | Hausverwaltung Nordwest"}),
+    ],
+)
+def test_facts_of_a_note(text: str, facts: set[str]) -> None:
+    assert told(text) == facts
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Milas Schwimmkurs ist samstags.", {"Mila"}),
+        ("Sabines Mann war da.", {"Sabine"}),
+        ("Herrn Özdemirs Tochter Elif war da.", {"Herr Özdemir", "Elif"}),
+        ("Wir waren bei Herrn Özdemir.", {"Herr Özdemir"}),
+        ("Der Pflegedienst Sonnenblick kommt morgens.", {"Pflegedienst Sonnenblick"}),
+        ("Mia hat jetzt bei Herrn Baum Klavierunterricht.", {"Mia", "Herr Baum"}),
+        ("Die Miete geht jeden Ersten per Dauerauftrag raus.", set()),
+        ("Afterwards Herr Lindner told us a story.", {"Herr Lindner"}),
+    ],
+)
+def test_names_of_a_note(text: str, names: set[str]) -> None:
+    assert named(text) == names
+
+
+@pytest.mark.parametrize("text", ["Kinderarzt angerufen, Termin Montag.", "Die Miete geht jeden Ersten raus."])
+def test_a_terse_german_note_is_german(text: str) -> None:
+    assert analysed(text).code == "de"
+
+
+def test_a_price_that_rises_does_so_on_the_day_of_the_note() -> None:
+    text = "Unser Stundensatz steigt auf 64 Euro."
+    (found,) = Phrases().extract([Source("m", Cleared(text), created_at=datetime(2024, 5, 2, tzinfo=UTC))])
+    assert [fact.valid_from for fact in found.facts] == ["2024-05-02"]
