@@ -30,6 +30,10 @@ FIRST = (
     "Herr Lindner leitet unseren Chor seit 2019.",
     "Our contact at Brunner Logistics is Stefan Roth.",
     "Northwell's database is on db02, postgres 13.",
+    "Declan: The passports are in the blue folder on top of the wardrobe.",
+    "Kundendatei liegt auf dem NAS im Büro.",
+    "Elternabend. Mia geht in die 7b, ihre Klassenlehrerin ist Frau Hinz.",
+    "Cian plays corner back for Kilbrack GAA. U17 training is on Wednesdays at seven.",
 )
 LATER = (
     "Letter from the surgery: Dr Sharma has gone to Australia and my doctor is now Dr Whitlock.",
@@ -45,6 +49,11 @@ LATER = (
     "Anna Vogt hat die Leitung vom Chor von Herrn Lindner übernommen.",
     "Stefan Roth has left Brunner Logistics. Anita Voss is the contact there from now on.",
     "Ticket 4711, Northwell: nightly report times out.",
+    "Declan: No, I moved the passports to the desk drawer after the Limerick trip.",
+    "Frau Kessler hört auf. Ab 1. Mai ist Herr Dornbusch unser Steuerberater, Büro in der Weender Landstraße.",
+    "Frau Vogt hört auf, Mia hat jetzt bei Herrn Baum Klavierunterricht.",
+    "Dr. Pohl hört auf. Unsere neue Kinderärztin ist Dr. Yilmaz.",
+    "Pitch in Kilbrack flooded so the U17s trained on the astro in Athenry this week.",
 )
 
 
@@ -75,6 +84,7 @@ def said_of(kb: KnowledgeBase, word: str, when: datetime) -> str:
         ("Sonnental", "Herr Krüger", "Frau Demir"),
         ("chor |", "Herr Lindner", "Anna Vogt"),
         ("Brunner", "Stefan Roth", "Anita Voss"),
+        ("passports", "blue folder", "desk drawer"),
     ],
 )
 def test_a_change_among_many_notes_ends_what_it_is_of(
@@ -94,6 +104,10 @@ def test_a_change_among_many_notes_ends_what_it_is_of(
         ("has landlord", "Mr Keller", "890"),
         ("has doctor", "Dr Whitlock", "Australia"),  # where the former one went to
         ("db02", "db02", "report"),  # a label before a sentence
+        ("kundendatei", "NAS", "Dornbusch"),  # an office that another one has, too
+        ("Klassenlehrerin", "Frau Hinz", "Baum"),  # a title that another one has, too
+        ("has doctor |", "Dr Whitlock", "Yilmaz"),  # the children's doctor
+        ("U17 training", "wednesday", "astro"),  # this week
     ],
 )
 def test_what_another_note_is_not_about_stays(notebook: KnowledgeBase, about: str, still: str, never: str) -> None:

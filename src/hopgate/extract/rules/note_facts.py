@@ -36,8 +36,8 @@ _PUT_OFF = re.compile(
 _POSTS = frozenset(("job", "role", "post", "task", "position"))
 _KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
 _RISES = re.compile(
-    r"\b(?:(?:goes|went|gone|going|put) (?:up|down)|rises|rose|risen|increases|increased|raises|raised|lowered|cut|"
-    r"drops|dropped|falls|fell|steigt|gestiegen|erhöht|sinkt|gesunken|gesenkt)\b"
+    r"\b(?:(?:goes|went|gone|going|put) (?:up|down)|(?:put|puts|putting) [^,;]{1,30}up|rises|rose|risen|increases|"
+    r"increased|raises|raised|lowered|cut|drops|dropped|falls|fell|steigt|gestiegen|erhöht|sinkt|gesunken|gesenkt)\b"
 )
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
@@ -224,7 +224,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     if (
         relation == "replaced by"
         or (relation == "due" and _PUT_OFF.search(match[0]))
-        or (relation == "costs" and not begin and _RISES.search(match[0]))
+        or (relation == "costs" and not begin and _RISES.search(clause.text))
     ):
         begin = over  # told as it happens: before this note the old thing was in its place
     objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
@@ -240,7 +240,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
             and not (_ARTICLE.match(groups.get("s") or "") or is_room(target) or _KEPT.search(match[0]))
         ):
             continue  # "Mail is at Gmail"
-        if not meet(groups, subject, target, who):
+        if not meet(groups, subject, target, who) or (kind == "led by" and is_room(subject)):
             continue
         if kind == "located in" and (
             is_room(target) or is_event(subject) or tells_change(match[0], clause.text[match.end() :])

@@ -26,6 +26,7 @@ from hopgate.extract.rules.role_patterns import (
     NAME,
     NAMED_BEFORE,
     NO_LONGER,
+    OF_NAME,
     OWNER,
     REPLACED,
     STATE,
@@ -56,6 +57,8 @@ _BESIDE = words("also too second another additional extra both auch zweite zweit
 _ANY_NAME = re.compile(NAME)
 _REFERENCE = re.compile(r"⟨(\d+)⟩")
 _OF_SOMETHING = re.compile(r" (?:of|for|der|des|vom|von) (?!⟨)")
+# Between "is" and a role: not "is the former treasurer of".
+_IN_OFFICE = re.compile(r"(?:(?:the|our|its|now|new|der|die|neuer?|jetzt|le|la) ?)*")
 # "Pi-hole hat die IP 192.168.1.5"
 _HAS_IP = re.compile(
     r" (?:has|hat|heeft) (?:(?:the|an|die|eine|het|een|static|fixed|feste) ){0,2}(?:ip|ip-adresse) (?=⟨)"
@@ -117,8 +120,13 @@ def _with_acronyms(clause: Clause) -> str:
 def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told: bool) -> Iterator[Fact]:
     before, after = " ".join(said[: found.start]), " " + " ".join(said[found.end :])
     at = len(" ".join(said[: found.end]))
-    if first := VALUE_FIRST.search(before):
-        owner = OWNER.search(f" {first['rest']} ") if AFTER_ROLE.match(after) else None
+    if first := VALUE_FIRST.search(f"{before} "):
+        rest = first["rest"].strip()
+        if (club := OF_NAME.match(after)) and found.role.sort == "person":
+            if _IN_OFFICE.fullmatch(rest) and clause.stance(first.start("v"), at) == "said":
+                yield from _facts(found.role, (*who.names_of(club["of"]), "")[0], first, clause, who, told)
+            return
+        owner = OWNER.search(f" {rest} " if rest else " ") if AFTER_ROLE.match(after) else None
         whose = owner and (owner["name"] or owner["me"] or owner["other"])
         # Not "the new dentist of my sister", nor "the new treasurer of the chess club".
         if owner and not whose and not _is_others(after.split()) and not _OF_SOMETHING.match(after):

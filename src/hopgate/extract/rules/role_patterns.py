@@ -72,9 +72,18 @@ OWNER = re.compile(
 # "goes to Mr Keller, our landlord"
 NAMED_BEFORE = re.compile(rf"{_V} , (?:{_FIRST})(?: {_ADJECTIVE})?$")
 # "V is our new R".
-_IS_V = r"(?:is|are|became|becomes|ist|est|es|wird)"
+_IS_V = (
+    r"(?:is|are|became|becomes|ist|est|es|wird|"
+    r"(?:was|were|has been|got) (?:elected|appointed|named|chosen|voted)(?: as)?|"
+    r"(?:has |is )?(?:took|takes|taken|taking|steps|stepped) (?:over|in|up)(?: from ⟨\d+⟩)? as)"
+)
 VALUE_FIRST = re.compile(
     rf"(?:^|[,;:] |\b(?:and|so|but|und|et) ){_V} {_IS_V} {_NOW}(?P<rest>(?:(?!{NAME} {_IS_V} )[^,;:])*)$"
+)
+# "treasurer of the Climbers"
+OF_NAME = re.compile(
+    rf" (?:of|for|von|vom|der|des) {_ARTICLES}(?P<of>{NAME})"
+    r"(?=$| [,;(]| (?:now|since|from|and|at|on|in|jetzt|seit)\b)"
 )
 AFTER_ROLE = re.compile(r"(?= ?$| [,;]| (?:now|since|from|jetzt|seit|maintenant|ahora|these|of|for)\b)")
 # "I bank with", "listens on port 22", "upgraded to 3.1": what tells of a role without its name.

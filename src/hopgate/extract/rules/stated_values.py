@@ -198,5 +198,5 @@ def _as_fact(fact: Fact, one: Stated) -> Stated:
         one.former,
         one.is_change,
         fact.valid_from or one.valid_from,
-        about or one.thing,
+        about or one.about or one.thing,
     )

@@ -27,6 +27,13 @@ _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
 _THOUGH_UNSURE = 0.9
 # Of what the rules take for a change: what is less likely to end anything, and to tell of any change, ends nothing.
 _MAY_END, _MAY_TELL = 0.004, 0.5
+_THIS_WEEK = re.compile(
+    r"(?<!from )(?<!since )(?<!of )\b(?:this (?:week|weekend|time)|diese woche|diesmal|ausnahmsweise)\b"
+)
+_FOR_GOOD = re.compile(
+    r"\b(?:moved|switched|changed|swapped|started|joined|left|quit|took over|taken over|replaced|bought|sold|handed|new|"
+    r"umgezogen|gezogen|gewechselt|übernommen|ersetzt|gekauft|verkauft|angefangen|neue[nrs]?)\b"
+)
 _SMALL = 2
 _NAME_WORD = re.compile(r"[^\W_]+")
 _HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
@@ -69,6 +76,8 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     parts = list(clauses(now))
     things = sure_spans(seen.of_later, THING)
     doubtful = seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts))
+    # "The pitch is flooded, they trained on the astro this week"
+    doubtful = doubtful or any(_THIS_WEEK.search(part.text) and not _FOR_GOOD.search(part.text) for part in parts)
     if doubtful or not (things or over or _shared_content(before, now)):
         return None
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".

@@ -42,6 +42,7 @@ def sure_spans(spans: Iterable[TaggedSpan], label: str) -> list[TaggedSpan]:
 
 def value_of(text: str, reading: Reading) -> tuple[str, str]:
     """A value as the rules write it, and how it goes with a thing: a date, an amount, or whatever it is."""
+    text = text.replace("Herrn ", "Herr ")  # as the rules write it
     said = text.casefold().split()
     for span in reading.spans:
         words = " ".join(reading.tokens[span.start : span.end]).casefold().split()
