@@ -31,8 +31,8 @@ _THIS_WEEK = re.compile(
     r"(?<!from )(?<!since )(?<!of )\b(?:this (?:week|weekend|time)|diese woche|diesmal|ausnahmsweise)\b"
 )
 _FOR_GOOD = re.compile(
-    r"\b(?:moved|switched|changed|swapped|started|joined|left|quit|took over|taken over|replaced|bought|sold|handed|new|"
-    r"umgezogen|gezogen|gewechselt|übernommen|ersetzt|gekauft|verkauft|angefangen|neue[nrs]?)\b"
+    r"\b(?:moved|switched|changed|swapped|started|joined|left|quit|took over|taken over|replaced|bought|sold|handed|"
+    r"new|umgezogen|gezogen|gewechselt|übernommen|ersetzt|gekauft|verkauft|angefangen|neue[nrs]?)\b"
 )
 _SMALL = 2
 _NAME_WORD = re.compile(r"[^\W_]+")
@@ -77,7 +77,8 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     things = sure_spans(seen.of_later, THING)
     doubtful = seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts))
     # "The pitch is flooded, they trained on the astro this week"
-    doubtful = doubtful or any(_THIS_WEEK.search(part.text) and not _FOR_GOOD.search(part.text) for part in parts)
+    said = " ".join(now.lower)
+    doubtful = doubtful or bool(_THIS_WEEK.search(said) and not _FOR_GOOD.search(said))
     if doubtful or not (things or over or _shared_content(before, now)):
         return None
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
