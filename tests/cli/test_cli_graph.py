@@ -238,4 +238,5 @@ def test_an_sqlite_database_has_no_clusters(tmp_path, capsys):
 def test_an_sqlite_database_has_its_words_alone(tmp_path, capsys):
     asked = ("recall", "x", "--sqlite", str(tmp_path / "none.db"))
     assert "leave --include-superseded out" in refused(capsys, *asked, "--include-superseded")
+    assert "leave --lexical out" in refused(capsys, *asked, "--lexical", "0")
     assert "leave --as-of, --dense out" in refused(capsys, *asked, "--as-of", "2024-05-01", "--dense", "2")

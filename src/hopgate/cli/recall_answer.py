@@ -64,7 +64,11 @@ def answer(
             "as_of": as_of, "known_at": known_at, "include_superseded": include_superseded, "explain": explain,
             **{name: value for name, value in given.items() if name != "k"},
         }  # fmt: skip
-        if named := [f"--{name.replace('_', '-')}" for name, value in of_a_store.items() if value]:
+        if named := [
+            f"--{name.replace('_', '-')}"
+            for name, value in of_a_store.items()
+            if value is not None and value is not False
+        ]:
             raise HopgateError(f"an SQLite database has its words alone: leave {', '.join(named)} out")
         _from_sqlite(sqlite, query, k, scope[0] if scope else None, exclude or [], as_json)
         return

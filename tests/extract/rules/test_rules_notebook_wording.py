@@ -54,6 +54,16 @@ def named(text: str) -> set[str]:
         ("Datadog goes up to 2,300 a month.", {"Datadog | costs | 2,300"}),
         ("Jonas' Klasse 5c am Leibniz-Gymnasium ist in Raum 204.", set()),
         ("Mutter wohnt in Celle.", {"Mutter | lives in | Celle"}),
+        ("Lena ist Mutter und wohnt in Celle.", {"Lena | lives in | Celle"}),
+        ("Ute wohnt in der Bahnhofstraße.", {"Ute | lives in | Bahnhofstraße"}),
+        ("Herr Jonas Berg wohnt in Bremen.", {"Herr Jonas Berg | lives in | Bremen"}),
+        ("Anna is down to 2 a week.", set()),
+        ("By six Ada has usually left Brunner Logistics.", set()),
+        ("Ada has left Southmead Hospital.", set()),
+        ("Anna works at Bosch and Ben retired.", {"Anna | works at | Bosch"}),
+        ("Anna works at Bosch and Siemens part time.", {"Anna | works at | Bosch", "Anna | works at | Siemens"}),
+        ("Mai lives in Leeds.", {"Mai | lives in | Leeds"}),
+        ("At Tesco, our landlord from Leeds said hi.", set()),
         ("Unser neuer Vermieter ist die Hausverwaltung Nordwest.", {"I | has landlord | Hausverwaltung Nordwest"}),
     ],
 )
@@ -72,6 +82,8 @@ def test_facts_of_a_note(text: str, facts: set[str]) -> None:
         ("Mia hat jetzt bei Herrn Baum Klavierunterricht.", {"Mia", "Herr Baum"}),
         ("Die Miete geht jeden Ersten per Dauerauftrag raus.", set()),
         ("Afterwards Herr Lindner told us a story.", {"Herr Lindner"}),
+        ("In der Schule Elternabend am Montag.", set()),
+        ("Onkel Hans Werkstatt ist in Celle.", {"Onkel Hans", "Celle"}),
     ],
 )
 def test_names_of_a_note(text: str, names: set[str]) -> None:

@@ -56,6 +56,7 @@ _FIRMS = (
     "pension", "restaurant", "café", "stiftung", "tierheim", "altenheim", "seniorenheim",
 )  # fmt: skip
 _PARENTS = words("mutter vater mutti vati mama papa")
+_RARE_NOUN = 3.5
 _COUNTS = words("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf paar wenige")
 _ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")
 _REMARKS = words(
@@ -238,7 +239,7 @@ def _german(  # noqa: PLR0911, PLR0912
     before = lower[at - 1] if at else ""
     if is_given(word) or before.rstrip(".") in language.kin or (word in known and zipf(word, "de") < _EVERYDAY):
         return True
-    if word in _PARENTS and before not in _WITH_NOUNS and not before.endswith(("er", "ine", "hre", "em")):
+    if word in _PARENTS and (starts or before in ("bei", "für", "mit")):
         return True  # "Mutter wohnt in Celle": ours, without a word that says so
     follows = marks[at + 1 : at + 2]
     if word in language.kin:
@@ -258,8 +259,8 @@ def _german(  # noqa: PLR0911, PLR0912
         return False  # "bei Herrn Baum Klavierunterricht"
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
-    if word.endswith(_FIRMS) and follows == "U" and not (lower[at + 1] in language.days or is_given(lower[at + 1])):
-        return True  # "Pflegedienst Sonnenblick": the second word may be any noun
+    if word.endswith(_FIRMS) and follows == "U" and _is_rare_name(lower[at + 1]):
+        return True  # "Pflegedienst Sonnenblick", but not "in der Schule Elternabend", "Praxis Termin"
     if before in _COUNTS or word in _ORDINALS:
         return False  # "zwei Wochen Langeoog", "jeden Ersten"
     if follows and follows in "UP" and (is_given(lower[at + 1]) or lower[at + 1] in known) and frequency > 2:
@@ -286,6 +287,10 @@ def _german(  # noqa: PLR0911, PLR0912
     if frequency < 3 and english < 3.2 and frequency - english < 0.6 and not word.endswith(_SUFFIXES):
         return not is_compound(word)  # as frequent in English: no German noun
     return frequency < 1.2 and not is_compound(word) and not word.endswith(_SUFFIXES)
+
+
+def _is_rare_name(word: str) -> bool:
+    return zipf(word, "de") < _RARE_NOUN and not word.endswith("abend") and not is_given(word)
 
 
 def _between_names(changed: list[str], marks: str, at: int) -> bool:

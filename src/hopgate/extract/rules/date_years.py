@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import MAXYEAR, MINYEAR, date
 from itertools import pairwise
 
@@ -32,15 +31,16 @@ _REACH = 60
 _SOON = 31
 _SINCE = words("since seit depuis desde sinds")
 _IN = words("in on im am")
-_HAPPENED = words(
+# What was done, and no state that may lie ahead: "closed in March".
+_DONE = words(
     """
-    was were ran left went took got became began bought sold met gave came built quit brought sent
-    war waren zog zogen wechselte wurde wurden kam ging begann verließ bekam
+    moved swapped switched changed replaced joined left started began migrated upgraded installed relocated handed
+    took became bought sold married quit retired resigned graduated transferred went was were ran lived worked had
+    zog zogen wechselte wurde kam ging begann verließ gezogen umgezogen eingezogen ausgezogen getauscht gewechselt
+    gekauft verkauft ersetzt angefangen begonnen übernommen geheiratet gekündigt
     """
 )
-_HAS = words("hat haben habe hatte hatten ist sind bin wurde wurden")
-_PARTICIPLE = re.compile(r"\w{0,6}ge\w{2,}(?:t|en)")
-_NO_PARTICIPLES = words("gegen gegend gestern gehen geben gesagt gefragt geplant gebucht")
+_PARTS = frozenset((",", ":", "(", ")", "-", "–", "and", "but", "so", "und", "aber"))
 # Said of what is to come as well: "confirmed: Ada starts in March", "decided to move in March".
 _MAY_BE_AHEAD = words(
     """
@@ -68,12 +68,15 @@ def year_of(lower: list[str], start: int, end: int, month: int, number: int | No
     before, after = _sentence(lower, start, end)
     if _is_announced(before, after):
         return _nearest(month, number, day, _STARTED)
+    if before and before[-1] in _SINCE:
+        return max(MINYEAR, day.year - ((month, number or 1) > (day.month, day.day)))
     nearest = _nearest(month, number, day, None)
     if not _has_happened(before, after):
         return nearest
     # "We moved to Zwolle on 1 September", in August, is said ahead of it.
-    soon = number and (date(nearest, month, min(number, 28)) - day).days in range(_SOON)
-    return nearest if soon else max(MINYEAR, day.year - ((month, number or 1) > (day.month, day.day)))
+    if (date(nearest, month, min(number or 1, 28)) - day).days in range(_SOON):
+        return nearest
+    return max(MINYEAR, day.year - ((month, number or 1) > (day.month, day.day)))
 
 
 def _sentence(lower: list[str], start: int, end: int) -> tuple[list[str], list[str]]:
@@ -107,20 +110,18 @@ def _is_announced(before: list[str], after: list[str]) -> bool:
 
 
 def _has_happened(before: list[str], after: list[str]) -> bool:
-    """Whether the sentence of a date tells of what was done then: "moved to the cellar in March", "since March"."""
-    if before[-1:] == [] or (before[-1] not in _IN and before[-1] not in _SINCE):
+    """Whether what was done then stands beside a date: "moved to the cellar in March", "in March we moved"."""
+    if not before or before[-1] not in _IN:
         return False
-    if before[-1] in _SINCE:
-        return True
-    said = {*before, *after}
+    begins = next((at + 1 for at in range(len(before) - 1, -1, -1) if before[at] in _PARTS), 0)
+    ends = next((at for at, word in enumerate(after) if word in _PARTS), len(after))
+    # "My flight on 4 March was cancelled": what follows a date is done then where the date comes first.
+    said = before[begins:-1] if len(before) - begins > 1 else after[:ends]
     if not _MAY_BE_AHEAD.isdisjoint(said) or not _PRESENT.isdisjoint(said) or not _STARTS.isdisjoint(said):
         return False
     if len(before) > 1 and is_event(before[-2]):
-        return False  # "bought tickets for the concert in March"
-    done = not _HAS.isdisjoint(said) and any(
-        _PARTICIPLE.fullmatch(word) and word not in _NO_PARTICIPLES for word in said
-    )
-    return done or not _HAPPENED.isdisjoint(said) or any(map(_is_past_form, said))
+        return False  # "moved on after the concert in March"
+    return not _DONE.isdisjoint(said)
 
 
 def _is_past_form(word: str) -> bool:

@@ -29,11 +29,12 @@ def nominative(tokens: list[str]) -> list[str]:
             made[at] = "Herr"
         elif token[-1] == "s" and len(token) >= _SHORTEST and token[0].isupper() and _is_noun(follows.lower()):
             name = token.lower()
-            titled = at > 0 and tokens[at - 1].lower().rstrip(".") in LANGUAGES["de"].kin
-            if titled or (name not in GIVEN_NAMES and name[:-1] in GIVEN_NAMES):
+            # Of "Frau Peters" nobody knows; "Herrn Özdemirs" is his.
+            if name not in GIVEN_NAMES and (name[:-1] in GIVEN_NAMES or (at > 0 and tokens[at - 1] == "Herrn")):
                 made[at] = f"{token[:-1]}'s"
     return made
 
 
 def _is_noun(word: str) -> bool:
-    return word not in GIVEN_NAMES and (zipf(word, "de") > _NOUN or is_compound(word))
+    known = zipf(word, "de") > _NOUN or is_compound(word)
+    return known and word not in GIVEN_NAMES and word not in LANGUAGES["de"].days

@@ -14,6 +14,20 @@ _Ask = Callable[[str, str, Referents], bool]
 # "train: Leeds -> York" is a journey; "chat: Slack -> Zulip" is none.
 _NO_SWAP = words("train flight bus route trip drive way call mail letter plan todo idea ferry ride tour reise")
 
+# One leaves these without ever having worked there.
+_VISITED = (
+    "hospital",
+    "clinic",
+    "school",
+    "klinik",
+    "krankenhaus",
+    "schule",
+    "library",
+    "museum",
+    "hotel",
+    "restaurant",
+)
+
 _ASKED: dict[str, _Ask] = {
     "host": lambda _, target, who: who.is_host(target),
     "service": lambda subject, target, who: who.is_service(subject) and who.kind(target) == "host",
@@ -23,7 +37,10 @@ _ASKED: dict[str, _Ask] = {
     ),
     "title": lambda subject, _, who: who.is_service(subject),
     "joblike": lambda _, target, who: who.kind(target) == "organisation" or who.speaks_of_work(),
-    "firm": lambda _, target, who: not is_town(target) and (is_firm(target) or who.kind(target) == "organisation"),
+    "firm": lambda _, target, who: (
+        not (is_town(target) or target.lower().endswith(_VISITED))
+        and (is_firm(target) or who.kind(target) == "organisation")
+    ),
     "room": lambda _, target, __: is_room(target) or is_address(target),
     "machine": lambda _, target, who: who.is_host(target) and not who.is_service(target),
     "kin": lambda subject, _, __: subject in KINSHIP,

@@ -7,17 +7,15 @@ import re
 from hopgate.extract.rules.words import words
 
 _LAST_OF_LIST = re.compile(r"(?: ,)? (?:and|&|und|et|y|e|en|sowie|plus) (?:the )?⟨(?:team )?\d+⟩$")
-_WORD = re.compile(r" (?:(?:also|now|still|has|have|auch|jetzt|noch) )?('s|[^\W\d_]+)")
+_WORD = re.compile(r" (?:(?:also|now|still|auch|jetzt|noch) )?('s|[^\W\d_]+)")
 _VERBS = words(
     """
     is are was were has have had will would can could should does did 's went came ran took got gave left met sold
-    bought wants ist sind war waren hat haben wird werden will kann soll zog kam ging
-    """
-)
-_NO_VERBS = words(
-    """
-    always sometimes as its this thus besides perhaps yes towards afterwards nowadays days weeks months years
-    jetzt zuletzt nicht statt anstatt derzeit seit mit
+    bought works lives runs leads heads manages owns plays teaches takes goes comes sits stays wants likes keeps
+    looks costs needs makes starts joined moved started joins studies handles reports chairs coaches sings retired
+    resigned conducts ist sind war hat haben wird will kann soll zog kam ging arbeitet wohnt leitet läuft lebt
+    spielt macht geht kommt zieht fährt übernimmt unterrichtet travaille habite vit trabaja vive lavora abita werkt
+    woont
     """
 )
 
@@ -39,10 +37,6 @@ def of_this_sentence(groups: dict[str, str | None], match: re.Match[str]) -> dic
         if not part or match.end(key) != match.end() or not (last := _LAST_OF_LIST.search(part)):
             continue
         after = _WORD.match(match.string, match.end())
-        if after and _is_verb(after[1]):
+        if after and after[1] in _VERBS:
             return {**groups, key: part[: last.start()]}
     return groups
-
-
-def _is_verb(word: str) -> bool:
-    return word in _VERBS or (len(word) > 3 and word.endswith(("s", "ed", "t")) and word not in _NO_VERBS)

@@ -37,7 +37,7 @@ _POSTS = frozenset(("job", "role", "post", "task", "position"))
 _KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
 _RISES = re.compile(
     r"\b(?:(?:goes|went|gone|going|put) (?:up|down)|(?:put|puts|putting) [^,;]{1,30}up|rises|rose|risen|increases|"
-    r"increased|raises|raised|lowered|cut|drops|dropped|falls|fell|steigt|gestiegen|erhöht|sinkt|gesunken|gesenkt)\b"
+    r"increased|raises|raised|lowered|drops|dropped|falls|fell|steigt|gestiegen|erhöht|sinkt|gesunken|gesenkt)\b"
 )
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
@@ -160,7 +160,9 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 continue
             if pattern.relation in HANDS and groups_of(match).get("s") and clause.is_of_a_piece(match.end("s")):
                 continue
-            if groups_of(match).get("o") and match.end("o") == end and _ANOTHERS.match(clause.text, end):
+            if groups_of(match).get("o") and match.end("o") == end and clause.text.startswith(" 's ", end):
+                continue  # "lives in Mo's flat": not in Mo
+            if pattern.relation == "led by" and _STOOD_DOWN.match(clause.text, end):
                 continue
             stance = clause.stance(start, end)
             if free and (stance != "said" or clause.is_past(start, end)):
@@ -195,9 +197,9 @@ def _instead(relation: str, match: re.Match[str], clause: Clause, who: Referents
             yield Fact(subject, relation, name, began, None, STATED)
 
 
-# "Lives in Mo's flat": not in Mo; "elected chair of the club, Bernard stood down": it is not Bernard.
-_ANOTHERS = re.compile(
-    r" (?:'s |(?:has |have |is )?(?:stood|stepped|steps|stepping|standing) down\b|(?:has )?(?:resigned|retired)\b)"
+# "Elected chair of the club, Bernard stood down": it is not Bernard.
+_STOOD_DOWN = re.compile(
+    r" (?:(?:has |have |is )?(?:stood|stepped|steps|stepping|standing) down\b|(?:has )?(?:resigned|retired)(?= [,;]|$))"
 )
 _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _MEASURED = frozenset(("due", "costs"))

@@ -28,7 +28,8 @@ _IS = words("is now : = ist est es è are")
 _UP_TO = words("to -> → => auf à a naar")
 _PRICE = re.compile(r"\d{1,6}(?:[.,]\d\d)?|\d{1,3}(?:,\d{3})+")
 # "goes up to 2,300 a month"
-_UP_OR_DOWN, _A = words("up down"), (["a"], ["per"])
+_UP_OR_DOWN = words("up down")
+_A_MONTH = [[each, time] for each in ("a", "per") for time in ("month", "year")]
 _PER = words("a an per each pro im par al now instead since from as for jetzt nu ahora ora maintenant and")
 
 # Who is called by what they are: "Grandma is in Bath now".
@@ -107,7 +108,7 @@ def _priced(marks: str, tokens: list[str], lower: list[str]) -> str:
     for at in range(1, len(tokens)):
         ends = at + 1 == len(tokens) or marks[at + 1] in ".¶,;:()" or lower[at + 1] in _PER
         told = lower[at - 1] in _COSTS or lower[at - 2] in _COSTS
-        told = told or (lower[at - 1] == "to" and lower[at - 2] in _UP_OR_DOWN and lower[at + 1 : at + 2] in _A)
+        told = told or (lower[at - 1] == "to" and lower[at - 2] in _UP_OR_DOWN and lower[at + 1 : at + 3] in _A_MONTH)
         told = told or (lower[at - 1] in _IS and not MONEY.isdisjoint(lower[max(0, at - 4) : at - 1]))  # "rent is 1150"
         if told and ends and _PRICE.fullmatch(tokens[at]):
             marks = f"{marks[:at]}${marks[at + 1 :]}"

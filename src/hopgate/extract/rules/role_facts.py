@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hopgate.extract.extraction import Fact
-from hopgate.extract.rules.capitals import is_given
+from hopgate.extract.rules.capitals import is_given, is_person
 from hopgate.extract.rules.change_words import has_change, is_doubtful
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.fact_dates import begins, since_when
@@ -145,7 +145,9 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
     if match is None and owner["new"]:
         match = APPOSED.match(after)
     if match is None and found.role.sort == "person" and AFTER_ROLE.match(after):
-        if (named := NAMED_BEFORE.search(before)) and clause.stance(named.start("v"), at) == "said":
+        named = NAMED_BEFORE.search(before)
+        value = _value(found.role, named["v"], clause, who) if named else ""
+        if named and is_person(value) and clause.stance(named.start("v"), at) == "said":
             yield from _facts(found.role, who.first_person, named, clause, who, told)
         return
     if match is None and (change := CHANGE.match(after)):

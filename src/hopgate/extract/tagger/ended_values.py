@@ -34,6 +34,7 @@ _FOR_GOOD = re.compile(
     r"\b(?:moved|switched|changed|swapped|started|joined|left|quit|took over|taken over|replaced|bought|sold|handed|"
     r"new|umgezogen|gezogen|gewechselt|übernommen|ersetzt|gekauft|verkauft|angefangen|neue[nrs]?)\b"
 )
+# Letters of a word that tells nothing.
 _SMALL = 2
 _NAME_WORD = re.compile(r"[^\W_]+")
 _HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
@@ -97,7 +98,7 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     ]
     chosen = _chosen(former, before, values, now)
     # "Herr Dornbusch is our tax adviser, office in Mill Road" moves nothing that was in an office.
-    if not chosen or (not things and is_person(chosen.former) != is_person(chosen.value)):
+    if not chosen or (not things and is_person(chosen.value) and not is_person(chosen.former)):
         return None
     thing = _thing(seen, before, earlier, now, later) or _shared_thing(before, now, chosen)
     if not thing and not _OWN.isdisjoint(before.lower):

@@ -24,6 +24,7 @@ from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, BY, WHEN
 from hopgate.extract.rules.timetable import TAKES_PLACE
+from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
@@ -170,8 +171,8 @@ def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Th
     if len(found) != 1:
         return None
     # "Dr Sharma has gone to Australia": that is not who the doctor is.
-    named = row.thing_key or is_person(found[0][1][-1].value) == is_person(row.value)
-    return found[0] if named else None
+    elsewhere = is_person(found[0][1][-1].value) and is_town(row.value)
+    return None if elsewhere and not row.thing_key else found[0]
 
 
 def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
