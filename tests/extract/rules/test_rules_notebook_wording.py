@@ -34,6 +34,10 @@ def named(text: str) -> set[str]:
         ("Anna arbeitet bei Bosch und Ben wohnt in Leeds.", {"Anna | works at | Bosch", "Ben | lives in | Leeds"}),
         ("Gitea runs on birch-1 and birch-2 now.", {"Gitea | runs on | birch-1", "Gitea | runs on | birch-2"}),
         ("Mr Keller is our landlord.", {"I | has landlord | Mr Keller"}),
+        (
+            "Switched our dentist from Dr Pell to Dr Kaya.",
+            {"Dr Pell | replaced by | Dr Kaya", "I | has dentist | Dr Kaya", "I | has dentist | Dr Pell"},
+        ),
         ("Dr Pell is my dentist, she is kind.", {"I | has dentist | Dr Pell"}),
         ("Rent goes to Mr Keller, our landlord.", {"I | has landlord | Mr Keller"}),
         ("Rosa has piano with Frau Sokolova every Wednesday.", {"Rosa | has piano teacher | Frau Sokolova"}),

@@ -144,14 +144,14 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
     match = ARROWED.match(after) or STATE.match(after) or THEN.match(after)
     if match is None and owner["new"]:
         match = APPOSED.match(after)
+    if match is None and (change := CHANGE.match(after)):
+        match = change if CHANGING.search(f" {before} ") or CHANGING_HERE.search(change[0]) else None
     if match is None and found.role.sort == "person" and AFTER_ROLE.match(after):
         named = NAMED_BEFORE.search(before)
         value = _value(found.role, named["v"], clause, who) if named else ""
         if named and is_person(value) and clause.stance(named.start("v"), at) == "said":
             yield from _facts(found.role, who.first_person, named, clause, who, told)
         return
-    if match is None and (change := CHANGE.match(after)):
-        match = change if CHANGING.search(f" {before} ") or CHANGING_HERE.search(change[0]) else None
     if match and clause.stance(min(owner.start(), at - 1), at + match.end("v")) == "said":
         subject = _subject(found.role, owner, match.groupdict().get("of"), who)
         yield from _facts(found.role, subject, match, clause, who, told or bool(owner["new"]) or match.re is not STATE)
