@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hopgate.extract.extraction import Source
-from hopgate.extract.tagger.change_tagger import compared
-from hopgate.extract.tagger.ended_values import ended_by
+from hopgate.extract.tagger.change_tagger import FORMER, compared
+from hopgate.extract.tagger.ended_values import _found_in, ended_by
+from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.memory import Cleared
 
 
@@ -89,3 +90,8 @@ def test_who_speaks_is_no_value() -> None:
 def test_any_two_texts_are_read(text: str) -> None:
     assert 0 <= compared(text, "The ladder is in the basement now.").end <= 1
     assert 0 <= compared("The ladder is in the attic.", text).end <= 1
+
+
+def test_what_is_over_is_found_where_letters_before_it_grow_when_folded() -> None:
+    spans = _found_in("Straße und Spaß: Frau Vogt gibt Klavier.", [TaggedSpan(FORMER, "frau vogt", 0, 0.9)])
+    assert [(span.text, span.start) for span in spans] == [("Frau Vogt", 17)]

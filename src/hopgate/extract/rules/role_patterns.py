@@ -11,7 +11,8 @@ NAME = r"⟨(?:team )?\d+⟩"
 _CODE = r"[^\W\d_]{0,2}\d[\w./:-]*"
 _V, _A = (rf"(?P<{key}>{NAME}|{_CODE})" for key in "va")
 _ARTICLES = (
-    r"(?:(?:red|blue|green|black|white|silver|grey|gray|yellow|the|a|an|my|our|version|number|port|room|desk|der|die|das|den|dem|ein|eine|le|la|un|une|el|il|lo|de|het|"
+    r"(?:(?:red|blue|green|black|white|silver|grey|gray|yellow|"
+    r"the|a|an|my|our|version|number|port|room|desk|der|die|das|den|dem|ein|eine|le|la|un|une|el|il|lo|de|het|"
     r"een) )*"
 )
 _NOW = (

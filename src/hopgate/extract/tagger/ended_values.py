@@ -15,7 +15,7 @@ from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
-from hopgate.extract.rules.words import HONORIFICS, STOP_WORDS, TITLES, words
+from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned_thing, sure_spans, value_of
@@ -77,10 +77,7 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     parts = list(clauses(now))
     things = sure_spans(seen.of_later, THING)
     doubtful = seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts))
-    # "The pitch is flooded, they trained on the astro this week"
-    said = " ".join(now.lower)
-    doubtful = doubtful or bool(_THIS_WEEK.search(said) and not _FOR_GOOD.search(said))
-    if doubtful or not (things or over or _shared_content(before, now)):
+    if doubtful or _is_this_week(now) or not (things or over or _shared_content(before, now)):
         return None
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
     if any(is_of_another(thing, later.text) for thing in things) or not (things or OF_OTHERS.isdisjoint(now.lower)):
@@ -103,11 +100,11 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     thing = _thing(seen, before, earlier, now, later) or _shared_thing(before, now, chosen)
     if not thing and not _OWN.isdisjoint(before.lower):
         thing = before.speaker or earlier.owner
-    # Where the later note is of another thing it must name what is over: "my sister lives in Málaga now".
-    is_other = things and not over and not any(_share_a_word(thing, one.text) for one in things)
-    # What is somebody else's is over where that is said: not "his hourly rate is 72", and then "ours is 64".
+    # Of another thing, or of somebody else's, the later note must name what is over: "my sister lives in Málaga now",
+    # or "his hourly rate is 72", and then "ours is 64".
     had = sure_spans(seen.of_earlier, THING)[:1]
-    is_other = is_other or (not over and any(is_of_another(one, earlier.text) for one in had))
+    is_other = things and not any(_share_a_word(thing, one.text) for one in things)
+    is_other = not over and (is_other or any(is_of_another(one, earlier.text) for one in had))
     # Of "Dr Haines is Mrs Tully's consultant" the thing is not Haines.
     if is_other or _is_same_person(thing, chosen.former):
         return None
@@ -151,6 +148,12 @@ def _are_named(some: Sequence[TaggedSpan], others: Sequence[TaggedSpan]) -> bool
     return any(_share_a_word(one.text, other.text) for one, other in product(some, others))
 
 
+def _is_this_week(reading: Reading) -> bool:
+    """Whether a note tells how it is for once: "the pitch is flooded, they trained on the astro this week"."""
+    said = " ".join(reading.lower)
+    return bool(_THIS_WEEK.search(said)) and not _FOR_GOOD.search(said)
+
+
 def _whole(span: TaggedSpan, reading: Reading) -> TaggedSpan:
     """A span as the whole name that it may be a part of: "Frau", of Frau Vogt."""
     whole = value_of(span.text, reading)[0]
@@ -159,13 +162,8 @@ def _whole(span: TaggedSpan, reading: Reading) -> TaggedSpan:
 
 def _found_in(text: str, spans: Sequence[TaggedSpan]) -> list[TaggedSpan]:
     """What a later note says is over, where an earlier one has it by the same name among whatever else it says."""
-    said = text.casefold()
-    return [
-        span._replace(text=text[at : at + len(span.text)], start=at)
-        for span in spans
-        if (found := re.search(rf"(?<!\w){re.escape(span.text.casefold())}(?!\w)", said))
-        for at in [found.start()]
-    ]
+    found = ((span, re.search(rf"(?<!\w){re.escape(span.text)}(?!\w)", text, re.IGNORECASE)) for span in spans)
+    return [span._replace(text=match[0], start=match.start()) for span, match in found if match]
 
 
 def _shared_thing(before: Reading, now: Reading, ended: Ended) -> str:
@@ -242,7 +240,7 @@ def _with_head(value: str, former: str, reading: Reading) -> str:
 def _is_same_person(one: str, other: str) -> bool:
     """Whether a name is another one without its title, or that one: Haines, Dr Haines."""
     title, _, name = other.casefold().partition(" ")
-    return title.rstrip(".") in HONORIFICS and one.casefold() in (name, other.casefold())
+    return title.rstrip(".") in TITLES and one.casefold() in (name, other.casefold())
 
 
 def _share_a_word(one: str, other: str) -> bool:

@@ -264,7 +264,7 @@ def _near(
     if not row.thing_key:
         return list(held) if len(held) <= _MOST_NEAR else []
     head = _head(row.thing_key)
-    if head in _LEADERS:
+    if head in _LEADERS and len(held) <= _MOST_NEAR:
         # "Herr Krüger hört auf, Frau Demir ist die neue Vorsitzende": of what he led.
         return [thing for thing in held if any(one.relation == "led by" for one in thing.said)]
     owned = row.thing.rpartition("'s ")[2] if "'s " in row.thing else ""
