@@ -88,6 +88,11 @@ def test_facts_of_a_note(text: str, facts: set[str]) -> None:
         ("Afterwards Herr Lindner told us a story.", {"Herr Lindner"}),
         ("In der Schule Elternabend am Montag.", set()),
         ("Onkel Hans Werkstatt ist in Celle.", {"Onkel Hans", "Celle"}),
+        ("Ralf Huber trainiert die E-Jugend beim SV Waldsee.", {"Ralf Huber", "E-Jugend", "SV Waldsee"}),
+        ("Tobias hat die E-Jugend von Ralf Huber übernommen.", {"Tobias", "E-Jugend", "Ralf Huber"}),
+        ("Die Oberfräse hab ich Wiegand geliehen.", {"Oberfräse", "Wiegand"}),
+        ("Bei der Schreinerei Holzapfel war keiner da.", {"Schreinerei Holzapfel"}),
+        ("Ab Mai donnerstags statt dienstags.", set()),
     ],
 )
 def test_names_of_a_note(text: str, names: set[str]) -> None:

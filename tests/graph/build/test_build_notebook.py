@@ -34,6 +34,18 @@ FIRST = (
     "Kundendatei liegt auf dem NAS im Büro.",
     "Elternabend. Mia geht in die 7b, ihre Klassenlehrerin ist Frau Hinz.",
     "Cian plays corner back for Kilbrack GAA. U17 training is on Wednesdays at seven.",
+    "The torque wrench is in the blue toolbox in the cellar.",
+    "Der Akkuschrauber liegt in der Werkbank, zweite Schublade.",
+    "Ladder is in the carport behind the bikes.",
+    "Bríd Lally is still our ward manager on St Brigid's and already has the February roster up.",
+    "Ralf Huber trainiert die E-Jugend beim SV Waldsee. Lukas spielt da im Mittelfeld.",
+    "Büro im Kreativpark, sehr hell. Die Miete beträgt 320 Euro im Monat.",
+    "Mein Garten: Mia hat jeden Dienstag Schwimmtraining im Hallenbad.",
+    "Unser Geschäftskonto ist bei der Sparkasse, Betreuer dort ist Herr Nolte.",
+    "Geschäftsführer vom Autohaus Wetzel ist Bernd Wetzel. Er unterschreibt alles selbst.",
+    "The eye clinic is at St Luke's Hospital, and my consultant there is Mr Okoye.",
+    "Walking group goes out on Thursdays. Seven miles over the downs, very sticky underfoot.",
+    "Bike lives in the stairwell now that it is too wet outside.",
 )
 LATER = (
     "Letter from the surgery: Dr Sharma has gone to Australia and my doctor is now Dr Whitlock.",
@@ -54,6 +66,18 @@ LATER = (
     "Frau Vogt hört auf, Mia hat jetzt bei Herrn Baum Klavierunterricht.",
     "Dr. Pohl hört auf. Unsere neue Kinderärztin ist Dr. Yilmaz.",
     "Pitch in Kilbrack flooded so the U17s trained on the astro in Athenry this week.",
+    "Lent the torque wrench to Yusuf, he is rebuilding his Vespa.",
+    "Habe den Akkuschrauber an Stefan verliehen, er baut eine Gartenlaube.",
+    "Lent the ladder to Uwe, he brings it back tomorrow.",
+    "Grace Mulkerrin is the new ward manager on St Brigid's. She was in ED before, very direct.",
+    "Tobias Kern hat die E-Jugend von Ralf Huber übernommen. Lukas findet ihn cool.",
+    "Die Büromiete im Kreativpark steigt von 320 auf 350 Euro.",
+    "Ab sofort hat Mia ihr Schwimmtraining donnerstags statt dienstags.",
+    "Herr Nolte geht in Rente. Unsere neue Betreuerin bei der Sparkasse ist Frau Albers.",
+    "Carina Wetzel ist die neue Geschäftsführerin vom Autohaus Wetzel.",
+    "The eye clinic has moved from St Luke's to Thirlby Cottage Hospital, and they say parking is free there.",
+    "Walking group will be on Tuesdays from now on, as Jean minds her grandson on Thursdays.",
+    "Moved the bike from the stairwell to the shed behind the department.",
 )
 
 
@@ -85,6 +109,17 @@ def said_of(kb: KnowledgeBase, word: str, when: datetime) -> str:
         ("chor |", "Herr Lindner", "Anna Vogt"),
         ("Brunner", "Stefan Roth", "Anita Voss"),
         ("passports", "blue folder", "desk drawer"),
+        ("wrench", "toolbox", "Yusuf"),
+        ("Akkuschrauber", "Werkbank", "Stefan"),
+        ("Brigid", "Lally", "Grace"),
+        ("E-Jugend", "Ralf Huber", "Tobias Kern"),
+        ("miete |", "320", "350"),
+        ("schwimmtraining", "dienstag", "donnerstag"),
+        ("Betreuer", "Nolte", "Albers"),
+        ("Autohaus Wetzel | led by", "Bernd", "Carina"),
+        ("eye clinic", "St Luke", "Thirlby"),
+        ("walking group", "thursday", "tuesday"),
+        ("bike", "stairwell", "shed"),
     ],
 )
 def test_a_change_among_many_notes_ends_what_it_is_of(
@@ -108,6 +143,7 @@ def test_a_change_among_many_notes_ends_what_it_is_of(
         ("Klassenlehrerin", "Frau Hinz", "Baum"),  # a title that another one has, too
         ("has doctor |", "Dr Whitlock", "Yilmaz"),  # the children's doctor
         ("U17 training", "wednesday", "astro"),  # this week
+        ("ladder", "carport", "Uwe"),  # until tomorrow
     ],
 )
 def test_what_another_note_is_not_about_stays(notebook: KnowledgeBase, about: str, still: str, never: str) -> None:

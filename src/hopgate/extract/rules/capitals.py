@@ -53,8 +53,11 @@ _COMPANY = frozenset(("ag", "gmbh", "kg", "ohg", "se", "e.v.", "mbh"))
 _FIRMS = (
     "verein", "verwaltung", "pflegedienst", "autohaus", "schule", "gymnasium", "praxis", "werkstatt", "bäckerei",
     "metzgerei", "klinik", "apotheke", "kanzlei", "gärtnerei", "kita", "kindergarten", "hotel", "gasthof", "gasthaus",
-    "pension", "restaurant", "café", "stiftung", "tierheim", "altenheim", "seniorenheim",
+    "pension", "restaurant", "café", "stiftung", "tierheim", "altenheim", "seniorenheim", "schreinerei", "tischlerei",
+    "druckerei", "brauerei", "konditorei", "zimmerei", "schlosserei", "buchhandlung", "agentur", "spedition",
+    "krankenhaus", "sparkasse", "volksbank", "stadtwerke", "steuerbüro", "ingenieurbüro", "reisebüro", "fahrschule",
 )  # fmt: skip
+_CLUBS = words("sv tsv tv fc sc vfb vfl vfr tus sg djk fsv asv esv bv tc mtv psv sgv spvgg ttc ssv hsv hsg ksv")
 _PARENTS = words("mutter vater mutti vati mama papa")
 _RARE_NOUN = 3.5
 _COUNTS = words("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf paar wenige")
@@ -72,6 +75,7 @@ _TICKETS = words("ticket issue bug task incident case story epic")
 # "Projekt Lotse von Jens Harms" are two names.
 _HEADS = words("projekt team gruppe abteilung firma verein")
 _LEADING = ("leiter", "leiterin", "leitung")
+_WITHOUT_ARTICLE = words("bei zu in nach mit an ich wir")
 _JOINING = frozenset(("am", "im", "zum", "zur"))
 
 
@@ -141,7 +145,8 @@ def judged(tokens: list[str], lower: list[str], marks: str, code: str, known: Co
                 changed[at] = "w"
     if code == "de" and ("zu" in lower or "von" in lower):
         for at, word in enumerate(lower):
-            named = at + 1 < len(lower) and lower[at + 1].rstrip(".") in language.kin  # "Nordlicht von Frau Albers"
+            after = lower[at + 1].rstrip(".") if at + 1 < len(lower) else ""
+            named = after in language.kin or is_given(after)  # "Nordlicht von Frau Albers", "E-Jugend von Ralf Huber"
             if word == "zu" or (word == "von" and ((at > 1 and lower[at - 2] in _HEADS) or named)):
                 changed[at] = "s"
     if _JOINING & set(lower):
@@ -257,6 +262,8 @@ def _german(  # noqa: PLR0911, PLR0912
         return not is_compound(word) or frequency < 1 or zipf(word, "en") > 0  # Nextcloud
     if at > 1 and lower[at - 2].rstrip(".") in language.kin and is_compound(word):
         return False  # "bei Herrn Baum Klavierunterricht"
+    if before in _CLUBS:
+        return True  # "SV Waldsee"
     if at and changed[at - 1] == "U" and not starts:
         return True  # "Praxis Külper": two nouns side by side are a name
     if word.endswith(_FIRMS) and follows == "U" and _is_rare_name(lower[at + 1]):
@@ -269,8 +276,10 @@ def _german(  # noqa: PLR0911, PLR0912
         return not is_compound(lower[at + 1]) and zipf(lower[at + 1], "de") < 4.3
     if before == "von" and at > 1 and lower[at - 2].endswith(_LEADING):
         return True  # "Leiterin von Nordlicht"
-    if before in ("bei", "zu", "in", "nach") and not starts and frequency < 2 and not word.endswith(_SUFFIXES):
-        return True  # "bei Nordbau": an ordinary noun has an article there
+    rare = frequency < (3.3 if before in ("ich", "wir") else 2)
+    if before in _WITHOUT_ARTICLE and not starts and rare and not word.endswith(_SUFFIXES):
+        # "bei Nordbau": an ordinary noun has an article there
+        return before in ("bei", "zu", "in", "nach") or not is_compound(word)
     if before in _TO_TOWNS and not starts and frequency < 5.6 and word not in _NO_TOWN and not _LIVING.isdisjoint(said):
         return not word.endswith(_SUFFIXES) or zipf(word, "en") > 2  # München
     if before in _TO_PLACES and not starts and frequency - zipf(word, "en") < 2.1 and not word.endswith(_SUFFIXES):

@@ -23,7 +23,7 @@ _NOT_NOUN = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|she|they|we|"
     "you|i|this|there|if|when|do|does|did|will|would|can|could|may|what|where|ist|sind|und|oder|nicht|ich|er|sie|es|wir|im|am|"
     "auf|bei|von|zu|mit|est|et|il|elle|je|en|y|que|se|no|si|e|che|non|di|also|then|one|mine|all|some|just|only|now|still|again|too|today|"
-    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|up|down|over|out|off|went|goes|gone|got|get|gets|fue|had|new|wurde|wurden|hat|haben|wird|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes|ahora|maintenant|désormais|adesso|nun|inzwischen|mittlerweile|inmiddels|voortaan|seit|sinds|depuis|desde|finally|changed|switched|swapped|moved|steht|stehen|liegt|liegen|hängt|hängen|staat|staan|ligt|liggen"
+    "yesterday|tomorrow|already|here|since|until|jetzt|noch|schon|nu|ya|ora|nog|up|down|over|out|off|went|goes|gone|got|get|gets|fue|had|new|wurde|wurden|hat|hab|habe|haben|bin|wird|her|him|them|me|us|über|what|how|second-hand|used|online|beträgt|betrug|kostet|costs|has|took|takes|ahora|maintenant|désormais|adesso|nun|inzwischen|mittlerweile|inmiddels|voortaan|seit|sinds|depuis|desde|finally|changed|switched|swapped|moved|steht|stehen|liegt|liegen|hängt|hängen|staat|staan|ligt|liggen"
 )
 _WORD = rf"(?!(?:{_NOT_NOUN})\b)[^\W\d_][^\W\d_-]*(?:-[^\W\d_]+)*"
 _ARTICLES = (
@@ -45,7 +45,7 @@ _PREPOSITIONS = (
     "off,onto,at,in,from,with,on,to,of,for,about,near,via,at the,in the,from the,with the,on the,to the,of "
     "the,for the,beside,behind,opposite,under,above,around,like,than,unlike,beside the,behind the,near the,opposite "
     "the,than the,unlike the,above the,neben,hinter,über,neben der,neben dem,hinter dem,à côté de,junto a,naast,"
-    "accanto a,bei,mit,nach,von,für,"
+    "accanto a,bei,mit,nach,von,für,bei der,bei dem,mit der,mit dem,aus der,aus dem,auf der,auf dem,in der,in dem,"
     "vom,im,zum,zur,beim,für den,für die,von der,chez,de,du,des,de "
     "la,pour,para,del,per,di,della,voor,van,van de,bij,my,for my,of my"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.clauses import TEAMS, Clause
 from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.places import is_passing, is_place, is_room, is_school
@@ -129,6 +130,11 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
     return "located in" if target[:1].isupper() else ""
 
 
+def _is_word(name: str) -> bool:
+    """Whether what looks like a name is an ordinary word at the beginning of a sentence."""
+    return name.isalpha() and not is_given(name.lower()) and zipf(name.lower(), "en") >= _COMMON
+
+
 def fitting(  # noqa: PLR0911, PLR0912
     relation: str, subject: str, target: str, clause: Clause, who: Referents, *, plain: bool, common: bool
 ) -> str:
@@ -144,6 +150,8 @@ def fitting(  # noqa: PLR0911, PLR0912
         return "has school"
     if relation == "lives in" and target.startswith(TEAMS):
         return ""
+    if relation == "lives in" and is_room(target) and _is_word(subject) and not is_kin(subject, clause.text):
+        return "located in"  # "Bike lives in the stairwell"
     if relation == "lives in" and not person and subject.islower() and not is_kin(subject, clause.text):
         return ""
     if (

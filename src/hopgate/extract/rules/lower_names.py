@@ -19,7 +19,9 @@ SMALL = frozenset().union(
     *(language.function | language.openers | language.hypothetical for language in LANGUAGES.values())
 )
 _CALENDAR = frozenset(
-    word for language in LANGUAGES.values() for word in (*language.months, *language.days, *language.shifts)
+    word
+    for language in LANGUAGES.values()
+    for word in (*language.months, *language.days, *(f"{day}s" for day in language.days), *language.shifts)
 )
 WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
 _RUNS = frozenset(["runs", "run", "running", "läuft", "laufen", "draait", "loopt", "tourne", "corre", "gira"])
@@ -104,6 +106,7 @@ _TEMPLATES = tuple(
             f"sinds|depuis|dal|desde) [^ ]+)? (?:auf|op|sur|su|en) {_B}",
             f"(?:läuft|draait) {_X}{_NOW} (?:auf|op) {_B}",
             f"(?:läuft|draait)(?: (?:seit|sinds) [^ ]+)? (?:auf|op) {_B}",
+            f"(?:durch|by) {_B} (?:ersetzt|abgelöst)",
             f"(?:instead of|statt|in plaats van|rather than)(?: on| auf| op)? {_B}",
             f"(?:rebooted|restarted|reinstalled|reimaged|ssh into|logged into|onto) {_B}",
             f"{_A} out , {_B} in",
@@ -120,7 +123,8 @@ _OPENS_WITH_X = rf"(?:(?<=^)|(?<=[ \n])){_X}"
 _TEMPLATE_WORDS = words(
     """
     moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert
-    verschoben gewandert draait loopt läuft tourne gira corre instead statt plaats rather rebooted restarted
+    verschoben gewandert draait loopt läuft tourne gira corre ersetzt abgelöst instead statt plaats rather rebooted
+    restarted
     out reinstalled reimaged ssh logged onto sits stands hums crashed died froze stürzte steht lives stays
     """
 )

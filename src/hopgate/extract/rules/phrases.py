@@ -14,6 +14,7 @@ from hopgate.extract.rules.kinds import kind_of, kinds_from
 from hopgate.extract.rules.note_facts import note_facts
 from hopgate.extract.rules.reading import read
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
+from hopgate.extract.rules.stated_loans import lent_or_back
 from hopgate.extract.rules.stated_parts import AMOUNT, AT, BY, WHEN
 from hopgate.extract.rules.stated_values import stated_values
 from hopgate.extract.rules.timetable import TAKES_PLACE
@@ -22,7 +23,7 @@ from hopgate.extract.rules.words import HONORIFICS
 from hopgate.extract.tagger.change_tagger import WEIGHTS_SHA256
 from hopgate.extract.tagger.worth_reading import worth_reading
 
-RULES = "8.11"
+RULES = "8.12"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -106,7 +107,9 @@ class Phrases:
             if not swapped or frozenset((fact.subject, fact.object)) not in swapped
         )
         sure = [fact for fact in typed if fact.confidence > DOUBTED]
-        plain = [clause for clause in sentences if clause not in doubted] if doubted else sentences
+        plain = sentences
+        if doubted:
+            plain = [clause for clause in sentences if clause not in doubted or lent_or_back(clause.text)]
         said = tuple(stated_values(plain, reading, sure, source.owner))
         made = found(mentions, typed, tentative=maybe, stated=said)
         if self.facts and self.tagger and worth_reading(source.text, reading, made):

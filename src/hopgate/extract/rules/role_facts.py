@@ -120,10 +120,10 @@ def _with_acronyms(clause: Clause) -> str:
 def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told: bool) -> Iterator[Fact]:
     before, after = " ".join(said[: found.start]), " " + " ".join(said[found.end :])
     at = len(" ".join(said[: found.end]))
-    if first := VALUE_FIRST.search(f"{before} "):
+    if (first := VALUE_FIRST.search(f"{before} ")) and (first["v"] or OF_NAME.match(after)):
         rest = first["rest"].strip()
         if (club := OF_NAME.match(after)) and found.role.sort == "person":
-            if _IN_OFFICE.fullmatch(rest) and clause.stance(first.start("v"), at) == "said":
+            if _IN_OFFICE.fullmatch(rest) and clause.stance(first.start(), at) == "said":
                 yield from _facts(found.role, (*who.names_of(club["of"]), "")[0], first, clause, who, told)
             return
         owner = OWNER.search(f" {rest} " if rest else " ") if AFTER_ROLE.match(after) else None
@@ -160,11 +160,11 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
 def _facts(
     role: Role, subject: str, match: re.Match[str], clause: Clause, who: Referents, told: bool
 ) -> Iterator[Fact]:
-    value = _value(role, match["v"], clause, who)
+    groups = match.groupdict()
+    value = _value(role, match["v"], clause, who) if match["v"] else who.first_person  # "I'm treasurer of the club"
     if not subject or not value or subject == value:
         return
     instead = REPLACED.search(clause.text)
-    groups = match.groupdict()
     if groups.get("by") and role.sort != "provider":
         return  # "my phone is at Tom's"
     if role.relation == "has version" and value.isdigit() and not (subject.islower() or "version" in clause.text):

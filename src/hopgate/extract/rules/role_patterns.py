@@ -28,7 +28,7 @@ _CHANGED = (
 )
 _CLOSED = (
     r"(?=$| [,;:()–-]| (?:now|since|from|and|instead|statt|seit|ab|jetzt|maintenant|ahora|as|these|nu|because|so|in|"
-    r"on|for|at|again|who|which|y|und|et|every|jeden|jede)\b)"
+    r"on|for|at|aus|vom|bei|again|who|which|y|und|et|every|jeden|jede)\b)"
 )
 _OF = rf"(?:(?:of|for|on|von|vom|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) )?"
 # What follows a role: "is V", "from A to V", "A -> V", "changed, it's V now".
@@ -79,7 +79,8 @@ _IS_V = (
     r"(?:has |is )?(?:took|takes|taken|taking|steps|stepped) (?:over|in|up)(?: from ⟨\d+⟩)? as)"
 )
 VALUE_FIRST = re.compile(
-    rf"(?:^|[,;:] |\b(?:and|so|but|und|et) ){_V} {_IS_V} {_NOW}(?P<rest>(?:(?!{NAME} {_IS_V} )[^,;:])*)$"
+    rf"(?:^|[,;:] |\b(?:and|so|but|und|et) )(?:{_V} {_IS_V}|(?:i|ich) (?:'m|am|bin)) {_NOW}"
+    rf"(?P<rest>(?:(?!{NAME} {_IS_V} )[^,;:])*)$"
 )
 # "treasurer of the Climbers"
 OF_NAME = re.compile(

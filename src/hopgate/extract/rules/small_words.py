@@ -21,7 +21,16 @@ _INVERTED = re.compile(
 _WE_MOVED = re.compile(r"^(?:(?:nos|we|us|i) )*(?:'s|is|are) moved\b")
 _OF_AT = re.compile(r"\bmoved of (?P<a>[^,;]+?) at ")
 # "wir sind von … zu … gewechselt": the verb is at the end, and the rules want it where the auxiliary is.
-_FINITE = re.compile(r"(?<=\S) (?:'s|is|are) (?=(?:(?!moved|replaced)\S+ )*(?:moved|replaced)$)")
+_FINITE = re.compile(r"(?:^|(?<=\S) )(?:'s|is|are|wurde|wurden) (?=(?:(?!moved|replaced)\S+ )*(?:moved|replaced)$)")
+# "nagios durch zabbix ersetzt": without an auxiliary the verb belongs before what tells from, to or by what.
+_LAST_VERB = re.compile(r"^(?P<what>[^,;:]+?) (?P<to>(?:from|by) .+|to .+) (?P<verb>moved|replaced)$")
+_TAKEN_OVER = re.compile(r"^(?P<who>[^,;:]+?) (?:'s|is) (?P<what>[^,;:]+) übernommen(?= [,;]|$)")
+_FROM_IN = re.compile(r"(?<= moved )(?P<before>(?:in [^,;]+? )?)(?P<a>from [^,;]+?) (?:in|on|at) (?=[^,;]+$)")
+# "Rechnungen schreiben wir jetzt mit sevDesk"
+_WE_AFTER = re.compile(
+    r"^(?P<what>(?:(?:the|our|my) )?[^\W\d_]+) (?!(?:is|are|'s|moved) )[^\W\d_]+e?n? (?:we|i) "
+    r"(?P<now>now )?(?=(?:with|at|in|on|via|from) )"
+)
 
 
 @cache
@@ -66,6 +75,19 @@ def in_english(text: str, code: str) -> str:
     if " moved" in said:
         said = _OF_AT.sub(r"moved from \g<a> to ", _WE_MOVED.sub("we moved", said))
     if said.endswith((" moved", " replaced")):
-        verb = said.rpartition(" ")[2]
-        said = _FINITE.sub(f" {verb} ", said.removesuffix(f" {verb}") + f" {verb}", count=1).removesuffix(f" {verb}")
+        said = _verb_first(said)
+    if code == "de":
+        said = _TAKEN_OVER.sub(r"\g<who> taken over \g<what>", said)
+        said = _WE_AFTER.sub(r"\g<what> is \g<now>", said) if " we " in said or " i " in said else said
     return said
+
+
+def _verb_first(said: str) -> str:
+    """A sentence whose verb stands at its end, with the verb where English has it."""
+    verb = said.rpartition(" ")[2]
+    moved = _FINITE.sub(f" {verb} ", said, count=1).removesuffix(f" {verb}").lstrip()
+    if moved == said.removesuffix(f" {verb}"):
+        return _LAST_VERB.sub(r"\g<what> \g<verb> \g<to>", said)
+    if moved.startswith("moved "):
+        moved = f"i {moved}"  # "Bin von … in … umgezogen"
+    return _FROM_IN.sub(r"\g<a> to ", moved)

@@ -136,7 +136,7 @@ def value_at(said: list[str], at: int) -> Part | None:  # noqa: PLR0911
     """The value that stands at a place: a name with a noun after it, a noun, a day, a time, an amount."""
     while at < len(said) and (said[at] in ARTICLES or said[at] in MINE):
         at += 1
-    if at == len(said):
+    if at >= len(said):
         return None
     token = said[at]
     if token[0] in "⟦⟪":

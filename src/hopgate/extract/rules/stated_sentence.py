@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.stated_changes import changed, moved_to
+from hopgate.extract.rules.stated_loans import HINTS as LOANS
+from hopgate.extract.rules.stated_loans import lent_or_back
 from hopgate.extract.rules.stated_parts import DOUBT, LATELY, MOVED, NOW, value_at
 from hopgate.extract.rules.stated_states import state_of
 from hopgate.extract.rules.stated_turns import was_and_is
@@ -34,7 +36,7 @@ _DENIED = words("not no isn't aren't")
 ASIDE = _DENIED | words(
     """
     was were had wanted neighbour neighbours neighbor neighbors people everyone someone somebody before until never
-    today yesterday another wasn't didn't couldn't doesn't don't can't failed ill sick cancelled canceled
+    today yesterday another wasn't didn't couldn't doesn't don't can't failed ill sick cancelled canceled apparently
     """
 )
 _STILL = words("still")
@@ -57,6 +59,8 @@ _NOT_ANY_MORE = re.compile(
 def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     """What an encoded sentence says, with its references as they are."""
     tokens = text.split()
+    if not LOANS.isdisjoint(tokens) and (told := lent_or_back(text)):
+        return told
     opens = tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens) and _WENT.isdisjoint(tokens)
     if opens or not 1 < len(tokens) <= MOST_IN_SENTENCE:
         return None
@@ -89,7 +93,8 @@ def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     is_change = bool(former) or plain != text or not NOW.isdisjoint(said)
     for part in (left, *_parts(left)):
         if len(part) > 1 and (one := moved_to(part) or state_of(part, code, beside=not is_change)):
-            is_new = f" new {one.thing}" in f" {text}"  # "new phone : Pixel 8", "our new vet is …"
+            # "new phone : Pixel 8", "our new vet is …", "the new ward manager on St Anne's"
+            is_new = f" new {one.thing.partition(' of ')[0]}" in f" {text}"
             return Stated(one.thing, one.relation, one.value, former, is_change or is_new or one.is_change)
     return None
 

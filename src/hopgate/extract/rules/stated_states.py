@@ -34,11 +34,13 @@ _OURS = MINE | {"the"}
 _FEELS = words(
     "likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets"
 )
-_BESIDE = words("at in on with for")
+_BESIDE = words("at in on with for from")
+_OFFICE = words("at on from in")
 _NAMED = words("called named due")
 # "Notifications is part of the monolith"
 _SHARES = words("part parts member members one all most some half out")
 _RENT = words("rent lease")
+_ACTIVITIES = {"rehearse": "rehearsal", "train": "training", "practise": "practice", "practice": "practice"}
 _LABELS = frozenset((":", "="))
 _LABELLED = words(", ; ( - – now since from instead for at on in and until")
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
@@ -55,7 +57,7 @@ class ThingState(NamedTuple):
     is_change: bool = False
 
 
-def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> ThingState | None:  # noqa: PLR0911
+def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> ThingState | None:  # noqa: PLR0911, PLR0912
     """What a thing has or where it is, by the words of a sentence without those of change.
 
     A thing may have something `beside` it: "bridge evening at the Pattersons' is on Fridays". Of a change that would
@@ -86,11 +88,15 @@ def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> Thing
     if not thing or thing.end >= len(said):
         return None
     at = thing.end
-    if beside and thing.kind == "noun" and said[at] in _BESIDE and (more := value_at(said, at + 1)):
+    if thing.kind == "noun" and said[at] in _BESIDE and (more := value_at(said, at + 1)):
         end = more.end + (said[more.end : more.end + 1] == ["'s"])
-        at = (
-            end if said[end : end + 1] in (["is"], ["are"]) else at
-        )  # "bridge evening at the Pattersons' is on Fridays"
+        who = value_at(said, end + 1)
+        if said[end : end + 1] not in (["is"], ["are"]):
+            pass
+        elif more.kind == "name" and said[at] in _OFFICE and who and who.kind == "name":
+            thing, at = thing._replace(text=f"{thing.text} of {more.text}"), end  # "our contact at Brenner is …"
+        elif beside:
+            at = end  # "bridge evening at the Pattersons' is on Fridays"
     if said[at] in _LABELS:
         return _with_value(thing.text, said, at + 1, code)
     if said[at] not in BE and said[at] not in VERBS:
@@ -139,6 +145,8 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
     """Who does something for a thing: "Piet mows the lawn", "Sven is our goalkeeper"."""
     if at + 1 < len(said) and said[at] in BE and said[at + 1] == "doing":
         at += 1
+    if said[at] in BE and said[at + 2 : at + 3] == ["'s"] and is_name(said[at + 1]):
+        return _somebodys(name, said, at)
     if (
         at + 1 >= len(said)
         or said[at + 1] in _SHARES
@@ -146,14 +154,24 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
     ):
         return None
     thing = thing_at(said, at + 1)
-    if (
-        not thing
-        or (thing.kind == "name" and said[at] != "doing")
-        or not closes(said, thing)
-        or (thing.end < len(said) and said[thing.end] in PREPOSITIONS - {"for"})
-    ):
+    if not thing or (thing.kind == "name" and said[at] != "doing") or not closes(said, thing):
         return None
+    if thing.end < len(said) and said[thing.end] in PREPOSITIONS - {"for"}:
+        place = value_at(said, thing.end + 1)
+        if said[at] not in BE or said[thing.end] not in _OFFICE or not place or place.kind != "name":
+            return None
+        where = place.text.removesuffix("'s")
+        return ThingState(f"{thing.text} of {where}", BY, name.text)  # "ward manager on St Anne's"
     return ThingState(thing.text, BY, name.text)
+
+
+def _somebodys(name: Part, said: list[str], at: int) -> ThingState | None:
+    """Who is something to somebody: "Colm is Niamh's new fiddle teacher"."""
+    role = [*said[: at + 3], *(word for word in said[at + 3 :] if word != "new")]
+    whose = thing_at(role, at + 1)
+    if not whose or whose.kind != "noun" or not closes(role, whose) or _JOB.search(whose.text):
+        return None
+    return ThingState(whose.text, BY, name.text, is_change=len(role) < len(said))
 
 
 def _ours(said: list[str]) -> ThingState | None:  # noqa: PLR0911
@@ -161,6 +179,8 @@ def _ours(said: list[str]) -> ThingState | None:  # noqa: PLR0911
     if said[0] == "i" and len(said) > 2 and said[1] in _HAVE and said[2] in _OURS:
         thing = thing_at(said, 2)
         return ThingState(thing.text, BY, "I") if thing and thing.kind == "noun" and closes(said, thing) else None
+    if said[1] in _ACTIVITIES and len(said) >= _SHORTEST and said[2] in PLACES:
+        return _with_value(_ACTIVITIES[said[1]], said, 2)  # "we rehearse in the Old Brewery"
     if len(said) < _SHORTEST or not (said[1] in VERBS or said[1] in _PUT or said[1] in BE or said[1] in _RENT):
         return None
     if said[1] in BE:  # "we're with Octopus for electricity"

@@ -35,6 +35,12 @@ _ON = re.compile(r"\b(?:on|in|since|from|of) (⟦\d+⟧)")
 _REFERENCE = re.compile(r"[⟨⟦⟪](\d+)[⟩⟧⟫]")
 _PUT = re.compile(r"(?:⟨\d+⟩ : )?(?:(?:i|we)(?: have| 've)? )?(?:just |finally )?(?:put|hung|stuck|parked|stored) ")
 _MAY_NAME_BOTH = words("from instead not no rather -> → replaced took longer aren't isn't")
+# "will be on Tuesdays from now on"
+_WILL_BE = re.compile(r" will be (?=[^;]*\bfrom now on\b)")
+# "Doreen next door has my spare key"
+_NEIGHBOUR = re.compile(
+    r"(?<=⟩) (?:next door|across the (?:road|street)|down the (?:road|street)|downstairs|upstairs)\b"
+)
 _MINE = re.compile(r" (?:my|our) ")
 _GOES_ON = words("it they he she that this now")
 _ELIDED = re.compile(r"^(?:[ld]|qu)['’]")
@@ -84,8 +90,18 @@ def stated_values(
             # In a talk a thing is its speaker's, whoever read it; and a new date or price says from when on it is so.
             owned = f"{reading.speaker}'s {fact.subject}" if reading.speaker and fact.subject.islower() else ""
             since = fact.valid_from is not None and fact.relation in LITERAL
-            stated = _as_fact(fact, Stated(owned, "", fact.object, is_change=told or since))
+            stated = _as_fact(fact, Stated(owned, "", fact.object, _former(fact, facts), is_change=told or since))
             yield from beside_others(stated, others)
+
+
+def _former(fact: Fact, facts: Sequence[Fact]) -> str:
+    """What a note says to be over as something else begins: "the rent goes up from 320 to 350"."""
+    over = [
+        one.object
+        for one in facts
+        if one.valid_to is not None and (one.subject, one.relation) == (fact.subject, fact.relation)
+    ]
+    return over[0] if len(over) == 1 and fact.relation in LITERAL else ""
 
 
 def _puts(clause: Clause) -> bool:
@@ -126,6 +142,17 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
         before = text
         if one is not None:
             yield _of_reading(one, text, reading, owner)
+            if not one.is_change and " , " in text:
+                yield from (_of_reading(more, text, reading, owner) for more in _more(text, one, reading.code))
+
+
+def _more(text: str, one: Stated, code: str) -> Iterator[Stated]:
+    """What the other parts of a sentence say to be so: "our account is at the Sparkasse, contact there is Mr Nolte"."""
+    for part in text.split(" , ")[1:]:
+        said = part.removeprefix("and ").replace(" there is ", " is ").replace(" dort is ", " is ")
+        other = statement_of(said, code) if " is " in said else None
+        if other and not other.is_change and other.value[:1] == "⟨" and other.value != one.value and other.thing:
+            yield other
 
 
 def _plain(clause: Clause, reading: Reading) -> str:
@@ -139,6 +166,10 @@ def _plain(clause: Clause, reading: Reading) -> str:
         text = without_asides(text)
     if reading.code != "en" and has_small_words(reading.code):
         text = in_english(text, reading.code)
+    if " will be " in text:
+        text = _WILL_BE.sub(" is ", text)
+    if "⟩ " in text:
+        text = _NEIGHBOUR.sub("", text)
     return text.replace(" takes place", " is").replace(" take place", " are") if " place" in text else text
 
 

@@ -28,6 +28,7 @@ WHEN = (
     rf"(?P<date>⟦\d+⟧)|(?P<time>{_TIME}))(?=$| [,;.()–-]| (?!⟦)[^\W\d_])"
 )
 _OLD = rf"(?:{_DAY}|⟦\d+⟧|{_TIME})(?: (?:at|um|à) (?:{_TIME}))?"
+_WAS = rf"(?P<was>{_OLD})"
 # What happens is called by one to three words or names, none of which is a verb or says that it is one of many.
 _NOT_CALLED = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|"
@@ -53,6 +54,12 @@ _MOVED = (
     r"pasad[oa]|verzet|verplaatst|spostat[oa])"
 )
 _TO = r"(?:to|until|till|for|onto|auf|au|à|al|a|para|naar|tot)(?: (?:the|den|le|el|the following|il|next))?"
+_WHO = r"(?P<who>⟨\d+⟩|wir|ich|we|i)"
+_HAS = rf"(?:^|[,;:] ){_WHO} (?:has|have|hat|haben|habe)"
+_THEIR = r"(?:(?:the|his|her|their|our|my|ihre?n?|seine?n?|unsere?n?|meine?n?|das|den|die|immer|jetzt|nun) )*"
+# Again and again: "jeden Dienstag", "dienstags", "on Tuesdays".
+_DAYS = "|".join(day for day in DAYS if day.endswith("s"))
+_HABIT = rf"(?=(?:(?:on|immer|jetzt|nun|now) )*(?:jeden |every |each |(?:{_DAYS})\b))"
 _WAYS = (
     (
         False,
@@ -65,23 +72,33 @@ _WAYS = (
         True,
         re.compile(
             rf"{_CALLED}(?: :)?(?: (?:deadline|date|due date|termin))? {_BE}(?:now |just |finally )?{_MOVED} "
-            rf"(?:back |out |forward |up )?(?:(?:from|von|vom|de|du|del|van) {_OLD} )?{_TO} {WHEN}"
+            rf"(?:back |out |forward |up )?(?:(?:from|von|vom|de|du|del|van) {_WAS} )?{_TO} {WHEN}"
         ),
     ),
     (
         True,
         re.compile(
-            rf"(?:^|[,;] |⟨\d+⟩ |we |i |they |has |have ){_MOVED} (?:back )?{_CALLED} (?:from {_OLD} )?{_TO} {WHEN}"
+            rf"(?:^|[,;] |⟨\d+⟩ |we |i |they |has |have ){_MOVED} (?:back )?{_CALLED} (?:from {_WAS} )?{_TO} {WHEN}"
         ),
     ),
-    (True, re.compile(rf"{_CALLED} (?:ist|sind|wurde|is) (?:von|vom|van) {_OLD} auf {WHEN} (?:verlegt|verschoben)")),
+    (True, re.compile(rf"{_CALLED} (?:ist|sind|wurde|is) (?:von|vom|van) {_WAS} auf {WHEN} (?:verlegt|verschoben)")),
     (True, re.compile(rf"{_CALLED}(?: :)? (?:now|jetzt|nun|ahora|maintenant) {_ON}{WHEN}")),
     # "La réunion passe au jeudi"; a bus that passes at ten does not move.
     (True, re.compile(rf"{_CALLED} (?:passe|passent|pasa|pasan|passa) (?:au|à|al|a) (?=(?:{_DAY})\b){WHEN}")),
     # "Ab heute ist das Standup um 10 Uhr"
     (True, re.compile(rf"\b(?:ab|jetzt|nun|künftig) (?:[^\s,;]+ )?(?:ist|sind|beginnt|startet) {_CALLED} {_ON}{WHEN}")),
     (False, re.compile(rf"^{_CALLED} : {_ON}{WHEN}")),
-    (True, re.compile(rf"{_CALLED}(?: :)? {_OLD} (?:->|→|=>|-->) {WHEN}")),
+    (True, re.compile(rf"{_CALLED}(?: :)? {_WAS} (?:->|→|=>|-->) {WHEN}")),
+    # "Mia hat jeden Dienstag Schwimmtraining", "Timo has judo on Wednesdays", "Ab sofort hat Mia ihr Training montags"
+    (False, re.compile(rf"{_HAS} {_HABIT}{_ON}{WHEN} (?P<s>{_WORD})(?!\w| {_WORD})")),
+    (False, re.compile(rf"{_HAS} {_THEIR}(?P<s>{_WORD}(?: {_WORD})?) {_HABIT}{_ON}{WHEN}")),
+    (
+        False,
+        re.compile(
+            rf"(?:ab|jetzt|nun|künftig|seit)(?: [^\s,;]+)? (?:hat|haben|habe) {_WHO} {_THEIR}(?P<s>{_WORD}) "
+            rf"{_HABIT}{_ON}{WHEN}"
+        ),
+    ),
 )
 # "the meeting" may be another one each time.
 _ANY_EVENT = words(
@@ -97,13 +114,14 @@ _SINCE, _THIS = words("from since starting ab seit dès partir desde vanaf"), wo
 _ONLY, _UNTIL = words("only just nur bloß"), words("until till bis jusqu'à hasta tot")
 # "At 9:45 on Fridays", "at 19:00 in winter", "Thursday in the holidays": not always.
 ON_SOME_DAYS = re.compile(
-    rf" (?:on (?:the )?(?:{'|'.join(day for day in DAYS if day.endswith('s'))})|"
+    rf" (?:on (?:the )?(?:{_DAYS})|"
     r"(?:in|during|over|im|in den|en|durante|pendant) (?:the |den |le |les |las |los )?(?:school )?(?:spring|summer|"
     r"autumn|winter|holidays|vacation|term|ramadan|lent|advent|january|february|march|april|may|june|july|august|"
     r"september|october|november|december|sommer|herbst|frühling|ferien|été|hiver|vacances|verano|invierno|"
     r"vacaciones|zomer|vakantie)\b|(?:for|at|für|bei|pour|chez) (?:the |my |our |die |meine |les |mes )?[^\W\d_]+)"
 )
 _OWNER = re.compile(r"(⟨\d+⟩) 's $")
+_INSTEAD = re.compile(rf" (?:instead of|rather than|statt|anstatt) (?:on )?(?P<was>{_DAY})(?=$| )")
 _DONE = re.compile(
     r" (?:(?:um|aus|ein)?gezogen|migriert|repariert|abgesagt|ausgefallen|gestorben|angekommen|gefahren|geliefert|"
     r"abgeholt|geboren)$"
@@ -112,7 +130,9 @@ HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
 _PLACE = re.compile(
-    r"(?: (?:mornings?|evenings?|afternoons?))? (?:in|at|im|in der|in dem) (?:(?:the|our) )?"
+    r"(?: (?:mornings?|evenings?|afternoons?))?"
+    r"(?: (?:at|um) (?:half )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon))?(?: ,)?"
+    r" (?:in|at|im|in der|in dem) (?:(?:the|our) )?"
     r"(?:(?P<name>⟨\d+⟩)(?! 's))?(?: ?(?P<noun>(?:[^\W\d_]+ )?[^\W\d_]+))?(?=$| [,;.(])"
 )
 _SOMEBODYS = words(
@@ -162,7 +182,9 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
         if _DONE.search(clause.text, match.end()):
             continue  # "ist am 2. Mai umgezogen"
         subject = _called(match["s"], clause, who)
-        if subject and (owner := _OWNER.search(clause.text[: match.start("s")])) and (names := who.names_of(owner[1])):
+        whose = match.groupdict().get("who") or ""
+        owner = whose if whose[:1] == "⟨" else (found := _OWNER.search(clause.text[: match.start("s")])) and found[1]
+        if subject and owner and (names := who.names_of(owner)):
             subject = f"{names[0]}'s {subject}" if who.is_person(names[0]) else subject  # Mia's training is not Noah's
         if subject in _SOMEBODYS:
             continue  # whose, is not said
@@ -180,7 +202,12 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
                 yield Fact(subject, "due", date, who.written, None, ALONE)
             return
         day, time = DAYS.get(match["day"] or "", ""), match["at"] or match["time"] or ""
+        was = match.groupdict().get("was") or ((found := _INSTEAD.match(clause.text, match.end())) and found["was"])
+        told = told or bool(was)
         yield Fact(subject, TAKES_PLACE, f"{day} {time}".strip(), who.written if told else None, None, STATED)
+        if was in DAYS and DAYS[was] != day:
+            # What nobody noted while it was so.
+            yield Fact(subject, TAKES_PLACE, DAYS[was], None, who.written, STATED)
         yield from _place_beside(subject, clause, match.end(), who)
         return
 

@@ -13,6 +13,7 @@ from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
 from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.reading import Reading, read
+from hopgate.extract.rules.stated_loans import tells_loan
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
 from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
@@ -26,6 +27,15 @@ _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
 # Where both notes name the thing and what is over.
 _THOUGH_UNSURE = 0.9
 # Of what the rules take for a change: what is less likely to end anything, and to tell of any change, ends nothing.
+# A note that says itself what was, or that somebody is the new one, need not be compared with others.
+_INTO = r"\b(?:to|auf|nach|zu|zum|zur|ins?)\b"
+_SAYS_SO = re.compile(
+    r"(?i)\b(?:rais(?:es?|ed|ing)|increase[sd]?|rises|rose|go(?:es|ne)? up|went up|steigt|stieg|gestiegen|erhöht|sinkt|"
+    rf"verlegt|moved|changed|switched|umgezogen|gewechselt)\b[^.;]{{0,60}}\b(?:from|von|vom)\b[^.;]{{1,40}}{_INTO}|"
+    rf"\b(?:von|vom)\b[^.;]{{1,40}}{_INTO}[^.;]{{1,40}}\b(?:verlegt|umgezogen|gewechselt|gestiegen|erhöht)\b|"
+    r"\bis (?:now )?(?:the|our|my|[\w-]+['’]s) new [a-z]|"
+    r"\bist (?:jetzt )?(?:der|die|das|unsere?|meine?|[\w-]+s) neue[rs]? \w"
+)
 _MAY_END, _MAY_TELL = 0.004, 0.5
 _THIS_WEEK = re.compile(
     r"(?<!from )(?<!since )(?<!of )\b(?:this (?:week|weekend|time)|diese woche|diesmal|ausnahmsweise)\b"
@@ -122,6 +132,9 @@ def may_end(earlier: Source, later: Source) -> bool:
     >>> may_end(before, change), may_end(before, other)
     (True, False)
     """
+    # Whether a loan is told, the rules know: the model was taught that what is lent comes back.
+    if tells_loan(later.text) or _SAYS_SO.search(later.text):
+        return True
     return compared(earlier.text, later.text).end >= _MAY_END or tagged(later.text).change >= _MAY_TELL
 
 

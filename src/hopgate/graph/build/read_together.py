@@ -176,7 +176,7 @@ def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[Stat
     was = before[0] if before else StatedFact(ended.thing, ended.former_relation, ended.former)
     if not was.thing or _is_told_by_itself(was, now) or not _may_end(was, ended, now):
         return
-    if _is_of_somebody_else(was, pair.later, now):
+    if _is_of_somebody_else(was, pair.later, now) or _names_another(was, now):
         return
     if any(_is_called(one, was) for one in now):
         return  # it is what was that has changed: of "Paperless runs on the NAS" the NAS is in the attic now
@@ -218,6 +218,13 @@ def _is_of_somebody_else(was: StatedFact, later: Source, now: Sequence[StatedFac
         return False
     others = [one.thing for one in now if one.relation not in JOINT_RELATIONS and not one.is_doubted]
     return any(not one.islower() and named.isdisjoint(normalise(one).split()) for one in others)
+
+
+def _names_another(was: StatedFact, now: Sequence[StatedFact]) -> bool:
+    """Whether the later memory says itself what is over, and that is something else: "took it over from Ralf"."""
+    named = [one.former for one in now if one.relation in JOINT_RELATIONS]
+    value = normalise(was.value)
+    return bool(named) and all(named) and not any(shares_start_or_end(former, value) for former in named)
 
 
 def _is_called(one: StatedFact, was: StatedFact) -> bool:

@@ -7,7 +7,6 @@ without a word of change may be of another aspect, another time or another thing
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,11 +21,12 @@ from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
+from hopgate.extract.rules.stated_loans import LENT, RETURNED
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, BY, WHEN
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.towns import is_town
-from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
+from hopgate.graph.temporal.thing_keys import are_compounds, head_of, thing_key
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
 from hopgate.times import moment
 
@@ -44,9 +44,7 @@ _DATES = {"due", "takes place"}
 _MAX = 200
 # Of more things that had a value, nobody knows which a change of it is about.
 _MOST_NEAR = 64
-_ARTICLES = words("the a an my our der die das den dem le la les el los las il lo gli i de het een un une una")
 _LEADERS = frozenset(map(comparison_form, table("verbs")["leader"].split()))
-_OF = re.compile(r" (?:of|for) ")
 
 
 class JointFact(NamedTuple):
@@ -83,16 +81,9 @@ def statements_of(memory_id: int, stated: Iterable[Stated]) -> Iterator[NewState
     for place, one in enumerate(stated):
         value = normalise(one.value)
         if value and max(len(one.thing), len(one.value), len(one.former)) <= _MAX:
-            key, former = _thing_key(one.about or one.thing), normalise(one.former) or None
+            key, former = thing_key(one.about or one.thing), normalise(one.former) or None
             yield NewStatement(memory_id, place, one.thing, key, one.relation, one.value, value, former, one.is_change,
                                moment(one.valid_from))  # fmt: skip
-
-
-def _thing_key(thing: str) -> str:
-    # "treasurer of the club" and "the club's treasurer" are one.
-    head, _, owner = normalise(thing).partition(" of ")
-    said = [word for word in f"{owner} {head}".split() if word not in _ARTICLES]
-    return " ".join(map(comparison_form, said))
 
 
 def joint_facts(rows: Iterable[StatedRow]) -> list[JointFact]:
@@ -130,6 +121,8 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
     called: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things by each word that they were called by
     for row in rows:
         thing = things.get(row.thing_key) if row.thing_key else None
+        if row.relation in (LENT, RETURNED):
+            row = _on_loan(row, thing.said if thing else [])  # noqa: PLW2901
         if row.is_change:
             held = _held(row, thing, _near(row, holding, called))
             if held:
@@ -161,6 +154,18 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
             thing.said.append(row)
 
 
+def _on_loan(row: StatedRow, said: list[StatedRow]) -> StatedRow:
+    """Who has a thing takes the place of where it was; brought back, it is where it was before he had it."""
+    if row.relation == LENT:
+        placed = [one.relation for one in said if not {AT, BY}.isdisjoint(_sorts(one.relation))]
+        return row._replace(relation=placed[-1] if placed else BY)
+    had = len(said) > 1 and said[-1].value_key == row.value_key
+    if not had:
+        return row._replace(relation=BY, is_change=False, thing_key="")
+    was = said[-2]
+    return row._replace(relation=was.relation, value=was.value, value_key=was.value_key)
+
+
 def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Thing, list[StatedRow]] | None:
     """What held before a change, and of which thing: the one it names, or the only one that had what is over."""
     if thing and (before := _last(row, thing)):
@@ -178,7 +183,7 @@ def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Th
 def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
     """The last value that a thing was said to have of the sort that a change is about, by all who said it last."""
     said = [one for one in thing.said if one.memory_id != row.memory_id and
-            (one.value_key == row.former_key if row.former_key else _may_follow(row, one))]  # fmt: skip
+            (_is_former(row.former_key, one.value_key) if row.former_key else _may_follow(row, one))]  # fmt: skip
     if not said or said[-1].value_key == row.value_key or not _compatible(row.relation, said[-1].relation):
         return []
     if (
@@ -189,7 +194,7 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
     ):
         return []  # both are facts of their own
     if row.former_key and any(
-        one.value_key != row.former_key
+        not _is_former(row.former_key, one.value_key)
         and one.memory_id != row.memory_id
         and _order(one) > _order(said[-1])
         and one.relation == said[-1].relation
@@ -203,6 +208,11 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
             break
         run.append(one)
     return run[::-1]
+
+
+def _is_former(former: str, value: str) -> bool:
+    """Whether a change says that this is over, or its first words: "St Luke's", of "St Luke's Hospital"."""
+    return value == former or value.startswith(f"{former} ")
 
 
 def _may_follow(row: StatedRow, before: StatedRow) -> bool:
@@ -263,14 +273,17 @@ def _near(
     held = holding.get(row.former_key, {}) if row.former_key else {}
     if not row.thing_key:
         return list(held) if len(held) <= _MOST_NEAR else []
-    head = _head(row.thing_key)
+    head = head_of(row.thing_key)
     if head in _LEADERS and len(held) <= _MOST_NEAR:
         # "Herr Krüger hört auf, Frau Demir ist die neue Vorsitzende": of what he led.
         return [thing for thing in held if any(one.relation == "led by" for one in thing.said)]
     owned = row.thing.rpartition("'s ")[2] if "'s " in row.thing else ""
     # "Jellyfin's cache" is not Jellyfin, nor is "Ulrich's wife" Ulrich.
-    words = [head] if is_part(head) else _thing_key(owned or row.thing_key).split()
+    words = [head] if is_part(head) else thing_key(owned or row.thing_key).split()
     shared = dict.fromkeys(thing for word in words for thing in _shared(held, called.get(word, {})))
+    if not shared and len(held) <= _MOST_NEAR:
+        # "die Büromiete" after "die Miete"
+        shared = dict.fromkeys(thing for thing in held if are_compounds(head, head_of(thing_key(thing.name))))
     return list(shared)
 
 
@@ -283,11 +296,6 @@ def _shared(one: Mapping[_Thing, None], other: Mapping[_Thing, None]) -> Iterato
 def _words(row: StatedRow) -> set[str]:
     """The words by which a statement calls its thing."""
     return {*row.thing_key.split(), *normalise(row.thing).split()}
-
-
-def _head(key: str) -> str:
-    """The word of a text that says what it is: of "movies for jellyfin" the movies."""
-    return _OF.split(key, maxsplit=1)[0].rpartition(" ")[2]
 
 
 def _named(relation: str, thing: str, rows: Sequence[StatedRow]) -> str:

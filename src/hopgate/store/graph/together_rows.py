@@ -48,13 +48,15 @@ _EARLIER = f"""
 
 
 _STATED = """
-    SELECT memory_id, thing, relation, value, valid_from, doubted, over FROM (
+    SELECT memory_id, thing, relation, value, valid_from, doubted, over, former FROM (
         SELECT f.memory_id, 0 AS part, f.id AS place, s.name AS thing, f.relation, o.name AS value, f.valid_from,
-          f.weight <= %(doubted)s AS doubted, f.valid_to IS NOT NULL AS over
+          f.weight <= %(doubted)s AS doubted, f.valid_to IS NOT NULL AS over,
+          '' AS former
         FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id
         WHERE f.memory_id = ANY(%(ids)s) AND f.weight > 0 AND NOT f.joint
         UNION ALL
-        SELECT memory_id, 1, place, thing, relation, value, valid_from, false, false FROM stated_values
+        SELECT memory_id, 1, place, thing, relation, value, valid_from, false, false, coalesce(former_key, '')
+        FROM stated_values
         WHERE memory_id = ANY(%(ids)s) AND read_with IS NULL
     ) AS stated ORDER BY memory_id, part, place
 """
@@ -69,6 +71,7 @@ class StatedFact(NamedTuple):
     valid_from: datetime | None = None
     is_doubted: bool = False
     is_over: bool = False
+    former: str = ""
 
 
 def wait(connection: Connection[Any], memory_ids: Iterable[int]) -> None:

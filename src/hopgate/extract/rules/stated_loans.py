@@ -1,0 +1,107 @@
+"""Who has a thing that was lent, and that it is back: "lent the ladder to Liam", "Ben has borrowed our drill"."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.stated_parts import thing_at
+from hopgate.extract.rules.words import words
+
+LENT, RETURNED = "lent to", "returned by"
+"""Of a thing that somebody has, wherever it was, and of one that is back where it was before he had it."""
+_LOANS = re.compile(
+    r"(?i)\b(?:lent|loaned|on loan|borrowed|(?:ver|ge|ausge)liehen|verborgt|returned|zurückge(?:geben|bracht)|"
+    r"(?:brought|gave|given|got) [^.;]{1,60} back)\b"
+)
+HINTS = words(
+    "gave given lent loaned loan borrowed borrow let returned back verliehen ausgeliehen geliehen verborgt "
+    "zurückgegeben zurückgebracht"
+)
+"""Without one of these words no sentence does."""
+_THING = r"(?P<t>(?:the|my|our) [^,;:]+?)"
+_WHO = r"(?P<b>⟨\d+⟩)(?! (?:and|und|or|oder)\b)"
+_WE = r"(?:(?:i|we)(?: have| has| 've| 's)? |(?:have|'ve|'s|is) )?(?:just |now |finally )?"
+_HAS = r"(?:has |have |'s )?(?:just |finally )?"
+_LENT = tuple(
+    map(
+        re.compile,
+        (
+            rf"^{_WE}(?:lent|loaned)(?: out)? {_THING}(?: out)? to {_WHO}(?! 's)",
+            rf"^{_WE}(?:lent|loaned) {_WHO} {_THING}(?= ,|$)",
+            rf"^{_WE}let {_WHO} (?:borrow|have) {_THING}(?= ,|$)",
+            rf"^{_WHO} {_HAS}borrowed {_THING}(?= ,|$)",
+            rf"^{_THING} (?:is|are|'s) (?:now )?(?:out )?(?:on loan|lent(?: out)?|loaned(?: out)?) (?:to|with) {_WHO}",
+            # The small words of German sentences are in English here.
+            rf"^{_WE}{_THING} (?:at|to) {_WHO} (?:verliehen|ausgeliehen|verborgt)",
+            rf"^{_WE}{_WHO} {_THING} (?:ge|aus|ver)(?:ge)?liehen",
+            rf"^{_THING} (?:have|'s) (?:i|we) (?:at )?{_WHO} (?:ge|aus|ver)(?:ge)?liehen",
+            rf"^{_WHO} (?:'s|has) (?:sich )?(?:now )?{_THING} (?:ausgeliehen|geliehen|ausgeborgt)",
+        ),
+    )
+)
+_BACK = tuple(
+    map(
+        re.compile,
+        (
+            rf"^{_WHO} {_HAS}(?:returned|(?:brought|gave|given) back) {_THING}(?= ,|$)",
+            rf"^{_WHO} {_HAS}(?:brought|gave|given|handed) {_THING} back(?= ,|$)",
+            rf"^(?:got|have|'ve got|(?:i|we) (?:got|have|'ve got)) {_THING} back from {_WHO}",
+            rf"^{_WHO} 's (?:now )?{_THING} (?:zurückgegeben|zurückgebracht)",
+        ),
+    )
+)
+# "Took my spare key back from Doreen and gave it to Alan", "Daniel gave the Ashcroft back and I lent it on to Rhona"
+_ON = r"(?: and| ,)[^;]*? (?:gave|lent|passed|handed|given) (?:it|them) (?:straight |right )?(?:over |on )?to {b}"
+_PASSED = tuple(
+    re.compile(pattern + _ON.replace("{b}", _WHO))
+    for pattern in (
+        rf"^{_WE}(?:took|got|fetched|collected|had) {_THING} back from (?P<a>⟨\d+⟩)",
+        rf"^(?P<a>⟨\d+⟩) {_HAS}(?:brought|gave|given|handed) {_THING} back",
+    )
+)
+# Not for long, not yet.
+_FOR_A_WHILE = words(
+    """
+    until till bis weekend week weeks day days night hour hours minute tonight today tomorrow evening afternoon morning
+    wochenende woche tage heute morgen abend stunde quickly briefly maybe if
+    """
+)
+# Said of the loan itself: not ours, or none yet.
+_NONE = words("would could wants want asked ask asks never not almost his her their once wollte will möchte for")
+
+
+def lent_or_back(text: str) -> Stated | None:
+    """Whom a thing was lent to for a time that nobody says, or who brought it back.
+
+    Examples
+    --------
+    >>> told = lent_or_back("i lent the ladder to ⟨0⟩ next door , he 's painting the gable")
+    >>> told.thing, told.relation, told.value, told.is_change
+    ('ladder', 'lent to', '⟨0⟩', True)
+    >>> lent_or_back("lent the ladder to ⟨0⟩ for the weekend") is None
+    True
+    >>> lent_or_back("⟨0⟩ brought the ladder back").relation
+    'returned by'
+    """
+    if not _FOR_A_WHILE.isdisjoint(text.split()) or not _NONE.isdisjoint(text.partition(" , ")[0].split()):
+        return None
+    for patterns, relation in ((_PASSED, LENT), (_LENT, LENT), (_BACK, RETURNED)):
+        for pattern in patterns:
+            found = pattern.match(text)
+            thing = thing_at((said := found["t"].split()), 0) if found else None
+            if found and thing and thing.end == len(said):
+                former = found["a"] if patterns is _PASSED else ""
+                return Stated(thing.text, relation, found["b"], former, is_change=True)
+    return None
+
+
+def tells_loan(text: str) -> bool:
+    """Whether a note tells of a loan, and of no day on which it ends.
+
+    Examples
+    --------
+    >>> tells_loan("Lent the ladder to Uwe."), tells_loan("Lent the ladder to Uwe, he brings it back tomorrow.")
+    (True, False)
+    """
+    return bool(_LOANS.search(text)) and _FOR_A_WHILE.isdisjoint(re.findall(r"\w+", text.lower()))

@@ -1,0 +1,51 @@
+"""By which text two names for one thing are compared: "the club's treasurer" and "treasurer of the club"."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.words import words
+from hopgate.graph.names.normal import normalise
+
+_ARTICLES = words("the a an my our der die das den dem le la les el los las il lo gli i de het een un une una")
+_OF = re.compile(r" (?:of|for) ")
+# "Steuerberaterin" and "Steuerberater" are one role.
+_FEMININE = re.compile(r"(\w{3}(?:er|or|ist|ent|ant|wart|eur|walt))in\b")
+_SHORTEST_HEAD = 4
+
+
+def thing_key(thing: str) -> str:
+    """The text by which a thing is compared; it is never shown.
+
+    Examples
+    --------
+    >>> thing_key("the Rehearsals"), thing_key("treasurer of the club"), thing_key("die Steuerberaterin")
+    ('rehearsal', 'club treasurer', 'steuerberater')
+    """
+    head, _, owner = _FEMININE.sub(r"\1", normalise(thing)).partition(" of ")
+    said = [word for word in f"{owner} {head}".split() if word not in _ARTICLES]
+    return " ".join(map(comparison_form, said))
+
+
+def head_of(key: str) -> str:
+    """The word of a text that says what it is: of "movies for jellyfin" the movies.
+
+    Examples
+    --------
+    >>> head_of("movies for jellyfin"), head_of("club treasurer")
+    ('movies', 'treasurer')
+    """
+    return _OF.split(key, maxsplit=1)[0].rpartition(" ")[2]
+
+
+def are_compounds(one: str, other: str) -> bool:
+    """Whether a word is another with something before it, as German writes them.
+
+    Examples
+    --------
+    >>> are_compounds("büromiete", "miete"), are_compounds("miete", "pacht"), are_compounds("miete", "miete")
+    (True, False, True)
+    """
+    short, long = sorted((one, other), key=len)
+    return len(short) >= _SHORTEST_HEAD and long.endswith(short)
