@@ -46,7 +46,7 @@ _PASSING = re.compile(
     r" (?:just |only )?to (?:test|try|check|compare|see|debug|play)\b|"
     r" (?:, )?(?:while|whilst|solange|pendant que|mientras|terwijl|mentre) |"
     r" (?:, )?(?:and|but|then)(?: then)?(?: [^\W\d_]+){0,2} back (?:to|on|onto|in) (?:the )?⟨|"
-    r" für (?:ein|eine|zwei|drei|paar) )"
+    r" für (?:ein|eine|zwei|drei|paar) | zu [^\W\d_]{3,}en(?= [,;]|$))"
 )
 # The same before it: "while Marta is on holiday Dev leads Kestrel", "this week Dev leads Kestrel".
 _AWAY = re.compile(

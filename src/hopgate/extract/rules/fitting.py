@@ -135,6 +135,14 @@ def _is_word(name: str) -> bool:
     return name.isalpha() and not is_given(name.lower()) and zipf(name.lower(), "en") >= _COMMON
 
 
+def _is_kept(subject: str, target: str, plain: bool, clause: Clause) -> bool:
+    """Whether what is said to live somewhere is a thing in a place of the house, by all that is known of its name."""
+    if not plain or is_kin(subject, clause.text) or is_given(subject.lower()) or " " in subject:
+        return False
+    first = clause.reading.tokens[: 1 + (clause.reading.lower[:1] == ["the"])]
+    return _is_word(subject) or (is_room(target) and subject.endswith("s") and subject in first)
+
+
 def fitting(  # noqa: PLR0911, PLR0912
     relation: str, subject: str, target: str, clause: Clause, who: Referents, *, plain: bool, common: bool
 ) -> str:
@@ -150,8 +158,8 @@ def fitting(  # noqa: PLR0911, PLR0912
         return "has school"
     if relation == "lives in" and target.startswith(TEAMS):
         return ""
-    if relation == "lives in" and is_room(target) and _is_word(subject) and not is_kin(subject, clause.text):
-        return "located in"  # "Bike lives in the stairwell"
+    if relation == "lives in" and _is_kept(subject, target, plain, clause):
+        return "located in"  # "Bike lives in the stairwell", "Timps live in the scout hut"
     if relation == "lives in" and not person and subject.islower() and not is_kin(subject, clause.text):
         return ""
     if (

@@ -54,7 +54,10 @@ _OF_THINGS = frozenset(("has port", "has ip", "has version", "has vlan", "has br
 _OVER = frozenset(("cancelled", "canceled"))
 # One more, or somebody else's, or not for good.
 _BESIDE = words("also too second another additional extra both auch zweite zweiter zweites aussi también temporarily")
+_BREAKS = frozenset((",", ";", ":", "(", "–"))
 _ANY_NAME = re.compile(NAME)
+# "Owen finally has a dentist": his.
+_HAS_ONE = re.compile(r"⟨\d+⟩ (?:[^\W\d_]+ )?(?:has|have|got|gets|found|hat|habe) [^,;]*$")
 _REFERENCE = re.compile(r"⟨(\d+)⟩")
 _OF_SOMETHING = re.compile(r" (?:of|for|der|des|vom|von) (?!⟨)")
 # Between "is" and a role: not "is the former treasurer of".
@@ -67,8 +70,7 @@ _HAS_IP = re.compile(
 
 def may_tell_role(reading: Reading) -> bool:
     """Whether a memory has a word of a role, or an address of numbers, and none of one more of a kind."""
-    told = "V" in reading.marks or not HINTS.isdisjoint(reading.lower)
-    return told and _BESIDE.isdisjoint(reading.lower)
+    return "V" in reading.marks or not HINTS.isdisjoint(reading.lower)
 
 
 def role_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
@@ -94,6 +96,8 @@ def role_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
         return
     told, made = has_change(clause), False
     for found in roles_in(said):
+        if _is_one_more(said, found.start):
+            continue
         for fact in _stated(found, said, clause, who, told):
             made = True
             yield fact
@@ -105,6 +109,13 @@ def role_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
         yield fact
     if not made and told and not is_doubtful(clause, but=_OVER):
         yield from _allowed(said, clause, who)
+
+
+def _is_one_more(said: list[str], at: int) -> bool:
+    """Whether the part of a sentence in which a role stands speaks of one more of its kind."""
+    first = max((place for place in range(at) if said[place] in _BREAKS), default=-1) + 1
+    last = next((place for place in range(at, len(said)) if said[place] in _BREAKS), len(said))
+    return not _BESIDE.isdisjoint(said[first:last])
 
 
 def _with_acronyms(clause: Clause) -> str:
@@ -241,6 +252,8 @@ def _is_mine(owner: re.Match[str] | None, said: list[str], at: int) -> bool:
         return True
     if _is_others(said[:at]):
         return False
+    if owner is None and _HAS_ONE.search(" ".join(said[:at])):
+        return False
     if owner is None:
         return not any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
     return not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
@@ -260,7 +273,12 @@ _TO_A_PLACE = re.compile(
 def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
     """What a sentence about a change allows: a role and the one name that it may have come to."""
     places = [(found.role, found.start) for found in roles_in(said) if found.role.sort != "code"]
-    places += [(role, at) for at, word in enumerate(said) for role in ALSO.get(word, ())]
+    places += [
+        (role, at)
+        for at, word in enumerate(said)
+        if not at or said[at - 1] not in ("i", "we", "they", "to")  # "we practice at …"
+        for role in ALSO.get(word, ())
+    ]
     if not places or not who.written:
         return
     parts = [part for part in _ANY_NAME.finditer(clause.text) if not is_left(clause.text, part)]

@@ -87,7 +87,10 @@ OF_NAME = re.compile(
     rf" (?:of|for|von|vom|der|des) {_ARTICLES}(?P<of>{NAME})"
     r"(?=$| [,;(]| (?:now|since|from|and|at|on|in|jetzt|seit)\b)"
 )
-AFTER_ROLE = re.compile(r"(?= ?$| [,;]| (?:now|since|from|jetzt|seit|maintenant|ahora|these|of|for)\b)")
+AFTER_ROLE = re.compile(
+    r"(?= ?$| [,;]| (?:now|since|from|jetzt|seit|maintenant|ahora|these|of|for|again)\b|"
+    r" (?:at|in|on|bei|im)\b(?! (?:(?:the|der|dem|den) )?⟨))"
+)
 # "I bank with", "listens on port 22", "upgraded to 3.1": what tells of a role without its name.
 _WHO = rf"(?P<s>{NAME}|i|we|he|she|wir|ich|je|yo)"
 _UPGRADED = "(?:upgraded|updated|bumped|downgraded)"
@@ -105,7 +108,17 @@ VERBS = tuple(
                 ("piano teacher", "piano"),
                 ("piano teacher", "klavier"),
                 ("guitar teacher", "guitar"),
+                ("guitar teacher", "gitarre"),
+                ("violin teacher", "violin"),
+                ("violin teacher", "geige"),
+                ("flute teacher", "flute"),
+                ("flute teacher", "flöte"),
             )
+        ),
+        (
+            "conductor",
+            "conducts conducting dirigiert",
+            rf"{_V} (?:conducts|is {_NOW}conducting|dirigiert) {_ARTICLES}{_WHO}",
         ),
         ("bank", "bank banks", rf"{_WHO} {_NOW}banks? (?:with|at) {_V}"),
         (

@@ -102,7 +102,8 @@ class Sentence:
     def _own(self, left: int, gap: str) -> Relation | None:
         if self.tokens[self.spans[left].end - 1].endswith(("'s", "’s")):
             role = possessed(gap)
-            return Relation(role, inverse=True) if role else None
+            # "Lily's new teacher is …" is so from now on, which a relation of any words does not know.
+            return Relation(role, inverse=True) if role and not role.startswith("new ") else None
         return relation(gap)
 
     def _typed(self, left: int, found: Relation, right: int) -> Iterator[Fact]:

@@ -26,6 +26,16 @@ _FINITE = re.compile(r"(?:^|(?<=\S) )(?:'s|is|are|wurde|wurden) (?=(?:(?!moved|r
 _LAST_VERB = re.compile(r"^(?P<what>[^,;:]+?) (?P<to>(?:from|by) .+|to .+) (?P<verb>moved|replaced)$")
 _TAKEN_OVER = re.compile(r"^(?P<who>[^,;:]+?) (?:'s|is) (?P<what>[^,;:]+) übernommen(?= [,;]|$)")
 _FROM_IN = re.compile(r"(?<= moved )(?P<before>(?:in [^,;]+? )?)(?P<a>from [^,;]+?) (?:in|on|at) (?=[^,;]+$)")
+# "Den Server haben wir vom Keller in den Abstellraum gebracht", "wir haben das Gerät in Zimmer 5 gestellt"
+_PLACED = (
+    r"(?:now )?(?P<place>(?:from [^,;]+? )?(?:in|on|at|to|behind|under) [^,;]+) (?:"
+    r"gestellt|gebracht|gelegt|gehängt|geräumt|gepackt|verfrachtet|umgeräumt|deponiert|geschafft|verstaut)(?= [,;]|$)"
+)
+_WE_PLACED = (
+    re.compile(rf"^(?P<what>(?:the|our|my) [^,;]+?) 's (?:we|i) {_PLACED}"),
+    re.compile(rf"^(?:(?:we|i) )?'s (?P<what>(?:the|our|my) [^,;]+?) {_PLACED}"),
+)
+_LAST_PLACE = re.compile(r"(?:^| )(?:in|on|at)(?= (?:(?!in |on |at |from )\S+ ?)+$)")
 # "Rechnungen schreiben wir jetzt mit sevDesk"
 _WE_AFTER = re.compile(
     r"^(?P<what>(?:(?:the|our|my) )?[^\W\d_]+) (?!(?:is|are|'s|moved) )[^\W\d_]+e?n? (?:we|i) "
@@ -78,7 +88,17 @@ def in_english(text: str, code: str) -> str:
         said = _verb_first(said)
     if code == "de":
         said = _TAKEN_OVER.sub(r"\g<who> taken over \g<what>", said)
+        if " 's " in f" {said}":
+            said = _placed(said)
         said = _WE_AFTER.sub(r"\g<what> is \g<now>", said) if " we " in said or " i " in said else said
+    return said
+
+
+def _placed(said: str) -> str:
+    """What somebody put elsewhere, as English says it."""
+    for pattern in _WE_PLACED:
+        if found := pattern.match(said):
+            return f"we moved {found['what']} {_LAST_PLACE.sub(' to', found['place']).strip()}{said[found.end() :]}"
     return said
 
 

@@ -27,7 +27,8 @@ _IN_DOUBT = DOUBT - ASIDE | words("sorry typo meant oops")
 
 def with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading: Reading) -> list[Stated]:
     """What was found, with what a note says to be over: the old value of its statement, or one of two names."""
-    told = over_and_instead(sentences, reading)
+    changes = [one for one in found if one.is_change and one.thing and one.value in reading.kinds]
+    told = over_and_instead(sentences, reading) if len(changes) != 1 else None
     if told is not None:
         return [*(one for one in found if one.value != told.value and not one.is_change), told]
     if len(found) == 1 and len(gone := gone_names(sentences, reading) - {found[0].value, found[0].thing}) == 1:

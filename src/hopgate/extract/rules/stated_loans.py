@@ -20,6 +20,7 @@ HINTS = words(
 )
 """Without one of these words no sentence does."""
 _THING = r"(?P<t>(?:the|my|our) [^,;:]+?)"
+_BARE = _THING.replace("(?:the|my|our) ", "(?:(?:the|my|our) )?")
 _WHO = r"(?P<b>⟨\d+⟩)(?! (?:and|und|or|oder)\b)"
 _WE = r"(?:(?:i|we)(?: have| has| 've| 's)? |(?:have|'ve|'s|is) )?(?:just |now |finally )?"
 _HAS = r"(?:has |have |'s )?(?:just |finally )?"
@@ -33,7 +34,7 @@ _LENT = tuple(
             rf"^{_WHO} {_HAS}borrowed {_THING}(?= ,|$)",
             rf"^{_THING} (?:is|are|'s) (?:now )?(?:out )?(?:on loan|lent(?: out)?|loaned(?: out)?) (?:to|with) {_WHO}",
             # The small words of German sentences are in English here.
-            rf"^{_WE}{_THING} (?:at|to) {_WHO} (?:verliehen|ausgeliehen|verborgt)",
+            rf"^{_WE}{_BARE} (?:at|to) (?:[^\W\d_]+ )?{_WHO} (?:verliehen|ausgeliehen|verborgt)",
             rf"^{_WE}{_WHO} {_THING} (?:ge|aus|ver)(?:ge)?liehen",
             rf"^{_THING} (?:have|'s) (?:i|we) (?:at )?{_WHO} (?:ge|aus|ver)(?:ge)?liehen",
             rf"^{_WHO} (?:'s|has) (?:sich )?(?:now )?{_THING} (?:ausgeliehen|geliehen|ausgeborgt)",
@@ -56,7 +57,7 @@ _ON = r"(?: and| ,)[^;]*? (?:gave|lent|passed|handed|given) (?:it|them) (?:strai
 _PASSED = tuple(
     re.compile(pattern + _ON.replace("{b}", _WHO))
     for pattern in (
-        rf"^{_WE}(?:took|got|fetched|collected|had) {_THING} back from (?P<a>⟨\d+⟩)",
+        rf"^(?:.* , so )?{_WE}(?:took|got|fetched|collected|had) {_THING} back from (?P<a>⟨\d+⟩|her|him|them)",
         rf"^(?P<a>⟨\d+⟩) {_HAS}(?:brought|gave|given|handed) {_THING} back",
     )
 )
@@ -64,11 +65,14 @@ _PASSED = tuple(
 _FOR_A_WHILE = words(
     """
     until till bis weekend week weeks day days night hour hours minute tonight today tomorrow evening afternoon morning
-    wochenende woche tage heute morgen abend stunde quickly briefly maybe if
+    wochenende heute morgen abend stunde quickly briefly maybe if month months summer winter holiday holidays while bit
+    moment trip party concert gig game match monday tuesday wednesday thursday friday saturday sunday montag dienstag
+    mittwoch donnerstag freitag samstag sonntag ferien urlaub
     """
 )
+_AGAIN = words("back return returns brings bring needs until till bis zurück wieder holt bringt")
 # Said of the loan itself: not ours, or none yet.
-_NONE = words("would could wants want asked ask asks never not almost his her their once wollte will möchte for")
+_NONE = words("would could wants want asked ask asks never not almost his her their once wollte will möchte")
 
 
 def lent_or_back(text: str) -> Stated | None:
@@ -84,16 +88,23 @@ def lent_or_back(text: str) -> Stated | None:
     >>> lent_or_back("⟨0⟩ brought the ladder back").relation
     'returned by'
     """
-    if not _FOR_A_WHILE.isdisjoint(text.split()) or not _NONE.isdisjoint(text.partition(" , ")[0].split()):
+    first, _, rest = text.partition(" , ")
+    if not (_FOR_A_WHILE | _NONE).isdisjoint(first.split()) or _is_brought_back(rest):
         return None
     for patterns, relation in ((_PASSED, LENT), (_LENT, LENT), (_BACK, RETURNED)):
         for pattern in patterns:
             found = pattern.match(text)
             thing = thing_at((said := found["t"].split()), 0) if found else None
             if found and thing and thing.end == len(said):
-                former = found["a"] if patterns is _PASSED else ""
+                former = found["a"] if patterns is _PASSED and found["a"][0] == "⟨" else ""
                 return Stated(thing.text, relation, found["b"], former, is_change=True)
     return None
+
+
+def _is_brought_back(rest: str) -> bool:
+    """Whether the rest of a sentence says until when: "…, he brings it back tomorrow"."""
+    said = set(rest.split())
+    return not _FOR_A_WHILE.isdisjoint(said) and not _AGAIN.isdisjoint(said)
 
 
 def tells_loan(text: str) -> bool:
@@ -104,4 +115,5 @@ def tells_loan(text: str) -> bool:
     >>> tells_loan("Lent the ladder to Uwe."), tells_loan("Lent the ladder to Uwe, he brings it back tomorrow.")
     (True, False)
     """
-    return bool(_LOANS.search(text)) and _FOR_A_WHILE.isdisjoint(re.findall(r"\w+", text.lower()))
+    said = set(re.findall(r"\w+", text.lower()))
+    return bool(_LOANS.search(text)) and (_FOR_A_WHILE.isdisjoint(said) or _AGAIN.isdisjoint(said))

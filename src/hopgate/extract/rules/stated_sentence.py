@@ -56,7 +56,7 @@ _NOT_ANY_MORE = re.compile(
 
 
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
-def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
+def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911, PLR0912
     """What an encoded sentence says, with its references as they are."""
     tokens = text.split()
     if not LOANS.isdisjoint(tokens) and (told := lent_or_back(text)):
@@ -75,7 +75,9 @@ def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
         return _beside_doubt(text, code) if doubt <= ASIDE and " , " in text else None
     if not doubt and (told := changed(text, tokens)):
         return told
-    former = ""
+    former, is_new_one = "", " 's new " in text
+    if is_new_one:
+        text = text.replace(" 's new ", " 's ")  # "Lily's new cello teacher is …"
     if (denied or "instead" in tokens or "rather" in tokens) and (over := _NOT_ANY_MORE.search(text)):
         value = value_at(over["a"].split(), 0)
         former = value.text if value else ""
@@ -90,7 +92,7 @@ def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
     if former and not DOUBT.isdisjoint(said):
         return None
     left = [word for word in said if word not in NOW and word not in LATELY and word != "still"]
-    is_change = bool(former) or plain != text or not NOW.isdisjoint(said)
+    is_change = bool(former) or is_new_one or plain != text or not NOW.isdisjoint(said)
     for part in (left, *_parts(left)):
         if len(part) > 1 and (one := moved_to(part) or state_of(part, code, beside=not is_change)):
             # "new phone : Pixel 8", "our new vet is …", "the new ward manager on St Anne's"

@@ -38,14 +38,14 @@ _NOT_CALLED = (
 )
 _WORD = rf"(?!(?:{_NOT_CALLED})\b)[^\W\d_][\w'’-]*"
 _CALLED = (
-    rf"(?:^|[,;:–-] |(?<!\S)(?<!\bwith )(?<!\bmit )(?<!\bavec )"
+    rf"(?:^|[,;:–-] |(?<!\S)so |(?<!\S)(?<!\bwith )(?<!\bmit )(?<!\bavec )"
     rf"(?:the|my|our|'s|die|der|das|den|la|le|el|unser|unsere|notre|het|de|now) )"
     rf"(?P<s>(?:{_WORD}|⟨\d+⟩)(?: (?:{_WORD}|⟨\d+⟩|\d[\d.]*)){{0,2}})"
     rf"(?: (?:with|mit|avec|con|of|der|des|von|vom) (?:(?:the|der|dem|den|la|le|el) )?(?:⟨\d+⟩|\d{{0,2}}[^\W\d_]+))?"
 )
 _ON = (
     r"(?:(?:on|at|every|each|always|daily|held|now|täglich|jetzt|nun|ahora|maintenant|nu|am|um|immer|jeden|le|les|à|"
-    r"los|el|a las|il|op|om|ab(?! ⟦)) )*"
+    r"los|el|a las|il|op|om|ab(?! ⟦)|(?:from|since|ab|seit) ⟦\d+⟧) )*"
 )
 _BE = r"(?:(?:is|are|was|were|has|have|been|got|gets|gets|ist|sind|wurde|est|a été|ha sido|se ha|is) )*"
 _MOVED = (
@@ -64,7 +64,8 @@ _WAYS = (
     (
         False,
         re.compile(
-            rf"{_CALLED} (?:is|are|'s|starts|begins|takes place|happens|meets?|goe?s? out|ist|findet|beginnt|"
+            rf"{_CALLED} (?:is|are|'s|starts|begins|takes place|happens|meets?|goe?s? out|rehearses?|"
+            rf"practi[cs]es?|trains?|probt|proben|tagt|trainiert|ist|findet|beginnt|"
             rf"startet|est|a lieu|commence|es|empieza|è|begint) {_ON}{WHEN}"
         ),
     ),
@@ -130,7 +131,7 @@ HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
 _PLACE = re.compile(
-    r"(?: (?:mornings?|evenings?|afternoons?))?"
+    r"(?: (?:mornings?|evenings?|afternoons?|this term|this season))?"
     r"(?: (?:at|um) (?:half )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon))?(?: ,)?"
     r" (?:in|at|im|in der|in dem) (?:(?:the|our) )?"
     r"(?:(?P<name>⟨\d+⟩)(?! 's))?(?: ?(?P<noun>(?:[^\W\d_]+ )?[^\W\d_]+))?(?=$| [,;.(])"

@@ -152,9 +152,9 @@ def is_doubted_in_words(text: str) -> bool:
 def _is_involved(text: str) -> bool:
     """Whether a sentence tells what it tells in too many parts, at somebody's word, or of somewhere else."""
     parts = len(_PARTS.findall(text)) + 1
-    if parts > _MOST_PARTS or _RELATIVE.search(text) or is_doubted_in_words(text):
+    if parts > _MOST_PARTS or is_doubted_in_words(text):
         return True
-    return not _IS_SO_NOW.search(text) and (parts == _MOST_PARTS or bool(_ELSEWHERE.match(text)))
+    return not _IS_SO_NOW.search(text) and bool(_ELSEWHERE.match(text))
 
 
 @lru_cache(maxsize=4096)

@@ -12,6 +12,7 @@ from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
 from hopgate.extract.rules.language_tables import LANGUAGES
+from hopgate.extract.rules.not_ours import is_not_here
 from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_loans import tells_loan
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
@@ -34,7 +35,9 @@ _SAYS_SO = re.compile(
     rf"verlegt|moved|changed|switched|umgezogen|gewechselt)\b[^.;]{{0,60}}\b(?:from|von|vom)\b[^.;]{{1,40}}{_INTO}|"
     rf"\b(?:von|vom)\b[^.;]{{1,40}}{_INTO}[^.;]{{1,40}}\b(?:verlegt|umgezogen|gewechselt|gestiegen|erhöht)\b|"
     r"\bis (?:now )?(?:the|our|my|[\w-]+['’]s) new [a-z]|"
-    r"\bist (?:jetzt )?(?:der|die|das|unsere?|meine?|[\w-]+s) neue[rs]? \w"
+    r"\bist (?:jetzt )?(?:der|die|das|unsere?|meine?|[\w-]+s) neue[rs]? \w|"
+    r"\b(?:has|have|got) a new \w|\b(?:hat|habe|haben) (?:jetzt )?eine?n? neue[nrs]? \w|"
+    r"(?:^|[.!,:] )(?:der |die |das |unser )?neue[rs]? [\w-]+(?: \w+){0,4}? (?:ist|heißt|:)"
 )
 _MAY_END, _MAY_TELL = 0.004, 0.5
 _THIS_WEEK = re.compile(
@@ -87,7 +90,12 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     parts = list(clauses(now))
     things = sure_spans(seen.of_later, THING)
     doubtful = seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts))
-    if doubtful or _is_this_week(now) or not (things or over or _shared_content(before, now)):
+    if (
+        doubtful
+        or _is_this_week(now)
+        or _is_elsewhere(before, now)
+        or not (things or over or _shared_content(before, now))
+    ):
         return None
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
     if any(is_of_another(thing, later.text) for thing in things) or not (things or OF_OTHERS.isdisjoint(now.lower)):
@@ -159,6 +167,11 @@ def _as_the_later_says(seen: Compared) -> Compared:
 
 def _are_named(some: Sequence[TaggedSpan], others: Sequence[TaggedSpan]) -> bool:
     return any(_share_a_word(one.text, other.text) for one, other in product(some, others))
+
+
+def _is_elsewhere(before: Reading, now: Reading) -> bool:
+    """Whether a note begins with where else it is so, and the earlier one does not: "at work Jellyfin is on badger"."""
+    return not is_not_here(" ".join(before.lower)) and any(is_not_here(clause.text) for clause in clauses(now))
 
 
 def _is_this_week(reading: Reading) -> bool:

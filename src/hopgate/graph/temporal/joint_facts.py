@@ -26,7 +26,7 @@ from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, BY, WHEN
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.towns import is_town
 from hopgate.graph.names.normal import normalise
-from hopgate.graph.temporal.thing_keys import are_compounds, head_of, thing_key
+from hopgate.graph.temporal.thing_keys import are_compounds, head_of, role_of, thing_key
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
 from hopgate.times import moment
 
@@ -115,7 +115,7 @@ def _order(row: StatedRow) -> tuple[datetime, int, int, str, str]:
     return row.recorded_at, row.memory_id, row.place, row.thing_key, row.former_key or ""
 
 
-def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
+def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
     things: dict[str, _Thing] = {}
     holding: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things that were ever said to have a value
     called: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things by each word that they were called by
@@ -139,6 +139,10 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:
                 if row.former_key and relation not in ONE_AT_A_TIME:
                     yield _end(row, name, relation, before[-1].value)
                 thing.told[relation] |= {row.value_key, before[-1].value_key}
+                if relation == BY and (role := role_of(name)) and is_person(before[-1].value):
+                    # "Mr Webb | math teacher of | Maisie", as a pattern may have read it.
+                    over = _end(row, before[-1].value, f"{role[0]} of", "")
+                    yield over._replace(object=role[1])
         elif thing:
             for relation, values in thing.told.items():
                 if row.value_key in values and fits(row.relation, relation):
@@ -190,6 +194,7 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
         row.relation == said[-1].relation
         and row.relation not in JOINT_RELATIONS
         and row.thing_key == said[-1].thing_key
+        and (row.thing == said[-1].thing or not row.former_key)  # of two who speak, one may tell what both have
         and _has_start(row)
     ):
         return []  # both are facts of their own

@@ -49,3 +49,18 @@ def are_compounds(one: str, other: str) -> bool:
     """
     short, long = sorted((one, other), key=len)
     return len(short) >= _SHORTEST_HEAD and long.endswith(short)
+
+
+def role_of(thing: str) -> tuple[str, str] | None:
+    """What somebody is, and to whom, where a thing is called so.
+
+    Examples
+    --------
+    >>> role_of("Maisie's math teacher"), role_of("treasurer of the Climbers"), role_of("spare key")
+    (('math teacher', 'Maisie'), ('treasurer', 'Climbers'), None)
+    """
+    owner, _, role = thing.partition("'s ")
+    if not role:
+        role, _, owner = thing.partition(" of ")
+    owner = owner.removeprefix("the ")
+    return (role, owner) if owner[:1].isupper() and role.islower() else None
