@@ -143,6 +143,9 @@ def test_what_is_on_a_day_lies_ahead_and_a_range_in_one_year(text: str, days: li
         ("Jared takes over the choir in January.", "2027-01"),
         ("The NAS moved to the cellar in December.", "2026-12"),
         ("Die Reise im März ist gebucht.", "2027-03"),
+        ("The contract is up in July.", "2027-07"),
+        ("Der Vertrag läuft aus im Juli.", "2027-07"),
+        ("The insurance renews in August.", "2027-08"),
     ],
 )
 def test_what_has_happened_lies_behind(text: str, day: str) -> None:

@@ -29,6 +29,15 @@ def stated(text: str) -> list[Stated]:
         ("Got the drill back from Ben.", "drill", "returned by", "Ben", ""),
         ("Stefan hat den Akkuschrauber zurückgebracht.", "Akkuschrauber", "returned by", "Stefan", ""),
         ("Took my spare key back from Doreen and gave it to Alan.", "spare key", "lent to", "Alan", "Doreen"),
+        ("Gave Sinéad the spare key for the flat.", "spare key", "lent to", "Sinéad", ""),
+        ("Got the spare key back from Sinéad, Eoin has it now.", "spare key", "lent to", "Eoin", "Sinéad"),
+        (
+            "Lent the total station to Hargreaves Civils for the pump station.",
+            "total station",
+            "lent to",
+            "Hargreaves Civils",
+            "",
+        ),
         ("Daniel gave the tripod back and I lent it on to Rhona.", "tripod", "lent to", "Rhona", "Daniel"),
     ],
 )

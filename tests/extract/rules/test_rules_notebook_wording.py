@@ -108,3 +108,9 @@ def test_a_price_that_rises_does_so_on_the_day_of_the_note() -> None:
     text = "Unser Stundensatz steigt auf 64 Euro."
     (found,) = Phrases().extract([Source("m", Cleared(text), created_at=datetime(2024, 5, 2, tzinfo=UTC))])
     assert [fact.valid_from for fact in found.facts] == ["2024-05-02"]
+
+
+def test_a_price_that_rises_on_a_day_does_so_then() -> None:
+    text = "The rent goes up from £1,850 to £1,950 in August."
+    (found,) = Phrases().extract([Source("m", Cleared(text), created_at=datetime(2024, 5, 2, tzinfo=UTC))])
+    assert {(fact.object, fact.valid_from) for fact in found.facts if not fact.valid_to} == {("£1,950", "2024-08")}

@@ -55,7 +55,7 @@ _FIRMS = (
     "metzgerei", "klinik", "apotheke", "kanzlei", "gärtnerei", "kita", "kindergarten", "hotel", "gasthof", "gasthaus",
     "pension", "restaurant", "café", "stiftung", "tierheim", "altenheim", "seniorenheim", "schreinerei", "tischlerei",
     "druckerei", "brauerei", "konditorei", "zimmerei", "schlosserei", "buchhandlung", "agentur", "spedition",
-    "krankenhaus", "sparkasse", "volksbank", "stadtwerke", "steuerbüro", "ingenieurbüro", "reisebüro", "fahrschule",
+    "krankenhaus", "sparkasse", "volksbank", "stadtwerke", "stadtwerken", "steuerbüro", "ingenieurbüro", "reisebüro",
 )  # fmt: skip
 _CLUBS = words("sv tsv tv fc sc vfb vfl vfr tus sg djk fsv asv esv bv tc mtv psv sgv spvgg ttc ssv hsv hsg ksv")
 _PARENTS = words("mutter vater mutti vati mama papa")

@@ -12,7 +12,7 @@ from hopgate.extract.rules.words import words
 AHEAD = words(
     """
     due until till by deadline booked scheduled extended postponed pushed rescheduled deferred verlängert verschoben
-    bis fällig zum expires abgabe avant hasta fino tot voor antes jusqu'au jusqu'en
+    bis fällig zum expires renews renewal ends abgabe endet avant hasta fino tot voor antes jusqu'au jusqu'en
     """
 )
 _GRACE = 14
@@ -26,6 +26,8 @@ RANGE = words("to until till through bis tot - –")
 _SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", "¶"))
 _NEW_DATE_REACH = 8  # "new date for the security audit is …"
 _IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
+# "The contract is up in September"
+_RUNS_OUT = frozenset((("is", "up"), ("runs", "out"), ("comes", "up"), ("goes", "up"), ("läuft", "aus")))
 # A sentence is not looked at any further than this, so that a memory of a million dates takes no longer.
 _REACH = 60
 _SOON = 31
@@ -66,8 +68,9 @@ def year_of(lower: list[str], start: int, end: int, month: int, number: int | No
     if not AHEAD.isdisjoint(lower[max(0, start - 3) : start]) or _is_to_come(lower, start, whole=bool(number)):
         return _nearest(month, number, day, _GRACE)
     before, after = _sentence(lower, start, end)
-    if _is_announced(before, after):
-        return _nearest(month, number, day, _STARTED)
+    runs_out = any(pair in _RUNS_OUT for pair in pairwise(before[-4:]))
+    if runs_out or _is_announced(before, after):
+        return _nearest(month, number, day, _GRACE if runs_out else _STARTED)
     if before and before[-1] in _SINCE:
         return max(MINYEAR, day.year - ((month, number or 1) > (day.month, day.day)))
     nearest = _nearest(month, number, day, None)

@@ -11,8 +11,10 @@ from hopgate.extract.rules.places import is_passing, is_place, is_room, is_schoo
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.towns import is_town
+from hopgate.extract.rules.words import words
 
 _COMMON = 4.0  # by `zipf`
+THEIRS = words("his her their seine seiner seinem seinen ihre ihrer ihrem ihren")
 _ACCOUNTS = re.compile(r"(?:^| )(?:account|accounts|product|property|store|shop|case|office|bank|relationship)$", re.I)
 _SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
@@ -148,6 +150,8 @@ def fitting(  # noqa: PLR0911, PLR0912
 ) -> str:
     """The relation that words mean between these two: a person does not run on a host; empty where they fit nothing."""
     person, other = who.is_person(subject) or subject == who.first_person, who.is_person(target)
+    if plain and target.partition(" ")[0].lower() in THEIRS:
+        return ""  # "Herrn Maurers Rasenmäher steht in seiner Garage"
     if relation == "runs on":
         return "" if person or other or plain or (target.islower() and is_place(target)) else relation
     if relation == "works at" and other and not _WORKS_AT.search(clause.text):

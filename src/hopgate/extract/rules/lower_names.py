@@ -107,6 +107,7 @@ _TEMPLATES = tuple(
             f"(?:läuft|draait) {_X}{_NOW} (?:auf|op) {_B}",
             f"(?:läuft|draait)(?: (?:seit|sinds) [^ ]+)? (?:auf|op) {_B}",
             f"(?:durch|by) {_B} (?:ersetzt|abgelöst)",
+            f"(?:von {_A} )?auf {_B} (?:umgestellt|umgestiegen)",
             f"(?:instead of|statt|in plaats van|rather than)(?: on| auf| op)? {_B}",
             f"(?:rebooted|restarted|reinstalled|reimaged|ssh into|logged into|onto) {_B}",
             f"{_A} out , {_B} in",
@@ -123,9 +124,9 @@ _OPENS_WITH_X = rf"(?:(?<=^)|(?<=[ \n])){_X}"
 _TEMPLATE_WORDS = words(
     """
     moved migrated shifted switched transferred relocated moving migrating took moves hosts umgezogen migriert
-    verschoben gewandert draait loopt läuft tourne gira corre ersetzt abgelöst instead statt plaats rather rebooted
-    restarted
-    out reinstalled reimaged ssh logged onto sits stands hums crashed died froze stürzte steht lives stays
+    verschoben gewandert draait loopt läuft tourne gira corre ersetzt abgelöst umgestellt umgestiegen instead statt
+    plaats rather rebooted restarted out reinstalled reimaged ssh logged onto sits stands hums crashed died froze
+    stürzte steht lives stays
     """
 )
 _KINDS = {"x": "service", "a": "host", "b": "host"}

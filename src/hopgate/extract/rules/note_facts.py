@@ -39,6 +39,7 @@ _RISES = re.compile(
     r"\b(?:(?:goes|went|gone|going|put) (?:up|down)|(?:put|puts|putting) [^,;]{1,30}up|rises|rose|risen|increases|"
     r"increased|raises|raised|bumped|lowered|drops|dropped|falls|fell|steigt|gestiegen|erhöht|sinkt|gesunken|gesenkt)\b"
 )
+_ON_A_DAY = re.compile(r"(?: [^,;]{0,20})?(?: ,)? (?:in|from|on|starting|as of|ab|im|zum) ⟦(\d+)⟧")
 # "the Hartmann proposal" is one thing.
 _NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _OLDER = re.compile(
@@ -203,6 +204,9 @@ _STOOD_DOWN = re.compile(
 )
 _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _MEASURED = frozenset(("due", "costs"))
+# "The register runs on bramble, and so do the timesheets"
+_SO_DO = re.compile(r" (?:, )?(?:and )?so (?:do|does|is|are) (?:(?:the|my|our) )?(?P<t>⟨\d+⟩|[^\W\d_]+)(?=$| [,;])")
+_SHARED = frozenset(("runs on", "located in", "lives in", "works at"))
 _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
 
 
@@ -216,6 +220,8 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         yield from before(groups, who, over, clause.text[match.end() :])
         return
     subjects, common = _subjects(relation, groups, clause, who, match.start())
+    if relation in _SHARED and (too := _SO_DO.match(clause.text, match.end())):
+        subjects += who.names_of(too["t"]) if too["t"][0] == "⟨" else (too["t"],)
     older = relation != "replaced by" and groups.get("s") and _OLDER.search(clause.text[: match.start("s")])
     if older and len(subjects) == 1 and not who.is_person(subjects[0]):
         subjects = (f"old {subjects[0]}",)  # the one before the one that bears the name now
@@ -228,7 +234,9 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         or (relation == "due" and _PUT_OFF.search(match[0]))
         or (relation == "costs" and not begin and _RISES.search(clause.text))
     ):
-        begin = over  # told as it happens: before this note the old thing was in its place
+        # Told as it happens, or with its day: before it the old thing was in its place.
+        ahead = _ON_A_DAY.match(clause.text, match.end()) if relation == "costs" else None
+        begin = clause.reading.spans[int(ahead[1])].name if ahead else over
     objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
     made = False
     for subject, target in product(subjects, objects):

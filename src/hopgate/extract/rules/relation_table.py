@@ -88,7 +88,9 @@ def possessed(gap: str) -> str | None:
     ('sister of', None)
     """
     match = _POSSESSED.fullmatch(gap)
-    return f"{match['role']} of" if match and _is_role(match["role"].split()) else None
+    if not match or (gap.endswith(",") and match["role"].endswith("s")):
+        return None  # "changed Mam's tablets, Dad collected them"
+    return f"{match['role']} of" if _is_role(match["role"].split()) else None
 
 
 def _is_role(role: list[str]) -> bool:

@@ -24,6 +24,7 @@ _OF_AT = re.compile(r"\bmoved of (?P<a>[^,;]+?) at ")
 _FINITE = re.compile(r"(?:^|(?<=\S) )(?:'s|is|are|wurde|wurden) (?=(?:(?!moved|replaced)\S+ )*(?:moved|replaced)$)")
 # "nagios durch zabbix ersetzt": without an auxiliary the verb belongs before what tells from, to or by what.
 _LAST_VERB = re.compile(r"^(?P<what>[^,;:]+?) (?P<to>(?:from|by) .+|to .+) (?P<verb>moved|replaced)$")
+_STOPPED = re.compile(r"^(?P<who>⟨\d+⟩) 's (?P<what>as [^,;:]+?) aufgehört(?= [,;]|$)")
 _TAKEN_OVER = re.compile(r"^(?P<who>[^,;:]+?) (?:'s|is) (?P<what>[^,;:]+) übernommen(?= [,;]|$)")
 _FROM_IN = re.compile(r"(?<= moved )(?P<before>(?:in [^,;]+? )?)(?P<a>from [^,;]+?) (?:in|on|at) (?=[^,;]+$)")
 # "Den Server haben wir vom Keller in den Abstellraum gebracht", "wir haben das Gerät in Zimmer 5 gestellt"
@@ -87,6 +88,7 @@ def in_english(text: str, code: str) -> str:
     if said.endswith((" moved", " replaced")):
         said = _verb_first(said)
     if code == "de":
+        said = _STOPPED.sub(r"\g<who> stopped \g<what>", said)
         said = _TAKEN_OVER.sub(r"\g<who> taken over \g<what>", said)
         if " 's " in f" {said}":
             said = _placed(said)
@@ -107,7 +109,7 @@ def _verb_first(said: str) -> str:
     verb = said.rpartition(" ")[2]
     moved = _FINITE.sub(f" {verb} ", said, count=1).removesuffix(f" {verb}").lstrip()
     if moved == said.removesuffix(f" {verb}"):
-        return _LAST_VERB.sub(r"\g<what> \g<verb> \g<to>", said)
+        return _FROM_IN.sub(r"\g<a> to ", _LAST_VERB.sub(r"\g<what> \g<verb> \g<to>", said))
     if moved.startswith("moved "):
         moved = f"i {moved}"  # "Bin von … in … umgezogen"
     return _FROM_IN.sub(r"\g<a> to ", moved)

@@ -30,6 +30,7 @@ _LENT = tuple(
         (
             rf"^{_WE}(?:lent|loaned)(?: out)? {_THING}(?: out)? to {_WHO}(?! 's)",
             rf"^{_WE}(?:lent|loaned) {_WHO} {_THING}(?= ,|$)",
+            rf"^{_WE}(?:gave|given) {_WHO} (?P<t>(?:the|my|our|a) (?:[^\W\d_]+ )?keys?)(?= |$)",
             rf"^{_WE}let {_WHO} (?:borrow|have) {_THING}(?= ,|$)",
             rf"^{_WHO} {_HAS}borrowed {_THING}(?= ,|$)",
             rf"^{_THING} (?:is|are|'s) (?:now )?(?:out )?(?:on loan|lent(?: out)?|loaned(?: out)?) (?:to|with) {_WHO}",
@@ -53,9 +54,12 @@ _BACK = tuple(
     )
 )
 # "Took my spare key back from Doreen and gave it to Alan", "Daniel gave the Ashcroft back and I lent it on to Rhona"
-_ON = r"(?: and| ,)[^;]*? (?:gave|lent|passed|handed|given) (?:it|them) (?:straight |right )?(?:over |on )?to {b}"
+_ON = (
+    r"(?:(?: and| ,)[^;]*? (?:gave|lent|passed|handed|given) (?:it|them) (?:straight |right )?(?:over |on )?to {b}|"
+    r" , {c} (?:has|'s got|keeps) (?:it|them)(?: now)?(?= ,|$))"
+)
 _PASSED = tuple(
-    re.compile(pattern + _ON.replace("{b}", _WHO))
+    re.compile(pattern + _ON.replace("{b}", _WHO).replace("{c}", _WHO.replace("<b>", "<c>")))
     for pattern in (
         rf"^(?:.* , so )?{_WE}(?:took|got|fetched|collected|had) {_THING} back from (?P<a>⟨\d+⟩|her|him|them)",
         rf"^(?P<a>⟨\d+⟩) {_HAS}(?:brought|gave|given|handed) {_THING} back",
@@ -97,7 +101,8 @@ def lent_or_back(text: str) -> Stated | None:
             thing = thing_at((said := found["t"].split()), 0) if found else None
             if found and thing and thing.end == len(said):
                 former = found["a"] if patterns is _PASSED and found["a"][0] == "⟨" else ""
-                return Stated(thing.text, relation, found["b"], former, is_change=True)
+                who = found["b"] or found["c"]
+                return Stated(thing.text, relation, who, former, is_change=True)
     return None
 
 

@@ -29,6 +29,7 @@ _NOUNS_IN_LY = words(
 )
 _WORD = re.compile(r"[^\W\d_][\w'’&-]*")
 _IS = frozenset(("is", "are", "was", "were"))
+_PRONOUNS = words("i we he she they it")
 _GOES_ON = frozenset(("'s", "or", "and", "if"))
 _BREAKS = frozenset((",", ";", "(", ":", "-", "–"))
 _NUMBER = re.compile(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
@@ -193,6 +194,8 @@ def closes(said: list[str], value: Part) -> bool:
     An amount or a time may be one somewhere, or on some days: "parking costs 5 an hour at the station".
     """
     at = value.end
+    if said[at : at + 1] == ["and"] and said[at + 1 : at + 2] and said[at + 1] in _PRONOUNS:
+        return True  # "is our lab tech and she had every bottle relabelled"
     if at < len(said) and (is_name(said[at]) or is_noun(said[at]) or said[at] in _GOES_ON or said[at] in _IS):
         return False
     if value.kind == "when" and said[at : at + 1] == ["at"] and said[at + 1 : at + 2] and _is_hour(said[at + 1]):

@@ -16,6 +16,7 @@ from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.change_words import DENIED, alternatives, has_change, is_doubtful, moves_something
 from hopgate.extract.rules.clauses import STATES, TEAMS, Clause
 from hopgate.extract.rules.fact_dates import begins, validity
+from hopgate.extract.rules.fitting import THEIRS
 from hopgate.extract.rules.not_ours import is_not_here
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.reading import Reading
@@ -159,7 +160,7 @@ def _targets(part: Clause, who: Referents) -> Iterator[tuple[re.Match[str], str,
         if holds or is_towards(text, match):
             yield match, name[0], holds
     for match in _ROOM.finditer(text):
-        if is_room(match["room"]) and not _TAKEN.search(text):
+        if is_room(match["room"]) and match["room"].split()[0] not in THEIRS and not _TAKEN.search(text):
             yield match, match["room"], False
 
 

@@ -134,7 +134,7 @@ _PLACE = re.compile(
     r"(?: (?:mornings?|evenings?|afternoons?|this term|this season))?"
     r"(?: (?:at|um) (?:half )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon))?(?: ,)?"
     r" (?:in|at|im|in der|in dem) (?:(?:the|our) )?"
-    r"(?:(?P<name>⟨\d+⟩)(?! 's))?(?: ?(?P<noun>(?:[^\W\d_]+ )?[^\W\d_]+))?(?=$| [,;.(])"
+    r"(?:(?P<name>⟨\d+⟩)(?! 's))?(?: ?(?P<noun>(?:[^\W\d_]+ )?[^\W\d_]+(?: \d[\w.]*)?))?(?=$| [,;.(]| at the )"
 )
 _SOMEBODYS = words(
     "birthday birthdays anniversary geburtstag hochzeitstag jubiläum anniversaire cumpleaños aniversario verjaardag "

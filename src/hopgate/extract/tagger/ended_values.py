@@ -41,7 +41,9 @@ _SAYS_SO = re.compile(
 )
 _MAY_END, _MAY_TELL = 0.004, 0.5
 _THIS_WEEK = re.compile(
-    r"(?<!from )(?<!since )(?<!of )\b(?:this (?:week|weekend|time)|diese woche|diesmal|ausnahmsweise)\b"
+    r"(?<!from )(?<!since )(?<!of )\b(?:this (?:week|weekend|time)|diese woche|diesmal|ausnahmsweise)\b|"
+    r"\b(?:is|was|are) (?:away|ill|sick|poorly|on (?:holiday|leave|vacation|call)) (?:, )?(?:and |so )|"
+    r"\bist (?:krank|im urlaub|verreist)\b"
 )
 _FOR_GOOD = re.compile(
     r"\b(?:moved|switched|changed|swapped|started|joined|left|quit|took over|taken over|replaced|bought|sold|handed|"
@@ -171,7 +173,8 @@ def _are_named(some: Sequence[TaggedSpan], others: Sequence[TaggedSpan]) -> bool
 
 def _is_elsewhere(before: Reading, now: Reading) -> bool:
     """Whether a note begins with where else it is so, and the earlier one does not: "at work Jellyfin is on badger"."""
-    return not is_not_here(" ".join(before.lower)) and any(is_not_here(clause.text) for clause in clauses(now))
+    then, later = (any(is_not_here(clause.text) for clause in clauses(one)) for one in (before, now))
+    return later and not then
 
 
 def _is_this_week(reading: Reading) -> bool:

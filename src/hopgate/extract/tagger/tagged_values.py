@@ -19,6 +19,11 @@ _MINE = re.compile(
 # "A photocopy of Mum's will", "the Jellyfin exporter": what changed is not the will, nor Jellyfin.
 _OF_IT = re.compile(r"(\S+) (?:of|off|for|from) (?:(?:the|my|our) )?$", re.IGNORECASE)
 _COMPOUND = re.compile(r"\w-([^\W\d_]+)$")
+# "hängt bei mir am Schlüsselbrett"
+_AT_ME = re.compile(
+    r"^(?:mir|uns|me|us|ihm|ihr) (?:am|im|in|an|auf|in the|on the) |(?<=\w) (?:im|am|in|der|des|von|vom)$"
+)
+_OF_SOMEBODY = re.compile(r" (?:von|of) (?:Herrn?|Frau|Familie|Mrs?\.?|Ms\.?) ")
 _ITS = re.compile(r"(?:['’]s)? ([^\W\d_]+)")
 OF_OTHERS = words("his her their ihr ihre ihren ihrem sein seine seinen seinem sus suo sua zijn haar")
 _OWNER = re.compile(r"(\S+)['’]s $")
@@ -42,7 +47,7 @@ def sure_spans(spans: Iterable[TaggedSpan], label: str) -> list[TaggedSpan]:
 
 def value_of(text: str, reading: Reading) -> tuple[str, str]:
     """A value as the rules write it, and how it goes with a thing: a date, an amount, or whatever it is."""
-    text = text.replace("Herrn ", "Herr ")  # as the rules write it
+    text = _AT_ME.sub("", text.replace("Herrn ", "Herr "))  # as the rules write it
     said = text.casefold().split()
     for span in reading.spans:
         words = " ".join(reading.tokens[span.start : span.end]).casefold().split()
@@ -74,6 +79,8 @@ def is_of_another(thing: TaggedSpan, text: str) -> bool:
     parts = _OF_IT.search(before), _ITS.match(after), _COMPOUND.search(thing.text)
     if any(part and is_part(part[1].lower()) for part in parts):
         return True
+    if _OF_SOMEBODY.match(after):
+        return True  # "Rasenmäher von Herrn Maurer"
     if parts[1] and parts[1][1].lower() in KINSHIP:
         return True  # "Dietmars Frau"
     return bool(said := before.lower().split()) and said[-1] in OF_OTHERS

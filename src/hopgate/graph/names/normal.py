@@ -29,8 +29,6 @@ _LEGAL_FORMS = _words("inc incorporated corp corporation co company ltd limited 
 # One spelling for numbers, by which things of one name differ: World War II, the Second World War.
 _NUMBERS = {
     **{"one": "1", "first": "1", "two": "2", "second": "2", "ii": "2", "three": "3", "third": "3", "iii": "3"},
-    **dict.fromkeys(("zweite", "zweiter", "zweites", "zweiten", "zweitem"), "2"),
-    **dict.fromkeys(("dritte", "dritter", "drittes", "dritten", "drittem"), "3"),
     **{"four": "4", "fourth": "4", "iv": "4", "five": "5", "fifth": "5", "six": "6", "sixth": "6", "vi": "6"},
     **{"seven": "7", "seventh": "7", "vii": "7", "eight": "8", "eighth": "8", "viii": "8"},
     **{"nine": "9", "ninth": "9", "ix": "9", "ten": "10", "tenth": "10"},
@@ -40,7 +38,7 @@ _MONTHS = _words("january february march april may june july august september oc
 # Words that make another thing of a name: New England, East Germany, Old Testament.
 _DISTINGUISHING = _words(
     "new old upper lower north south east west northeast northwest southeast southwest "
-    "northern southern eastern western"
+    "northern southern eastern western zweite zweiter zweites zweiten dritte dritter drittes dritten"
 )
 
 
