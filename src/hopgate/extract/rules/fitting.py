@@ -14,6 +14,7 @@ from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 
 _COMMON = 4.0  # by `zipf`
+_FURNITURE = words("drawer cupboard shelf box cabinet wardrobe chest rack locker safe bag basket toolbox")
 THEIRS = words("his her their seine seiner seinem seinen ihre ihrer ihrem ihren")
 _ACCOUNTS = re.compile(r"(?:^| )(?:account|accounts|product|property|store|shop|case|office|bank|relationship)$", re.I)
 _SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
@@ -141,6 +142,8 @@ def _is_kept(subject: str, target: str, plain: bool, clause: Clause) -> bool:
     """Whether what is said to live somewhere is a thing in a place of the house, by all that is known of its name."""
     if not plain or is_kin(subject, clause.text) or is_given(subject.lower()) or " " in subject:
         return False
+    if target.rpartition(" ")[2] in _FURNITURE:
+        return True
     first = clause.reading.tokens[: 1 + (clause.reading.lower[:1] == ["the"])]
     return _is_word(subject) or (is_room(target) and subject.endswith("s") and subject in first)
 

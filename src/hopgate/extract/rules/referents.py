@@ -61,6 +61,7 @@ class Referents:
     def left_out(self, clause: Clause, at: int, *, near: bool) -> tuple[str, ...]:
         """Whom a verb without a subject is about: who opens the sentence, or for a participle the name before it."""
         opening = clause.text.split(" ", 1)[0]
+        near = near or clause.text[at:].lstrip(" ,").startswith("who ")  # "our landlord is Mr Osei, who lives in …"
         if not near and (opening in _PERSON or opening in _FIRST) and (people := self.people_of(opening)):
             return people  # "She left Lyon and lives in Metz"
         numbers = clause.spans(clause.text[:at])

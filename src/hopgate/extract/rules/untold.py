@@ -76,6 +76,10 @@ _IS_SO_NOW = re.compile(
     r"\b(?:now|since|instead|no longer|any ?more|new|replaced|from (?:today|tonight|this|⟦)|"
     r"jetzt|seit|maintenant|depuis|ahora|desde|nu|sinds|ora|dal)\b"
 )
+_HAPPENED = re.compile(
+    r"\b(?:moved|relocated|swapped|switched|replaced|(?:took|taken|takes) over|lent|handed|got|took|gezogen|umgezogen|"
+    r"gewechselt|übernommen|ersetzt|verliehen|verlegt|wohnt|wohnen|lives?)\b"
+)
 
 
 def telling(sentences: Sequence[Clause]) -> tuple[list[Clause], list[Clause]]:
@@ -154,7 +158,11 @@ def _is_involved(text: str) -> bool:
     parts = len(_PARTS.findall(text)) + 1
     if parts > _MOST_PARTS or is_doubted_in_words(text):
         return True
-    return not _IS_SO_NOW.search(text) and bool(_ELSEWHERE.match(text))
+    if _IS_SO_NOW.search(text):
+        return False
+    # Beside what has happened, other parts tell more of it: "have moved to Bobingen, two rooms, with a balcony".
+    aside = (parts == _MOST_PARTS or bool(_RELATIVE.search(text))) and not _HAPPENED.search(text.partition(" , ")[0])
+    return aside or bool(_ELSEWHERE.match(text))
 
 
 @lru_cache(maxsize=4096)

@@ -12,6 +12,7 @@ _ARTICLES = words("the a an my our der die das den dem le la les el los las il l
 _OF = re.compile(r" (?:of|for) ")
 # "Steuerberaterin" and "Steuerberater" are one role.
 _FEMININE = re.compile(r"(\w{3}(?:er|or|ist|ent|ant|wart|eur|walt))in\b")
+_AGENT = re.compile(r"(?:\w{3}(?:er|or|ist|ant|ian)|coach|tech|nurse|vet|contact)$")
 _SHORTEST_HEAD = 4
 
 
@@ -64,3 +65,14 @@ def role_of(thing: str) -> tuple[str, str] | None:
         role, _, owner = thing.partition(" of ")
     owner = owner.removeprefix("the ")
     return (role, owner) if owner[:1].isupper() and role.islower() else None
+
+
+def is_agent(role: str) -> bool:
+    """Whether a role is by its ending what somebody does.
+
+    Examples
+    --------
+    >>> is_agent("fiddle teacher"), is_agent("car")
+    (True, False)
+    """
+    return bool(_AGENT.search(role))
