@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hopgate.extract.extraction import OWNER, Source
+from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.survey import CorpusSurvey, surveyed
 from hopgate.memory import Cleared, Memory, cleared
 
@@ -35,7 +36,8 @@ def with_context(memories: Sequence[Memory]) -> list[Source]:
 
 def known_to(survey: CorpusSurvey, source: Source) -> tuple[tuple[str, str], ...]:
     """Join what a survey shows of a source's words and what is known of them already: who speaks."""
-    shown = survey.known(source)
+    # A rare word that several notes have is a name, but not where things are kept: "in the carport".
+    shown = tuple((name, kind) for name, kind in survey.known(source) if kind or not is_room(name))
     return tuple(sorted((dict(shown) | dict(source.known)).items())) if source.known else shown
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from dated_notes import note
@@ -188,3 +189,14 @@ def test_what_another_note_is_not_about_stays(notebook: KnowledgeBase, about: st
     now = said_of(notebook, about, AFTERWARDS)
     assert still in now or not said_of(notebook, about, BETWEEN)
     assert never not in now
+
+
+def test_several_things_in_one_rare_place_are_all_there(tmp_path: Path) -> None:
+    things = ("minibus", "tandem", "bike")
+    with hopgate.open(tmp_path) as kb:
+        kb.add(*(note(thing, f"The {thing} is in the carport.", 1) for thing in things))
+        kb.build()
+        assert {edge.source for edge in kb.graph.edges()} == set(things)
+        kb.add(note("kayak", "The kayak is in the carport.", 2))
+        kb.build()
+        assert {edge.source for edge in kb.graph.edges()} == {*things, "kayak"}

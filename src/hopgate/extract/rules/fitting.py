@@ -14,6 +14,13 @@ from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 
 _COMMON = 4.0  # by `zipf`
+_ALSO_NAMES = words(
+    """
+    rose mark bill dawn grace hope faith joy will jack frank angel sky river prince king jones patience summer autumn
+    april may june iris lily daisy ivy ruby pearl amber jade olive hazel holly heather robin jay drew chase grant miles
+    art gene guy rich rob pat sue young smith brown green white black cook baker miller taylor hunter
+    """
+)
 _FURNITURE = words("drawer cupboard shelf box cabinet wardrobe chest rack locker safe bag basket toolbox")
 THEIRS = words("his her their seine seiner seinem seinen ihre ihrer ihrem ihren")
 _ACCOUNTS = re.compile(r"(?:^| )(?:account|accounts|product|property|store|shop|case|office|bank|relationship)$", re.I)
@@ -135,7 +142,8 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
 
 def _is_word(name: str) -> bool:
     """Whether what looks like a name is an ordinary word at the beginning of a sentence."""
-    return name.isalpha() and not is_given(name.lower()) and zipf(name.lower(), "en") >= _COMMON
+    word = name.lower()
+    return name.isalpha() and word not in _ALSO_NAMES and not is_given(word) and zipf(word, "en") >= _COMMON
 
 
 def _is_kept(subject: str, target: str, plain: bool, clause: Clause) -> bool:

@@ -205,7 +205,10 @@ _STOOD_DOWN = re.compile(
 _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _MEASURED = frozenset(("due", "costs"))
 # "The register runs on bramble, and so do the timesheets"
-_SO_DO = re.compile(r" (?:, )?(?:and )?so (?:do|does|is|are) (?:(?:the|my|our) )?(?P<t>⟨\d+⟩|[^\W\d_]+)(?=$| [,;])")
+_SO_DO = re.compile(
+    r" (?:, )?(?:and )?so (?:do|does|is|are) (?:(?:the|my|our) )?"
+    r"(?P<t>⟨\d+⟩|(?!(?:i|he|she|they|we|you|it|everyone|everybody|all|others|many)\b)[^\W\d_]+)(?=$| [,;])"
+)
 _SHARED = frozenset(("runs on", "located in", "lives in", "works at"))
 _QUIET = frozenset(("move", "located in", "runs on", "part of", "replaced by", "owned by"))
 

@@ -118,7 +118,7 @@ VERBS = tuple(
         (
             "conductor",
             "conducts conducting dirigiert",
-            rf"{_V} (?:conducts|is {_NOW}conducting|dirigiert) {_ARTICLES}{_WHO}",
+            rf"(?<!\s){_V} (?:conducts|is {_NOW}conducting|dirigiert) {_ARTICLES}{_WHO}(?=$| again| now| ,)",
         ),
         ("bank", "bank banks", rf"{_WHO} {_NOW}banks? (?:with|at) {_V}"),
         (

@@ -21,7 +21,7 @@ _INVERTED = re.compile(
 _WE_MOVED = re.compile(r"^(?:(?:nos|we|us|i) )*(?:'s|is|are) moved\b")
 _OF_AT = re.compile(r"\bmoved of (?P<a>[^,;]+?) at ")
 # "wir sind von … zu … gewechselt": the verb is at the end, and the rules want it where the auxiliary is.
-_FINITE = re.compile(r"(?:^|(?<=\S) )(?:'s|is|are|wurde|wurden) (?=(?:(?!moved|replaced)\S+ )*(?:moved|replaced)$)")
+_FINITE = re.compile(r"(?:^|(?<=\S) )(?:'s|is|are) (?=(?:(?!moved|replaced)\S+ )*(?:moved|replaced)$)")
 # "nagios durch zabbix ersetzt": without an auxiliary the verb belongs before what tells from, to or by what.
 _LAST_VERB = re.compile(r"^(?P<what>[^,;:]+?) (?P<to>(?:from|by) .+|to .+) (?P<verb>moved|replaced)$")
 _STOPPED = re.compile(r"^(?P<who>⟨\d+⟩) 's (?P<what>as [^,;:]+?) aufgehört(?= [,;]|$)")
@@ -36,6 +36,7 @@ _WE_PLACED = (
     re.compile(rf"^(?P<what>(?:the|our|my) [^,;]+?) 's (?:we|i) {_PLACED}"),
     re.compile(rf"^(?:(?:we|i) )?'s (?P<what>(?:the|our|my) [^,;]+?) {_PLACED}"),
 )
+_FOR_GOOD = re.compile(r"\b(?:now|from) |\b(?:in|to) (?:⟨\d+⟩|(?:raum|zimmer|keller|room) [\w.]*\d)")
 _LAST_PLACE = re.compile(r"(?:^| )(?:in|on|at)(?= (?:(?!in |on |at |from )\S+ ?)+$)")
 # "Rechnungen schreiben wir jetzt mit sevDesk"
 _WE_AFTER = re.compile(
@@ -99,7 +100,8 @@ def in_english(text: str, code: str) -> str:
 def _placed(said: str) -> str:
     """What somebody put elsewhere, as English says it."""
     for pattern in _WE_PLACED:
-        if found := pattern.match(said):
+        # What is put somewhere else than ever, or in a room by its number, and not the milk on the table.
+        if (found := pattern.match(said)) and _FOR_GOOD.search(found[0]) and " to " not in found["place"]:
             return f"we moved {found['what']} {_LAST_PLACE.sub(' to', found['place']).strip()}{said[found.end() :]}"
     return said
 

@@ -24,13 +24,14 @@ _BARE = _THING.replace("(?:the|my|our) ", "(?:(?:the|my|our) )?")
 _WHO = r"(?P<b>⟨\d+⟩)(?! (?:and|und|or|oder)\b)"
 _WE = r"(?:(?:i|we)(?: have| has| 've| 's)? |(?:have|'ve|'s|is) )?(?:just |now |finally )?"
 _HAS = r"(?:has |have |'s )?(?:just |finally )?"
+_KEY = r"(?:the|my|our|a) (?:spare|house|door|flat|shed) (?:[^\W\d_]+ )?keys?"
 _LENT = tuple(
     map(
         re.compile,
         (
             rf"^{_WE}(?:lent|loaned)(?: out)? {_THING}(?: out)? to {_WHO}(?! 's)",
             rf"^{_WE}(?:lent|loaned) {_WHO} {_THING}(?= ,|$)",
-            rf"^{_WE}(?:gave|given) {_WHO} (?P<t>(?:the|my|our|a) (?:[^\W\d_]+ )?keys?)(?= |$)",
+            rf"^{_WE}(?:gave|given) {_WHO} (?P<t>{_KEY})(?= for| ,|$)",
             rf"^{_WE}let {_WHO} (?:borrow|have) {_THING}(?= ,|$)",
             rf"^{_WHO} {_HAS}borrowed {_THING}(?= ,|$)",
             rf"^{_THING} (?:is|are|'s) (?:now )?(?:out )?(?:on loan|lent(?: out)?|loaned(?: out)?) (?:to|with) {_WHO}",
@@ -75,6 +76,8 @@ _FOR_A_WHILE = words(
     """
 )
 _AGAIN = words("back return returns brings bring needs until till bis zurück wieder holt bringt")
+# "… but he gave it back", "… last year": it is over, or was never.
+_OVER = words("back returned returns wieder zurück never ago last didn't came nie didn't")
 # Said of the loan itself: not ours, or none yet.
 _NONE = words("would could wants want asked ask asks never not almost his her their once wollte will möchte")
 
@@ -100,6 +103,8 @@ def lent_or_back(text: str) -> Stated | None:
             found = pattern.match(text)
             thing = thing_at((said := found["t"].split()), 0) if found else None
             if found and thing and thing.end == len(said):
+                if patterns is _LENT and not _OVER.isdisjoint(text[found.end() :].split()):
+                    return None
                 former = found["a"] if patterns is _PASSED and found["a"][0] == "⟨" else ""
                 who = found["b"] or found["c"]
                 return Stated(thing.text, relation, who, former, is_change=True)

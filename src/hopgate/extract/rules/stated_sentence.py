@@ -16,6 +16,7 @@ from hopgate.extract.rules.stated_turns import was_and_is
 from hopgate.extract.rules.words import words
 
 MOST_IN_SENTENCE = 20  # a longer one says more than one thing
+_MOST_OF_LOAN = 30
 _SINCE = re.compile(
     r"\b(?:from now on|these days|as of (?:⟦\d+⟧|this \w+|now|today|for a while|\w+)|"
     r"since (?:⟦\d+⟧|last \w+|\w+ ⟦\d+⟧|then|the \w+|\w+)|from ⟦\d+⟧(?: on(?:wards?)?)?)(?=$| )|\bsince$"
@@ -59,7 +60,7 @@ _NOT_ANY_MORE = re.compile(
 def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911, PLR0912
     """What an encoded sentence says, with its references as they are."""
     tokens = text.split()
-    if not LOANS.isdisjoint(tokens) and (told := lent_or_back(text)):
+    if len(tokens) <= _MOST_OF_LOAN and not LOANS.isdisjoint(tokens) and (told := lent_or_back(text)):
         return told
     opens = tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens) and _WENT.isdisjoint(tokens)
     if opens or not 1 < len(tokens) <= MOST_IN_SENTENCE:

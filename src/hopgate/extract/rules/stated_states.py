@@ -23,6 +23,7 @@ from hopgate.extract.rules.stated_parts import (
     thing_at,
     value_at,
 )
+from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
 
 _PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)|let|set|put|paid|sent|lent|run|read|fed")
@@ -35,11 +36,13 @@ _FEELS = words(
     "likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets"
 )
 _BESIDE = words("at in on with for from")
-_OFFICE = words("at on from in")
+_OFFICE = words("at on")
 _NAMED = words("called named due")
 # "Notifications is part of the monolith"
 _SHARES = words("part parts member members one all most some half out")
 _RENT = words("rent lease")
+# What somebody has one of, by what that one does.
+_IS_ONE = re.compile(r"(?:\w{3}(?:(?<!neighb)(?<!neighbo)(?<!broth)er|or|ist|ant|ian)|coach|tech|vet|gp)$")
 _ACTIVITIES = {"rehearse": "rehearsal", "train": "training", "practise": "practice", "practice": "practice"}
 _LABELS = frozenset((":", "="))
 _LABELLED = words(", ; ( - – now since from instead for at on in and until")
@@ -161,6 +164,8 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
         if said[at] not in BE or said[thing.end] not in _OFFICE or not place or place.kind != "name":
             return None
         where = place.text.removesuffix("'s")
+        what = thing_at(said, place.end + 1) if said[place.end : place.end + 1] == ["for"] else None
+        where = f"{where} for {what.text}" if what else where
         return ThingState(f"{thing.text} of {where}", BY, name.text)  # "ward manager on St Anne's"
     return ThingState(thing.text, BY, name.text)
 
@@ -171,6 +176,8 @@ def _somebodys(name: Part, said: list[str], at: int) -> ThingState | None:
     whose = thing_at(role, at + 1)
     if not whose or whose.kind != "noun" or not closes(role, whose) or _JOB.search(whose.text):
         return None
+    if not _IS_ONE.search(whose.text) or whose.text.rpartition(" ")[2] in KINSHIP:
+        return None  # "Oskar is Greta's new brother"
     return ThingState(whose.text, BY, name.text, is_change=len(role) < len(said))
 
 

@@ -42,6 +42,7 @@ _NEIGHBOUR = re.compile(
     r"(?<=⟩) (?:next door|across the (?:road|street)|down the (?:road|street)|downstairs|upstairs)\b"
 )
 _MINE = re.compile(r" (?:my|our) ")
+_ANYBODYS = words("fee fees price prices rate charge subscription dues premium beitrag gebühr preis")
 _GOES_ON = words("it they he she that this now")
 _ELIDED = re.compile(r"^(?:[ld]|qu)['’]")
 
@@ -101,7 +102,8 @@ def _former(fact: Fact, facts: Sequence[Fact]) -> str:
         for one in facts
         if one.valid_to is not None and (one.subject, one.relation) == (fact.subject, fact.relation)
     ]
-    return over[0] if len(over) == 1 and fact.relation in LITERAL else ""
+    anybodys = fact.subject in _ANYBODYS  # "Netflix raises the fee"
+    return over[0] if len(over) == 1 and fact.relation in LITERAL and not anybodys else ""
 
 
 def _puts(clause: Clause) -> bool:

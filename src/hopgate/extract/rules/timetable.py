@@ -54,6 +54,8 @@ _MOVED = (
     r"pasad[oa]|verzet|verplaatst|spostat[oa])"
 )
 _TO = r"(?:to|until|till|for|onto|auf|au|à|al|a|para|naar|tot)(?: (?:the|den|le|el|the following|il|next))?"
+# "Ben has less time on Mondays", "has gone home every Monday", "hat jeden Dienstag frei": nothing takes place.
+_NO_HABIT = r"(?!(?:less|more|no|some|much|enough|gone|been|always|never|often|only|time|fun|frei|zeit|\w+ed)\b)"
 _WHO = r"(?P<who>⟨\d+⟩|wir|ich|we|i)"
 _HAS = rf"(?:^|[,;:] ){_WHO} (?:has|have|hat|haben|habe)"
 _THEIR = r"(?:(?:the|his|her|their|our|my|ihre?n?|seine?n?|unsere?n?|meine?n?|das|den|die|immer|jetzt|nun) )*"
@@ -91,8 +93,8 @@ _WAYS = (
     (False, re.compile(rf"^{_CALLED} : {_ON}{WHEN}")),
     (True, re.compile(rf"{_CALLED}(?: :)? {_WAS} (?:->|→|=>|-->) {WHEN}")),
     # "Mia hat jeden Dienstag Schwimmtraining", "Timo has judo on Wednesdays", "Ab sofort hat Mia ihr Training montags"
-    (False, re.compile(rf"{_HAS} {_HABIT}{_ON}{WHEN} (?P<s>{_WORD})(?!\w| {_WORD})")),
-    (False, re.compile(rf"{_HAS} {_THEIR}(?P<s>{_WORD}(?: {_WORD})?) {_HABIT}{_ON}{WHEN}")),
+    (False, re.compile(rf"{_HAS} {_HABIT}{_ON}{WHEN} {_NO_HABIT}(?P<s>{_WORD})(?!\w| {_WORD})")),
+    (False, re.compile(rf"{_HAS} {_THEIR}{_NO_HABIT}(?P<s>{_WORD}(?: {_NO_HABIT}{_WORD})?) {_HABIT}{_ON}{WHEN}")),
     (
         False,
         re.compile(

@@ -139,7 +139,7 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
                 if row.former_key and relation not in ONE_AT_A_TIME:
                     yield _end(row, name, relation, before[-1].value)
                 thing.told[relation] |= {row.value_key, before[-1].value_key}
-                if relation == BY and (role := role_of(name)) and (is_person(before[-1].value) or is_agent(role[0])):
+                if relation == BY and (role := role_of(name)) and is_agent(role[0]):
                     # "Mr Webb | math teacher of | Maisie", as a pattern may have read it.
                     over = _end(row, before[-1].value, f"{role[0]} of", "")
                     yield over._replace(object=role[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
 
@@ -13,7 +14,9 @@ _OF = re.compile(r" (?:of|for) ")
 # "Steuerberaterin" and "Steuerberater" are one role.
 _FEMININE = re.compile(r"(\w{3}(?:er|or|ist|ent|ant|wart|eur|walt))in\b")
 _AGENT = re.compile(r"(?:\w{3}(?:er|or|ist|ant|ian)|coach|tech|nurse|vet|contact)$")
-_SHORTEST_HEAD = 4
+_RENTS = frozenset(("miete", "pacht"))
+# Of which one may have several, whatever their ending.
+_SEVERAL = KINSHIP | words("neighbour neighbor partner customer member player supporter follower visitor")
 
 
 def thing_key(thing: str) -> str:
@@ -41,15 +44,15 @@ def head_of(key: str) -> str:
 
 
 def are_compounds(one: str, other: str) -> bool:
-    """Whether a word is another with something before it, as German writes them.
+    """Whether two words are a German rent, and the same with something before it; a goalkeepers' training is another.
 
     Examples
     --------
-    >>> are_compounds("büromiete", "miete"), are_compounds("miete", "pacht"), are_compounds("miete", "miete")
-    (True, False, True)
+    >>> are_compounds("büromiete", "miete"), are_compounds("torwarttraining", "training")
+    (True, False)
     """
     short, long = sorted((one, other), key=len)
-    return len(short) >= _SHORTEST_HEAD and long.endswith(short)
+    return short in _RENTS and long.endswith(short)
 
 
 def role_of(thing: str) -> tuple[str, str] | None:
@@ -72,7 +75,7 @@ def is_agent(role: str) -> bool:
 
     Examples
     --------
-    >>> is_agent("fiddle teacher"), is_agent("car")
-    (True, False)
+    >>> is_agent("fiddle teacher"), is_agent("car"), is_agent("brother")
+    (True, False, False)
     """
-    return bool(_AGENT.search(role))
+    return bool(_AGENT.search(role)) and role.rpartition(" ")[2] not in _SEVERAL

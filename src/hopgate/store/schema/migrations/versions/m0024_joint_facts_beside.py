@@ -32,3 +32,4 @@ def downgrade() -> None:
     )
     op.execute("DROP INDEX facts_once")
     op.execute(_ONCE.format(joint=""))
+    op.execute("UPDATE graph_state SET derived = false WHERE EXISTS (SELECT 1 FROM stated_values WHERE is_change)")
