@@ -18,7 +18,7 @@ HINTS = words(
     "gave given lent loaned loan borrowed borrow let returned back verliehen ausgeliehen geliehen verborgt "
     "zurückgegeben zurückgebracht"
 )
-"""Without one of these words no sentence does."""
+"""Without one of these words no sentence tells of a loan, or of its end."""
 _THING = r"(?P<t>(?:the|my|our) [^,;:]+?)"
 _BARE = _THING.replace("(?:the|my|our) ", "(?:(?:the|my|our) )?")
 _WHO = r"(?P<b>⟨\d+⟩)(?! (?:and|und|or|oder)\b)"
@@ -77,7 +77,7 @@ _FOR_A_WHILE = words(
 )
 _AGAIN = words("back return returns brings bring needs until till bis zurück wieder holt bringt")
 # "… but he gave it back", "… last year": it is over, or was never.
-_OVER = words("back returned returns wieder zurück never ago last didn't came nie didn't")
+_OVER = words("back returned returns wieder zurück never ago last didn't came nie")
 # Said of the loan itself: not ours, or none yet.
 _NONE = words("would could wants want asked ask asks never not almost his her their once wollte will möchte")
 
