@@ -38,6 +38,7 @@ def stated(text: str) -> list[Stated]:
         ("Book group meets at Farida's.", "book group", "kept at", "Farida's"),
         ("My locker at the gym is number 41.", "locker", "currently", "number 41"),
         ("Expense claims are signed off by Gareth.", "expense claims", "currently", "Gareth"),
+        ("Bev Hiltz is our lab tech and she likes bees.", "lab tech", "currently", "Bev Hiltz"),
     ],
 )
 def test_a_state_is_read_in_any_words(text: str, thing: str, relation: str, value: str) -> None:

@@ -9,9 +9,8 @@ from hopgate.extract.rules.words import words
 _ROOMS = words(
     """
     hall hallway corridor kitchen bathroom bedroom nursery study office lounge livingroom room attic loft
-    cellar basement garage
-    shed hut cabin lockup outhouse boathouse clubhouse
-    garden greenhouse porch balcony terrace pantry larder cupboard wardrobe drawer shelf rack utility
+    cellar basement garage shed hut cabin lockup outhouse clubhouse garden greenhouse
+    porch balcony terrace pantry larder cupboard wardrobe drawer shelf rack utility
     laundry workshop
     conservatory barn stable boathouse storage storeroom warehouse lab closet car van boot trunk yard landing staircase
     floor lobby foyer canteen reception stairwell playroom sunroom

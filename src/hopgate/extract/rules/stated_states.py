@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from hopgate.extract.rules.agent_nouns import is_agent
 from hopgate.extract.rules.lower_names import RARE, is_rare
 from hopgate.extract.rules.places import is_passing
 from hopgate.extract.rules.stated_parts import (
@@ -23,7 +24,6 @@ from hopgate.extract.rules.stated_parts import (
     thing_at,
     value_at,
 )
-from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
 
 _PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)|let|set|put|paid|sent|lent|run|read|fed")
@@ -35,14 +35,12 @@ _OURS = MINE | {"the"}
 _FEELS = words(
     "likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets"
 )
-_BESIDE = words("at in on with for from")
+_BESIDE = words("at in on with for")
 _OFFICE = words("at on")
 _NAMED = words("called named due")
 # "Notifications is part of the monolith"
 _SHARES = words("part parts member members one all most some half out")
 _RENT = words("rent lease")
-# What somebody has one of, by what that one does.
-_IS_ONE = re.compile(r"(?:\w{3}(?:(?<!neighb)(?<!neighbo)(?<!broth)er|or|ist|ant|ian)|coach|tech|vet|gp)$")
 _ACTIVITIES = {"rehearse": "rehearsal", "train": "training", "practise": "practice", "practice": "practice"}
 _LABELS = frozenset((":", "="))
 _LABELLED = words(", ; ( - – now since from instead for at on in and until")
@@ -176,7 +174,7 @@ def _somebodys(name: Part, said: list[str], at: int) -> ThingState | None:
     whose = thing_at(role, at + 1)
     if not whose or whose.kind != "noun" or not closes(role, whose) or _JOB.search(whose.text):
         return None
-    if not _IS_ONE.search(whose.text) or whose.text.rpartition(" ")[2] in KINSHIP:
+    if not is_agent(whose.text):
         return None  # "Oskar is Greta's new brother"
     return ThingState(whose.text, BY, name.text, is_change=len(role) < len(said))
 

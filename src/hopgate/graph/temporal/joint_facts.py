@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.agent_nouns import is_agent
 from hopgate.extract.rules.capitals import is_given, is_person
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.language_tables import table
@@ -26,7 +27,7 @@ from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, BY, WHEN
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.towns import is_town
 from hopgate.graph.names.normal import normalise
-from hopgate.graph.temporal.thing_keys import are_compounds, head_of, is_agent, role_of, thing_key
+from hopgate.graph.temporal.thing_keys import are_compounds, head_of, role_of, thing_key
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
 from hopgate.times import moment
 
@@ -141,8 +142,7 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
                 thing.told[relation] |= {row.value_key, before[-1].value_key}
                 if relation == BY and (role := role_of(name)) and is_agent(role[0]):
                     # "Mr Webb | math teacher of | Maisie", as a pattern may have read it.
-                    over = _end(row, before[-1].value, f"{role[0]} of", "")
-                    yield over._replace(object=role[1])
+                    yield _end(row, before[-1].value, f"{role[0]} of", role[1])
         elif thing:
             for relation, values in thing.told.items():
                 if row.value_key in values and fits(row.relation, relation):

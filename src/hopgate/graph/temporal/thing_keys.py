@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.rules.plural import comparison_form
-from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
 
@@ -13,10 +12,7 @@ _ARTICLES = words("the a an my our der die das den dem le la les el los las il l
 _OF = re.compile(r" (?:of|for) ")
 # "Steuerberaterin" and "Steuerberater" are one role.
 _FEMININE = re.compile(r"(\w{3}(?:er|or|ist|ent|ant|wart|eur|walt))in\b")
-_AGENT = re.compile(r"(?:\w{3}(?:er|or|ist|ant|ian)|coach|tech|nurse|vet|contact)$")
 _RENTS = frozenset(("miete", "pacht"))
-# Of which one may have several, whatever their ending.
-_SEVERAL = KINSHIP | words("neighbour neighbor partner customer member player supporter follower visitor")
 
 
 def thing_key(thing: str) -> str:
@@ -68,14 +64,3 @@ def role_of(thing: str) -> tuple[str, str] | None:
         role, _, owner = thing.partition(" of ")
     owner = owner.removeprefix("the ")
     return (role, owner) if owner[:1].isupper() and role.islower() else None
-
-
-def is_agent(role: str) -> bool:
-    """Whether a role is by its ending what somebody does.
-
-    Examples
-    --------
-    >>> is_agent("fiddle teacher"), is_agent("car"), is_agent("brother")
-    (True, False, False)
-    """
-    return bool(_AGENT.search(role)) and role.rpartition(" ")[2] not in _SEVERAL
