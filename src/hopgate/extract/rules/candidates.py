@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.date_spans import DateSpan
-from hopgate.extract.rules.words import ABBREVIATIONS, MONTHS, words
+from hopgate.extract.rules.words import ABBREVIATIONS, MONTHS, TITLES, words
 
 # A name: capitals, with particles (Vasco da Gama), "of" and "the" inside it (Bank of England, Henry the Navigator), an
 # ampersand, a number after (Apollo 11) or a year before (1968 Summer Olympics), and closed-class words that carry a
@@ -89,9 +90,19 @@ def candidates(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) ->
             and taken.find(1, start, end) < 0
             and _is_name(tokens, marks, start, end)
         ):
-            take(start, end, "name")
+            for first, last in _people(tokens, start, end):
+                take(first, last, "name")
     spans.sort(key=lambda span: span.start)
     return spans
+
+
+def _people(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A name, or two of people who stand side by side: "unterrichtet Herr Jablonski Mila"."""
+    titled = end - start == 3 and tokens[start].lower().rstrip(".") in TITLES
+    if titled and is_given(tokens[end - 1]) and not is_given(tokens[end - 2]):
+        yield from ((start, end - 1), (end - 1, end))
+    else:
+        yield start, end
 
 
 def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - a table in the order of precedence

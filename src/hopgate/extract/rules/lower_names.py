@@ -334,6 +334,8 @@ def is_unknown(word: str, code: str) -> bool:
     endings = ("ed", "ing", "er", "ers", "ly", "ish", "y", "ness", "able", "less", "d", "es")
     stems = [word.removesuffix(ending) for ending in endings if word.endswith(ending)]
     stems += [stem.removeprefix("re") for stem in (word, *stems) if stem.startswith("re")]  # "rehosted"
+    if word.endswith("ed") and zipf(word.removesuffix("ed"), "en") > 1:
+        return False  # "gets rsynced"
     if any(zipf(stem, "en") > 2.5 or zipf(stem + "e", "en") > 2.5 for stem in stems):
         return False
     if code in ("de", "nl"):

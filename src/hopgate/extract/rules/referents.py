@@ -29,6 +29,10 @@ _OF_WORK = words(
     "job jobs work works worked working left quit resigned hired joined employer company career colleague boss manager "
     "office"
 )
+_INTRODUCED = re.compile(
+    r"(⟨\d+⟩) (?:is|becomes|became|ist|wird) (?:(?:now|our|my|the|an?|jetzt|unsere?|der|die|eine?) )+"
+    r"(?:new |neue[rs]? )?(?:[^\W\d_]+ ){0,2}[^\W\d_]+ , (?:and |und )?$"
+)
 _POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
 _NAME = re.compile(r"(?<!\S)⟨(?:team )?(\d+)⟩")
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
@@ -153,6 +157,8 @@ class Referents:
             return ((acting or here)[-1],)
         if len(here) > 1 and word in _BOTH:
             return tuple(here[-2:])
+        if word in _PERSON and clause and (new := _INTRODUCED.match(clause.text[:at])):
+            return self.names_of(new[1])  # "Owain Pryce is the new manager, he came from Wrexham"
         if word in _PERSON:
             person = self._people[0] if self._people else self._from_thread()
             return (person,) if person else ()

@@ -273,6 +273,7 @@ _TO_A_PLACE = re.compile(
 def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
     """What a sentence about a change allows: a role and the one name that it may have come to."""
     places = [(found.role, found.start) for found in roles_in(said) if found.role.sort != "code"]
+    named = {at for _, at in places}
     places += [
         (role, at)
         for at, word in enumerate(said)
@@ -296,6 +297,8 @@ def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
         ]  # fmt: skip
         names = dict.fromkeys(_value(role, part[0], clause, who) for part in fitting)
         new = [name for name in names if name and name not in (subject, who.reading.speaker, *old)]
+        if len(new) > 1 and at not in named:
+            continue  # "Dr Okoro has left the practice, I'm with Dr Hallam now": whoever had him has another one
         if len(new) > 1:
             towards = [part for part in parts if is_towards(clause.text, part)]
             new = [name for part in towards if (name := _value(role, part[0], clause, who)) in new]

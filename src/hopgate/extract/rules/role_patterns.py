@@ -57,7 +57,8 @@ _ADJECTIVE = (
 )
 _HAS_NEW = (
     r" (?:(?:has|have|got|gets|found|now|finally|hat|a|tiene|heeft|ha|registered|signed|up|with) )+"
-    r"(?:an?|einen?|une?|una?|een)?(?= (?:new|neue[nrs]?|nouvel(?:le)?|nouveau|nuev[oa]|nieuwe|nuov[oa]) )"
+    r"(?:in ⟨\d+⟩ )?(?:an?|einen?|une?|una?|een)?"
+    r"(?= (?:new|neue[nrs]?|nouvel(?:le)?|nouveau|nuev[oa]|nieuwe|nuov[oa]) )"
 )
 _FIRST = (
     "the (?:kids|children|boys|girls|twins|dog|cat|family)(?: ?'| ?’| 's)|my|our|mein|meine|unser|unsere|mon|ma|notre|"
@@ -101,8 +102,9 @@ VERBS = tuple(
         *(
             (
                 role,
-                instrument,
-                rf"{_WHO} (?:has|have|hat) {_NOW}{instrument}(?: lessons?|unterricht)? (?:with|bei) {_V}",
+                f"{instrument} {instrument}unterricht",
+                rf"{_WHO} (?:has|have|hat|takes?|learns?|does|studies) {_NOW}{instrument}(?: lessons?|unterricht)? "
+                rf"(?:with|bei|from) {_V}",
             )
             for role, instrument in (
                 ("piano teacher", "piano"),
@@ -143,7 +145,11 @@ VERBS = tuple(
         ),
         ("supermarket", "shop shops", rf"{_WHO} {_NOW}shops? {_NOW}at {_ARTICLES}{_V}"),
         ("university", "study studies", rf"{_WHO} {_NOW}(?:study|studies) {_NOW}(?:\w+ )?at {_ARTICLES}{_V}"),
-        ("school", "goes geht attends", rf"{_WHO} {_NOW}(?:(?:goes|geht) {_NOW}to|attends) {_ARTICLES}{_V}(?: 's)?"),
+        (
+            "school",
+            "goes geht attends besucht",
+            rf"{_WHO} {_NOW}(?:(?:goes|geht) {_NOW}(?:to|auf)|attends|besucht) {_NOW}{_ARTICLES}{_V}(?: 's)?",
+        ),
         ("class", "class grade klasse", rf"{_WHO} (?:is|'s|'m|ist|est) {_NOW}in (?:der )?(?:class|grade|klasse) {_V}"),
         ("port", "port", rf"{_WHO} (?:[^\s,⟨]+ ){{0,2}}(?:on|at|uses|auf|via) port {_V}"),
         ("port", "listens", rf"{_WHO} {_NOW}listens {_NOW}on {_V}"),

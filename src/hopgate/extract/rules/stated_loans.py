@@ -16,7 +16,7 @@ _LOANS = re.compile(
 )
 HINTS = words(
     "gave given lent loaned loan borrowed borrow let returned back verliehen ausgeliehen geliehen verborgt "
-    "zurückgegeben zurückgebracht"
+    "zurückgegeben zurückgebracht gegeben"
 )
 """Without one of these words no sentence tells of a loan, or of its end."""
 _THING = r"(?P<t>(?:the|my|our) [^,;:]+?)"
@@ -66,6 +66,9 @@ _PASSED = tuple(
         rf"^(?P<a>⟨\d+⟩) {_HAS}(?:brought|gave|given|handed) {_THING} back",
     )
 )
+_TAKEN_AND_GIVEN = re.compile(
+    rf"^{_THING} (?:'s|have) (?:i|we) (?P<a>⟨\d+⟩) (?:wieder )?(?:ab|weg)genommen and (?P<b>⟨\d+⟩)(?P<c>) gegeben"
+)
 # Not for long, not yet.
 _FOR_A_WHILE = words(
     """
@@ -79,7 +82,7 @@ _AGAIN = words("back return returns brings bring needs until till bis zurück wi
 # "… but he gave it back", "… last year": it is over, or was never.
 _OVER = words("back returned returns wieder zurück never ago last didn't came nie")
 # Said of the loan itself: not ours, or none yet.
-_NONE = words("would could wants want asked ask asks never not almost his her their once wollte will möchte")
+_NONE = words("would could wants want asked ask asks never not almost once wollte will möchte")
 
 
 def lent_or_back(text: str) -> Stated | None:
@@ -99,7 +102,7 @@ def lent_or_back(text: str) -> Stated | None:
     if not (_FOR_A_WHILE | _NONE).isdisjoint(first.split()) or _is_brought_back(rest):
         return None
     for patterns, relation in ((_PASSED, LENT), (_LENT, LENT), (_BACK, RETURNED)):
-        for pattern in patterns:
+        for pattern in (*patterns, _TAKEN_AND_GIVEN) if patterns is _PASSED else patterns:
             found = pattern.match(text)
             thing = thing_at((said := found["t"].split()), 0) if found else None
             if found and thing and thing.end == len(said):

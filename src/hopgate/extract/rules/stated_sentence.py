@@ -19,10 +19,11 @@ MOST_IN_SENTENCE = 20  # a longer one says more than one thing
 _MOST_OF_LOAN = 30
 _SINCE = re.compile(
     r"\b(?:from now on|these days|as of (?:⟦\d+⟧|this \w+|now|today|for a while|\w+)|"
+    r"(?:starting|beginning|from) (?:this|next) (?:week|month|term|season|semester|year)(?: on)?(?: ,)?|"
     r"since (?:⟦\d+⟧|last \w+|\w+ ⟦\d+⟧|then|the \w+|\w+)|from ⟦\d+⟧(?: on(?:wards?)?)?)(?=$| )|\bsince$"
 )
 _DATED = re.compile(r" (?:in|from|on) ⟦\d+⟧$")
-_OF_TIME = words("from these as since")
+_OF_TIME = words("from these as since starting beginning")
 # Of what these begin, nothing is read but after a break.
 _OPENING = words(
     """
@@ -31,6 +32,7 @@ _OPENING = words(
     would more very also just maybe perhaps really sounds glad looking please ok okay
     """
 ) - {"on", "from", "as"}
+_LINKING = words("so and but")
 _BREAKS = frozenset((",", ":", "-", "–", "so"))
 _DENIED = words("not no isn't aren't")
 # Of how it was before, or of others, said beside what is so now.
@@ -47,6 +49,11 @@ _TOO = re.compile(r"\b(?:far|much|way|bit|is|are|'s) too [^\W\d_]")
 _PASSIVE = re.compile(
     r"\b(?:was|were|got|has been|have been) (?=(?:moved|transferred|migrated|shifted|relocated|switched) "
     r"(?:\S+ )?(?:in)?to (?!.* for ))"
+)
+# "gets rsynced to badger every night now as a backup"
+_COPIED = re.compile(
+    r"\b(?:as|for) (?:a |an )?(?:backup|copy|mirror|spare)\b|"
+    r"\b(?:rsynced|mirrored|replicated|copied|synced|backed up) (?:over |off )?(?:to|onto)\b"
 )
 _THAT_DAY = words("today yesterday")
 _WENT = MOVED | words("raised bumped upgraded lowered pushed")
@@ -94,7 +101,7 @@ def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
         return None
     left = [word for word in said if word not in NOW and word not in LATELY and word != "still"]
     is_change = bool(former) or is_new_one or plain != text or not NOW.isdisjoint(said)
-    for part in (left, *_parts(left)):
+    for part in (*_told_now(said), left, *_parts(left)):
         if len(part) > 1 and (one := moved_to(part) or state_of(part, code, beside=not is_change)):
             # "new phone : Pixel 8", "our new vet is …", "the new ward manager on St Anne's"
             is_new = f" new {one.thing.partition(' of ')[0]}" in f" {text}"
@@ -105,6 +112,8 @@ def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911
 def _doubt(text: str, tokens: list[str]) -> frozenset[str]:
     """The words of a sentence that leave in doubt what it says."""
     doubt = DOUBT.intersection(tokens)
+    if found := _COPIED.search(text):
+        doubt |= {found[0]}
     if "too" in doubt and _TOO.search(text):
         doubt -= {"too"}
     if doubt and not _WENT.isdisjoint(tokens):
@@ -126,6 +135,17 @@ def _beside_doubt(text: str, code: str) -> Stated | None:
             if DOUBT.intersection(part.split()) <= _DENIED and (one := statement_of(part, code)) and one.is_change:
                 return one
     return None
+
+
+def _told_now(said: list[str]) -> Iterator[list[str]]:
+    """The last part of a sentence where that alone says how it is now: "Caleb is off, so Micah is our drummer now"."""
+    at = len(said) - 1 - said[::-1].index(",") if "," in said else -1
+    if at < 0 or NOW.isdisjoint(said[at:]) or not NOW.isdisjoint(said[:at]):
+        return
+    part = said[at + 1 :]
+    part = part[1:] if part and part[0] in _LINKING else part
+    if part and part[0][0] == "⟨":
+        yield [word for word in part if word not in NOW and word not in LATELY]
 
 
 def _parts(said: list[str]) -> Iterator[list[str]]:

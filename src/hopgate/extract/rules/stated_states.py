@@ -36,7 +36,7 @@ _FEELS = words(
     "likes loves hates wants needs thinks says knows misses prefers hopes sees hears finds remembers forgets"
 )
 _BESIDE = words("at in on with for")
-_OFFICE = words("at on")
+_OFFICE = words("at on in")
 _NAMED = words("called named due")
 # "Notifications is part of the monolith"
 _SHARES = words("part parts member members one all most some half out")
@@ -45,6 +45,8 @@ _ACTIVITIES = {"rehearse": "rehearsal", "train": "training", "practise": "practi
 _LABELS = frozenset((":", "="))
 _LABELLED = words(", ; ( - – now since from instead for at on in and until")
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
+_LEAVES = words("retiring leaving resigning departing retired resigned gekündigt")
+_OWNS = words("owns maintains leads handles manages runs chairs")
 _SHORTEST = 4  # "we use Solr for search"
 _LAST_HOUR = 24
 
@@ -100,12 +102,16 @@ def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> Thing
             at = end  # "bridge evening at the Pattersons' is on Fridays"
     if said[at] in _LABELS:
         return _with_value(thing.text, said, at + 1, code)
+    if thing.kind == "name" and said[at] in _OWNS and (held := _owns(thing, said, at)):
+        return held
     if said[at] not in BE and said[at] not in VERBS:
         return None
     if thing.kind == "name" and (held := _holds(thing, said, at)):
         return held
     is_be = said[at] in BE
     at += 1
+    if said[at : at + 1] and said[at] in _LEAVES:
+        return None  # "Attracta is retiring from Cluain Bheag"
     while at < len(said) and (_PARTICIPLE.fullmatch(said[at]) or said[at] in _AFTER_VERB) and not is_name(said[at]):
         at += 1
     if (
@@ -165,6 +171,14 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
         what = thing_at(said, place.end + 1) if said[place.end : place.end + 1] == ["for"] else None
         where = f"{where} for {what.text}" if what else where
         return ThingState(f"{thing.text} of {where}", BY, name.text)  # "ward manager on St Anne's"
+    return ThingState(thing.text, BY, name.text)
+
+
+def _owns(name: Part, said: list[str], at: int) -> ThingState | None:
+    """Who has a thing that is called by one word of any language: "Lupe owns billing"."""
+    thing = value_at(said, at + 1) if said[at] in _OWNS else None
+    if not thing or thing.kind != "noun" or " " in thing.text or (thing.end < len(said) and said[thing.end] != ","):
+        return None
     return ThingState(thing.text, BY, name.text)
 
 

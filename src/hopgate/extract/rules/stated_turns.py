@@ -77,6 +77,12 @@ _PASSED_ON = re.compile(
     r"(?:over|the role|the job|the post|(?:his|her|their) (?:place|role|job|post)|on the role|it|it over|"
     r"it on)(?: now)?$"
 )
+# "Anke Sutter has resigned at Brenner, her successor is Lena Vogt"
+_SUCCEEDED = re.compile(
+    r"^(?P<a>⟨\d+⟩) (?:has |have |is |'s )?(?:(?!⟨)[^,;]+|[^,;]+ (?:stepped down|resigned|left|gekündigt|retired)) , "
+    r"(?:and )?(?:his|her|their|the) (?:new )?(?:successor|replacement|nachfolger|nachfolgerin) (?:is|will be|heißt|:) "
+    r"(?:now )?(?P<b>⟨\d+⟩)"
+)
 
 
 def was_and_is(text: str) -> Stated | None:
@@ -132,6 +138,8 @@ def passed_on(text: str) -> Stated | None:
     >>> told.thing, told.former, told.value
     ('data team', '⟨0⟩', '⟨1⟩')
     """
+    if next_one := _SUCCEEDED.match(text):
+        return Stated("", BY, next_one["b"], next_one["a"], is_change=True)
     found = _PASSED_ON.match(text)
     if not found:
         return None

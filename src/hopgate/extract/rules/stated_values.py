@@ -44,6 +44,7 @@ _NEIGHBOUR = re.compile(
 _MINE = re.compile(r" (?:my|our) ")
 _ANYBODYS = words("fee fees price prices rate charge subscription dues premium beitrag gebühr preis")
 _GOES_ON = words("it they he she that this now")
+_IS_THE = re.compile(r"⟩ is (?:the|our) [^\W\d_]+ (?:at|of|for|in) ")  # "is the warden at Cluain Bheag"
 _ELIDED = re.compile(r"^(?:[ld]|qu)['’]")
 
 
@@ -72,7 +73,8 @@ def stated_values(
     typed = {fact.object.lower(): fact for fact in facts if fact.valid_to is None and fact.relation in _TYPED}
     found: list[Stated] = []
     # Where all was read that there is to read, nothing more is looked for.
-    if not (typed and len(sentences) == 1 and _MAY_NAME_BOTH.isdisjoint(reading.lower)):
+    all_read = typed and len(sentences) == 1 and _MAY_NAME_BOTH.isdisjoint(reading.lower)
+    if not all_read or _IS_THE.search(sentences[0].text):
         found = list(_of_clauses(sentences, reading, reading.speaker or owner))
         if len(reading.spans) > 1 and not any(one.former for one in found):
             found = with_what_is_over(found, sentences, reading)
@@ -137,6 +139,8 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
         one = statement_of(text, reading.code)
         if one is None and (told := text.partition(" because "))[1]:
             one = statement_of(told[0], reading.code)  # what is denied there is the reason
+        if one is None and " : " in text and " , " in text:
+            yield from (_of_reading(more, text, reading, owner) for more in _listed(text, reading.code))
         if before and (passed := passed_on(f"{before} , {text}")):
             one = passed
         if one is None and before and text.split()[0] in _GOES_ON:
@@ -146,6 +150,15 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
             yield _of_reading(one, text, reading, owner)
             if not one.is_change and " , " in text:
                 yield from (_of_reading(more, text, reading, owner) for more in _more(text, one, reading.code))
+
+
+def _listed(text: str, code: str) -> Iterator[Stated]:
+    """What a list says of each that it names: "the team: Dana owns quotes, Anjali owns docks, Caleb is our drummer"."""
+    for part in text.partition(" : ")[2].split(" , "):
+        said = part.removeprefix("and ")
+        one = statement_of(said, code) if said[:1] == "⟨" else None
+        if one and not one.is_change and one.thing and one.value == said.partition(" ")[0]:
+            yield one
 
 
 def _more(text: str, one: Stated, code: str) -> Iterator[Stated]:

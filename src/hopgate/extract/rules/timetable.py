@@ -34,11 +34,15 @@ _NOT_CALLED = (
     "is|are|was|were|be|been|has|have|had|and|or|but|that|which|who|not|so|to|of|in|on|at|by|for|from|with|as|it|he|"
     "she|they|we|you|i|this|there|if|when|next|last|first|other|only|now|then|moved|changed|got|gets|"
     "rescheduled|pushed|postponed|shifted|ist|sind|und|oder|nicht|est|et|y|es|date|deadline|what|one|today|everything|all|my|our|the|a|an|die|der|das|la|le|el|will|"
-    "would|could|should|can|does|did|do|no|wird|nächste|nächster|still|unser|unsere|mein|meine|notre|nuestra|nuestro|onze|um|am|ab|täglich|daily|mit|avec|con|von|vom|des"
+    "would|could|should|can|does|did|do|no|wird|nächste|nächster|still|unser|unsere|mein|meine|notre|nuestra|nuestro|onze|um|am|ab|täglich|daily|mit|avec|con|von|vom|des|deshalb|daher|darum|gehe|geht|gehen|ich|wir|er|sie|es"
 )
 _WORD = rf"(?!(?:{_NOT_CALLED})\b)[^\W\d_][\w'’-]*"
+# "Starting next week standup moves to Mondays"
+_FROM_THEN = (
+    r"(?<!\S)(?:starting|beginning|from|as of) (?:this|next) (?:week|month|term|season|semester|year)(?: on)?(?: ,)? "
+)
 _CALLED = (
-    rf"(?:^|[,;:–-] |(?<!\S)so |(?<!\S)(?<!\bwith )(?<!\bmit )(?<!\bavec )"
+    rf"(?:^|{_FROM_THEN}|[,;:–-] |(?<!\S)so |(?<!\S)(?<!\bwith )(?<!\bmit )(?<!\bavec )(?<!\bbei )(?<!\bvon )"
     rf"(?:the|my|our|'s|die|der|das|den|la|le|el|unser|unsere|notre|het|de|now) )"
     rf"(?P<s>(?:{_WORD}|⟨\d+⟩)(?: (?:{_WORD}|⟨\d+⟩|\d[\d.]*)){{0,2}})"
     rf"(?: (?:with|mit|avec|con|of|der|des|von|vom) (?:(?:the|der|dem|den|la|le|el) )?(?:⟨\d+⟩|\d{{0,2}}[^\W\d_]+))?"
@@ -134,9 +138,9 @@ HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 _PLACE = re.compile(
     r"(?: (?:mornings?|evenings?|afternoons?|this term|this season))?"
-    r"(?: (?:at|um) (?:half )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon))?(?: ,)?"
+    r"(?: (?:at|um) (?:half )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|\d{1,2}))?(?: ,)?"
     r" (?:in|at|im|in der|in dem) (?:(?:the|our) )?"
-    r"(?:(?P<name>⟨\d+⟩)(?! 's))?(?: ?(?P<noun>(?:[^\W\d_]+ )?[^\W\d_]+(?: \d[\w.]*)?))?(?=$| [,;.(]| at the )"
+    r"(?:(?P<name>⟨\d+⟩)(?! 's))?(?: ?(?P<noun>(?:[^\W\d_]+ )?[^\W\d_]+(?: \d[\w.]*)?))?(?=$| [,;.(]| at (?:the |⟨))"
 )
 _SOMEBODYS = words(
     "birthday birthdays anniversary geburtstag hochzeitstag jubiläum anniversaire cumpleaños aniversario verjaardag "

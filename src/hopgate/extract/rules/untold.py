@@ -55,6 +55,8 @@ _STORY = re.compile(
 )
 # Of a sentence with so many parts nobody knows which are meant: of 664 changes that people told, none had four.
 _PARTS, _MOST_PARTS = re.compile(" , "), 3
+# "The team: Dana owns quotes, Anjali owns docks, Caleb is our drummer"
+_LIST = re.compile(r"[^:⟨]+ : ⟨\d+⟩ [^,;:]+(?: , (?:and )?⟨\d+⟩ [^,;:]+)+(?: , [^,;:⟨]+)?$")
 _RELATIVE = re.compile(r"(?<!⟩ now ,) \b(?:who|whose|which)\b")
 # "Grandad told everybody Mireya had moved", but not "Mireya says she moved".
 _SAID = re.compile(
@@ -75,6 +77,10 @@ _PREFACE = re.compile(
 _IS_SO_NOW = re.compile(
     r"\b(?:now|since|instead|no longer|any ?more|new|replaced|from (?:today|tonight|this|⟦)|"
     r"jetzt|seit|maintenant|depuis|ahora|desde|nu|sinds|ora|dal)\b"
+)
+_HABIT = re.compile(  # "training is on Tuesdays at Carnfield, half six, bring bibs"
+    r"\b(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|montags|dienstags|mittwochs|donnerstags|"
+    r"freitags|samstags|sonntags)\b"
 )
 _HAPPENED = re.compile(
     r"\b(?:moved|relocated|swapped|switched|replaced|(?:took|taken|takes) over|lent|handed|got|took|gezogen|umgezogen|"
@@ -156,12 +162,17 @@ def is_doubted_in_words(text: str) -> bool:
 def _is_involved(text: str) -> bool:
     """Whether a sentence tells what it tells in too many parts, at somebody's word, or of somewhere else."""
     parts = len(_PARTS.findall(text)) + 1
+    if _LIST.match(text) and not is_doubted_in_words(text):
+        return False
     if parts > _MOST_PARTS or is_doubted_in_words(text):
         return True
     if _IS_SO_NOW.search(text):
         return False
     # Beside what has happened, other parts tell more of it: "have moved to Bobingen, two rooms, with a balcony".
-    aside = (parts == _MOST_PARTS or bool(_RELATIVE.search(text))) and not _HAPPENED.search(text.partition(" , ")[0])
+    first = text.partition(" , ")[0]
+    aside = (parts == _MOST_PARTS or bool(_RELATIVE.search(text))) and not (
+        _HAPPENED.search(first) or _HABIT.search(first)
+    )
     return aside or bool(_ELSEWHERE.match(text))
 
 

@@ -8,6 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Source
+from hopgate.extract.rules.agent_nouns import is_agent
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
@@ -19,6 +20,7 @@ from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
 from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
+from hopgate.extract.tagger.sentence_pairs import sentence_pairs
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned_thing, sure_spans, value_of
 
@@ -27,6 +29,8 @@ from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned
 _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
 # Where both notes name the thing and what is over.
 _THOUGH_UNSURE = 0.9
+# Below this no sentence of the two is read by itself: most pairs have nothing to do with each other.
+_MAY_HIDE_END = 0.02
 # Of what the rules take for a change: what is less likely to end anything, and to tell of any change, ends nothing.
 # A note that says itself what was, or that somebody is the new one, need not be compared with others.
 _INTO = r"\b(?:to|auf|nach|zu|zum|zur|ins?)\b"
@@ -35,6 +39,7 @@ _SAYS_SO = re.compile(
     rf"verlegt|moved|changed|switched|umgezogen|gewechselt)\b[^.;]{{0,60}}\b(?:from|von|vom)\b[^.;]{{1,40}}{_INTO}|"
     rf"\b(?:von|vom)\b[^.;]{{1,40}}{_INTO}[^.;]{{1,40}}\b(?:verlegt|umgezogen|gewechselt|gestiegen|erhöht)\b|"
     r"\bis (?:now )?(?:the|our|my|[\w-]+['’]s) new [a-z]|"
+    r"\b(?:starting|beginning|from) (?:this|next) (?:week|month|term|season|semester|year)\b|"
     r"\bist (?:jetzt )?(?:der|die|das|unsere?|meine?|[\w-]+s) neue[rs]? \w|"
     r"\b(?:has|have|got) a new \w|\b(?:hat|habe|haben) (?:jetzt )?eine?n? neue[nrs]? \w|"
     r"(?:^|[.!,:] )(?:der |die |das |unser )?neue[rs]? [\w-]+(?: \w+){0,4}? (?:ist|heißt|:)"
@@ -53,6 +58,8 @@ _FOR_GOOD = re.compile(
 _SMALL = 2
 _NAME_WORD = re.compile(r"[^\W_]+")
 _HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
+_LITERAL = frozenset((WHEN, AMOUNT))
+_HAS_DIGIT = re.compile(r"\d")
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
 
@@ -83,24 +90,37 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     ('Mrs Lathom', 'Mr Dube')
     """
     seen = compared(earlier.text, later.text)
+    if (ended := _ended(seen, earlier, later, later)) or seen.end < _MAY_HIDE_END:
+        return ended
+    # What else two notes say may hide it: then sentence by sentence, the surest first.
+    some = [(one, compared(one.text, other.text), other) for one, other in sentence_pairs(earlier, later)]
+    some.sort(key=lambda one: -one[1].end)
+    return next((found for one, seen, other in some if (found := _ended(seen, one, other, later))), None)
+
+
+def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> Ended | None:  # noqa: PLR0911
+    """What is seen to be over in two notes, or in sentences of them; the whole later note must not deny it."""
     if seen.end < (_THOUGH_UNSURE if _agree(seen, earlier.text) else _IS_END):
         return None
     seen = _as_the_later_says(seen)
     before, now = read(earlier), read(later)
     ended = [_whole(span, now) for span in sure_spans(seen.of_later, FORMER)]
     over = [span.text.casefold() for span in ended]
-    parts = list(clauses(now))
+    told = now if whole is later else read(whole)
+    parts = list(clauses(told))
     things = sure_spans(seen.of_later, THING)
     doubtful = seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts))
     if (
         doubtful
-        or _is_this_week(now)
+        or _is_this_week(told)
         or _is_elsewhere(before, now)
         or not (things or over or _shared_content(before, now))
     ):
         return None
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
-    if any(is_of_another(thing, later.text) for thing in things) or not (things or OF_OTHERS.isdisjoint(now.lower)):
+    if any(_is_of_another(thing, earlier.text, later.text, over) for thing in things):
+        return None
+    if not (things or OF_OTHERS.isdisjoint(now.lower)):
         return None
     former = sure_spans(seen.of_earlier, FORMER)
     # Where the later note says what is over, it is that and nothing else.
@@ -111,11 +131,11 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
         span
         for span in sure_spans(seen.of_later, VALUE)
         if span.text.casefold() not in _NO_VALUES and not (span.start == 0 and span.text == now.speaker)
-        if _is_told(span.text, parts, now, though_doubted=seen.end >= _IS_SURE)
+        if _is_told(span.text, parts, though_doubted=seen.end >= _IS_SURE)
     ]
     chosen = _chosen(former, before, values, now)
     # "Herr Dornbusch is our tax adviser, office in Mill Road" moves nothing that was in an office.
-    if not chosen or (not things and is_person(chosen.value) and not is_person(chosen.former)):
+    if not chosen or (not things and is_person(chosen.value) != is_person(chosen.former)):
         return None
     thing = _thing(seen, before, earlier, now, later) or _shared_thing(before, now, chosen)
     if not thing and not _OWN.isdisjoint(before.lower):
@@ -183,6 +203,17 @@ def _is_this_week(reading: Reading) -> bool:
     return bool(_THIS_WEEK.search(said)) and not _FOR_GOOD.search(said)
 
 
+def _is_of_another(thing: TaggedSpan, earlier: str, later: str, over: Sequence[str]) -> bool:
+    """Whether what changed is a part of a thing, or somebody else's, and not called so in the earlier note, too.
+
+    Of a piano that Mrs Lathom taught, the "piano teacher" is no part.
+    """
+    if thing.text in earlier and "-" in thing.text:
+        return False
+    after = _NAME_WORD.match(later, thing.start + len(thing.text) + 1)
+    return is_of_another(thing, later) and not (over and after and is_agent(after[0].lower()))
+
+
 def _whole(span: TaggedSpan, reading: Reading) -> TaggedSpan:
     """A span as the whole name that it may be a part of: "Frau", of Frau Vogt."""
     whole = value_of(span.text, reading)[0]
@@ -200,6 +231,8 @@ def _shared_thing(before: Reading, now: Reading, ended: Ended) -> str:
     shared = _shared_content(before, now) - {
         word for one in (ended.former, ended.value) for word in one.lower().split()
     }
+    # "Contract is up in August", "gets shut off in August"
+    shared -= LANGUAGES[now.code].months.keys() | LANGUAGES[now.code].days
     return next(iter(shared)) if len(shared) == 1 else ""
 
 
@@ -215,21 +248,21 @@ def _shared_content(before: Reading, now: Reading) -> set[str]:
     return set(next(told) & next(told))
 
 
-def _is_told(value: str, parts: list[Clause], reading: Reading, *, though_doubted: bool) -> bool:
+def _is_told(value: str, parts: list[Clause], *, though_doubted: bool) -> bool:
     """Whether a value stands in a sentence that the rules do not take for denied, dreamt, undone or hearsay."""
     told, doubted = telling(parts)
     # Whatever words hearsay is told in, the sentence has this one.
-    kept = {part.first for part in told if "apparently" not in part.text}
-    kept -= {part.first for part in doubted if not though_doubted or is_doubted_in_words(part.text)}
-    ends = [part.first for part in parts[1:]] + [len(reading.lower)]
-    words = {
-        word
-        for part, end in zip(parts, ends, strict=True)
-        if part.first in kept
-        for token in reading.lower[part.first : end]
-        for word in token.split()
-    }
-    return not words.isdisjoint(value.casefold().split())
+    kept = [part for part in told if "apparently" not in part.text]
+    left_out = [part for part in doubted if not though_doubted or is_doubted_in_words(part.text)]
+    words = {word for part in kept if part not in left_out for word in _words_of(part)}
+    return not words.isdisjoint(_NAME_WORD.findall(value.casefold()))
+
+
+def _words_of(clause: Clause) -> set[str]:
+    """The words of a sentence, those of its names among them."""
+    names = (clause.reading.spans[number] for number in clause.spans(clause.text))
+    said = (clause.text, *(token for span in names for token in clause.reading.lower[span.start : span.end]))
+    return {word for text in said for word in _NAME_WORD.findall(text.casefold())}
 
 
 def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[TaggedSpan], now: Reading) -> Ended | None:
@@ -246,7 +279,7 @@ def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[Tagg
             (value_of(old.text, before), value_of(_with_head(new.text, old.text, now), now))
         ]
         for sort, other_sort in [_sorts(was, was_sort, is_, is_sort)]
-        if was.casefold() != is_.casefold()
+        if was.casefold() != is_.casefold() and _LITERAL.isdisjoint((sort, other_sort)) | (sort == other_sort)
     ]
     return max(both, key=lambda one: one[:3])[3] if both else None
 
@@ -257,6 +290,8 @@ def _sorts(was: str, sort: str, is_: str, other: str) -> tuple[str, str]:
         return WHEN, WHEN
     if {sort, other} == {WHEN, ANY} and any(map(_DOTTED.fullmatch, (was, is_))):
         return ANY, ANY
+    if {sort, other} == {AMOUNT, ANY} and any(map(str.isdigit, (was, is_))) and _HAS_DIGIT.search(f"{was} {is_}"):
+        return ANY, ANY  # "flat 4", "number 11"
     return sort, other
 
 

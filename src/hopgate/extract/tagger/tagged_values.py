@@ -21,7 +21,8 @@ _OF_IT = re.compile(r"(\S+) (?:of|off|for|from) (?:(?:the|my|our) )?$", re.IGNOR
 _COMPOUND = re.compile(r"\w-([^\W\d_]+)$")
 # "hängt bei mir am Schlüsselbrett"
 _AT_ME = re.compile(
-    r"^(?:mir|uns|me|us|ihm|ihr) (?:am|im|in|an|auf|in the|on the) |(?<=\w) (?:im|am|in|der|des|von|vom)$"
+    r"^(?:mir|uns|me|us|ihm|ihr) (?:am|im|in|an|auf|in the|on the) |"
+    r"(?<=\w) (?:im|am|in|der|des|von|vom|by|behind|near|at|on|under|with|next to)$"
 )
 _OF_SOMEBODY = re.compile(r" (?:von|of) (?:Herrn?|Frau|Familie|Mrs?\.?|Ms\.?) ")
 _ITS = re.compile(r"(?:['’]s)? ([^\W\d_]+)")

@@ -9,6 +9,7 @@ from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS, MOST_TOKENS
 from hopgate.extract.tagger.change_tagger import tagged
 from hopgate.extract.tagger.likely_words import may_tell_change
+from hopgate.extract.tagger.sentence_pairs import sentences_of
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md.
 _TELLS_CHANGE = 0.75
@@ -46,4 +47,6 @@ def tells_change(source: Source) -> bool:
     >>> [tells_change(Source("m1", Cleared(text))) for text in ("Bought lemons", "Backups go to Wasabi from now on")]
     [False, True]
     """
-    return tagged(source.text).change >= _TELLS_CHANGE
+    # What else a note says may hide it.
+    parts = dict.fromkeys((source.text, *sentences_of(source.text)))
+    return any(tagged(part).change >= _TELLS_CHANGE for part in parts)

@@ -6,6 +6,7 @@ together is stated by each of them (`graph/temporal/joint_facts.py`), in the wor
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,7 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hopgate.embed.onnx import cores
 from hopgate.extract.extraction import DOUBTED, Source, Stated
 from hopgate.extract.progress import Progress
+from hopgate.extract.rules.capitals import is_person
+from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
+from hopgate.extract.rules.told_apart import are_told_apart
 from hopgate.extract.tagger.ended_values import Ended, ended_by
 from hopgate.extract.tagger.tagged_values import shares_start_or_end
 from hopgate.extract.tagger.worth_reading import tells_change
@@ -26,7 +30,8 @@ from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.store_context import read_alone
 from hopgate.graph.names.normal import normalise
-from hopgate.graph.temporal.joint_facts import JOINT_RELATIONS, ONE_AT_A_TIME, fits, statements_of
+from hopgate.graph.temporal.joint_facts import statements_of
+from hopgate.graph.temporal.value_sorts import JOINT_RELATIONS, ONE_AT_A_TIME, fits
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
 from hopgate.store.graph import end_rows, name_rows, stated_rows, together_rows, version
@@ -43,12 +48,13 @@ if TYPE_CHECKING:
 BATCH = 64
 # With how many earlier ones each is read, some 20 ms each: of 5,440 notes in one scope the one that a change is of is
 # the first for 885 of 1,160, among three for 1,033, among six for 1,089 (docs/research/extraction.md).
-MOST_EARLIER = 6
+MOST_EARLIER = 8
 # How often one is read that changes every time meanwhile.
 ATTEMPTS = 3
 # After what the memory states by itself.
 PLACE = 1000
 _PLACES = {"runs on", "located in"}
+_MOVED = re.compile(r"(?i)\b(?:mov(?:ed|es|ing)|gezogen|umgezogen|zieht|zogen|lives?|living|wohnt|wohnen)\b")
 # Of these there may be several, and yet one is over where that is said; an allergy does not end in passing.
 _SEVERAL = {"part of", "bought from"}
 
@@ -174,9 +180,13 @@ def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[Stat
         one for one in before if one.thing and (not words or words & set(normalise(one.thing).split()))
     ]
     was = before[0] if before else StatedFact(ended.thing, ended.former_relation, ended.former)
-    if not was.thing or _is_told_by_itself(was, now) or not _may_end(was, ended, now):
+    if not was.thing or _is_told_by_itself(was, now) or not _may_end(was, ended, now, pair.later):
         return
-    if _is_of_somebody_else(was, pair.later, now) or _names_another(was, now):
+    if (
+        _is_of_somebody_else(was, pair.later, now)
+        or _names_another(was, now)
+        or _is_other_thing(was, ended, pair.later)
+    ):
         return
     if any(_is_called(one, was) for one in now):
         return  # it is what was that has changed: of "Paperless runs on the NAS" the NAS is in the attic now
@@ -227,23 +237,47 @@ def _names_another(was: StatedFact, now: Sequence[StatedFact]) -> bool:
     return bool(named) and all(named) and not any(shares_start_or_end(former, value) for former in named)
 
 
+def _is_other_thing(was: StatedFact, ended: Ended, later: Source) -> bool:
+    """Whether the later memory speaks of another thing of the kind, or of what the thing is for: not of it."""
+    if are_told_apart(was.thing, later.text):
+        return True
+    told = set(normalise(later.text).split())
+    # "Handouts for puppy class" are not the puppy class, which has moved.
+    head, of, owner = normalise(was.thing).partition(" for ")
+    if of and not ended.names_former and told.isdisjoint(head.split()) and set(owner.split()) <= told:
+        return True
+    if normalise(ended.value) == normalise(was.thing):
+        return True
+    # A class that moves to another room does not get another teacher.
+    return (
+        is_person(was.value)
+        and was.relation.startswith("has ")
+        and (is_room(ended.value) or any(character.isdigit() for character in ended.value))
+    )
+
+
 def _is_called(one: StatedFact, was: StatedFact) -> bool:
     """Whether a statement is of what was, by its name, and not of the thing that had it."""
     thing, value, name = (set(normalise(text).split()) for text in (was.thing, was.value, one.thing))
     return one.relation != "replaced by" and bool(name & value - thing)
 
 
-def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact]) -> bool:
+def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact], later: Source) -> bool:
     """Whether a note may end what a pattern read, by what its own words are known to say of the new value."""
     if was.relation in JOINT_RELATIONS:
         return True
     if was.relation in ("lives in", "works at"):
         # Where one works is not where one lives; and "the desk by the window" is no employer.
-        fitting = any(fits(one.relation, was.relation) for one in now) if now else ended.names_former
-        return fitting and (was.value.islower() or not ended.value.islower())
+        moved = ended.names_former or bool(_MOVED.search(later.text))
+        fitting = any(fits(one.relation, was.relation) for one in now) if now else moved
+        return fitting and (was.value.islower() or not ended.value.islower()) and not is_person(ended.value)
     # What the rules read of "the reverse proxy" goes with what somebody "has reverse proxy".
     role = was.relation.removeprefix("has ")
-    others = [one.relation for one in now if one.relation not in JOINT_RELATIONS and normalise(one.thing) != role]
+    others = [
+        one.relation
+        for one in now
+        if one.relation not in JOINT_RELATIONS and one.relation != "replaced by" and normalise(one.thing) != role
+    ]
     if was.relation in _SEVERAL:
         return ended.names_former or was.relation in others
     # Where the rules read the new value otherwise, it is of something else.

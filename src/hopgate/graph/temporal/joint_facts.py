@@ -8,7 +8,7 @@ without a word of change may be of another aspect, another time or another thing
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -16,32 +16,19 @@ from typing import NamedTuple
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.agent_nouns import is_agent
 from hopgate.extract.rules.capitals import is_given, is_person
-from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.plural import comparison_form
-from hopgate.extract.rules.role_table import ROLE_RELATIONS
 from hopgate.extract.rules.stated_loans import LENT, RETURNED
-from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, BY, WHEN
-from hopgate.extract.rules.timetable import TAKES_PLACE
+from hopgate.extract.rules.stated_parts import ANY, AT, BY
 from hopgate.extract.rules.towns import is_town
 from hopgate.graph.names.normal import normalise
-from hopgate.graph.temporal.thing_keys import are_compounds, head_of, role_of, thing_key
+from hopgate.graph.temporal.thing_keys import are_compounds, head_of, may_be_short, role_of, thing_key
+from hopgate.graph.temporal.value_sorts import JOINT_RELATIONS, ONE_AT_A_TIME, fits, may_follow_named, sorts_of
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow
 from hopgate.times import moment
 
-JOINT_RELATIONS = (AT, WHEN, AMOUNT, BY, ANY)
-"""How a thing and its value go together where no relation of the rules fits."""
-# What the relations of the rules are by this measure; a role ("has dentist") is somebody, or with somebody.
-_SORTS = {
-    "located in": (AT, BY), "runs on": (AT, BY), "lives in": (), "works at": (BY, AT), "costs": (AMOUNT,),
-    "due": (WHEN,), "takes place": (WHEN,), "owned by": (BY,), "led by": (BY,), "reports to": (BY,),
-}  # fmt: skip
-ONE_AT_A_TIME = frozenset((*JOINT_RELATIONS, *SINGLE_VALUED, *ROLE_RELATIONS, TAKES_PLACE))
-"""Relations of which another value ends the one before."""
-# A new date for what was due is when it is due.
-_DATES = {"due", "takes place"}
 _MAX = 200
 # Of more things that had a value, nobody knows which a change of it is about.
 _MOST_NEAR = 64
@@ -120,12 +107,13 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
     things: dict[str, _Thing] = {}
     holding: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things that were ever said to have a value
     called: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things by each word that they were called by
+    longer: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things by the last of several words
     for row in rows:
         thing = things.get(row.thing_key) if row.thing_key else None
         if row.relation in (LENT, RETURNED):
             row = _on_loan(row, thing.said if thing else [])  # noqa: PLW2901
         if row.is_change:
-            held = _held(row, thing, _near(row, holding, called))
+            held = _held(row, thing, _near(row, holding, called)) or _held_by_longer(row, longer.get(row.thing_key, ()))
             if held:
                 thing, before = held
                 typed = [one for one in (*before, row) if one.relation not in JOINT_RELATIONS]
@@ -152,6 +140,8 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
         if thing:
             if row.thing_key:
                 things[row.thing_key] = thing  # from here on this text means that thing, too
+            if " " in row.thing_key:
+                longer[row.thing_key.rpartition(" ")[2]][thing] = None
             holding[row.value_key][thing] = None
             for word in _words(row):
                 called[word][thing] = None
@@ -161,7 +151,7 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
 def _on_loan(row: StatedRow, said: list[StatedRow]) -> StatedRow:
     """Who has a thing takes the place of where it was; brought back, it is where it was before he had it."""
     if row.relation == LENT:
-        placed = [one.relation for one in said if not {AT, BY}.isdisjoint(_sorts(one.relation))]
+        placed = [one.relation for one in said if not {AT, BY}.isdisjoint(sorts_of(one.relation))]
         return row._replace(relation=placed[-1] if placed else BY)
     had = len(said) > 1 and said[-1].value_key == row.value_key
     if not had:
@@ -184,11 +174,21 @@ def _held(row: StatedRow, thing: _Thing | None, near: list[_Thing]) -> tuple[_Th
     return None if elsewhere and not row.thing_key else found[0]
 
 
+def _held_by_longer(row: StatedRow, longer: Collection[_Thing]) -> tuple[_Thing, list[StatedRow]] | None:
+    """What the only thing had that a change may call by its last word, and that is nobody's by name."""
+    role = row.relation == BY and row.former_key is not None and is_agent(row.thing_key)
+    if len(longer) != 1 or not (role or may_be_short(row.thing_key, row.relation)):
+        return None
+    (thing,) = longer
+    before = [] if "'s " in thing.name else _last(row, thing)
+    return (thing, before) if before else None
+
+
 def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
     """The last value that a thing was said to have of the sort that a change is about, by all who said it last."""
     said = [one for one in thing.said if one.memory_id != row.memory_id and
             (_is_former(row.former_key, one.value_key) if row.former_key else _may_follow(row, one))]  # fmt: skip
-    if not said or said[-1].value_key == row.value_key or not _compatible(row.relation, said[-1].relation):
+    if not said or said[-1].value_key == row.value_key or not may_follow_named(row.relation, said[-1].relation):
         return []
     if (
         row.relation == said[-1].relation
@@ -227,48 +227,15 @@ def _may_follow(row: StatedRow, before: StatedRow) -> bool:
 
 def _are_alike(one: StatedRow, other: StatedRow) -> bool:
     """Whether values whose relation nobody knows may be of one sort: who conducts a choir is not where it sings."""
-    return ANY not in (one.relation, other.relation) or is_person(one.value) == is_person(other.value)
-
-
-def _sorts(relation: str) -> tuple[str, ...]:
-    if relation == ANY:
-        return AT, BY
-    return (relation,) if relation in JOINT_RELATIONS else _SORTS.get(relation, (BY, AT))
+    if is_person(one.value) == is_person(other.value):
+        return True
+    # "Dad is under Dr Lomax now" is not where he lives; but a key may be with somebody now.
+    return ANY not in (one.relation, other.relation) and not is_person(other.thing)
 
 
 def _sort(before: Sequence[StatedRow], row: StatedRow) -> str:
     """The relation of what held last, or else of the change; where nobody knows it, what something is."""
     return next((one.relation for one in (*reversed(before), row) if one.relation != ANY), BY)
-
-
-def fits(one: str, other: str) -> bool:
-    """Whether two relations may be of the same sort; two different ones of the rules never are.
-
-    Examples
-    --------
-    >>> fits("kept at", "runs on"), fits("kept at", "lives in"), fits("runs on", "owned by")
-    (True, False, False)
-    """
-    if one == other:
-        return True
-    return not _are_typed(one, other) and not set(_sorts(one)).isdisjoint(_sorts(other))
-
-
-def _are_typed(one: str, other: str) -> bool:
-    """Whether two different relations are both of the rules, and none of them is a day as the other is."""
-    return one not in JOINT_RELATIONS and other not in JOINT_RELATIONS and {one, other} != _DATES
-
-
-def _compatible(one: str, other: str) -> bool:
-    """Whether values may follow each other where a change names both: an amount follows no place."""
-    if one == other:
-        return True
-    if _are_typed(one, other):
-        return False
-    literal = {WHEN, AMOUNT}
-    return literal.isdisjoint(_sorts(one)) == literal.isdisjoint(_sorts(other)) and (
-        literal.isdisjoint(_sorts(one)) or fits(one, other)
-    )
 
 
 def _near(

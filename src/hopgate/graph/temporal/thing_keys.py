@@ -12,6 +12,14 @@ _ARTICLES = words("the a an my our der die das den dem le la les el los las il l
 _OF = re.compile(r" (?:of|for) ")
 # "Steuerberaterin" and "Steuerberater" are one role.
 _FEMININE = re.compile(r"(\w{3}(?:er|or|ist|ent|ant|wart|eur|walt))in\b")
+# What happens again and again, in whatever room: of a key or a bike there may be two.
+_EVENTS = words(
+    """
+    rehearsal practice training standup stand-up sync meeting class lesson session choir club course group review call
+    service match market circle probe treffen kurs unterricht stammtisch chor turnen
+    """
+)
+_TIMES, _PLACES = frozenset(("takes place", "scheduled for")), frozenset(("located in", "kept at"))
 _RENTS = frozenset(("miete", "pacht"))
 
 
@@ -37,6 +45,17 @@ def head_of(key: str) -> str:
     ('movies', 'treasurer')
     """
     return _OF.split(key, maxsplit=1)[0].rpartition(" ")[2]
+
+
+def may_be_short(key: str, relation: str) -> bool:
+    """Whether a change may call something by its last word alone: "rehearsal is on Wednesdays now", of the band's.
+
+    Examples
+    --------
+    >>> may_be_short("rehearsal", "kept at"), may_be_short("key", "kept at"), may_be_short("standup", "takes place")
+    (True, False, True)
+    """
+    return " " not in key and (relation in _TIMES or (relation in _PLACES and key in _EVENTS))
 
 
 def are_compounds(one: str, other: str) -> bool:

@@ -65,9 +65,12 @@ _ROWS = (
     "s.is_change, s.valid_from, coalesce(m.created_at, '-infinity') AS recorded_at FROM stated_values s "
     "JOIN memories m ON m.id = s.memory_id AND NOT m.is_sensitive "
 )
-# A statement follows another of the same thing, or one that says what it says to be over. One that tells no change
+# A statement follows another of the same thing, also one that calls it by its last word alone, or one that says what it
+# says to be over. One that tells no change
 # follows nothing. Each key is looked up once: a thousand statements of a few things meet each other a million times.
-_BESIDE = """
+_HEAD = "substring({}.thing_key FROM '[^ ]+$')"
+_IS_LONGER = "{}.thing_key LIKE '%% %%'"
+_BESIDE = f"""
     WITH mine AS MATERIALIZED (
         SELECT DISTINCT m.scope, s.thing_key, s.value_key, s.former_key
         FROM stated_values s JOIN memories m ON m.id = s.memory_id WHERE s.memory_id = ANY(%s)
@@ -75,6 +78,11 @@ _BESIDE = """
     met AS (
         SELECT k.scope, o.memory_id FROM (SELECT DISTINCT scope, thing_key FROM mine WHERE thing_key <> '') k
         JOIN stated_values o ON o.thing_key = k.thing_key
+        UNION SELECT k.scope, o.memory_id FROM (SELECT DISTINCT scope, thing_key FROM mine WHERE thing_key <> '') k
+        JOIN stated_values o ON {_HEAD.format("o")} = k.thing_key AND {_IS_LONGER.format("o")}
+        UNION SELECT k.scope, o.memory_id
+        FROM (SELECT DISTINCT scope, {_HEAD.format("mine")} AS head FROM mine WHERE {_IS_LONGER.format("mine")}) k
+        JOIN stated_values o ON o.thing_key = k.head
         UNION SELECT k.scope, o.memory_id FROM (SELECT DISTINCT scope, former_key FROM mine) k
         JOIN stated_values o ON o.value_key = k.former_key
         UNION SELECT k.scope, o.memory_id FROM (SELECT DISTINCT scope, value_key FROM mine) k
@@ -92,6 +100,8 @@ _CHANGING = f"""
     things AS (
         SELECT owner, thing_key FROM said WHERE is_change
         UNION SELECT owner, thing_key FROM said WHERE (owner, value_key) IN (SELECT owner, former_key FROM over)
+        UNION SELECT owner, thing_key FROM said WHERE thing_key LIKE '% %'
+        AND (owner, {_HEAD.format("said")}) IN (SELECT owner, thing_key FROM said WHERE is_change)
     )
     SELECT {", ".join(StatedRow._fields)} FROM said
     WHERE is_change OR (owner, value_key) IN (SELECT owner, former_key FROM over)
@@ -126,7 +136,8 @@ def may_tell(connection: Connection[Any], memory_ids: Iterable[int]) -> bool:
         "SELECT EXISTS (SELECT 1 FROM stated_values s JOIN memories m ON m.id = s.memory_id "
         "WHERE s.memory_id = ANY(%s) AND (s.is_change OR EXISTS (SELECT 1 FROM stated_values c "
         "JOIN memories o ON o.id = c.memory_id AND o.scope IS NOT DISTINCT FROM m.scope "
-        "WHERE c.is_change AND c.thing_key = s.thing_key AND s.thing_key <> '') "
+        "WHERE c.is_change AND c.thing_key IN (s.thing_key, substring(s.thing_key FROM '[^ ]+$')) "
+        "AND s.thing_key <> '') "
         "OR EXISTS (SELECT 1 FROM stated_values c "
         "JOIN memories o ON o.id = c.memory_id AND o.scope IS NOT DISTINCT FROM m.scope "
         "WHERE c.former_key = s.value_key)))",
