@@ -46,6 +46,8 @@ def written_pairs() -> Iterator[Pair]:
 def notes_of_pairs() -> Iterator[Marked]:
     """Each note of the written stories by itself; of what only looks like a change another thing may have changed."""
     for pair in written_pairs():
+        if not pair.of_earlier:
+            continue  # a change beside any other note of its notebook, which may tell one itself
         state = [(begin, end, "N" if mark == "O" else mark) for begin, end, mark in pair.of_earlier]
         yield Marked(pair.source, "state", pair.earlier, state)
         if pair.is_end:

@@ -7,7 +7,10 @@ import re
 from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
 
-_AGENT = re.compile(r"(?:\w{3}(?:er|or|ist|ant|ian)|coach|tech|nurse|vet|contact|gp)$")
+_AGENT = re.compile(
+    r"(?:\w{3}(?:er|or|ist|ant|ian)|coach|tech|nurse|vet|contact|gp|warden|captain|matron|clerk|chair|guide|cook|chef|"
+    r"steward|secretary|president|landlady|landlord|boss|sponsor|vorsitzende|leitung)$"
+)
 # Of which one may have several, whatever their ending.
 _SEVERAL = KINSHIP | words("neighbour neighbor partner customer member player supporter follower visitor")
 

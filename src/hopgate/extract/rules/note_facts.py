@@ -114,6 +114,7 @@ def note_facts(
         if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
             made = list(_of_clause(replace(clause, text=shorter), who))
         yield from made
+        in_roles |= {(fact.object, fact.subject) for fact in made if fact.relation == "led by"}
         if changing:
             if made:
                 stated.add(clause.text)

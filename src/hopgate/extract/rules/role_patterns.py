@@ -148,7 +148,8 @@ VERBS = tuple(
         (
             "school",
             "goes geht attends besucht",
-            rf"{_WHO} {_NOW}(?:(?:goes|geht) {_NOW}(?:to|auf)|attends|besucht) {_NOW}{_ARTICLES}{_V}(?: 's)?",
+            rf"{_WHO} (?:[^,;⟨⟩]{{1,60}} (?:und|and) )?{_NOW}(?:(?:goes|geht) {_NOW}(?:to|auf)|attends|besucht) "
+            rf"{_NOW}{_ARTICLES}{_V}(?: 's)?",
         ),
         ("class", "class grade klasse", rf"{_WHO} (?:is|'s|'m|ist|est) {_NOW}in (?:der )?(?:class|grade|klasse) {_V}"),
         ("port", "port", rf"{_WHO} (?:[^\s,⟨]+ ){{0,2}}(?:on|at|uses|auf|via) port {_V}"),

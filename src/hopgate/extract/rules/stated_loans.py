@@ -75,7 +75,8 @@ _FOR_A_WHILE = words(
     until till bis weekend week weeks day days night hour hours minute tonight today tomorrow evening afternoon morning
     wochenende heute morgen abend stunde quickly briefly maybe if month months summer winter holiday holidays while bit
     moment trip party concert gig game match monday tuesday wednesday thursday friday saturday sunday montag dienstag
-    mittwoch donnerstag freitag samstag sonntag ferien urlaub
+    mittwoch donnerstag freitag samstag sonntag ferien urlaub january february march april june july august september
+    october november december januar februar märz mai juni juli oktober dezember
     """
 )
 _AGAIN = words("back return returns brings bring needs until till bis zurück wieder holt bringt")

@@ -21,7 +21,7 @@ from hopgate.errors import HopgateError
 from hopgate.extract.tagger.tagged_spans import TaggedSpan, spans_of
 from hopgate.extract.tagger.token_vectors import Tokens, tokens_of
 
-WEIGHTS_SHA256 = "10ef3c1e04e894856023e3cdbb17f2b2188c6dba3bbc1d14dd736d748eeec7cd"
+WEIGHTS_SHA256 = "88d31a97d37e6caa3ac47d1a46b244909b531576a53f7c6ff85084ff550db1db"
 THING, VALUE, FORMER = "thing", "value", "former"
 # The model's outputs for each token: three labels and none, in this order; and of the first token a change and an end.
 _LABELS = ("", THING, VALUE, FORMER)

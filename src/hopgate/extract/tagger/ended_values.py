@@ -29,6 +29,8 @@ from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned
 _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
 # Where both notes name the thing and what is over.
 _THOUGH_UNSURE = 0.9
+# Where the later note by itself hardly tells of a change.
+_THOUGH_UNTOLD = 0.995
 # Below this no sentence of the two is read by itself: most pairs have nothing to do with each other.
 _MAY_HIDE_END = 0.02
 # Of what the rules take for a change: what is less likely to end anything, and to tell of any change, ends nothing.
@@ -48,7 +50,8 @@ _MAY_END, _MAY_TELL = 0.004, 0.5
 _THIS_WEEK = re.compile(
     r"(?<!from )(?<!since )(?<!of )\b(?:this (?:week|weekend|time)|diese woche|diesmal|ausnahmsweise)\b|"
     r"\b(?:is|was|are) (?:away|ill|sick|poorly|on (?:holiday|leave|vacation|call)) (?:, )?(?:and |so )|"
-    r"\bist (?:krank|im urlaub|verreist)\b"
+    r"\b(?:ist|war|liegt|lag) (?:gerade )?(?:krank|im urlaub|verreist|in (?:der )?reha|mit \w+ im bett)\b|"
+    r"\b(?:stood in|stands in|standing in|filled in|filling in|fills in|covered|vertritt|vertreten|springt ein)\b"
 )
 _FOR_GOOD = re.compile(
     r"\b(?:moved|switched|changed|swapped|started|joined|left|quit|took over|taken over|replaced|bought|sold|handed|"
@@ -78,8 +81,10 @@ class Ended(NamedTuple):
     names_former: bool = False
 
 
-def ended_by(earlier: Source, later: Source) -> Ended | None:
+def ended_by(earlier: Source, later: Source, *, sure: bool = False) -> Ended | None:
     """Read two short notes together; nothing where the later ends nothing, or does not say what is instead.
+
+    Where only what is `sure` counts, that is what no other words of theirs hide.
 
     Examples
     --------
@@ -90,6 +95,8 @@ def ended_by(earlier: Source, later: Source) -> Ended | None:
     ('Mrs Lathom', 'Mr Dube')
     """
     seen = compared(earlier.text, later.text)
+    if sure:
+        return _ended(seen, earlier, later, later) if seen.end >= _THOUGH_UNTOLD else None
     if (ended := _ended(seen, earlier, later, later)) or seen.end < _MAY_HIDE_END:
         return ended
     # What else two notes say may hide it: then sentence by sentence, the surest first.

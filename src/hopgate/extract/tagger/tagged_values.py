@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.reading import Reading
-from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, WHEN
+from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, VERBS, WHEN
 from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
+from hopgate.extract.tagger.sentence_pairs import sentences_of
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 
 _SURE = 0.5
@@ -48,7 +50,8 @@ def sure_spans(spans: Iterable[TaggedSpan], label: str) -> list[TaggedSpan]:
 
 def value_of(text: str, reading: Reading) -> tuple[str, str]:
     """A value as the rules write it, and how it goes with a thing: a date, an amount, or whatever it is."""
-    text = _AT_ME.sub("", text.replace("Herrn ", "Herr "))  # as the rules write it
+    text = sentences_of(text)[0] if ". " in text else text  # it may mark words on either side of a full stop
+    text = _AT_ME.sub("", text.replace("Herrn ", "Herr ")).rstrip(".")  # as the rules write it
     said = text.casefold().split()
     for span in reading.spans:
         words = " ".join(reading.tokens[span.start : span.end]).casefold().split()
@@ -68,10 +71,15 @@ def value_of(text: str, reading: Reading) -> tuple[str, str]:
 
 def owned_thing(thing: TaggedSpan, reading: Reading, text: str) -> str:
     """A thing by its name, and whose it is: "Jo's bike"; in a talk "my laptop" is its speaker's."""
-    before = text[: thing.start]
+    before, called = text[: thing.start], thing.text.replace("’", "'")
+    if called.lower() in VERBS:
+        return ""  # "Judith Marsh conducts": what, the others say
+    # Of a name it may mark a part: of "Eastgate Food Bank" the last word.
+    names = (span.name for span in reading.spans if span.form == "name" and not is_person(span.name))
+    called = next((name for name in names if len(name) > len(called) and name.endswith(f" {called}")), called)
     named = _OWNER.search(before)
     owner = reading.speaker if reading.speaker and _MINE.search(before) else named and named[1]
-    return f"{owner}'s {thing.text}" if owner else thing.text.replace("’", "'")
+    return f"{owner}'s {called}" if owner and called == thing.text else called
 
 
 def is_of_another(thing: TaggedSpan, text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.rules.reading import Reading
@@ -12,9 +13,17 @@ from hopgate.extract.tagger.likely_words import may_tell_change
 from hopgate.extract.tagger.sentence_pairs import sentences_of
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md.
-_TELLS_CHANGE = 0.75
+_TELLS_CHANGE, _MAY_TELL = 0.75, 0.02
 # "New meeting point for the clean-ups: the pier", by whomever.
 _NEW = re.compile(r"(?:\w+: )?(?:new|neue[rns]?|nouveau|nouvelle|nuev[oa]|nuov[oa]|nieuwe?)\b", re.IGNORECASE)
+
+
+class Told(Enum):
+    """Whether a note tells of a change; one that may is read with fewer others, and must be surer of an end."""
+
+    NO = 0
+    MAYBE = 1
+    YES = 2
 
 
 def worth_reading(text: str, reading: Reading, extraction: Extraction) -> bool:
@@ -38,15 +47,16 @@ def _has_change(extraction: Extraction) -> bool:
     return dated or bool(extraction.tentative) or any(one.is_change for one in extraction.stated)
 
 
-def tells_change(source: Source) -> bool:
+def tells_change(source: Source) -> Told:
     """Say whether the model takes a note for one that tells of a change.
 
     Examples
     --------
     >>> from hopgate.memory import Cleared
-    >>> [tells_change(Source("m1", Cleared(text))) for text in ("Bought lemons", "Backups go to Wasabi from now on")]
-    [False, True]
+    >>> texts = "Bought lemons", "Backups go to Wasabi from now on"
+    >>> [tells_change(Source("m1", Cleared(text))).name for text in texts]
+    ['NO', 'YES']
     """
     # What else a note says may hide it.
-    parts = dict.fromkeys((source.text, *sentences_of(source.text)))
-    return any(tagged(part).change >= _TELLS_CHANGE for part in parts)
+    seen = max(tagged(part).change for part in dict.fromkeys((source.text, *sentences_of(source.text))))
+    return Told.YES if seen >= _TELLS_CHANGE else Told.MAYBE if seen >= _MAY_TELL else Told.NO

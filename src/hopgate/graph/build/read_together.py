@@ -21,11 +21,12 @@ from hopgate.extract.extraction import DOUBTED, Source, Stated
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.stated_loans import tells_loan
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
 from hopgate.extract.rules.told_apart import are_told_apart
 from hopgate.extract.tagger.ended_values import Ended, ended_by
 from hopgate.extract.tagger.tagged_values import shares_start_or_end
-from hopgate.extract.tagger.worth_reading import tells_change
+from hopgate.extract.tagger.worth_reading import Told, tells_change
 from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.store_context import read_alone
@@ -48,12 +49,13 @@ if TYPE_CHECKING:
 BATCH = 64
 # With how many earlier ones each is read, some 20 ms each: of 5,440 notes in one scope the one that a change is of is
 # the first for 885 of 1,160, among three for 1,033, among six for 1,089 (docs/research/extraction.md).
-MOST_EARLIER = 8
+MOST_EARLIER, MOST_MAYBE = 8, 4
 # How often one is read that changes every time meanwhile.
 ATTEMPTS = 3
 # After what the memory states by itself.
 PLACE = 1000
 _PLACES = {"runs on", "located in"}
+_OWNED = re.compile(r"(?i)\b(?:owned by|owns|belongs? to|gehör(?:t|en))\b")
 _MOVED = re.compile(r"(?i)\b(?:mov(?:ed|es|ing)|gezogen|umgezogen|zieht|zogen|lives?|living|wohnt|wohnen)\b")
 # Of these there may be several, and yet one is over where that is said; an allergy does not end in passing.
 _SEVERAL = {"part of", "bought from"}
@@ -66,6 +68,7 @@ class Together(NamedTuple):
     later_id: int
     earlier: Source
     later: Source
+    is_told: bool = True
 
 
 class Unread(NamedTuple):
@@ -82,9 +85,8 @@ def read_together(store: Store, *, deriving: bool, show: Callable[[Progress], ob
     with ThreadPoolExecutor(cores(), thread_name_prefix="hopgate-together") as pool:
         tries: Counter[int] = Counter()
         while waiting := store.run(_waiting):
-            tells = pool.map(_tells_change, waiting.values())
-            telling = [key for key, does in zip(waiting, tells, strict=True) if does]
-            read = store.run(partial(_unread, waiting, telling))
+            tells = dict(zip(waiting, pool.map(_tells_change, waiting.values()), strict=True))
+            read = store.run(partial(_unread, waiting, tells))
             ends = list(pool.map(_ended, read.pairs))
             found = [(pair, ended) for pair, ended in zip(read.pairs, ends, strict=True) if ended]
             tries.update(list(read.waiting))
@@ -102,19 +104,23 @@ def _waiting(connection: Connection[Any]) -> dict[int, Source | None]:
     return {key: read.get(key) for key in ids}
 
 
-def _tells_change(source: Source | None) -> bool:
-    return source is not None and tells_change(source)
+def _tells_change(source: Source | None) -> Told:
+    return tells_change(source) if source else Told.NO
 
 
-def _unread(waiting: dict[int, Source | None], telling: Sequence[int], connection: Connection[Any]) -> Unread:
-    """What goes with those of the memories that tell of a change."""
-    if not telling:
+def _unread(waiting: dict[int, Source | None], tells: Mapping[int, Told], connection: Connection[Any]) -> Unread:
+    """What goes with those of the memories that tell of a change, or may."""
+    near: dict[int, list[int]] = {}
+    for told, most in ((Told.YES, MOST_EARLIER), (Told.MAYBE, MOST_MAYBE)):
+        if some := [key for key, one in tells.items() if one is told]:
+            near |= together_rows.earlier(connection, some, limit=most, longest=MOST_CHARACTERS)
+    if not near:
         return Unread(waiting, [], {})
-    near = together_rows.earlier(connection, telling, limit=MOST_EARLIER, longest=MOST_CHARACTERS)
+    telling = near.keys()
     earlier = {one for some in near.values() for one in some}
     read = read_alone(connection, earlier)
     pairs = [
-        Together(one, later, read[one], text)
+        Together(one, later, read[one], text, tells[later] is Told.YES)
         for later, some in near.items()
         for one in some
         if one in read and (text := waiting[later])
@@ -123,7 +129,7 @@ def _unread(waiting: dict[int, Source | None], telling: Sequence[int], connectio
 
 
 def _ended(pair: Together) -> Ended | None:
-    return ended_by(pair.earlier, pair.later)
+    return ended_by(pair.earlier, pair.later, sure=not pair.is_told)
 
 
 def _write(
@@ -179,13 +185,15 @@ def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[Stat
     before = [one for one in before if one.relation not in JOINT_RELATIONS] or [
         one for one in before if one.thing and (not words or words & set(normalise(one.thing).split()))
     ]
+    if not before and (typed := _stated_alike(stated.get(pair.earlier_id, ()), now)):
+        before = typed
     was = before[0] if before else StatedFact(ended.thing, ended.former_relation, ended.former)
     if not was.thing or _is_told_by_itself(was, now) or not _may_end(was, ended, now, pair.later):
         return
     if (
         _is_of_somebody_else(was, pair.later, now)
         or _names_another(was, now)
-        or _is_other_thing(was, ended, pair.later)
+        or _is_other_thing(was, ended, pair.earlier, pair.later)
     ):
         return
     if any(_is_called(one, was) for one in now):
@@ -196,6 +204,12 @@ def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[Stat
         yield row._replace(place=PLACE, read_with=pair.later_id)
     for row in statements_of(pair.later_id, [change]):
         yield row._replace(place=PLACE, read_with=pair.earlier_id, valid_from=_since(now, pair.earlier))
+
+
+def _stated_alike(earlier: Sequence[StatedFact], now: Sequence[StatedFact]) -> list[StatedFact]:
+    """What the earlier memory states by a relation of which the later states another value of the same thing."""
+    told = {(normalise(one.thing), one.relation) for one in now if one.relation not in JOINT_RELATIONS}
+    return [one for one in earlier if (normalise(one.thing), one.relation) in told and not one.is_over]
 
 
 def _relation(was: StatedFact, ended: Ended, now: Sequence[StatedFact]) -> str:
@@ -237,7 +251,7 @@ def _names_another(was: StatedFact, now: Sequence[StatedFact]) -> bool:
     return bool(named) and all(named) and not any(shares_start_or_end(former, value) for former in named)
 
 
-def _is_other_thing(was: StatedFact, ended: Ended, later: Source) -> bool:
+def _is_other_thing(was: StatedFact, ended: Ended, earlier: Source, later: Source) -> bool:
     """Whether the later memory speaks of another thing of the kind, or of what the thing is for: not of it."""
     if are_told_apart(was.thing, later.text):
         return True
@@ -248,12 +262,11 @@ def _is_other_thing(was: StatedFact, ended: Ended, later: Source) -> bool:
         return True
     if normalise(ended.value) == normalise(was.thing):
         return True
+    if tells_loan(later.text) and (was.relation == "owned by" or _OWNED.search(earlier.text)):
+        return True  # who has a thing for a while does not own it
     # A class that moves to another room does not get another teacher.
-    return (
-        is_person(was.value)
-        and was.relation.startswith("has ")
-        and (is_room(ended.value) or any(character.isdigit() for character in ended.value))
-    )
+    somebody = is_person(was.value) and was.relation.startswith(("has ", "led by", "owned by", "reports to"))
+    return somebody and (ended.value.islower() or is_room(ended.value) or any(map(str.isdigit, ended.value)))
 
 
 def _is_called(one: StatedFact, was: StatedFact) -> bool:
@@ -269,7 +282,8 @@ def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact], later: So
     if was.relation in ("lives in", "works at"):
         # Where one works is not where one lives; and "the desk by the window" is no employer.
         moved = ended.names_former or bool(_MOVED.search(later.text))
-        fitting = any(fits(one.relation, was.relation) for one in now) if now else moved
+        read = [one.relation for one in now if one.relation not in JOINT_RELATIONS]
+        fitting = any(fits(one, was.relation) for one in read) if read else moved
         return fitting and (was.value.islower() or not ended.value.islower()) and not is_person(ended.value)
     # What the rules read of "the reverse proxy" goes with what somebody "has reverse proxy".
     role = was.relation.removeprefix("has ")

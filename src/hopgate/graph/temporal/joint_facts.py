@@ -234,8 +234,9 @@ def _are_alike(one: StatedRow, other: StatedRow) -> bool:
 
 
 def _sort(before: Sequence[StatedRow], row: StatedRow) -> str:
-    """The relation of what held last, or else of the change; where nobody knows it, what something is."""
-    return next((one.relation for one in (*reversed(before), row) if one.relation != ANY), BY)
+    """The relation of what held last, or else of the change; where nobody knows it, where or what something is."""
+    placed = all(is_place(one.value) or is_room(one.value) or is_town(one.value) for one in (before[-1], row))
+    return next((one.relation for one in (*reversed(before), row) if one.relation != ANY), AT if placed else BY)
 
 
 def _near(

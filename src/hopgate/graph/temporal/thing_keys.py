@@ -32,7 +32,8 @@ def thing_key(thing: str) -> str:
     ('rehearsal', 'club treasurer', 'steuerberater')
     """
     head, _, owner = _FEMININE.sub(r"\1", normalise(thing)).partition(" of ")
-    said = [word for word in f"{owner} {head}".split() if word not in _ARTICLES]
+    said = f"{owner} {head}".split()
+    said = [word for word in said if word not in _ARTICLES] or said  # "I", too
     return " ".join(map(comparison_form, said))
 
 
