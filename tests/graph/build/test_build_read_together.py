@@ -113,7 +113,7 @@ def test_what_happens_to_a_memory_while_it_is_read(
         kb.add(note("a", OLD, 1, "s1"), note("b", NEW, 3, "s1"))
         as_it_was = read_together.ended_by
 
-        def ended_by(*both: Source) -> Ended | None:
+        def ended_by(*both: Source, sure: bool) -> Ended | None:
             monkeypatch.setattr(read_together, "ended_by", as_it_was)
             if meanwhile == "added anew":
                 kb.delete(["a"])
@@ -146,7 +146,7 @@ def test_what_was_broken_off_is_taken_up(tmp_path: Path, monkeypatch: pytest.Mon
         assert waiting(kb) == 0
 
 
-def _broken(*_: object) -> None:
+def _broken(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 

@@ -42,7 +42,8 @@ _HINTS = words(
     finished completed done after following with since
     starting beginning effective address ip kids moved moving joined living working left switched year who that getting
     mit buying ordering been gewechselt changed swapped changé cambiado
-    monday tuesday wednesday thursday friday saturday sunday
+    monday tuesday wednesday thursday friday saturday sunday going ruhestand rente pension löst erhöht angehoben gesenkt
+    kandidiert nach
     """
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.

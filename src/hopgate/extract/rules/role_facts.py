@@ -54,6 +54,7 @@ _OF_THINGS = frozenset(("has port", "has ip", "has version", "has vlan", "has br
 _OVER = frozenset(("cancelled", "canceled"))
 # One more, or somebody else's, or not for good.
 _BESIDE = words("also too second another additional extra both auch zweite zweiter zweites aussi también temporarily")
+_SOMEBODY = re.compile(r" (?:ist|heißt|is) (?:ein|eine|a|an|some) ⟨")
 _BREAKS = frozenset((",", ";", ":", "(", "–"))
 _ANY_NAME = re.compile(NAME)
 # "Owen finally has a dentist": his.
@@ -147,7 +148,10 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
             yield from _facts(found.role, subject, first, clause, who, told or bool(owner["new"]))
         return
     owner = OWNER.search(f" {before} " if before else " ")
-    if not owner or (owner["the"] and not (told or found.role.sort == "code")):
+    # "Chorleiter ist ein Herr Mbeki": of a choir that is not ours
+    if not owner or (owner["bare"] is not None and _SOMEBODY.match(after)) or (
+        owner["the"] and not (told or found.role.sort == "code")
+    ):  # fmt: skip
         return
     if over := NO_LONGER.match(after):
         yield from _facts(found.role, _subject(found.role, owner, None, who), over, clause, who, told=True)

@@ -65,6 +65,10 @@ def has_small_words(code: str) -> bool:
     return code in _TABLES
 
 
+# "Der Ersatzschlüssel der Werkstatt hängt …"
+_GENITIVE = re.compile(r"^the (?P<what>[^\W\d_]{3,}) the (?P<whose>[^\W\d_]{3,})(?= (?:is|'s|are)\b)")
+
+
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
 def in_english(text: str, code: str) -> str:
     """Put the small words of an encoded sentence into English; the others, and all names, stay.
@@ -89,6 +93,7 @@ def in_english(text: str, code: str) -> str:
     if said.endswith((" moved", " replaced")):
         said = _verb_first(said)
     if code == "de":
+        said = _GENITIVE.sub(r"the \g<what> of the \g<whose>", said)
         said = _STOPPED.sub(r"\g<who> stopped \g<what>", said)
         said = _TAKEN_OVER.sub(r"\g<who> taken over \g<what>", said)
         if " 's " in f" {said}":

@@ -16,7 +16,7 @@ _LOANS = re.compile(
 )
 HINTS = words(
     "gave given lent loaned loan borrowed borrow let returned back verliehen ausgeliehen geliehen verborgt "
-    "zurückgegeben zurückgebracht gegeben"
+    "zurückgegeben zurückgebracht gegeben abgeholt"
 )
 """Without one of these words no sentence tells of a loan, or of its end."""
 _THING = r"(?P<t>(?:the|my|our) [^,;:]+?)"
@@ -67,7 +67,8 @@ _PASSED = tuple(
     )
 )
 _TAKEN_AND_GIVEN = re.compile(
-    rf"^{_THING} (?:'s|have) (?:i|we) (?P<a>⟨\d+⟩) (?:wieder )?(?:ab|weg)genommen and (?P<b>⟨\d+⟩)(?P<c>) gegeben"
+    rf"^{_THING} (?:'s|have) (?:i|we) (?:(?:at|from) )?(?P<a>⟨\d+⟩) (?:wieder )?"
+    rf"(?:(?:ab|weg)genommen and (?P<b>⟨\d+⟩) gegeben|abgeholt , (?:er|sie|it) 's now (?:at|with) (?P<c>⟨\d+⟩))"
 )
 # Not for long, not yet.
 _FOR_A_WHILE = words(
@@ -119,6 +120,11 @@ def _is_brought_back(rest: str) -> bool:
     """Whether the rest of a sentence says until when: "…, he brings it back tomorrow"."""
     said = set(rest.split())
     return not _FOR_A_WHILE.isdisjoint(said) and not _AGAIN.isdisjoint(said)
+
+
+def is_of_loan(text: str) -> bool:
+    """Whether a note has words of lending at all, of a loan that is told or of one that is over."""
+    return bool(_LOANS.search(text))
 
 
 def tells_loan(text: str) -> bool:

@@ -80,7 +80,8 @@ _PASSED_ON = re.compile(
 # "Anke Sutter has resigned at Brenner, her successor is Lena Vogt"
 _SUCCEEDED = re.compile(
     r"^(?P<a>⟨\d+⟩) (?:has |have |is |'s )?(?:(?!⟨)[^,;]+|[^,;]+ (?:stepped down|resigned|left|gekündigt|retired)) , "
-    r"(?:and )?(?:his|her|their|the) (?:new )?(?:successor|replacement|nachfolger|nachfolgerin) (?:is|will be|heißt|:) "
+    r"(?:and )?(?:his|her|their|the) (?:new )?(?:successor|replacement|nachfolger|nachfolgerin)"
+    r"(?: as [^\W\d_]+)? (?:is|will be|heißt|:) "
     r"(?:now )?(?P<b>⟨\d+⟩)"
 )
 

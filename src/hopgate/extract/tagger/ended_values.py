@@ -14,9 +14,11 @@ from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
 from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.not_ours import is_not_here
+from hopgate.extract.rules.places import is_place
 from hopgate.extract.rules.reading import Reading, read
-from hopgate.extract.rules.stated_loans import tells_loan
+from hopgate.extract.rules.stated_loans import is_of_loan, tells_loan
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
+from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
 from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
@@ -26,7 +28,7 @@ from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md. What has words of
 # copies, visits, plans or doubt must name what is over, or be surer.
-_IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.997, 0.998
+_IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.998, 0.998
 # Where both notes name the thing and what is over.
 _THOUGH_UNSURE = 0.9
 # Where the later note by itself hardly tells of a change.
@@ -61,6 +63,10 @@ _FOR_GOOD = re.compile(
 _SMALL = 2
 _NAME_WORD = re.compile(r"[^\W_]+")
 _HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
+# "Wir haben überlegt, ob Oma ins Seniorenheim zieht"
+_ONLY_THOUGHT = re.compile(
+    r"\b(?:apparently|überleg(?:t|en|ten)|ob|whether|thinking (?:of|about)|considered|considering|toying|wondering)\b"
+)
 _LITERAL = frozenset((WHEN, AMOUNT))
 _HAS_DIGIT = re.compile(r"\d")
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
@@ -94,9 +100,12 @@ def ended_by(earlier: Source, later: Source, *, sure: bool = False) -> Ended | N
     >>> ended and (ended.former, ended.value)
     ('Mrs Lathom', 'Mr Dube')
     """
+    if is_of_loan(later.text):
+        return None  # the rules know which of them are told, and are not over
     seen = compared(earlier.text, later.text)
     if sure:
-        return _ended(seen, earlier, later, later) if seen.end >= _THOUGH_UNTOLD else None
+        doubtful = seen.end < _THOUGH_UNTOLD or any(map(is_doubtful, clauses(read(later))))
+        return None if doubtful else _ended(seen, earlier, later, later)
     if (ended := _ended(seen, earlier, later, later)) or seen.end < _MAY_HIDE_END:
         return ended
     # What else two notes say may hide it: then sentence by sentence, the surest first.
@@ -141,6 +150,9 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
         if _is_told(span.text, parts, though_doubted=seen.end >= _IS_SURE)
     ]
     chosen = _chosen(former, before, values, now)
+    # "Fire at Pike Roasters in Kendal" says nothing of where the coffee comes from.
+    if chosen and is_town(chosen.value) and not _may_be_in_town(chosen.former, _surest_thing(seen)):
+        return None
     # "Herr Dornbusch is our tax adviser, office in Mill Road" moves nothing that was in an office.
     if not chosen or (not things and is_person(chosen.value) != is_person(chosen.former)):
         return None
@@ -152,8 +164,9 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
     had = sure_spans(seen.of_earlier, THING)[:1]
     is_other = things and not any(_share_a_word(thing, one.text) for one in things)
     is_other = not over and (is_other or any(is_of_another(one, earlier.text) for one in had))
-    # Of "Dr Haines is Mrs Tully's consultant" the thing is not Haines.
-    if is_other or _is_same_person(thing, chosen.former):
+    # Of "Dr Haines is Mrs Tully's consultant" the thing is not Haines, who may have retired.
+    gone = any(_share_a_word(thing, one) and not _share_a_word(chosen.former, one) for one in over)
+    if is_other or gone or _is_same_person(thing, chosen.former):
         return None
     return chosen._replace(thing=thing, names_former=bool(over))
 
@@ -221,6 +234,17 @@ def _is_of_another(thing: TaggedSpan, earlier: str, later: str, over: Sequence[s
     return is_of_another(thing, later) and not (over and after and is_agent(after[0].lower()))
 
 
+def _may_be_in_town(former: str, thing: str) -> bool:
+    """Whether what has a value may have a town instead of it: somebody, or what was in a town, a house, a room."""
+    return is_town(former) or former.islower() or is_place(former) or is_person(thing)
+
+
+def _surest_thing(seen: Compared) -> str:
+    """The surest words for what two notes are about; an empty text where there are none."""
+    things = sure_spans(seen.of_earlier, THING) or sure_spans(seen.of_later, THING)
+    return things[0].text if things else ""
+
+
 def _whole(span: TaggedSpan, reading: Reading) -> TaggedSpan:
     """A span as the whole name that it may be a part of: "Frau", of Frau Vogt."""
     whole = value_of(span.text, reading)[0]
@@ -259,7 +283,7 @@ def _is_told(value: str, parts: list[Clause], *, though_doubted: bool) -> bool:
     """Whether a value stands in a sentence that the rules do not take for denied, dreamt, undone or hearsay."""
     told, doubted = telling(parts)
     # Whatever words hearsay is told in, the sentence has this one.
-    kept = [part for part in told if "apparently" not in part.text]
+    kept = [part for part in told if not _ONLY_THOUGHT.search(part.text)]
     left_out = [part for part in doubted if not though_doubted or is_doubted_in_words(part.text)]
     words = {word for part in kept if part not in left_out for word in _words_of(part)}
     return not words.isdisjoint(_NAME_WORD.findall(value.casefold()))

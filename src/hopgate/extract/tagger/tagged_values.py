@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from hopgate.extract.rules.agent_nouns import is_agent
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.reading import Reading
@@ -27,6 +28,7 @@ _AT_ME = re.compile(
     r"(?<=\w) (?:im|am|in|der|des|von|vom|by|behind|near|at|on|under|with|next to)$"
 )
 _OF_SOMEBODY = re.compile(r" (?:von|of) (?:Herrn?|Frau|Familie|Mrs?\.?|Ms\.?) ")
+_NEXT = re.compile(r" ([^\W\d_]+)")
 _ITS = re.compile(r"(?:['’]s)? ([^\W\d_]+)")
 OF_OTHERS = words("his her their ihr ihre ihren ihrem sein seine seinen seinem sus suo sua zijn haar")
 _OWNER = re.compile(r"(\S+)['’]s $")
@@ -77,9 +79,12 @@ def owned_thing(thing: TaggedSpan, reading: Reading, text: str) -> str:
     # Of a name it may mark a part: of "Eastgate Food Bank" the last word.
     names = (span.name for span in reading.spans if span.form == "name" and not is_person(span.name))
     called = next((name for name in names if len(name) > len(called) and name.endswith(f" {called}")), called)
+    after = _NEXT.match(text, thing.start + len(thing.text))
+    if after and called.islower() and is_agent(after[1]):
+        called = f"{called} {after[1]}"  # "head", of "head baker"
     named = _OWNER.search(before)
     owner = reading.speaker if reading.speaker and _MINE.search(before) else named and named[1]
-    return f"{owner}'s {called}" if owner and called == thing.text else called
+    return f"{owner}'s {called}" if owner and called.startswith(thing.text) else called
 
 
 def is_of_another(thing: TaggedSpan, text: str) -> bool:

@@ -21,7 +21,6 @@ from hopgate.extract.extraction import DOUBTED, Source, Stated
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.places import is_room
-from hopgate.extract.rules.stated_loans import tells_loan
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
 from hopgate.extract.rules.told_apart import are_told_apart
 from hopgate.extract.tagger.ended_values import Ended, ended_by
@@ -55,7 +54,6 @@ ATTEMPTS = 3
 # After what the memory states by itself.
 PLACE = 1000
 _PLACES = {"runs on", "located in"}
-_OWNED = re.compile(r"(?i)\b(?:owned by|owns|belongs? to|gehör(?:t|en))\b")
 _MOVED = re.compile(r"(?i)\b(?:mov(?:ed|es|ing)|gezogen|umgezogen|zieht|zogen|lives?|living|wohnt|wohnen)\b")
 # Of these there may be several, and yet one is over where that is said; an allergy does not end in passing.
 _SEVERAL = {"part of", "bought from"}
@@ -193,7 +191,7 @@ def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[Stat
     if (
         _is_of_somebody_else(was, pair.later, now)
         or _names_another(was, now)
-        or _is_other_thing(was, ended, pair.earlier, pair.later)
+        or _is_other_thing(was, ended, pair.later)
     ):
         return
     if any(_is_called(one, was) for one in now):
@@ -251,7 +249,7 @@ def _names_another(was: StatedFact, now: Sequence[StatedFact]) -> bool:
     return bool(named) and all(named) and not any(shares_start_or_end(former, value) for former in named)
 
 
-def _is_other_thing(was: StatedFact, ended: Ended, earlier: Source, later: Source) -> bool:
+def _is_other_thing(was: StatedFact, ended: Ended, later: Source) -> bool:
     """Whether the later memory speaks of another thing of the kind, or of what the thing is for: not of it."""
     if are_told_apart(was.thing, later.text):
         return True
@@ -262,8 +260,6 @@ def _is_other_thing(was: StatedFact, ended: Ended, earlier: Source, later: Sourc
         return True
     if normalise(ended.value) == normalise(was.thing):
         return True
-    if tells_loan(later.text) and (was.relation == "owned by" or _OWNED.search(earlier.text)):
-        return True  # who has a thing for a while does not own it
     # A class that moves to another room does not get another teacher.
     somebody = is_person(was.value) and was.relation.startswith(("has ", "led by", "owned by", "reports to"))
     return somebody and (ended.value.islower() or is_room(ended.value) or any(map(str.isdigit, ended.value)))
