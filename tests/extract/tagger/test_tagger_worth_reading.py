@@ -12,7 +12,7 @@ from hopgate.extract.context import with_context
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.spec import extractor_from
-from hopgate.extract.tagger.worth_reading import Told, tells_change
+from hopgate.extract.tagger.worth_reading import Likelihood, tells_change
 from hopgate.memory import Cleared, Memory
 
 WRITTEN = datetime(2024, 5, 6, tzinfo=UTC)
@@ -30,7 +30,7 @@ def test_a_note_that_may_tell_of_a_change_is_to_be_read_with_others() -> None:
 
 def test_whether_it_does_the_model_says() -> None:
     texts = "The ferry desk is part of Pier 9 now, not Pier 4.", "Might move the ferry desk to Pier 9 next year."
-    assert [tells_change(Source("m1", Cleared(text))) for text in texts] == [Told.YES, Told.NO]
+    assert [tells_change(Source("m1", Cleared(text))) for text in texts] == [Likelihood.YES, Likelihood.NO]
 
 
 def test_rules_alone_ask_for_none() -> None:

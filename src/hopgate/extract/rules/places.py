@@ -124,7 +124,7 @@ _AFTER_NAME = re.compile(
     r"(?P<s> 's|) (?P<noun>(?:[^\W\d_]+ )?(?:church|hall|school|house|room|pub|club|garage|barn|shed|office|place|flat|"
     r"apartment|studio|library|centre|center|gym|mill|farm|café|cafe|restaurant|shop|workshop|warehouse|garden|park|hotel|"
     r"building|tower|chapel|cellar|attic|kitchen|loft|basement|store|cupboard|"
-    r"cabinet|drawer|counter|shelf|yard|van))(?=$| (?:now|since|on|at|from|instead|[,;.(]))"
+    r"schoolroom|inn|cabinet|drawer|counter|shelf|yard|van))(?=$| (?:now|since|on|at|from|instead|[,;.(]))"
 )
 
 

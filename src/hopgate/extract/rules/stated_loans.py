@@ -10,8 +10,10 @@ from hopgate.extract.rules.words import words
 
 LENT, RETURNED = "lent to", "returned by"
 """Of a thing that somebody has, wherever it was, and of one that is back where it was before he had it."""
+_LENT_WORDS = r"lent|loaned|on loan|borrowed|(?:ver|ge|ausge)liehen|verborgt"
+_LENDING = re.compile(rf"(?i)\b(?:{_LENT_WORDS})\b")
 _LOANS = re.compile(
-    r"(?i)\b(?:lent|loaned|on loan|borrowed|(?:ver|ge|ausge)liehen|verborgt|returned|zurückge(?:geben|bracht)|"
+    rf"(?i)\b(?:{_LENT_WORDS}|returned|zurückge(?:geben|bracht)|"
     r"(?:brought|gave|given|got) [^.;]{1,60} back)\b"
 )
 HINTS = words(
@@ -76,10 +78,10 @@ _FOR_A_WHILE = words(
     until till bis weekend week weeks day days night hour hours minute tonight today tomorrow evening afternoon morning
     wochenende heute morgen abend stunde quickly briefly maybe if month months summer winter holiday holidays while bit
     moment trip party concert gig game match monday tuesday wednesday thursday friday saturday sunday montag dienstag
-    mittwoch donnerstag freitag samstag sonntag ferien urlaub january february march april june july august september
-    october november december januar februar märz mai juni juli oktober dezember
+    mittwoch donnerstag freitag samstag sonntag ferien urlaub
     """
 )
+_UNTIL = re.compile(r"\b(?:for|until|till|bis|für) ⟦")
 _AGAIN = words("back return returns brings bring needs until till bis zurück wieder holt bringt")
 # "… but he gave it back", "… last year": it is over, or was never.
 _OVER = words("back returned returns wieder zurück never ago last didn't came nie")
@@ -101,7 +103,7 @@ def lent_or_back(text: str) -> Stated | None:
     'returned by'
     """
     first, _, rest = text.partition(" , ")
-    if not (_FOR_A_WHILE | _NONE).isdisjoint(first.split()) or _is_brought_back(rest):
+    if not (_FOR_A_WHILE | _NONE).isdisjoint(first.split()) or _UNTIL.search(first) or _is_brought_back(rest):
         return None
     for patterns, relation in ((_PASSED, LENT), (_LENT, LENT), (_BACK, RETURNED)):
         for pattern in (*patterns, _TAKEN_AND_GIVEN) if patterns is _PASSED else patterns:
@@ -123,8 +125,14 @@ def _is_brought_back(rest: str) -> bool:
 
 
 def is_of_loan(text: str) -> bool:
-    """Whether a note has words of lending at all, of a loan that is told or of one that is over."""
-    return bool(_LOANS.search(text))
+    """Whether a note has words of lending at all, of a loan that is told or of one that is over.
+
+    Examples
+    --------
+    >>> is_of_loan("Lent the barrow to Rhona last year."), is_of_loan("Rhona gave the barrow back.")
+    (True, False)
+    """
+    return bool(_LENDING.search(text))
 
 
 def tells_loan(text: str) -> bool:

@@ -17,7 +17,7 @@ from hopgate.extract.rules.not_ours import is_not_here
 from hopgate.extract.rules.places import is_place
 from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_loans import is_of_loan, tells_loan
-from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
+from hopgate.extract.rules.stated_parts import AMOUNT, WHEN
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
 from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
@@ -25,6 +25,7 @@ from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared,
 from hopgate.extract.tagger.sentence_pairs import sentence_pairs
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned_thing, sure_spans, value_of
+from hopgate.extract.tagger.value_pairs import sorts_of_both, with_head
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md. What has words of
 # copies, visits, plans or doubt must name what is over, or be surer.
@@ -43,6 +44,7 @@ _SAYS_SO = re.compile(
     rf"verlegt|moved|changed|switched|umgezogen|gewechselt)\b[^.;]{{0,60}}\b(?:from|von|vom)\b[^.;]{{1,40}}{_INTO}|"
     rf"\b(?:von|vom)\b[^.;]{{1,40}}{_INTO}[^.;]{{1,40}}\b(?:verlegt|umgezogen|gewechselt|gestiegen|erhöht)\b|"
     r"\bis (?:now )?(?:the|our|my|[\w-]+['’]s) new [a-z]|"
+    r"\b(?:his|her|their|ihre?|seine?) (?:new |neuer? )?(?:successor|replacement|nachfolger(?:in)?)\b|"
     r"\b(?:starting|beginning|from) (?:this|next) (?:week|month|term|season|semester|year)\b|"
     r"\bist (?:jetzt )?(?:der|die|das|unsere?|meine?|[\w-]+s) neue[rs]? \w|"
     r"\b(?:has|have|got) a new \w|\b(?:hat|habe|haben) (?:jetzt )?eine?n? neue[nrs]? \w|"
@@ -62,13 +64,11 @@ _FOR_GOOD = re.compile(
 # Letters of a word that tells nothing.
 _SMALL = 2
 _NAME_WORD = re.compile(r"[^\W_]+")
-_HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
 # "Wir haben überlegt, ob Oma ins Seniorenheim zieht"
 _ONLY_THOUGHT = re.compile(
     r"\b(?:apparently|überleg(?:t|en|ten)|ob|whether|thinking (?:of|about)|considered|considering|toying|wondering)\b"
 )
 _LITERAL = frozenset((WHEN, AMOUNT))
-_HAS_DIGIT = re.compile(r"\d")
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
 
@@ -307,29 +307,12 @@ def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[Tagg
         )
         for old, new in product(former, values)
         for (was, was_sort), (is_, is_sort) in [
-            (value_of(old.text, before), value_of(_with_head(new.text, old.text, now), now))
+            (value_of(old.text, before), value_of(with_head(new.text, old.text, now), now))
         ]
-        for sort, other_sort in [_sorts(was, was_sort, is_, is_sort)]
+        for sort, other_sort in [sorts_of_both(was, was_sort, is_, is_sort)]
         if was.casefold() != is_.casefold() and _LITERAL.isdisjoint((sort, other_sort)) | (sort == other_sort)
     ]
     return max(both, key=lambda one: one[:3])[3] if both else None
-
-
-def _sorts(was: str, sort: str, is_: str, other: str) -> tuple[str, str]:
-    """How two values go with a thing: "7" is an hour where "6:30" is, and "2.05" a room where "office 3.17" is."""
-    if {sort, other} == {WHEN, AMOUNT} and all(map(_HOUR.fullmatch, (was, is_))):
-        return WHEN, WHEN
-    if {sort, other} == {WHEN, ANY} and any(map(_DOTTED.fullmatch, (was, is_))):
-        return ANY, ANY
-    if {sort, other} == {AMOUNT, ANY} and any(map(str.isdigit, (was, is_))) and _HAS_DIGIT.search(f"{was} {is_}"):
-        return ANY, ANY  # "flat 4", "number 11"
-    return sort, other
-
-
-def _with_head(value: str, former: str, reading: Reading) -> str:
-    """A value with the word that what was begins with: "Fritzbox 7590 AX", where it was a Fritzbox 7490."""
-    head, *rest = former.split()
-    return f"{head} {value}" if rest and f"{head} {value}" in " ".join(reading.tokens) else value
 
 
 def _is_same_person(one: str, other: str) -> bool:

@@ -18,7 +18,7 @@ _TELLS_CHANGE, _MAY_TELL = 0.75, 0.02
 _NEW = re.compile(r"(?:\w+: )?(?:new|neue[rns]?|nouveau|nouvelle|nuev[oa]|nuov[oa]|nieuwe?)\b", re.IGNORECASE)
 
 
-class Told(Enum):
+class Likelihood(Enum):
     """Whether a note tells of a change; one that may is read with fewer others, and must be surer of an end."""
 
     NO = 0
@@ -47,7 +47,7 @@ def _has_change(extraction: Extraction) -> bool:
     return dated or bool(extraction.tentative) or any(one.is_change for one in extraction.stated)
 
 
-def tells_change(source: Source) -> Told:
+def tells_change(source: Source) -> Likelihood:
     """Say whether the model takes a note for one that tells of a change.
 
     Examples
@@ -59,4 +59,4 @@ def tells_change(source: Source) -> Told:
     """
     # What else a note says may hide it.
     seen = max(tagged(part).change for part in dict.fromkeys((source.text, *sentences_of(source.text))))
-    return Told.YES if seen >= _TELLS_CHANGE else Told.MAYBE if seen >= _MAY_TELL else Told.NO
+    return Likelihood.YES if seen >= _TELLS_CHANGE else Likelihood.MAYBE if seen >= _MAY_TELL else Likelihood.NO

@@ -20,12 +20,12 @@ from hopgate.embed.onnx import cores
 from hopgate.extract.extraction import DOUBTED, Source, Stated
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.capitals import is_person
+from hopgate.extract.rules.distinguishing import are_different_ones
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
-from hopgate.extract.rules.told_apart import are_told_apart
 from hopgate.extract.tagger.ended_values import Ended, ended_by
 from hopgate.extract.tagger.tagged_values import shares_start_or_end
-from hopgate.extract.tagger.worth_reading import Told, tells_change
+from hopgate.extract.tagger.worth_reading import Likelihood, tells_change
 from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.store_context import read_alone
@@ -102,15 +102,15 @@ def _waiting(connection: Connection[Any]) -> dict[int, Source | None]:
     return {key: read.get(key) for key in ids}
 
 
-def _tells_change(source: Source | None) -> Told:
-    return tells_change(source) if source else Told.NO
+def _tells_change(source: Source | None) -> Likelihood:
+    return tells_change(source) if source else Likelihood.NO
 
 
-def _unread(waiting: dict[int, Source | None], tells: Mapping[int, Told], connection: Connection[Any]) -> Unread:
+def _unread(waiting: dict[int, Source | None], tells: Mapping[int, Likelihood], connection: Connection[Any]) -> Unread:
     """What goes with those of the memories that tell of a change, or may."""
     near: dict[int, list[int]] = {}
-    for told, most in ((Told.YES, MOST_EARLIER), (Told.MAYBE, MOST_MAYBE)):
-        if some := [key for key, one in tells.items() if one is told]:
+    for likely, most in ((Likelihood.YES, MOST_EARLIER), (Likelihood.MAYBE, MOST_MAYBE)):
+        if some := [key for key, one in tells.items() if one is likely]:
             near |= together_rows.earlier(connection, some, limit=most, longest=MOST_CHARACTERS)
     if not near:
         return Unread(waiting, [], {})
@@ -118,7 +118,7 @@ def _unread(waiting: dict[int, Source | None], tells: Mapping[int, Told], connec
     earlier = {one for some in near.values() for one in some}
     read = read_alone(connection, earlier)
     pairs = [
-        Together(one, later, read[one], text, tells[later] is Told.YES)
+        Together(one, later, read[one], text, tells[later] is Likelihood.YES)
         for later, some in near.items()
         for one in some
         if one in read and (text := waiting[later])
@@ -251,7 +251,7 @@ def _names_another(was: StatedFact, now: Sequence[StatedFact]) -> bool:
 
 def _is_other_thing(was: StatedFact, ended: Ended, later: Source) -> bool:
     """Whether the later memory speaks of another thing of the kind, or of what the thing is for: not of it."""
-    if are_told_apart(was.thing, later.text):
+    if are_different_ones(was.thing, later.text):
         return True
     told = set(normalise(later.text).split())
     # "Handouts for puppy class" are not the puppy class, which has moved.

@@ -22,6 +22,7 @@ from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.stated_loans import LENT, RETURNED
 from hopgate.extract.rules.stated_parts import ANY, AT, BY
+from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.towns import is_town
 from hopgate.graph.names.normal import normalise
 from hopgate.graph.temporal.thing_keys import are_compounds, head_of, may_be_short, role_of, thing_key
@@ -230,7 +231,8 @@ def _are_alike(one: StatedRow, other: StatedRow) -> bool:
     if is_person(one.value) == is_person(other.value):
         return True
     # "Dad is under Dr Lomax now" is not where he lives; but a key may be with somebody now.
-    return ANY not in (one.relation, other.relation) and not is_person(other.thing)
+    somebody = is_person(other.thing) or other.thing.lower() in KINSHIP
+    return ANY not in (one.relation, other.relation) and not somebody
 
 
 def _sort(before: Sequence[StatedRow], row: StatedRow) -> str:

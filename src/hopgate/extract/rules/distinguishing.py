@@ -29,14 +29,14 @@ _WORD = re.compile(r"[^\W_]+(?:['’]s?)?")
 _YEARS = re.compile(r"u ?-?(\d{1,2})s?")
 
 
-def are_told_apart(thing: str, text: str) -> bool:
+def are_different_ones(thing: str, text: str) -> bool:
     """Whether a text speaks of another thing of the kind, by a word that the thing's own name has another one of.
 
     Examples
     --------
-    >>> are_told_apart("primary on-call", "Greg takes over as secondary on-call")
+    >>> are_different_ones("primary on-call", "Greg takes over as secondary on-call")
     True
-    >>> are_told_apart("primary on-call", "Greg is primary on-call now, no longer secondary")
+    >>> are_different_ones("primary on-call", "Greg is primary on-call now, no longer secondary")
     False
     """
     named, said = (frozenset(_WORD.findall(one.lower().replace("’", "'"))) for one in (thing, text))

@@ -1,0 +1,28 @@
+"""How an old value and a new one go with a thing, where each by itself may be a time, an amount or a name."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
+
+_HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
+_HAS_DIGIT = re.compile(r"\d")
+
+
+def sorts_of_both(was: str, sort: str, is_: str, other: str) -> tuple[str, str]:
+    """How two values go with a thing: "7" is an hour where "6:30" is, and "2.05" a room where "office 3.17" is."""
+    if {sort, other} == {WHEN, AMOUNT} and all(map(_HOUR.fullmatch, (was, is_))):
+        return WHEN, WHEN
+    if {sort, other} == {WHEN, ANY} and any(map(_DOTTED.fullmatch, (was, is_))):
+        return ANY, ANY
+    if {sort, other} == {AMOUNT, ANY} and any(map(str.isdigit, (was, is_))) and all(map(_HAS_DIGIT.search, (was, is_))):
+        return ANY, ANY  # "flat 4", "number 11"
+    return sort, other
+
+
+def with_head(value: str, former: str, reading: Reading) -> str:
+    """A value with the word that what was begins with: "Fritzbox 7590 AX", where it was a Fritzbox 7490."""
+    head, *rest = former.split()
+    return f"{head} {value}" if rest and f"{head} {value}" in " ".join(reading.tokens) else value
