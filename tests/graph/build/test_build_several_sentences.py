@@ -66,6 +66,16 @@ NO_CHANGES = (
     ("The wheelbarrow is in the shed.", "Lent the wheelbarrow to Rhona for August.", "shed"),
     ("Terrell is primary on-call. The rota is on the wall.", "Greg takes over as secondary on-call from Nadia.",
      "terrell"),
+    # What a reviewer showed.
+    ("The team standup is in room 4.", "The team standup is at 12 now.", "room 4"),
+    ("Our piano teacher is Anke Sutter.", "Anke Sutter has the flu, her replacement is Lena Vogt.", "anke sutter"),
+    ("Tickets for the match are in the drawer.", "The match is in Leeds now.", "drawer"),
+    ("The router is in the hallway.", "The old router is in the attic now.", "hallway"),
+    ("The old laptop is in the attic.", "The laptop is in the study now.", "attic"),
+    ("The photos are on the NAS.", "The photos from this year are on the laptop.", "nas"),
+    ("Pilates is with Rosa.", "Pilates is in the annex now.", "rosa"),
+    ("Der Beitrag im Tennisclub ist 20 Euro.", "Die Musikschule hat den Beitrag von 20 Euro auf 25 Euro erhöht.",
+     "20 euro"),
 )  # fmt: skip
 
 

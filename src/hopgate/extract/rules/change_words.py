@@ -92,7 +92,7 @@ _FOR_A_WHILE = re.compile(
     r" now and (?:then|again)\b| for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
     r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit|"
     r"while|christening|baptism|funeral|birthday|reunion|match|festival|concert|course|training|exam|interview|season|"
-    r"semester|summer|winter|inspection|shoot|photos?|tournament|audit|migration|maintenance)\b"
+    r"semester|summer|winter|inspection|shoot|photos?|trip|gig|tour|tournament|audit|migration|maintenance)\b"
 )
 
 

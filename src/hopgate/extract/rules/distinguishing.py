@@ -26,7 +26,29 @@ _APART = tuple(
     )
 )
 _WORD = re.compile(r"[^\W_]+(?:['’]s?)?")
-_YEARS = re.compile(r"u ?-?(\d{1,2})s?")
+_ACTIVITIES = words(
+    """
+    yoga pilates zumba judo karate ballet spanish french german english italian piano guitar violin cello pottery
+    swimming dancing gymnastics choir band chor training practice rehearsal probe class course lesson lessons kurs
+    unterricht
+    """
+)
+_YEARS = re.compile(r"\bu[ -]?(\d{1,2})s?\b")
+# "The old router is in the attic now": not the one that is used.
+_OLD = r"(?:old|broken|alte[mnrs]?|kaputte[mnrs]?)"
+_OF_A_TIME = r" (?:from|of) (?:this|last|next) (?:year|month|week|term|season|summer|winter)\b"
+_IS = r" (?:is|are|now|lives?|sits?|hangs?|stands?|goes|went|ist|sind|steht|liegt|hängt)\b"
+
+
+# "Appointment with the accountant", "Termin beim Notar"
+_WITH = re.compile(
+    r"\b(?P<what>appointment|meeting|call|termin|besprechung) (?:with|beim?|mit) "
+    r"(?:the |my |our |dem |der )?(?P<whom>\w+)"
+)
+
+
+def _is_with_another(found: re.Match[str], named: frozenset[str]) -> bool:
+    return found["what"] in named and found["whom"] not in named and len(named) > 1
 
 
 def are_different_ones(thing: str, text: str) -> bool:
@@ -40,7 +62,29 @@ def are_different_ones(thing: str, text: str) -> bool:
     False
     """
     named, said = (frozenset(_WORD.findall(one.lower().replace("’", "'"))) for one in (thing, text))
-    ages, other = ({found[1] for word in some if (found := _YEARS.fullmatch(word))} for some in (named, said))
+    ages, other = (set(_YEARS.findall(one.lower())) for one in (thing, text))
     if ages and other and ages.isdisjoint(other):
         return True
+    head = re.escape(thing.lower().rpartition(" ")[2])
+    is_old = bool(re.match(rf"{_OLD} ", thing.lower()))
+    if re.search(rf"\b{_OLD if not is_old else '(?:the|my|our|der|die|das)'} {head}{_IS}", text.lower()):
+        return True
+    if re.search(
+        rf"\b{head} (?:from|of) (?:this|last|next) (?:year|month|week|term|season|summer|winter)\b", text.lower()
+    ):
+        return True  # "the photos from this year are on the laptop"
+    if any(_is_with_another(found, named) for found in _WITH.finditer(text.lower())):
+        return True
     return any(mine and mine.isdisjoint(said) and said & some for some in _APART if (mine := named & some))
+
+
+def is_activity(thing: str) -> bool:
+    """Whether a thing is what people do: who teaches it is no place where it may be.
+
+    Examples
+    --------
+    >>> is_activity("Spanish"), is_activity("der Töpferkurs"), is_activity("spare key")
+    (True, True, False)
+    """
+    head = thing.lower().rpartition(" ")[2]
+    return head in _ACTIVITIES or head.endswith(("kurs", "unterricht", "training"))

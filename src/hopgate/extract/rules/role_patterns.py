@@ -148,7 +148,8 @@ VERBS = tuple(
         (
             "school",
             "goes geht attends besucht",
-            rf"{_WHO} (?:[^,;⟨⟩]{{1,60}} (?:und|and) )?{_NOW}(?:(?:goes|geht) {_NOW}(?:to|auf)|attends|besucht) "
+            rf"{_WHO} (?:[^,;⟨⟩]{{0,40}}(?:schule|schools?) [^,;⟨⟩]{{0,20}}(?:und|and) )?"
+            rf"{_NOW}(?:(?:goes|geht) {_NOW}(?:to|auf)|attends|besucht) "
             rf"{_NOW}{_ARTICLES}{_V}(?: 's)?",
         ),
         ("class", "class grade klasse", rf"{_WHO} (?:is|'s|'m|ist|est) {_NOW}in (?:der )?(?:class|grade|klasse) {_V}"),

@@ -19,8 +19,9 @@ MOST_IN_SENTENCE = 20  # a longer one says more than one thing
 _MOST_OF_LOAN = 30
 _SINCE = re.compile(
     r"\b(?:from now on|these days|as of (?:⟦\d+⟧|this \w+|now|today|for a while|\w+)|"
-    r"(?:starting|beginning|from) (?:this|next) (?:week|month|term|season|semester|year)(?: on)?(?: ,)?|"
-    r"since (?:⟦\d+⟧|last \w+|\w+ ⟦\d+⟧|then|the \w+|\w+)|from ⟦\d+⟧(?: on(?:wards?)?)?)(?=$| )|\bsince$"
+    r"^(?:starting|beginning|from) (?:this|next) (?:week|month|term|season|semester|year)(?: on)?(?: ,)?|"
+    r"since (?:⟦\d+⟧|last \w+|\w+ ⟦\d+⟧|then|the \w+|\w+)|"
+    r"from ⟦\d+⟧(?: on(?:wards?)?)?(?! (?:is|are|was|were)\b))(?=$| )|\bsince$"
 )
 _DATED = re.compile(r" (?:in|from|on) ⟦\d+⟧$")
 _OF_TIME = words("from these as since starting beginning")

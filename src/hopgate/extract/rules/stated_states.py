@@ -46,7 +46,7 @@ _LABELS = frozenset((":", "="))
 _LABELLED = words(", ; ( - – now since from instead for at on in and until")
 _HAVE = words("own run lead manage maintain chair coach handle host edit organise organize")
 _LEAVES = words("retiring leaving resigning departing retired resigned gekündigt")
-_OWNS = words("owns maintains leads handles manages runs chairs")
+_OWNS = words("owns maintains leads handles manages chairs")
 _SHORTEST = 4  # "we use Solr for search"
 _LAST_HOUR = 24
 
@@ -102,8 +102,8 @@ def state_of(said: list[str], code: str = "en", *, beside: bool = True) -> Thing
             at = end  # "bridge evening at the Pattersons' is on Fridays"
     if said[at] in _LABELS:
         return _with_value(thing.text, said, at + 1, code)
-    if thing.kind == "name" and said[at] in _OWNS and (held := _owns(thing, said, at)):
-        return held
+    if thing.kind == "name" and said[at] in _OWNS:
+        return _owns(thing, said, at) or _holds(thing, said, at)
     if said[at] not in BE and said[at] not in VERBS:
         return None
     if thing.kind == "name" and (held := _holds(thing, said, at)):
@@ -176,7 +176,7 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
 
 def _owns(name: Part, said: list[str], at: int) -> ThingState | None:
     """Who has a thing that is called by one word of any language: "Lupe owns billing"."""
-    thing = value_at(said, at + 1) if said[at] in _OWNS else None
+    thing = value_at(said, at + 1)
     if not thing or thing.kind != "noun" or " " in thing.text or (thing.end < len(said) and said[thing.end] != ","):
         return None
     return ThingState(thing.text, BY, name.text)

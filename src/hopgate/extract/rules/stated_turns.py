@@ -79,10 +79,10 @@ _PASSED_ON = re.compile(
 )
 # "Anke Sutter has resigned at Brenner, her successor is Lena Vogt"
 _SUCCEEDED = re.compile(
-    r"^(?P<a>⟨\d+⟩) (?:has |have |is |'s )?(?:(?!⟨)[^,;]+|[^,;]+ (?:stepped down|resigned|left|gekündigt|retired)) , "
+    r"^(?P<a>⟨\d+⟩) (?:has |have |is |'s )?(?:[^,;]+ )?(?:retired|retiring|retires|resigned|resigns|left|leaving|"
+    r"leaves|quit|gone|stepped down|stopped|gekündigt|aufgehört|gegangen|verabschiedet)(?: [^,;]+)? , "
     r"(?:and )?(?:his|her|their|the) (?:new )?(?:successor|replacement|nachfolger|nachfolgerin)"
-    r"(?: as [^\W\d_]+)? (?:is|will be|heißt|:) "
-    r"(?:now )?(?P<b>⟨\d+⟩)"
+    r"(?: as [^\W\d_]+)? (?:is|heißt|:) (?:now )?(?P<b>⟨\d+⟩)"
 )
 
 

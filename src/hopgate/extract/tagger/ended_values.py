@@ -8,10 +8,9 @@ from itertools import product
 from typing import NamedTuple
 
 from hopgate.extract.extraction import Source
-from hopgate.extract.rules.agent_nouns import is_agent
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.change_words import is_doubtful
-from hopgate.extract.rules.clauses import Clause, clauses
+from hopgate.extract.rules.clauses import clauses
 from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.not_ours import is_not_here
 from hopgate.extract.rules.places import is_place
@@ -19,9 +18,9 @@ from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_loans import is_of_loan, tells_loan
 from hopgate.extract.rules.stated_parts import AMOUNT, WHEN
 from hopgate.extract.rules.towns import is_town
-from hopgate.extract.rules.untold import is_doubted_in_words, telling
 from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
+from hopgate.extract.tagger.credible_values import is_credible, is_of_copy
 from hopgate.extract.tagger.sentence_pairs import sentence_pairs
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned_thing, sure_spans, value_of
@@ -45,7 +44,7 @@ _SAYS_SO = re.compile(
     rf"\b(?:von|vom)\b[^.;]{{1,40}}{_INTO}[^.;]{{1,40}}\b(?:verlegt|umgezogen|gewechselt|gestiegen|erhöht)\b|"
     r"\bis (?:now )?(?:the|our|my|[\w-]+['’]s) new [a-z]|"
     r"\b(?:his|her|their|ihre?|seine?) (?:new |neuer? )?(?:successor|replacement|nachfolger(?:in)?)\b|"
-    r"\b(?:starting|beginning|from) (?:this|next) (?:week|month|term|season|semester|year)\b|"
+    r"(?:^|[.!,;] )(?:starting|beginning|from) (?:this|next) (?:week|month|term|season|semester|year)\b|"
     r"\bist (?:jetzt )?(?:der|die|das|unsere?|meine?|[\w-]+s) neue[rs]? \w|"
     r"\b(?:has|have|got) a new \w|\b(?:hat|habe|haben) (?:jetzt )?eine?n? neue[nrs]? \w|"
     r"(?:^|[.!,:] )(?:der |die |das |unser )?neue[rs]? [\w-]+(?: \w+){0,4}? (?:ist|heißt|:)"
@@ -64,10 +63,7 @@ _FOR_GOOD = re.compile(
 # Letters of a word that tells nothing.
 _SMALL = 2
 _NAME_WORD = re.compile(r"[^\W_]+")
-# "Wir haben überlegt, ob Oma ins Seniorenheim zieht"
-_ONLY_THOUGHT = re.compile(
-    r"\b(?:apparently|überleg(?:t|en|ten)|ob|whether|thinking (?:of|about)|considered|considering|toying|wondering)\b"
-)
+_TEACHERS = words("teacher tutor trainer coach instructor lehrer lehrerin")
 _LITERAL = frozenset((WHEN, AMOUNT))
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
@@ -90,7 +86,7 @@ class Ended(NamedTuple):
 def ended_by(earlier: Source, later: Source, *, sure: bool = False) -> Ended | None:
     """Read two short notes together; nothing where the later ends nothing, or does not say what is instead.
 
-    Where only what is `sure` counts, that is what no other words of theirs hide.
+    Where the later note by itself hardly tells of a change, only what is `sure` counts: whole notes without doubt.
 
     Examples
     --------
@@ -147,13 +143,15 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
         span
         for span in sure_spans(seen.of_later, VALUE)
         if span.text.casefold() not in _NO_VALUES and not (span.start == 0 and span.text == now.speaker)
-        if _is_told(span.text, parts, though_doubted=seen.end >= _IS_SURE)
+        if is_credible(span.text, parts, though_doubted=seen.end >= _IS_SURE)
     ]
     chosen = _chosen(former, before, values, now)
     # "Fire at Pike Roasters in Kendal" says nothing of where the coffee comes from.
     if chosen and is_town(chosen.value) and not _may_be_in_town(chosen.former, _surest_thing(seen)):
         return None
     # "Herr Dornbusch is our tax adviser, office in Mill Road" moves nothing that was in an office.
+    if chosen and is_of_copy(chosen.former, before):
+        return None
     if not chosen or (not things and is_person(chosen.value) != is_person(chosen.former)):
         return None
     thing = _thing(seen, before, earlier, now, later) or _shared_thing(before, now, chosen)
@@ -165,8 +163,9 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
     is_other = things and not any(_share_a_word(thing, one.text) for one in things)
     is_other = not over and (is_other or any(is_of_another(one, earlier.text) for one in had))
     # Of "Dr Haines is Mrs Tully's consultant" the thing is not Haines, who may have retired.
-    gone = any(_share_a_word(thing, one) and not _share_a_word(chosen.former, one) for one in over)
-    if is_other or gone or _is_same_person(thing, chosen.former):
+    gone = any(_share_a_word(thing, one) for one in over) and not any(_share_a_word(chosen.former, one) for one in over)
+    whose = is_person(chosen.former) and chosen.former.endswith(("'s", "’s"))
+    if is_other or gone or whose or _is_same_person(thing, chosen.former):
         return None
     return chosen._replace(thing=thing, names_former=bool(over))
 
@@ -231,7 +230,7 @@ def _is_of_another(thing: TaggedSpan, earlier: str, later: str, over: Sequence[s
     if thing.text in earlier and "-" in thing.text:
         return False
     after = _NAME_WORD.match(later, thing.start + len(thing.text) + 1)
-    return is_of_another(thing, later) and not (over and after and is_agent(after[0].lower()))
+    return is_of_another(thing, later) and not (over and after and after[0].lower() in _TEACHERS)
 
 
 def _may_be_in_town(former: str, thing: str) -> bool:
@@ -279,23 +278,6 @@ def _shared_content(before: Reading, now: Reading) -> set[str]:
     return set(next(told) & next(told))
 
 
-def _is_told(value: str, parts: list[Clause], *, though_doubted: bool) -> bool:
-    """Whether a value stands in a sentence that the rules do not take for denied, dreamt, undone or hearsay."""
-    told, doubted = telling(parts)
-    # Whatever words hearsay is told in, the sentence has this one.
-    kept = [part for part in told if not _ONLY_THOUGHT.search(part.text)]
-    left_out = [part for part in doubted if not though_doubted or is_doubted_in_words(part.text)]
-    words = {word for part in kept if part not in left_out for word in _words_of(part)}
-    return not words.isdisjoint(_NAME_WORD.findall(value.casefold()))
-
-
-def _words_of(clause: Clause) -> set[str]:
-    """The words of a sentence, those of its names among them."""
-    names = (clause.reading.spans[number] for number in clause.spans(clause.text))
-    said = (clause.text, *(token for span in names for token in clause.reading.lower[span.start : span.end]))
-    return {word for text in said for word in _NAME_WORD.findall(text.casefold())}
-
-
 def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[TaggedSpan], now: Reading) -> Ended | None:
     """What was and what is: of several those of one sort that are surest; a day follows a day, and not an hour."""
     both = [
@@ -310,7 +292,8 @@ def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[Tagg
             (value_of(old.text, before), value_of(with_head(new.text, old.text, now), now))
         ]
         for sort, other_sort in [sorts_of_both(was, was_sort, is_, is_sort)]
-        if was.casefold() != is_.casefold() and _LITERAL.isdisjoint((sort, other_sort)) | (sort == other_sort)
+        if was.casefold() != is_.casefold()
+        if sort == other_sort or _LITERAL.isdisjoint((sort, other_sort))
     ]
     return max(both, key=lambda one: one[:3])[3] if both else None
 

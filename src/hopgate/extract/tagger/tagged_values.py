@@ -28,6 +28,7 @@ _AT_ME = re.compile(
     r"(?<=\w) (?:im|am|in|der|des|von|vom|by|behind|near|at|on|under|with|next to)$"
 )
 _OF_SOMEBODY = re.compile(r" (?:von|of) (?:Herrn?|Frau|Familie|Mrs?\.?|Ms\.?) ")
+_RANKS = words("head lead chief deputy assistant senior junior main line")
 _NEXT = re.compile(r" ([^\W\d_]+)")
 _ITS = re.compile(r"(?:['’]s)? ([^\W\d_]+)")
 OF_OTHERS = words("his her their ihr ihre ihren ihrem sein seine seinen seinem sus suo sua zijn haar")
@@ -80,7 +81,7 @@ def owned_thing(thing: TaggedSpan, reading: Reading, text: str) -> str:
     names = (span.name for span in reading.spans if span.form == "name" and not is_person(span.name))
     called = next((name for name in names if len(name) > len(called) and name.endswith(f" {called}")), called)
     after = _NEXT.match(text, thing.start + len(thing.text))
-    if after and called.islower() and is_agent(after[1]):
+    if after and called in _RANKS and is_agent(after[1]):
         called = f"{called} {after[1]}"  # "head", of "head baker"
     named = _OWNER.search(before)
     owner = reading.speaker if reading.speaker and _MINE.search(before) else named and named[1]

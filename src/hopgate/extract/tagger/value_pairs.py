@@ -8,7 +8,6 @@ from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
 
 _HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
-_HAS_DIGIT = re.compile(r"\d")
 
 
 def sorts_of_both(was: str, sort: str, is_: str, other: str) -> tuple[str, str]:
@@ -17,8 +16,6 @@ def sorts_of_both(was: str, sort: str, is_: str, other: str) -> tuple[str, str]:
         return WHEN, WHEN
     if {sort, other} == {WHEN, ANY} and any(map(_DOTTED.fullmatch, (was, is_))):
         return ANY, ANY
-    if {sort, other} == {AMOUNT, ANY} and any(map(str.isdigit, (was, is_))) and all(map(_HAS_DIGIT.search, (was, is_))):
-        return ANY, ANY  # "flat 4", "number 11"
     return sort, other
 
 

@@ -20,7 +20,8 @@ from hopgate.embed.onnx import cores
 from hopgate.extract.extraction import DOUBTED, Source, Stated
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.capitals import is_person
-from hopgate.extract.rules.distinguishing import are_different_ones
+from hopgate.extract.rules.distinguishing import are_different_ones, is_activity
+from hopgate.extract.rules.language_tables import KIN
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
 from hopgate.extract.tagger.ended_values import Ended, ended_by
@@ -54,6 +55,9 @@ ATTEMPTS = 3
 # After what the memory states by itself.
 PLACE = 1000
 _PLACES = {"runs on", "located in"}
+_TAUGHT = re.compile(
+    r"(?i)\b(?:taught|teach(?:es)?|led|coached|conducts?|(?:class|course|lessons?|kurs) (?:is )?with|leitet)\b"
+)
 _MOVED = re.compile(r"(?i)\b(?:mov(?:ed|es|ing)|gezogen|umgezogen|zieht|zogen|lives?|living|wohnt|wohnen)\b")
 # Of these there may be several, and yet one is over where that is said; an allergy does not end in passing.
 _SEVERAL = {"part of", "bought from"}
@@ -191,7 +195,7 @@ def _statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[Stat
     if (
         _is_of_somebody_else(was, pair.later, now)
         or _names_another(was, now)
-        or _is_other_thing(was, ended, pair.later)
+        or _is_other_thing(was, ended, pair.earlier, pair.later)
     ):
         return
     if any(_is_called(one, was) for one in now):
@@ -249,7 +253,7 @@ def _names_another(was: StatedFact, now: Sequence[StatedFact]) -> bool:
     return bool(named) and all(named) and not any(shares_start_or_end(former, value) for former in named)
 
 
-def _is_other_thing(was: StatedFact, ended: Ended, later: Source) -> bool:
+def _is_other_thing(was: StatedFact, ended: Ended, earlier: Source, later: Source) -> bool:
     """Whether the later memory speaks of another thing of the kind, or of what the thing is for: not of it."""
     if are_different_ones(was.thing, later.text):
         return True
@@ -258,11 +262,20 @@ def _is_other_thing(was: StatedFact, ended: Ended, later: Source) -> bool:
     head, of, owner = normalise(was.thing).partition(" for ")
     if of and not ended.names_former and told.isdisjoint(head.split()) and set(owner.split()) <= told:
         return True
-    if normalise(ended.value) == normalise(was.thing):
+    # "Denise is Aunt Peggy's carer": that is not Peggy.
+    if any(set(normalise(value).split()) <= set(normalise(was.thing).split()) for value in (ended.value, was.value)):
         return True
     # A class that moves to another room does not get another teacher.
-    somebody = is_person(was.value) and was.relation.startswith(("has ", "led by", "owned by", "reports to"))
-    return somebody and (ended.value.islower() or is_room(ended.value) or any(map(str.isdigit, ended.value)))
+    # Of somebody, and of what somebody teaches, a place is no other one of a person.
+    if (is_person(was.thing) or is_activity(was.thing)) and _is_somebody(was.value) != _is_somebody(ended.value):
+        return True
+    of_person = was.relation.startswith(("has ", "led by", "owned by", "reports to")) or _TAUGHT.search(earlier.text)
+    somebody = is_person(was.value) and of_person
+    return bool(somebody) and (ended.value.islower() or is_room(ended.value) or any(map(str.isdigit, ended.value)))
+
+
+def _is_somebody(name: str) -> bool:
+    return is_person(name) or name.partition(" ")[0].lower() in KIN
 
 
 def _is_called(one: StatedFact, was: StatedFact) -> bool:

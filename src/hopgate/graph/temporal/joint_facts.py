@@ -16,6 +16,7 @@ from typing import NamedTuple
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.agent_nouns import is_agent
 from hopgate.extract.rules.capitals import is_given, is_person
+from hopgate.extract.rules.distinguishing import is_activity
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_place, is_room
@@ -114,7 +115,9 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
         if row.relation in (LENT, RETURNED):
             row = _on_loan(row, thing.said if thing else [])  # noqa: PLW2901
         if row.is_change:
-            held = _held(row, thing, _near(row, holding, called)) or _held_by_longer(row, longer.get(row.thing_key, ()))
+            held = _held(row, thing, _near(row, holding, called))
+            if not held and not thing:
+                held = _held_by_longer(row, longer.get(row.thing_key, ()))
             if held:
                 thing, before = held
                 typed = [one for one in (*before, row) if one.relation not in JOINT_RELATIONS]
@@ -141,7 +144,7 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
         if thing:
             if row.thing_key:
                 things[row.thing_key] = thing  # from here on this text means that thing, too
-            if " " in row.thing_key:
+            if " " in row.thing_key and " for " not in row.thing_key:
                 longer[row.thing_key.rpartition(" ")[2]][thing] = None
             holding[row.value_key][thing] = None
             for word in _words(row):
@@ -231,7 +234,7 @@ def _are_alike(one: StatedRow, other: StatedRow) -> bool:
     if is_person(one.value) == is_person(other.value):
         return True
     # "Dad is under Dr Lomax now" is not where he lives; but a key may be with somebody now.
-    somebody = is_person(other.thing) or other.thing.lower() in KINSHIP
+    somebody = is_person(other.thing) or other.thing.lower() in KINSHIP or is_activity(other.thing)
     return ANY not in (one.relation, other.relation) and not somebody
 
 
@@ -259,7 +262,13 @@ def _near(
     if not shared and len(held) <= _MOST_NEAR:
         # "die Büromiete" after "die Miete"
         shared = dict.fromkeys(thing for thing in held if are_compounds(head, head_of(thing_key(thing.name))))
-    return list(shared)
+    return [thing for thing in shared if not _is_of_another_body(row.thing_key, thing_key(thing.name))]
+
+
+def _is_of_another_body(one: str, other: str) -> bool:
+    """Whether two offices are of two bodies: "treasurer of the school board" and the club's treasurer."""
+    mine, theirs = one.split(), other.split()
+    return len(mine) > 1 and len(theirs) > 1 and is_agent(mine[-1]) and set(mine) & set(theirs) == {mine[-1]}
 
 
 def _shared(one: Mapping[_Thing, None], other: Mapping[_Thing, None]) -> Iterator[_Thing]:

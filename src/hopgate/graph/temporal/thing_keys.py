@@ -56,7 +56,7 @@ def may_be_short(key: str, relation: str) -> bool:
     >>> may_be_short("rehearsal", "kept at"), may_be_short("key", "kept at"), may_be_short("standup", "takes place")
     (True, False, True)
     """
-    return " " not in key and (relation in _TIMES or (relation in _PLACES and key in _EVENTS))
+    return key in _EVENTS and (relation in _TIMES or relation in _PLACES)
 
 
 def are_compounds(one: str, other: str) -> bool:

@@ -66,8 +66,8 @@ _ROWS = (
     "JOIN memories m ON m.id = s.memory_id AND NOT m.is_sensitive "
 )
 # A statement follows another of the same thing, also one that calls it by its last word alone, or one that says what it
-# says to be over. One that tells no change
-# follows nothing. Each key is looked up once: a thousand statements of a few things meet each other a million times.
+# says to be over. One that tells no change follows nothing. Each key is looked up once: a thousand statements of a few
+# things meet each other a million times.
 _HEAD = "substring({}.thing_key FROM '[^ ]+$')"
 _IS_LONGER = "{}.thing_key LIKE '%% %%'"
 _BESIDE = f"""
