@@ -28,7 +28,7 @@ from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.rules.stated_parts import DAYS
 from hopgate.extract.tagger.tagged_values import shares_start_or_end
 from hopgate.graph.inspect.edges import Edge
-from hopgate.graph.temporal.joint_facts import JOINT_RELATIONS
+from hopgate.graph.temporal.value_sorts import JOINT_RELATIONS
 from hopgate.memory import Cleared, Memory
 
 DATA = Path(__file__).with_name("notes")
