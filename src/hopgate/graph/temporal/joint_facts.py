@@ -81,6 +81,7 @@ def joint_facts(rows: Iterable[StatedRow]) -> list[JointFact]:
 
     Examples
     --------
+    >>> from hopgate.extract.rules.stated_parts import AMOUNT
     >>> def row(memory, relation, value, change=False, former=None):
     ...     key = normalise(value)
     ...     return StatedRow(memory, 0, None, "backups", "backup", relation, value, key, former, change, None,
