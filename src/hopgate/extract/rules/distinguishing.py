@@ -26,11 +26,17 @@ _APART = tuple(
     )
 )
 _WORD = re.compile(r"[^\W_]+(?:['’]s?)?")
-_ACTIVITIES = words(
+EVENTS = words(
+    """
+    rehearsal practice training standup stand-up sync meeting class lesson session choir club course group review call
+    service match market circle probe treffen kurs unterricht stammtisch chor turnen
+    """
+)
+"""What happens again and again, in whatever room: of a key or a bike there may be two."""
+_ACTIVITIES = EVENTS | words(
     """
     yoga pilates zumba judo karate ballet spanish french german english italian piano guitar violin cello pottery
-    swimming dancing gymnastics choir band chor training practice rehearsal probe class course lesson lessons kurs
-    unterricht
+    swimming dancing gymnastics lessons band
     """
 )
 _YEARS = re.compile(r"\bu[ -]?(\d{1,2})s?\b")

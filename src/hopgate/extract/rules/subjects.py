@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.parts_of_things import is_itself, is_part
 from hopgate.extract.rules.referents import Referents
@@ -102,6 +103,17 @@ LINKING = (
     )
 )
 """Words that may stand between what has moved and where it is now."""
+
+
+def is_somebody(name: str) -> bool:
+    """Whether a name is a person's, or says who somebody is to one.
+
+    Examples
+    --------
+    >>> is_somebody("Dad"), is_somebody("Tante Renate"), is_somebody("Mr Amin"), is_somebody("annex")
+    (True, True, True, False)
+    """
+    return is_person(name) or name.partition(" ")[0].lower() in KINSHIP
 
 
 def subjects_of(part: str, who: Referents) -> Iterator[tuple[str, ...]]:

@@ -21,9 +21,9 @@ from hopgate.extract.extraction import DOUBTED, Source, Stated
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.distinguishing import are_different_ones, is_activity
-from hopgate.extract.rules.language_tables import KIN
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
+from hopgate.extract.rules.subjects import is_somebody
 from hopgate.extract.tagger.ended_values import Ended, ended_by
 from hopgate.extract.tagger.tagged_values import shares_start_or_end
 from hopgate.extract.tagger.worth_reading import Likelihood, tells_change
@@ -265,17 +265,13 @@ def _is_other_thing(was: StatedFact, ended: Ended, earlier: Source, later: Sourc
     # "Denise is Aunt Peggy's carer": that is not Peggy.
     if any(set(normalise(value).split()) <= set(normalise(was.thing).split()) for value in (ended.value, was.value)):
         return True
-    # A class that moves to another room does not get another teacher.
     # Of somebody, and of what somebody teaches, a place is no other one of a person.
-    if (is_person(was.thing) or is_activity(was.thing)) and _is_somebody(was.value) != _is_somebody(ended.value):
+    if (is_somebody(was.thing) or is_activity(was.thing)) and is_somebody(was.value) != is_somebody(ended.value):
         return True
+    # A class that moves to another room does not get another teacher.
     of_person = was.relation.startswith(("has ", "led by", "owned by", "reports to")) or _TAUGHT.search(earlier.text)
     somebody = is_person(was.value) and of_person
     return bool(somebody) and (ended.value.islower() or is_room(ended.value) or any(map(str.isdigit, ended.value)))
-
-
-def _is_somebody(name: str) -> bool:
-    return is_person(name) or name.partition(" ")[0].lower() in KIN
 
 
 def _is_called(one: StatedFact, was: StatedFact) -> bool:

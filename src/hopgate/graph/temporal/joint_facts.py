@@ -23,7 +23,7 @@ from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.stated_loans import LENT, RETURNED
 from hopgate.extract.rules.stated_parts import ANY, AT, BY
-from hopgate.extract.rules.subjects import KINSHIP
+from hopgate.extract.rules.subjects import is_somebody
 from hopgate.extract.rules.towns import is_town
 from hopgate.graph.names.normal import normalise
 from hopgate.graph.temporal.thing_keys import are_compounds, head_of, may_be_short, role_of, thing_key
@@ -235,8 +235,8 @@ def _are_alike(one: StatedRow, other: StatedRow) -> bool:
     if is_person(one.value) == is_person(other.value):
         return True
     # "Dad is under Dr Lomax now" is not where he lives; but a key may be with somebody now.
-    somebody = is_person(other.thing) or other.thing.lower() in KINSHIP or is_activity(other.thing)
-    return ANY not in (one.relation, other.relation) and not somebody
+    is_placed = not is_somebody(other.thing) and not is_activity(other.thing)
+    return ANY not in (one.relation, other.relation) and is_placed
 
 
 def _sort(before: Sequence[StatedRow], row: StatedRow) -> str:

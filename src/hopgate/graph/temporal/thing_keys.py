@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hopgate.extract.rules.distinguishing import EVENTS
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.words import words
 from hopgate.graph.names.normal import normalise
@@ -12,13 +13,6 @@ _ARTICLES = words("the a an my our der die das den dem le la les el los las il l
 _OF = re.compile(r" (?:of|for) ")
 # "Steuerberaterin" and "Steuerberater" are one role.
 _FEMININE = re.compile(r"(\w{3}(?:er|or|ist|ent|ant|wart|eur|walt))in\b")
-# What happens again and again, in whatever room: of a key or a bike there may be two.
-_EVENTS = words(
-    """
-    rehearsal practice training standup stand-up sync meeting class lesson session choir club course group review call
-    service match market circle probe treffen kurs unterricht stammtisch chor turnen
-    """
-)
 _TIMES, _PLACES = frozenset(("takes place", "scheduled for")), frozenset(("located in", "kept at"))
 _RENTS = frozenset(("miete", "pacht"))
 
@@ -56,7 +50,7 @@ def may_be_short(key: str, relation: str) -> bool:
     >>> may_be_short("rehearsal", "kept at"), may_be_short("key", "kept at"), may_be_short("standup", "takes place")
     (True, False, True)
     """
-    return key in _EVENTS and (relation in _TIMES or relation in _PLACES)
+    return key in EVENTS and (relation in _TIMES or relation in _PLACES)
 
 
 def are_compounds(one: str, other: str) -> bool:

@@ -136,7 +136,7 @@ def may_tell(connection: Connection[Any], memory_ids: Iterable[int]) -> bool:
         "SELECT EXISTS (SELECT 1 FROM stated_values s JOIN memories m ON m.id = s.memory_id "
         "WHERE s.memory_id = ANY(%s) AND (s.is_change OR EXISTS (SELECT 1 FROM stated_values c "
         "JOIN memories o ON o.id = c.memory_id AND o.scope IS NOT DISTINCT FROM m.scope "
-        "WHERE c.is_change AND c.thing_key IN (s.thing_key, substring(s.thing_key FROM '[^ ]+$')) "
+        f"WHERE c.is_change AND c.thing_key IN (s.thing_key, {_HEAD.format('s')}) "
         "AND s.thing_key <> '') "
         "OR EXISTS (SELECT 1 FROM stated_values c "
         "JOIN memories o ON o.id = c.memory_id AND o.scope IS NOT DISTINCT FROM m.scope "
