@@ -219,3 +219,11 @@ def test_a_change_that_a_note_allows_counts_also_for_who_says_i(kb):
     kb.build()
     held = {edge.target: edge.valid_to for edge in kb.graph.edges(relation="has dentist")}
     assert held["Dr. Holm"] is None and held["Dr. Kaya"] == DAY.replace(day=20)
+
+
+def test_what_one_note_shows_of_a_name_is_known_to_the_next_one_that_has_it_with_an_s(kb):
+    for one in (memory("a", "My sister Tola lives in Bradford."), memory("b", "Tola's moved to Manchester!", day=9)):
+        kb.add(one)
+        kb.build()
+    homes = {edge.target: edge.valid_to is None for edge in kb.graph.edges() if edge.relation == "lives in"}
+    assert homes == {"Bradford": False, "Manchester": True}

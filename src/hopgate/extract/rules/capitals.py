@@ -61,6 +61,7 @@ _CLUBS = words("sv tsv tv fc sc vfb vfl vfr tus sg djk fsv asv esv bv tc mtv psv
 _PARENTS = words("mutter vater mutti vati mama papa")
 _RARE_NOUN = 3.5
 _COUNTS = words("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf paar wenige")
+_TIMES = words("vormittag mittag nachmittag abend nacht abende nächte vormittags nachmittags abends")
 _ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")
 _REMARKS = words(
     "todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka vm vms vps lxc pc pcs ram ssd "
@@ -239,8 +240,8 @@ def _german(  # noqa: PLR0911, PLR0912
     `said` are the words of the whole text, which is as long as anybody likes.
     """
     word, language = lower[at], LANGUAGES["de"]
-    if word in language.function or word in language.openers:
-        return False
+    if word in language.function or word in language.openers or word in _COUNTS or word in _TIMES:
+        return False  # "Drei Abende hat das gedauert", "den ganzen Nachmittag Äste geschnitten"
     before = lower[at - 1] if at else ""
     if is_given(word) or before.rstrip(".") in language.kin or (word in known and zipf(word, "de") < _EVERYDAY):
         return True

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
 from hopgate.extract.rules.not_ours import is_not_here, is_theirs
-from hopgate.extract.rules.parts_of_things import is_itself, is_part, tells_of_more
+from hopgate.extract.rules.parts_of_things import FOR_IT, OF_IT, is_itself, is_part, tells_of_more
 from hopgate.extract.rules.plain_wording import plainly
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.words import words
@@ -74,13 +74,6 @@ _ANOTHER = re.compile(
     r"\ban? (?:[^\W\d_]+ )?$"
 )
 _COPIES_OF = re.compile(r"\b(?:of|von|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
-_OF_IT = re.compile(
-    r"(?<!deadline )(?<!date )(?<!price )(?<!cost )(?<!rent )(?<!fee )\bof (?:(?:the|my|our|his|her|their) )?$"
-)
-# "labels for the printer", "Jonas' class at Leibniz-Gymnasium"
-_FOR_IT = re.compile(
-    r"[^\W\d_] (?:for|beside|near|behind|under|above|inside) (?:(?:the|my|our) )?$|⟩ (?:am|im|an der|in der|at) $"
-)
 # "…, but she laughed and said no".
 _TAKEN_BACK = re.compile(
     r"\b(?:but|though|however) (?:[^,;]+ )?(?:said no|not true|laughed|denied|denies|joking|kidding|wrong|nonsense|"
@@ -163,7 +156,7 @@ class Clause:
 
     def is_of_another(self, start: int) -> bool:
         """Whether a match is about something of its subject: "the presentation of the report was moved"."""
-        return bool(_OF_IT.search(self.text[:start]))
+        return bool(OF_IT.search(self.text[:start]))
 
     def is_taken_back(self, end: int = 0) -> bool:
         """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""
@@ -193,7 +186,7 @@ class Clause:
 
     def is_of_a_part(self, end: int, start: int = 0) -> bool:
         """Whether a name is followed by what belongs to it, or that stands before it: "labels for the printer are"."""
-        return bool(_FOR_IT.search(self.text[:start])) or is_part(
+        return bool(FOR_IT.search(self.text[:start])) or is_part(
             self.text[end + 1 :].removeprefix("'s ").split(" ", 1)[0]
         )
 

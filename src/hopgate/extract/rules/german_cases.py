@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from hopgate.extract.rules.language_tables import GIVEN_NAMES, LANGUAGES, is_compound, zipf
+from hopgate.extract.rules.words import words
 
 # A noun of German is this frequent at least, where it is not two others written together: zipf.
 _NOUN = 4.0
 _SHORTEST = 4
+_ADJECTIVES = words("neue neuer neues neuen alte alter altes alten erste erster erstes ersten")
 
 
 def nominative(tokens: list[str]) -> list[str]:
@@ -20,9 +22,12 @@ def nominative(tokens: list[str]) -> list[str]:
     ["Sabine's", 'Mann', 'und', "Mila's", 'Kursleiterin', 'waren', 'bei', 'Herr', 'Adam']
     >>> nominative("Jonas Brandt und Herrn Özdemirs Tochter Elif".split())
     ['Jonas', 'Brandt', 'und', 'Herr', "Özdemir's", 'Tochter', 'Elif']
+    >>> nominative("Emils neue Lehrerin".split())
+    ["Emil's", 'neue', 'Lehrerin']
     """
     made = list(tokens)
-    for at, (token, follows) in enumerate(pairwise(tokens)):
+    for at, (token, after) in enumerate(pairwise(tokens)):
+        follows = tokens[at + 2] if after in _ADJECTIVES and at + 2 < len(tokens) else after
         if not follows[:1].isupper():
             continue
         if token == "Herrn":

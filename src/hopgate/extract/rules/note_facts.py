@@ -334,5 +334,7 @@ def _objects(
         more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)
     ):
         return ((noun, more[1]) if noun else ()), True
+    if rest.startswith(" ⟨"):
+        return (), True  # "in the old Gates building": not in "old"
     # A version, an amount or a date is no place: "pfSense is at 2.6.0".
     return ((noun,) if noun and noun not in who.pronouns and noun[0] not in "⟨⟦⟪" else ()), True

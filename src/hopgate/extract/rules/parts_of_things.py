@@ -8,6 +8,18 @@ from functools import lru_cache
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.words import words
 
+OF_IT = re.compile(
+    r"(?<!deadline )(?<!date )(?<!price )(?<!cost )(?<!rent )(?<!fee )\bof (?:(?:the|my|our|his|her|their) )?$|"
+    # "für den Hort von ihrer Mia", "den Hort ihrer Mia"
+    r"(?<!miete )(?<!preis )(?<!beitrag )\bvon (?:(?:der|dem|den|mein|unser|sein|ihr)(?:e[mnr]?)? )?$|"
+    r"[^\W\d_] (?:mein|unser|sein|ihr)e[rs] $"
+)
+"""Before a name of which something is told that is not it: "the presentation of the report"."""
+# "labels for the printer", "Jonas' class at Leibniz-Gymnasium"
+FOR_IT = re.compile(
+    r"[^\W\d_] (?:for|beside|near|behind|under|above|inside) (?:(?:the|my|our) )?$|⟩ (?:am|im|an der|in der|at) $"
+)
+"""Before a name for which something is, or beside which."""
 # In the singular. A word for the thing itself is none: "the NAS box", "the unifi controller", "the Kestrel project".
 _PARTS = words(
     """

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from hopgate.extract.extraction import Fact
+from hopgate.extract.extraction import DOUBTED, Fact
 from hopgate.extract.rules.capitals import is_given, is_person
 from hopgate.extract.rules.change_words import has_change, is_doubtful
 from hopgate.extract.rules.clauses import Clause
@@ -15,14 +15,17 @@ from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.places import is_school
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
+from hopgate.extract.rules.role_owners import is_mine, is_others, subject_of
 from hopgate.extract.rules.role_patterns import (
     AFTER_ROLE,
     APPOSED,
     ARROWED,
+    BESIDE_ROLE,
     CHANGE,
     CHANGING,
     CHANGING_HERE,
     HINTS,
+    LEAVING,
     NAME,
     NAMED_BEFORE,
     NO_LONGER,
@@ -35,7 +38,6 @@ from hopgate.extract.rules.role_patterns import (
     VERBS,
 )
 from hopgate.extract.rules.role_table import ALSO, ROLE_WORDS, Role, RoleAt, roles_in
-from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.tentative import ALONE, is_left, is_towards
 from hopgate.extract.rules.words import words
 
@@ -49,7 +51,6 @@ _CODES = {
     "has port": re.compile(r"\d{1,5}"),
 }
 _ANY_CODE = re.compile(r"(?=.*\d)[\w./:-]{1,20}")
-_OF_THINGS = frozenset(("has port", "has ip", "has version", "has vlan", "has branch", "has class"))
 # Said of the old one.
 _OVER = frozenset(("cancelled", "canceled"))
 # One more, or somebody else's, or not for good.
@@ -57,8 +58,6 @@ _BESIDE = words("also too second another additional extra both auch zweite zweit
 _SOMEBODY = re.compile(r" (?:ist|heißt|is) (?:ein|eine|a|an|some) ⟨")
 _BREAKS = frozenset((",", ";", ":", "(", "–"))
 _ANY_NAME = re.compile(NAME)
-# "Owen finally has a dentist": his.
-_HAS_ONE = re.compile(r"⟨\d+⟩ (?:[^\W\d_]+ )?(?:has|have|got|gets|found|hat|habe) [^,;]*$")
 _REFERENCE = re.compile(r"⟨(\d+)⟩")
 _OF_SOMETHING = re.compile(r" (?:of|for|der|des|vom|von) (?!⟨)")
 # Between "is" and a role: not "is the former treasurer of".
@@ -141,10 +140,10 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
         owner = OWNER.search(f" {rest} " if rest else " ") if AFTER_ROLE.match(after) else None
         whose = owner and (owner["name"] or owner["me"] or owner["other"])
         # Not "the new dentist of my sister", nor "the new treasurer of the chess club".
-        if owner and not whose and not _is_others(after.split()) and not _OF_SOMETHING.match(after):
+        if owner and not whose and not is_others(after.split()) and not _OF_SOMETHING.match(after):
             whose = owner["new"]
         if owner and whose and clause.stance(first.start("v"), at) == "said":
-            subject = _subject(found.role, owner, None, who)
+            subject = subject_of(found.role, owner, None, who)
             yield from _facts(found.role, subject, first, clause, who, told or bool(owner["new"]))
         return
     owner = OWNER.search(f" {before} " if before else " ")
@@ -154,22 +153,36 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
     ):  # fmt: skip
         return
     if over := NO_LONGER.match(after):
-        yield from _facts(found.role, _subject(found.role, owner, None, who), over, clause, who, told=True)
+        yield from _facts(found.role, subject_of(found.role, owner, None, who), over, clause, who, told=True)
         return
     match = ARROWED.match(after) or STATE.match(after) or THEN.match(after)
     if match is None and owner["new"]:
         match = APPOSED.match(after)
     if match is None and (change := CHANGE.match(after)):
         match = change if CHANGING.search(f" {before} ") or CHANGING_HERE.search(change[0]) else None
-    if match is None and found.role.sort == "person" and AFTER_ROLE.match(after):
-        named = NAMED_BEFORE.search(before)
-        value = _value(found.role, named["v"], clause, who) if named else ""
-        if named and is_person(value) and clause.stance(named.start("v"), at) == "said":
-            yield from _facts(found.role, who.first_person, named, clause, who, told)
-        return
-    if match and clause.stance(min(owner.start(), at - 1), at + match.end("v")) == "said":
-        subject = _subject(found.role, owner, match.groupdict().get("of"), who)
+    if match is None:
+        yield from _apposed(found.role, owner, before, after, clause, who, told)
+    elif clause.stance(min(owner.start(), at - 1), at + match.end("v")) == "said":
+        subject = subject_of(found.role, owner, match.groupdict().get("of"), who)
         yield from _facts(found.role, subject, match, clause, who, told or bool(owner["new"]) or match.re is not STATE)
+
+
+def _apposed(
+    role: Role, owner: re.Match[str], before: str, after: str, clause: Clause, who: Referents, told: bool
+) -> Iterator[Fact]:
+    """What is said beside something else: "goes to Mr Keller, our landlord", "our landlord Mr Keller called"."""
+    if role.sort != "person":
+        return
+    named = NAMED_BEFORE.search(before) if AFTER_ROLE.match(after) else None
+    if named:
+        if is_person(_value(role, named["v"], clause, who)) and clause.stance(named.start("v"), len(before)) == "said":
+            yield from _facts(role, who.first_person, named, clause, who, told)
+        return
+    beside = BESIDE_ROLE.match(after) if owner["me"] or owner["name"] else None
+    if beside and not told and not LEAVING.search(after) and is_person(_value(role, beside["v"], clause, who)):
+        subject = subject_of(role, owner, None, who)
+        # It counts where nothing else is known.
+        yield from (replace(fact, confidence=DOUBTED) for fact in _facts(role, subject, beside, clause, who, told))
 
 
 def _facts(
@@ -198,21 +211,6 @@ def _facts(
         yield Fact(subject, role.relation, gone, None, since, STATED)
 
 
-def _subject(role: Role, owner: re.Match[str], of: str | None, who: Referents) -> str:
-    """Whose it is: a name's, mine, hers; a port or a version without any is what the note is about."""
-    if part := of or owner["name"]:
-        names = who.names_of(part)
-        return names[0] if names else ""
-    if owner["other"]:
-        people = who.people_of("it" if role.sort == "code" and owner["other"] == "its" else "she")
-        return people[0] if people else ""
-    if owner["me"]:
-        return who.first_person
-    if role.relation in _OF_THINGS:
-        return who.topic if who.topic and not who.is_person(who.topic) else ""
-    return who.first_person
-
-
 def _value(role: Role, part: str, clause: Clause, who: Referents) -> str:
     """What a slot holds, where it fits the role: a code has a digit, a dentist is a name."""
     code = role.sort == "code"
@@ -224,43 +222,6 @@ def _value(role: Role, part: str, clause: Clause, who: Referents) -> str:
     if role.sort == "person" and not _may_be_somebody(name):
         return ""
     return name if name[:1].isupper() or who.is_named(name) else ""
-
-
-# "The neighbours have a new dentist, Dr Popov": theirs, and not ours.
-_OTHERS = (
-    words(
-        """
-    they neighbour neighbours neighbor neighbors colleague colleagues coworker coworkers friend friends landlord
-    landlady roommate flatmate boss ex parents cousin cousins nachbar nachbarn nachbarin kollege kollegin
-    kollegen freunde freund freundin voisin voisine voisins collègue collègues amis buren buurman buurvrouw collega
-    vecino vecina vecinos vicini colleghi sisters brothers mums moms mummy mam mama mamma maman papa papà dads daddy
-    father-in-law mother-in-law brother-in-law sister-in-law sons daughters stepmother stepfather gran granny nan nana
-    granddad grandad grandparents in-laws siblings eltern großeltern schwestern brüder mutti vati oma opa grossmutter
-    grossvater großmutter großvater schwager schwägerin schwiegermutter schwiegervater schwiegereltern cousine
-    mamie papi padres abuela abuelo ouders genitori nonna nonno
-    """
-    )
-    | KINSHIP
-)
-_US = words("i we us ich wir uns je nous yo nosotros io noi ik wij we'd i'd")
-
-
-def _is_others(said: list[str]) -> bool:
-    """Whether a part of a sentence is about people who are not us: "my sister", and not "my sister and I"."""
-    return not _OTHERS.isdisjoint(said) and _US.isdisjoint(said)
-
-
-def _is_mine(owner: re.Match[str] | None, said: list[str], at: int) -> bool:
-    """Whether a role is somebody's that a sentence names: not "my brother's bank", nor a "new dentist in town"."""
-    if owner and (owner["me"] or owner["name"] or owner["other"]):
-        return True
-    if _is_others(said[:at]):
-        return False
-    if owner is None and _HAS_ONE.search(" ".join(said[:at])):
-        return False
-    if owner is None:
-        return not any(word.endswith(("'s", "’s", "s'")) for word in said[max(0, at - 3) : at])
-    return not owner["new"] or bool(CHANGING_HERE.search(" ".join(said)))
 
 
 def _may_be_somebody(name: str) -> bool:
@@ -289,12 +250,12 @@ def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
     parts = [part for part in _ANY_NAME.finditer(clause.text) if not is_left(clause.text, part)]
     for role, at in places:
         owner = OWNER.search(f" {' '.join(said[:at])} " if at else " ")
-        if not _is_mine(owner, said, at):
+        if not is_mine(owner, said, at):
             continue
         # "the Telekom contract": the name before it is the old one.
         old = who.names_of(owner["name"]) if owner and owner["name"] else ()
         mine = not owner or (old and not who.is_person(old[0]))
-        subject = who.first_person if mine or owner is None else _subject(role, owner, None, who)
+        subject = who.first_person if mine or owner is None else subject_of(role, owner, None, who)
         # "We take the car to Kowalski's": that is not our car.
         fitting = parts if role.relation not in _POSSESSIONS else [
             part for part in parts if not _TO_A_PLACE.search(clause.text[: part.start()])

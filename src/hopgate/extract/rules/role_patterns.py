@@ -47,6 +47,13 @@ NO_LONGER = re.compile(
 )
 # "has a new piano teacher, Mr Okafor"
 APPOSED = re.compile(rf" , {_V}(?=$| [,;])")
+# "our landlord Mr Petrakis called", "my dentist, Dr Kaya, is away"; not "my dentist Dr Kaya's sister"
+BESIDE_ROLE = re.compile(rf" (?:, (?=⟨\d+⟩ ,))?(?P<v>{NAME})(?! (?:'s|and ⟨|und ⟨))")
+LEAVING = re.compile(
+    r"\b(?:retir\w+|leav\w+|left|quits?|resign\w*|stepp\w+|stood|died|dead|ill|sick|away|gone|sells?|sold|selling|"
+    r"until|till|used|was|were|would|could|should|might|if|hört|aufgehört|kündigt|gekündigt|geht|ging|verlässt|"
+    r"verkauft|gestorben|krank|weg|bis|war|waren|würde|könnte|falls|rente|ruhestand)\b"
+)
 THEN = re.compile(rf" (?:has )?{_CHANGED} , (?:it|he|she) (?:'s|is) {_NOW}{_ARTICLES}{_V}{_CLOSED}")
 # "changed our bank to …", but not "changed the battery of my phone to …".
 CHANGING = re.compile(rf" {_CHANGED}(?: (?:the|my|our|his|her|their|its|new|'s|{NAME}))* $")
@@ -56,13 +63,13 @@ _ADJECTIVE = (
     r"(?:(?P<new>new|neue[nrs]?|nouveau|nouvelle|nuev[oa]|nieuwe|nuov[oa])|current|main|own|usual|regular|aktueller?)"
 )
 _HAS_NEW = (
-    r" (?:(?:has|have|got|gets|found|now|finally|hat|a|tiene|heeft|ha|registered|signed|up|with) )+"
-    r"(?:in ⟨\d+⟩ )?(?:an?|einen?|une?|una?|een)?"
+    r" (?:(?:has|have|got|gets|found|now|finally|hat|jetzt|nun|a|tiene|heeft|ha|registered|signed|up|with) )+"
+    r"(?:in ⟨\d+⟩ )?(?:an?|eine?n?|une?|una?|een)?"
     r"(?= (?:new|neue[nrs]?|nouvel(?:le)?|nouveau|nuev[oa]|nieuwe|nuov[oa]) )"
 )
 _FIRST = (
-    "the (?:kids|children|boys|girls|twins|dog|cat|family)(?: ?'| ?’| 's)|my|our|mein|meine|unser|unsere|mon|ma|notre|"
-    "mi|nuestr[oa]|mijn|onze|mio|mia"
+    "the (?:kids|children|boys|girls|twins|dog|cat|family)(?: ?'| ?’| 's)|my|our|"
+    "mein(?:e[mnr]?)?|unser(?:e[mnr]?)?|mon|ma|notre|mi|nuestr[oa]|mijn|onze|mio|mia"
 )
 _THEIRS = r"his|her|their|its|ihr|ihre[mnrs]?|sein|seine[mnrs]?|son|sa|ses|sus?|suo|sua|haar|zijn"
 # Before a role, in a text with a space on either side.

@@ -68,6 +68,9 @@ def has_small_words(code: str) -> bool:
 # "Der Ersatzschlüssel der Werkstatt hängt …"
 _GENITIVE = re.compile(r"^the (?P<what>[^\W\d_]{3,}) the (?P<whose>[^\W\d_]{3,})(?= (?:is|'s|are)\b)")
 
+# "Emil hat einen neuen Trainer": it is not Emil.
+_HAS_A_NEW = re.compile(r"(?<=⟩ )hat (?:jetzt |nun )?eine?n? neue[ns]?(?= )")
+
 
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
 def in_english(text: str, code: str) -> str:
@@ -82,6 +85,7 @@ def in_english(text: str, code: str) -> str:
     """
     single, several = _table(code)
     text = _ELIDED.sub(lambda found: "" if found[0][0] == "l" else "de ", _IT_IS.sub(" est", text))
+    text = _HAS_A_NEW.sub("has a new", text) if code == "de" else text
     padded = f" {text} "
     for form, meant in several:
         if form in text:

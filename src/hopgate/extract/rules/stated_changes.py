@@ -18,7 +18,10 @@ from hopgate.extract.rules.words import words
 _GAVE = re.compile(
     r"^(?P<a>⟨\d+⟩) (?:has |have )?(?:passed|gave|handed|passes|hands) (?P<t>[^,;]+?) (?:over |on )?to (?P<b>[^,;]+)"
 )
-_FROM_TO = re.compile(r" from (?P<a>[^,;]+?) (?:over )?(?:to|->|→) (?P<b>[^,;]+)")
+_FROM_TO = re.compile(
+    r" (?:from (?P<a>[^,;]+?) (?:over )?(?:to|->|→)|(?:off|out of) (?P<off>[^,;]+?) (?:and )?(?:onto|into)) "
+    r"(?P<b>[^,;]+)"
+)
 _ARROW = re.compile(r"^(?P<t>[^:,;]+) : (?P<a>[^,;]+?) (?:->|→|=>) (?P<b>[^,;]+)$")
 # "dns filter : pihole is gone , replaced by adguard"
 _GONE = re.compile(
@@ -119,8 +122,13 @@ def _changed(text: str) -> Stated | None:
     if (found := _SWITCHED_TO.match(text)) and (part := thing_at(found["t"].split(), 0)):
         new = value_at(found["b"].split(), 0)
         return Stated(part.text, BY, new.text, is_change=True) if new and new.kind == "name" else None
-    if (found := _ARROW.match(text) or _GONE.match(text)) or (
-        found := _TAKEN.search(text) or _TOOK_OVER.match(text) or _GAVE.match(text) or _OUT_OF.match(text)
+    if found := (
+        _ARROW.match(text)
+        or _GONE.match(text)
+        or _TAKEN.search(text)
+        or _TOOK_OVER.match(text)
+        or _GAVE.match(text)
+        or _out_of(text)
     ):
         part = thing_at(found["t"].split(), 0)
         thing = part.text if part else ""
@@ -143,9 +151,17 @@ def _changed(text: str) -> Stated | None:
     return _named_both(found, thing)
 
 
+def _out_of(text: str) -> re.Match[str] | None:
+    """What is out of A and into B by its name alone: in "Martin moved the photos off A onto B" it is not Martin."""
+    found = _OUT_OF.match(text)
+    said = found["t"].split() if found else []
+    return found if said and (part := thing_at(said, 0)) and part.end == len(said) else None
+
+
 def _named_both(found: re.Match[str], thing: str) -> Stated | None:
     """The old value and the new one of a change, and what it is of where that comes after: "… for the newsletter"."""
-    old, new = value_at(found["a"].split(), 0), value_at((after := found["b"].split()), 0)
+    before = found.groupdict().get("off") or found["a"]
+    old, new = value_at(before.split(), 0), value_at((after := found["b"].split()), 0)
     if not old or not new:
         return None
     rest = " " + " ".join(after[new.end :])

@@ -48,6 +48,7 @@ _TOKEN = re.compile(
   | \d{1,3}(?:,\d{3})++(?:\.\d+)?                       # 1,000,000
   | [\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff々]++          # Chinese and Japanese, which have no spaces
   | (?<![\w.])[A-Z][a-z]*+\.[A-Z][A-Za-z]++(?=[\s,;:)'’]|\.?$)   # Rocket.Chat, E.ON
+  | o['’](?=[ ][A-Z])                                      # Ring o' Bells
   | [^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]++
     (?:[-'’_/+&](?=\w)[^\W\u3040-\u9fff]++|\.(?=[a-z0-9])\w++)*+(?:\+\+|[\#+](?!\w))?  # a word: e-mail, foo.bar, C++
   | ``|''|[.!?…]++|\n\s*+|[^\s\w]
@@ -253,7 +254,9 @@ def tokenise(text: str) -> list[str]:
         text = _SPACES.sub(" ", text)
     tokens: list[str] = _TOKEN.findall(text)
     for at in [at for at, token in enumerate(tokens) if token == "."][::-1] if "." in tokens else ():
-        if at and tokens[at - 1].lower() in ABBREVIATIONS:
+        before = tokens[at - 1].lower() if at else ""
+        # "He says no. Leave it.": a number follows where "no." is one.
+        if before in ABBREVIATIONS and (before != "no" or (tokens[at + 1 : at + 2] and tokens[at + 1][0].isdigit())):
             tokens[at - 1 : at + 1] = [tokens[at - 1] + "."]
     return tokens
 

@@ -63,7 +63,7 @@ MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, start=1) for
 WEEKDAYS = words("monday tuesday wednesday thursday friday saturday sunday")
 
 # Join two parts of one name when a capital follows: Vasco da Gama, Ludwig van Beethoven, Rio de la Plata.
-PARTICLES = words("de del della der den des di do dos da du la le las los el al bin ibn ben van von zu ter")
+PARTICLES = words("de del della der den des di do dos da du la le las los el al bin ibn ben van von zu ter o' o’")
 
 # A capital after these is a person's name.
 HONORIFICS = words(

@@ -104,7 +104,9 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str 
     for source in batch:
         survey.add(source)
     lower = [word for word in survey.words.lower if is_rare(word, "en", BARE)]
-    normals = {normalise(word): word for word in (*lower, *survey.words.starts)}
+    # Of "Tola's" the store knows Tola.
+    starts = {word.replace("’", "'").removesuffix("'s") for word in survey.words.starts}
+    normals = {normalise(word): word for word in (*lower, *starts)}
     wanted = sorted(normals)
     for row in name_rows.by_normal(connection, wanted) if shared else scope_rows.known_names(connection, wanted, scope):
         word = normals[row.normal]
