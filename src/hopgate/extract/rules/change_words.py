@@ -96,11 +96,27 @@ _FOR_A_WHILE = re.compile(
 )
 
 
+# Words by which a sentence speaks of the one before it.
+_REFERRING = words(
+    """
+    it that this they them there then back until till just only not nothing es das dies dort da dann wieder nur bis
+    nicht nichts daraus
+    """
+)
+
+
 def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
     if clause.question or clause.is_taken_back() or clause.is_for_a_while():
         return True
     return _is_doubtful(clause.text, clause.reading.code, but)
+
+
+def doubts_another(clause: Clause) -> bool:
+    """Whether a sentence has such words of what another one tells: "It's only for a week", not "never a cross word"."""
+    if clause.is_taken_back() or clause.is_for_a_while() or _FOR_A_WHILE.search(clause.text):
+        return True
+    return is_doubtful(clause) and not _REFERRING.isdisjoint(clause.text.split())
 
 
 @lru_cache(maxsize=4096)  # asked as `has_change` is

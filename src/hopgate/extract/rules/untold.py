@@ -57,6 +57,8 @@ _STORY = re.compile(
 _PARTS, _MOST_PARTS = re.compile(" , "), 3
 # "The team: Dana owns quotes, Anjali owns docks, Caleb is our drummer"
 _LIST = re.compile(r"[^:⟨]+ : ⟨\d+⟩ [^,;:]+(?: , (?:and )?⟨\d+⟩ [^,;:]+)+(?: , [^,;:⟨]+)?$")
+# "moves to Monday, same time, same room"
+_THE_SAME = re.compile(r" , (?:same|selbe|gleiche|gleicher|gleiches) [^\W\d_]+(?= ,|$)")
 _RELATIVE = re.compile(r"(?<!⟩ now ,) \b(?:who|whose|which)\b")
 # "Grandad told everybody Mireya had moved", but not "Mireya says she moved".
 _SAID = re.compile(
@@ -161,7 +163,7 @@ def is_doubted_in_words(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def _is_involved(text: str) -> bool:
     """Whether a sentence tells what it tells in too many parts, at somebody's word, or of somewhere else."""
-    parts = len(_PARTS.findall(text)) + 1
+    parts = len(_PARTS.findall(_THE_SAME.sub("", text))) + 1
     if _LIST.match(text) and not is_doubted_in_words(text):
         return False
     if parts > _MOST_PARTS or is_doubted_in_words(text):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+from hopgate.extract.rules.change_words import doubts_another, is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
@@ -25,6 +27,12 @@ def is_credible(value: str, parts: list[Clause], *, though_doubted: bool) -> boo
     left_out = [part for part in doubted if not though_doubted or is_doubted_in_words(part.text)]
     words = {word for part in kept if part not in left_out for word in _words_of(part)}
     return words >= set(_WORD.findall(value.casefold())) - TITLES
+
+
+def are_doubted(values: Iterable[str], parts: list[Clause]) -> bool:
+    """Whether a note has words of plans, copies, visits or doubt beside some values, or of what it says of them."""
+    words = {word for value in values for word in _WORD.findall(value.casefold())}
+    return any(is_doubtful(part) if words & _words_of(part) else doubts_another(part) for part in parts)
 
 
 def _words_of(clause: Clause) -> set[str]:

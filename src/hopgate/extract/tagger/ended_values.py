@@ -20,10 +20,17 @@ from hopgate.extract.rules.stated_parts import AMOUNT, WHEN
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
-from hopgate.extract.tagger.credible_values import is_credible, is_of_copy
+from hopgate.extract.tagger.credible_values import are_doubted, is_credible, is_of_copy
 from hopgate.extract.tagger.sentence_pairs import sentence_pairs
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
-from hopgate.extract.tagger.tagged_values import OF_OTHERS, is_of_another, owned_thing, sure_spans, value_of
+from hopgate.extract.tagger.tagged_values import (
+    OF_OTHERS,
+    is_called_alike,
+    is_of_another,
+    owned_thing,
+    sure_spans,
+    value_of,
+)
 from hopgate.extract.tagger.value_pairs import sorts_of_both, with_head
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md. What has words of
@@ -121,7 +128,8 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
     told = now if whole is later else read(whole)
     parts = list(clauses(told))
     things = sure_spans(seen.of_later, THING)
-    doubtful = seen.end < _THOUGH_DOUBTED and not over and any(map(is_doubtful, parts))
+    found = [span.text for span in sure_spans(seen.of_later, VALUE)]
+    doubtful = seen.end < _THOUGH_DOUBTED and not over and are_doubted(found, parts)
     if (
         doubtful
         or _is_this_week(told)
@@ -228,6 +236,8 @@ def _is_of_another(thing: TaggedSpan, earlier: str, later: str, over: Sequence[s
     Of a piano that Mrs Lathom taught, the "piano teacher" is no part.
     """
     if thing.text in earlier and "-" in thing.text:
+        return False
+    if is_called_alike(thing, earlier, later):
         return False
     after = _NAME_WORD.match(later, thing.start + len(thing.text) + 1)
     return is_of_another(thing, later) and not (over and after and after[0].lower() in _TEACHERS)

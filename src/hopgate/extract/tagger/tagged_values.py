@@ -101,6 +101,15 @@ def is_of_another(thing: TaggedSpan, text: str) -> bool:
     return bool(said := before.lower().split()) and said[-1] in OF_OTHERS
 
 
+def is_called_alike(thing: TaggedSpan, earlier: str, later: str) -> bool:
+    """Whether two notes say the same of what something is a part, or whose: "the spare key of the cottage" in both."""
+    end, said = thing.start + len(thing.text), earlier.casefold()
+    if (whole := _OF_IT.search(later[: thing.start])) and later[whole.start() : end].casefold() in said:
+        return True
+    whose = _ITS.match(later, end)
+    return whose is not None and whose[1].lower() in KINSHIP and whose[1].casefold() in said
+
+
 def shares_start_or_end(one: str, other: str) -> bool:
     """Whether two values are one, or one has more words before or after the other.
 

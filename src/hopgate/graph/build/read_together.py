@@ -21,9 +21,11 @@ from hopgate.extract.extraction import DOUBTED, Source, Stated
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.distinguishing import are_different_ones, is_activity
-from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.places import is_place, is_room
+from hopgate.extract.rules.stated_parts import AMOUNT, ANY
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
 from hopgate.extract.rules.subjects import is_somebody
+from hopgate.extract.rules.towns import is_town
 from hopgate.extract.tagger.ended_values import Ended, ended_by
 from hopgate.extract.tagger.tagged_values import shares_start_or_end
 from hopgate.extract.tagger.worth_reading import Likelihood, tells_change
@@ -59,6 +61,10 @@ _TAUGHT = re.compile(
     r"(?i)\b(?:taught|teach(?:es)?|led|coached|conducts?|(?:class|course|lessons?|kurs) (?:is )?with|leitet)\b"
 )
 _MOVED = re.compile(r"(?i)\b(?:mov(?:ed|es|ing)|gezogen|umgezogen|zieht|zogen|lives?|living|wohnt|wohnen)\b")
+_STARTED = re.compile(
+    r"(?i)\b(?:start(?:s|ed)|join(?:s|ed)|mov(?:ed|es)|first day|new job|new post|works?|working|angefangen|fängt|"
+    r"arbeitet|gewechselt)\b"
+)
 # Of these there may be several, and yet one is over where that is said; an allergy does not end in passing.
 _SEVERAL = {"part of", "bought from"}
 
@@ -222,7 +228,10 @@ def _relation(was: StatedFact, ended: Ended, now: Sequence[StatedFact]) -> str:
         if one.relation in ONE_AT_A_TIME and one.relation not in JOINT_RELATIONS and not one.is_doubted
         if normalise(one.thing) == normalise(was.thing)
     )
-    return next(read, ended.relation) if was.relation in JOINT_RELATIONS else ended.relation
+    if was.relation in JOINT_RELATIONS:
+        return next(read, ended.relation)
+    # Of "my desk is 14" no 22 is the price.
+    return ANY if was.relation.startswith("has ") and ended.relation == AMOUNT else ended.relation
 
 
 def _is_told_by_itself(was: StatedFact, now: Sequence[StatedFact]) -> bool:
@@ -266,12 +275,21 @@ def _is_other_thing(was: StatedFact, ended: Ended, earlier: Source, later: Sourc
     if any(set(normalise(value).split()) <= set(normalise(was.thing).split()) for value in (ended.value, was.value)):
         return True
     # Of somebody, and of what somebody teaches, a place is no other one of a person.
-    if (is_somebody(was.thing) or is_activity(was.thing)) and is_somebody(was.value) != is_somebody(ended.value):
+    if (is_somebody(was.thing) or is_activity(was.thing)) and _are_unlike(was.value, ended.value):
         return True
     # A class that moves to another room does not get another teacher.
     of_person = was.relation.startswith(("has ", "led by", "owned by", "reports to")) or _TAUGHT.search(earlier.text)
     somebody = is_person(was.value) and of_person
     return bool(somebody) and (ended.value.islower() or is_room(ended.value) or any(map(str.isdigit, ended.value)))
+
+
+def _are_unlike(one: str, other: str) -> bool:
+    """Whether one of two values is somebody and the other is not; of two names nobody knows they are alike."""
+    if is_somebody(one) == is_somebody(other):
+        return False
+    unknown = other if is_somebody(one) else one
+    known = is_room(unknown) or is_place(unknown) or is_town(unknown)
+    return known or not unknown.istitle() or " " not in unknown
 
 
 def _is_called(one: StatedFact, was: StatedFact) -> bool:
@@ -286,7 +304,8 @@ def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact], later: So
         return True
     if was.relation in ("lives in", "works at"):
         # Where one works is not where one lives; and "the desk by the window" is no employer.
-        moved = ended.names_former or bool(_MOVED.search(later.text))
+        words = _MOVED if was.relation == "lives in" else _STARTED
+        moved = ended.names_former or bool(words.search(later.text))
         read = [one.relation for one in now if one.relation not in JOINT_RELATIONS]
         fitting = any(fits(one, was.relation) for one in read) if read else moved
         return fitting and (was.value.islower() or not ended.value.islower()) and not is_person(ended.value)
