@@ -245,7 +245,7 @@ def _german(  # noqa: PLR0911, PLR0912
     before = lower[at - 1] if at else ""
     if is_given(word) or before.rstrip(".") in language.kin or (word in known and zipf(word, "de") < _EVERYDAY):
         return True
-    if word in _PARENTS and (starts or before in ("bei", "für", "mit")):
+    if word.removesuffix("'s") in _PARENTS and (starts or before in ("bei", "für", "mit")):
         return True  # "Mutter wohnt in Celle": ours, without a word that says so
     follows = marks[at + 1 : at + 2]
     if word in language.kin:

@@ -51,11 +51,8 @@ _OLDER = re.compile(
 # "Netflix in Turkey costs £3" is another price, "the flat in Leeds costs £900" its own.
 _ELSEWHERE = re.compile(r"^(?:⟨\d+⟩|[^\W\d_][\w-]*) in ⟨\d+⟩ ")
 _ARTICLE = re.compile(
-    r"^(?:the|a|an|my|our|your|his|"
-    r"her|its|their|this|that|der|"
-    r"die|das|den|dem|des|ein|eine|"
-    r"einen|einem|einer|mein|"
-    r"meine|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) "
+    r"^(?:the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|eine?[nmr]?|"
+    r"(?:mein|unser)(?:e[nmr]?)?|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) "
 )
 # "Grant report for the Wolfson money is due": the report is; but "the report for the board" may be one of several.
 _OF_A_KIND = re.compile(
@@ -99,6 +96,7 @@ def note_facts(
     told: bool | None = None
     stated: set[str] = set()
     in_roles: set[tuple[str, str]] = set()
+    placed: set[tuple[str, str]] = set()
     priced = timed or "$" in reading.marks
     for clause in sentences:
         if clause in doubted:
@@ -115,6 +113,7 @@ def note_facts(
             made = list(_of_clause(replace(clause, text=shorter), who))
         yield from made
         in_roles |= {(fact.object, fact.subject) for fact in made if fact.relation == "led by"}
+        placed |= {(fact.subject, fact.object) for fact in made if fact.relation == "located in"}
         if changing:
             if made:
                 stated.add(clause.text)
@@ -133,8 +132,10 @@ def note_facts(
     if changing:
         yield from named_beside([clause for clause in sentences if clause not in doubted], who, frozenset(stated))
     # Who is somebody's teacher is told once: the role ends with the next one's, and "teacher of" would not.
+    # Where something is, too: "stored in" would outlive the move.
     for fact in uncovered(reading):
-        if not fact.relation.endswith(" of") or (fact.subject, fact.object) not in in_roles:
+        known = in_roles if fact.relation.endswith(" of") else placed if fact.relation.endswith((" in", " at")) else ()
+        if (fact.subject, fact.object) not in known:
             yield fact
 
 

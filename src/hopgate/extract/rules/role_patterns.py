@@ -30,7 +30,7 @@ _CLOSED = (
     r"(?=$| [,;:()–-]| (?:now|since|from|and|instead|statt|seit|ab|jetzt|maintenant|ahora|as|these|nu|because|so|in|"
     r"on|for|at|aus|vom|bei|again|who|which|y|und|et|every|jeden|jede)\b)"
 )
-_OF = rf"(?:(?:of|for|on|von|vom|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) )?"
+_OF = rf"(?:(?:of|for|on|von|vom|für|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) )?"
 # What follows a role: "is V", "from A to V", "A -> V", "changed, it's V now".
 STATE = re.compile(
     rf" {_OF}(?:is|are|'s|ist|est|es|è|:|=|heißt|heet|s'appelle|se llama|comes from|runs on|lies with) {_NOW}"

@@ -47,6 +47,12 @@ _TOOK_OVER = re.compile(
     r"^(?P<b>[^,;]+?) (?:has |have )?(?:took|taken|takes) (?:over|on the (?:job|role|post|task|position) (?:of|as)) "
     r"(?P<t>[^,;]+?) from (?P<a>[^,;]+)"
 )
+# "Fatima takes over Hall 2 as of today"
+_TAKES_OVER = re.compile(
+    r"^(?P<b>⟨\d+⟩) (?:has |have |is |'s )?(?:just |now |already )?(?:takes|took|taken|taking) over "
+    r"(?P<t>(?:(?! from ⟨)[^,;:])+?)"
+    r"(?: (?:now|today|as of .+|from ⟦\d+⟧.*|from (?:this|next) .+|since .+|on ⟦\d+⟧))?$"
+)
 # "crash trolley out of the sluice and into the alcove"
 _OUT_OF = re.compile(
     r"^(?P<t>[^,;:]+?) (?:is |are |has gone |went )?(?:out of|off|out from) (?P<a>[^,;:]+?) "
@@ -122,6 +128,11 @@ def _changed(text: str) -> Stated | None:
     if (found := _SWITCHED_TO.match(text)) and (part := thing_at(found["t"].split(), 0)):
         new = value_at(found["b"].split(), 0)
         return Stated(part.text, BY, new.text, is_change=True) if new and new.kind == "name" else None
+    if found := _TAKES_OVER.match(text):
+        what = found["t"].split()
+        part = thing_at(what, 0) or value_at(what, 0)
+        whole = part is not None and part.end == len(what) and part.kind in ("name", "noun")
+        return Stated(part.text, BY, found["b"], is_change=True) if part and whole else None
     if found := (
         _ARROW.match(text)
         or _GONE.match(text)

@@ -36,6 +36,8 @@ _LENT = tuple(
             rf"^{_WE}(?:gave|given) {_WHO} (?P<t>{_KEY})(?= for| ,|$)",
             rf"^{_WE}let {_WHO} (?:borrow|have) {_THING}(?= ,|$)",
             rf"^{_WHO} {_HAS}borrowed {_THING}(?= ,|$)",
+            rf"^{_WHO} (?:has|have|got|has got) (?:the|a) (?:loan|lend) of {_THING}(?= ,| now|$)",
+            rf"^{_WHO} (?:has|have|has got) {_THING} on loan(?= ,| now|$)",
             rf"^{_THING} (?:is|are|'s) (?:now )?(?:out )?(?:on loan|lent(?: out)?|loaned(?: out)?) (?:to|with) {_WHO}",
             # The small words of German sentences are in English here.
             rf"^{_WE}{_BARE} (?:at|to) (?:[^\W\d_]+ )?{_WHO} (?:verliehen|ausgeliehen|verborgt)",

@@ -64,12 +64,21 @@ _NOT_ANY_MORE = re.compile(
 )
 
 
+# "I have a new bridge partner, Jim Coakley", "got a new desk today : 22"
+_HAVE_NEW = re.compile(
+    r"^(?:(?:i|we) )?(?:have|'ve|'ve got|have got|got|found) (?:myself |ourselves )?an? new (?P<t>[^,;:]+?)"
+    r"(?: (?:today|now|this week|at last|finally))? [,:] (?P<v>[^,;:]+?)(?: , .*)?$"
+)
+
+
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here
 def statement_of(text: str, code: str = "en") -> Stated | None:  # noqa: PLR0911, PLR0912
     """What an encoded sentence says, with its references as they are."""
     tokens = text.split()
     if len(tokens) <= _MOST_OF_LOAN and not LOANS.isdisjoint(tokens) and (told := lent_or_back(text)):
         return told
+    if (had := _HAVE_NEW.match(text)) and (one := state_of(f"{had['t']} : {had['v']}".split(), code)):
+        return Stated(one.thing, one.relation, one.value, is_change=True)
     opens = tokens[0] in _OPENING and _BREAKS.isdisjoint(tokens) and _WENT.isdisjoint(tokens)
     if opens or not 1 < len(tokens) <= MOST_IN_SENTENCE:
         return None

@@ -53,9 +53,9 @@ _ON = (
 )
 _BE = r"(?:(?:is|are|was|were|has|have|been|got|gets|gets|ist|sind|wurde|est|a été|ha sido|se ha|is) )*"
 _MOVED = (
-    r"(?:moved|moves|changed|changes|rescheduled|shifted|pushed|postponed|delayed|switched|slips|slipped|"
-    r"brought forward|put off|verlegt|verschoben|déplacée?|reportée?|décalée?|cambiad[oa]|aplazad[oa]|movid[oa]|"
-    r"pasad[oa]|verzet|verplaatst|spostat[oa])"
+    r"(?:moved|moves|goes|switches|shifts|changed|changes|rescheduled|shifted|pushed|postponed|delayed|switched|"
+    r"slips|slipped|brought forward|put off|verlegt|verschoben|déplacée?|reportée?|décalée?|cambiad[oa]|aplazad[oa]|"
+    r"movid[oa]|pasad[oa]|verzet|verplaatst|spostat[oa])"
 )
 _TO = r"(?:to|until|till|for|onto|auf|au|à|al|a|para|naar|tot)(?: (?:the|den|le|el|the following|il|next))?"
 # "Ben has less time on Mondays", "has gone home every Monday", "hat jeden Dienstag frei": nothing takes place.

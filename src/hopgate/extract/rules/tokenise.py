@@ -25,6 +25,13 @@ from hopgate.extract.rules.words import (
 )
 
 _CURRENCY = "EUR|USD|GBP|CHF|eur|usd|gbp|chf|[eE]uros?|pounds|dollars|bucks|quid|Franken|Pfund|kr|zł"
+# "room B. Tom has the others", "racks A to F. Marco has": the letter ends its sentence.
+_LETTERED = (
+    "[Rr]oom|[Hh]all|[Gg]ate|[Rr]ack|[Rr]acks|[Bb]lock|[Ww]ing|[Uu]nit|[Pp]lan|[Bb]ay|[Tt]eam|[Gg]roup|[Ss]ection|"
+    "[Ff]lat|[Ll]evel|[Zz]one|[Cc]lass|[Tt]ype|[Vv]itamin|[Hh]epatitis|[Ll]iga|[Rr]aum|[Ss]aal|[Hh]alle|[Hh]aus|"
+    "[Gg]ruppe|[Kk]lasse|[Tt]rakt|[Tt]or|[A-Z][ ]to|[A-Z][ ]bis|[A-Z][ ]and|[A-Z][ ]und"
+)
+_NOT_INITIAL = "".join(f"(?<!\\b{word}[ ].[.])" for word in _LETTERED.split("|"))
 _TOKEN = re.compile(
     r"""[ ]?(                                                # the token, without the space before it
     (?:[€£$¥]|EUR\b|USD\b|GBP\b|CHF\b)[ ]?\d+(?:[.,]\d+)*[kKmM]?   # £24, EUR 11,500
@@ -43,7 +50,7 @@ _TOKEN = re.compile(
   | (?<![\w.])(?:~|\.{1,2})?(?:/(?:[\w@+-]|\.(?=[\w@+-]))++){2,}+/?  # a path
   | \d{4}-(?:0[1-9]|1[0-2])(?:-\d\d)?(?![\d-])            # an ISO date
   | \d{1,2}:\d\d(?!\d)                                   # a time of day
-  | [^\W\d_]\.(?:(?:[ ]?[^\W\d_]\.(?!\w))+(?=[\s,;:)'’-]|$)|(?=[\s,;:)'’-]))  # initials: J. R. R., U.S.; not "gate C."
+  | [^\W\d_]\.(?:(?:[ ]?[^\W\d_]\.(?!\w))+(?=[\s,;:)'’-]|$)|@NOT_INITIAL@(?=[\s,;:)'’-]))  # initials: J. R. R., U.S.
   | [vV]?\d+(?:\.\d+){1,15}+(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?(?!\w)  # a version or decimal
   | \d{1,3}(?:,\d{3})++(?:\.\d+)?                       # 1,000,000
   | [\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff々]++          # Chinese and Japanese, which have no spaces
@@ -52,7 +59,7 @@ _TOKEN = re.compile(
   | [^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]++
     (?:[-'’_/+&](?=\w)[^\W\u3040-\u9fff]++|\.(?=[a-z0-9])\w++)*+(?:\+\+|[\#+](?!\w))?  # a word: e-mail, foo.bar, C++
   | ``|''|[.!?…]++|\n\s*+|[^\s\w]
-    )    """.replace("@CURRENCY@", _CURRENCY),
+    )    """.replace("@CURRENCY@", _CURRENCY).replace("@NOT_INITIAL@", _NOT_INITIAL),
     re.VERBOSE,
 )
 
