@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from hopgate.extract.context import with_context
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.memory import Cleared
+from hopgate.memory import Cleared, Memory
 
 
 def read(text: str) -> Extraction:
@@ -82,3 +83,61 @@ def test_what_only_sounds_like_it_is_not(text: str) -> None:
 )
 def test_a_letter_that_ends_its_sentence_is_no_initial(text: str, name: str) -> None:
     assert name in {mention.name for mention in read(text).mentions}
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "My sister Ruth lives in Wrexham and works at the Orthopaedic.",
+            {"Ruth | lives in | Wrexham", "Ruth | works at | Orthopaedic"},
+        ),
+        ("My dad lives in Leeds and works at Boots.", {"dad | lives in | Leeds", "dad | works at | Boots"}),
+        (
+            "For the sheet: Gareth is head coach, Pauline is treasurer, Nigel is secretary.",
+            {"I | has head coach | Gareth", "I | has treasurer | Pauline", "I | has secretary | Nigel"},
+        ),
+        ("Bev's head coach as of this week.", {"I | has head coach | Bev"}),
+        ("Steve is treasurer of the chess club.", {"chess club | has treasurer | Steve"}),
+        ("Vermieterin der Praxis ist jetzt Frau Aydin.", {"praxis | has landlord | Frau Aydin"}),
+        ("Vorsitzende vom Kleingartenverein ist Petra Simon.", {"kleingartenverein | led by | Petra Simon"}),
+        ("Neue Chorleiterin: Annika Lindqvist.", {"I | has conductor | Annika Lindqvist"}),
+        ("Zahnärztin der Familie: Dr. Thiele", {"I | has dentist | Dr. Thiele"}),
+        ("Wir fahren jetzt einen Dacia Jogger, da passt alles rein.", {"I | has car | Dacia Jogger"}),
+        ("Picked up my new car this morning! Skoda Fabia, silver.", {"I | has car | Skoda Fabia"}),
+        ("Met Ellie's new boyfriend. Callum, tall, polite.", {"Ellie | has partner | Callum"}),
+        ("Lenas Fußballtraining ist jetzt freitags.", {"Lena's fußballtraining | takes place | freitag"}),
+        ("Jonte geht seit heute aufs Felix-Klein-Gymnasium.", {"Jonte | has school | Felix-Klein-Gymnasium"}),
+        ("Chorprobe ist ab sofort donnerstags.", {"chorprobe | takes place | donnerstag"}),
+    ],
+)
+def test_what_three_other_notebooks_told(text: str, facts: set[str]) -> None:
+    assert told(text) == facts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mo is captain on Saturday.",
+        "Christmas list: socks for dad, voucher Marit, gin for Nadia.",
+        "My old boss left Miele and now works at Gorenje.",
+        "Met Ellie's new boyfriend. Callum's dad was there, too.",
+    ],
+)
+def test_what_is_not_told_is_no_fact(text: str) -> None:
+    assert not told(text)
+
+
+def test_a_change_that_is_so_now_does_not_wait_for_another() -> None:
+    statements = {
+        one.thing: one.valid_from for one in read("Mr Reed is the landlord now, rent is 12 from July.").stated
+    }
+    assert statements["landlord"] is None
+
+
+def test_what_something_was_taken_over_from_is_not_where_it_may_be() -> None:
+    note = "goshawk took over Zammad on 5 Apr 2024; its containers on plover are gone."
+    (source,) = with_context([Memory("m", note, created_at=datetime(2024, 4, 6, tzinfo=UTC))])
+    (found,) = Phrases().extract([source])
+    assert ("Zammad", "goshawk", "plover") in {(one.thing, one.value, one.former) for one in found.stated}
+    assert ("Zammad", "plover") not in {(fact.subject, fact.object) for fact in found.tentative}

@@ -226,6 +226,10 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:  # noqa:
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
 
 
+_STREETS = ("straße", "strasse", "gasse", "allee")
+_ANY_STREET = words("straße strasse gasse allee einbahnstraße sackgasse landstraße bundesstraße nebenstraße")
+
+
 def _german(  # noqa: PLR0911, PLR0912
     lower: list[str],
     said: frozenset[str],
@@ -247,10 +251,14 @@ def _german(  # noqa: PLR0911, PLR0912
         return True
     if word.removesuffix("'s") in _PARENTS and (starts or before in ("bei", "für", "mit")):
         return True  # "Mutter wohnt in Celle": ours, without a word that says so
+    if word.endswith(_STREETS) and word not in _ANY_STREET:
+        return True
     follows = marks[at + 1 : at + 2]
     if word in language.kin:
         return follows in ("U", "P")
     frequency = zipf(word, "de")
+    if frequency > 2 and follows and lower[at + 1].rstrip(".") in language.kin:
+        return False  # "Zahnarzt Dr. Thiele"
     if lower[at + 1 : at + 2] and lower[at + 1] in _COMPANY:
         return True
     if (

@@ -83,7 +83,7 @@ _MACROS = {
     "{is}": r"(?:is|are|ist|sind|est|es|è|heißt|heet|:|is called|is named|used to be|was|"
     r"se llama|s'appelle|became|wird)",
     "{new}": r"(?:(?:new|neue[nrs]?|nouvel|nouvelle|nouveau|nuevo|nueva|nieuwe|nuovo|nuova|current) )?",
-    "{of}": r"(?:of|for|von|vom|de|del|du|di|van|in)",
+    "{of}": r"(?:of|for|von|vom|im|beim|de|del|du|di|van|in)",
     "{off}": r"(?:away |over |across )?(?:from|off of|off|out of)",
     "{onto}": r"(?:over |across |back |up |down |out )?(?:to|onto|on to|into|on)",
     "{adv}": (

@@ -69,7 +69,18 @@ LANGUAGES = {code: _language(code) for code in CODES}
 KIN = frozenset(word for language in LANGUAGES.values() for word in language.kin)
 GIVEN_NAMES = frozenset(table("given_names")["names"].split())
 # The small words of each, and its days: "Kinderarzt angerufen, Termin Montag" has no other.
-_TELLING = {code: one.function | frozenset(one.days) for code, one in LANGUAGES.items()}
+_AS_TELLING = {  # "Neue Chorleiterin: Annika Lindqvist", "Fabia verkauft"
+    "de": "neue neuer neues neuen angerufen gekauft verkauft bestellt gekündigt umgezogen gewechselt verlegt bezahlt "
+    "überwiesen geliehen verliehen abgeholt",
+    "fr": "nouveau nouvelle",
+    "es": "nuevo nueva",
+    "it": "nuovo nuova",
+    "nl": "nieuwe",
+}
+_TELLING = {
+    code: one.function | frozenset(one.days) | frozenset(_AS_TELLING.get(code, "").split())
+    for code, one in LANGUAGES.items()
+}
 # A word that several languages have counts for each of them less.
 _SHARES = {
     word: [(code, 1 / sum(word in other for other in _TELLING.values())) for code in CODES if word in _TELLING[code]]
@@ -100,10 +111,10 @@ def zipf(word: str, code: str) -> float:
 
     Examples
     --------
-    >>> zipf("the", "en") > 7, zipf("vaultwarden", "en")
-    (True, 0.0)
+    >>> zipf("the", "en") > 7, zipf("vaultwarden", "en"), zipf("fußball", "de") > 5
+    (True, 0.0, True)
     """
-    return _frequencies(code).get(word, 0.0)
+    return _frequencies(code).get(word.replace("ß", "ss"), 0.0)  # as wordfreq keeps them
 
 
 def is_common_anywhere(word: str) -> bool:
@@ -133,6 +144,10 @@ def _zipfs(code: str, size: str) -> dict[str, float]:
     }
 
 
+# "theorg" is a programme: two short words are seldom a noun, unless the second is frequent.
+_LETTERS, _SHORT = 6, 4.0
+
+
 @lru_cache(maxsize=16384)
 def is_compound(word: str) -> bool:
     """Whether a German or Dutch word is two known ones written together, as common nouns are and names are not.
@@ -143,7 +158,7 @@ def is_compound(word: str) -> bool:
     (True, False)
     """
     for at in range(3, len(word) - 2):
-        if zipf(word[at:], "de") < 3:
+        if zipf(word[at:], "de") < (_SHORT if len(word) <= _LETTERS else 3):
             continue
         left = word[:at]
         if any(

@@ -18,6 +18,7 @@ from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.moved_facts import HANDS, moved_facts
 from hopgate.extract.rules.named_beside import named_beside
+from hopgate.extract.rules.named_next import named_next
 from hopgate.extract.rules.next_sentence import of_this_sentence
 from hopgate.extract.rules.not_ours import is_of_others
 from hopgate.extract.rules.places import contrast, is_event, is_room, tells_change, with_place
@@ -129,6 +130,8 @@ def note_facts(
         if priced and not made and not timed_facts and not _ELSEWHERE.match(clause.text):
             yield from changed_values(clause, who)
         who.leave(clause)
+    for clause in named_next(sentences) if roles else ():
+        yield from role_facts(clause, who)
     if changing:
         yield from named_beside([clause for clause in sentences if clause not in doubted], who, frozenset(stated))
     # Who is somebody's teacher is told once: the role ends with the next one's, and "teacher of" would not.

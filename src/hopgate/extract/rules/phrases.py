@@ -11,6 +11,7 @@ from hopgate.extract.rules.candidates import variants
 from hopgate.extract.rules.clauses import clauses
 from hopgate.extract.rules.fact_patterns import SINGLE_VALUED
 from hopgate.extract.rules.kinds import kind_of, kinds_from
+from hopgate.extract.rules.named_next import named_next
 from hopgate.extract.rules.note_facts import note_facts
 from hopgate.extract.rules.reading import read
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
@@ -23,7 +24,7 @@ from hopgate.extract.rules.words import HONORIFICS
 from hopgate.extract.tagger.change_tagger import WEIGHTS_SHA256
 from hopgate.extract.tagger.worth_reading import worth_reading
 
-RULES = "8.18"
+RULES = "8.19"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -110,7 +111,10 @@ class Phrases:
         plain = sentences
         if doubted:
             plain = [clause for clause in sentences if clause not in doubted or lent_or_back(clause.text)]
-        said = tuple(stated_values(plain, reading, sure, source.owner))
+        said = tuple(stated_values([*plain, *named_next(plain)], reading, sure, source.owner))
+        # "larch took over immich, its containers on juniper are gone": it does not run on juniper.
+        over = {(one.thing, one.former) for one in said if one.former}
+        maybe = tuple(fact for fact in maybe if (fact.subject, fact.object) not in over) if over else maybe
         made = found(mentions, typed, tentative=maybe, stated=said)
         if self.facts and self.tagger and worth_reading(source.text, reading, made):
             return replace(made, may_change=True)

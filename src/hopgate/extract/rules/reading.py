@@ -20,7 +20,10 @@ from hopgate.extract.rules.words import MONEY, words
 _SPEAKER_WORDS = 3
 # Short forms that are words, too: only before the colon of a turn are they names.
 _SHORT_NAMES = words("mo al jo ed vi bo jay kit drew ash tash bex dazza gaz baz shaz jonno robbo")
-_NO_SPEAKERS = words("project projekt projet team squad room milestone sprint phase task ticket service host server")
+_NO_SPEAKERS = words(
+    "project projekt projet team squad room milestone sprint phase task ticket service host server new old next latest "
+    "neue neuer neues alte alter nächste nächster nouveau nouvelle nuevo nueva nuovo nuova nieuwe"
+)
 
 _COSTS = words("costs cost kostet kosten kost cuesta cuestan coûte coûtent costa costano")
 _DIGITS = re.compile(r"\d[\d.,]*")

@@ -8,10 +8,15 @@ from functools import lru_cache
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.candidates import Span
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.language_tables import KIN
 from hopgate.extract.rules.reading import Reading, person_kind, read
 from hopgate.extract.rules.words import words
 
 _FIRST = words("i my me we our wir ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
+_MINE = words("my our mein meine meinen unser unsere mon ma notre mi mio mia mijn onze meu minha")
+# "My sister Ruth lives in Wrexham and works at the Orthopaedic"
+_MY_NAMED = re.compile(r"[^\W\d_]+ (?:[^\W\d_]+ ){0,3}⟨(\d+)⟩(?! 's)")
+_FAMILY = KIN | words("mum mom mother father dad brother sister son daughter wife husband partner nephew niece boss")
 _PERSON = words("he she him her his hers er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
 _TOGETHER = re.compile(r"⟨\d+⟩ (?:and|und|et|y|e|en) ⟨\d+⟩")
 _THING = words("it es its")
@@ -66,6 +71,11 @@ class Referents:
         """Whom a verb without a subject is about: who opens the sentence, or for a participle the name before it."""
         opening = clause.text.split(" ", 1)[0]
         near = near or clause.text[at:].lstrip(" ,").startswith("who ")  # "our landlord is Mr Osei, who lives in …"
+        if not near and opening in _MINE:
+            mine = _MY_NAMED.match(clause.text[:at])
+            name = self._named(int(mine[1])) if mine else ""
+            kin = clause.text.split(" ", 2)[1]
+            return (name,) if name and self.is_person(name) else (kin,) if kin in _FAMILY else ()
         if not near and (opening in _PERSON or opening in _FIRST) and (people := self.people_of(opening)):
             return people  # "She left Lyon and lives in Metz"
         numbers = clause.spans(clause.text[:at])

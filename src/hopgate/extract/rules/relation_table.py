@@ -73,9 +73,14 @@ def relation(gap: str) -> Relation | None:
         return Relation(*typed, ended)
     if "of" in gap_words[-2:] or "for" in gap_words[-2:]:
         match = _OF.fullmatch(gap)
-        if match and _is_role(match["role"].split()):
+        # "voucher Marit, gin for Nadia": the next of a list
+        listed = match and match["link"] == "for" and gap_words[0] == "," and gap_words[1] not in _ARTICLES
+        if match and not listed and _is_role(match["role"].split()):
             return Relation(f"{match['role']} {match['link']}", False, ended)
     return None
+
+
+_ARTICLES = frozenset(("a", "an", "the"))
 
 
 @lru_cache(maxsize=8192)

@@ -13,7 +13,7 @@ from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.fact_dates import begins, since_when
 from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.places import is_school
-from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.reading import Reading, person_kind
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_owners import is_mine, is_others, subject_of
 from hopgate.extract.rules.role_patterns import (
@@ -25,13 +25,19 @@ from hopgate.extract.rules.role_patterns import (
     CHANGING,
     CHANGING_HERE,
     HINTS,
+    IS_BY_S,
     LEAVING,
+    LISTED_ROLE,
     NAME,
     NAMED_BEFORE,
     NO_LONGER,
     OF_NAME,
+    OF_NOUN,
+    OFFICE_ENDS,
+    OFFICES,
     OWNER,
     REPLACED,
+    SINCE_NOW,
     STATE,
     THEN,
     VALUE_FIRST,
@@ -60,6 +66,8 @@ _BREAKS = frozenset((",", ";", ":", "(", "–"))
 _ANY_NAME = re.compile(NAME)
 _REFERENCE = re.compile(r"⟨(\d+)⟩")
 _OF_SOMETHING = re.compile(r" (?:of|for|der|des|vom|von) (?!⟨)")
+# "Zahnärztin der Familie": ours
+_OURS = words("family house home kids children moment time familie kinder haus hauses momentan moment")
 # Between "is" and a role: not "is the former treasurer of".
 _IN_OFFICE = re.compile(r"(?:(?:the|our|its|now|new|der|die|neuer?|jetzt|le|la) ?)*")
 # "Pi-hole hat die IP 192.168.1.5"
@@ -128,9 +136,16 @@ def _with_acronyms(clause: Clause) -> str:
     return _HAS_IP.sub(" 's ip is ", _REFERENCE.sub(word, clause.text))
 
 
-def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told: bool) -> Iterator[Fact]:
+def _stated(  # noqa: PLR0912
+    found: RoleAt, said: list[str], clause: Clause, who: Referents, told: bool
+) -> Iterator[Fact]:
     before, after = " ".join(said[: found.start]), " " + " ".join(said[found.end :])
     at = len(" ".join(said[: found.end]))
+    if office := _office(found.role, before, after, who):
+        subject, held = office
+        if clause.stance(held.start("v"), at) == "said":
+            yield from _facts(found.role, subject, held, clause, who, told)
+        return
     if (first := VALUE_FIRST.search(f"{before} ")) and (first["v"] or OF_NAME.match(after)):
         rest = first["rest"].strip()
         if (club := OF_NAME.match(after)) and found.role.sort == "person":
@@ -163,8 +178,26 @@ def _stated(found: RoleAt, said: list[str], clause: Clause, who: Referents, told
     if match is None:
         yield from _apposed(found.role, owner, before, after, clause, who, told)
     elif clause.stance(min(owner.start(), at - 1), at + match.end("v")) == "said":
-        subject = subject_of(found.role, owner, match.groupdict().get("of"), who)
+        groups = match.groupdict()
+        noun = groups.get("noun") or groups.get("nomen") or ""
+        if noun and found.role.sort != "person":
+            return  # "my locker at the gym is 41"
+        subject = noun if noun and noun not in _OURS else subject_of(found.role, owner, groups.get("of"), who)
         yield from _facts(found.role, subject, match, clause, who, told or bool(owner["new"]) or match.re is not STATE)
+
+
+def _office(role: Role, before: str, after: str, who: Referents) -> tuple[str, re.Match[str]] | None:
+    """Whose office a name is said to hold without a word of whose: "Pauline is treasurer", "… of the chess club"."""
+    if role.relation not in OFFICES or OF_NAME.match(after):
+        return None
+    first = VALUE_FIRST.search(f"{before} ")
+    if not first or not first["v"] or not _IN_OFFICE.fullmatch(first["rest"].strip()):
+        first = IS_BY_S.search(f"{before} ") if SINCE_NOW.match(after) else None
+    if not first:
+        return None
+    if club := OF_NOUN.match(after):
+        return club["noun"] or club["nomen"], first
+    return (who.first_person, first) if OFFICE_ENDS.match(after) and not is_others(after.split()) else None
 
 
 def _apposed(
@@ -175,14 +208,27 @@ def _apposed(
         return
     named = NAMED_BEFORE.search(before) if AFTER_ROLE.match(after) else None
     if named:
-        if is_person(_value(role, named["v"], clause, who)) and clause.stance(named.start("v"), len(before)) == "said":
-            yield from _facts(role, who.first_person, named, clause, who, told)
+        value = _value(role, named["v"], clause, who)
+        subject = _other_person(value, before, clause, who) if named["other"] else who.first_person
+        if value and (is_person(value) or named["new"]) and clause.stance(named.start("v"), len(before)) == "said":
+            yield from _facts(role, subject, named, clause, who, told or bool(named["new"]))
         return
-    beside = BESIDE_ROLE.match(after) if owner["me"] or owner["name"] else None
+    # "GP Dr Bakker, dentist Dr de Wit": on a form
+    listed = owner["bare"] is not None and not owner["the"] and LISTED_ROLE.match(after)
+    beside = BESIDE_ROLE.match(after) if owner["me"] or owner["name"] or listed else None
+    if beside and listed and not person_kind(_value(role, beside["v"], clause, who).capitalize()):
+        return
     if beside and not told and not LEAVING.search(after) and is_person(_value(role, beside["v"], clause, who)):
         subject = subject_of(role, owner, None, who)
         # It counts where nothing else is known.
         yield from (replace(fact, confidence=DOUBTED) for fact in _facts(role, subject, beside, clause, who, told))
+
+
+def _other_person(value: str, before: str, clause: Clause, who: Referents) -> str:
+    """Whose "her new instructor" is, where one other person is named before it."""
+    names = dict.fromkeys(clause.reading.spans[number].name for number in clause.spans(before))
+    others = [name for name in names if name != value and who.is_person(name)]
+    return others[0] if len(others) == 1 else ""
 
 
 def _facts(

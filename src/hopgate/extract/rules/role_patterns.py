@@ -30,7 +30,12 @@ _CLOSED = (
     r"(?=$| [,;:()–-]| (?:now|since|from|and|instead|statt|seit|ab|jetzt|maintenant|ahora|as|these|nu|because|so|in|"
     r"on|for|at|aus|vom|bei|again|who|which|y|und|et|every|jeden|jede)\b)"
 )
-_OF = rf"(?:(?:of|for|on|von|vom|für|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) )?"
+# "landlord of the practice", "Vorsitzende im Kleingartenverein": what has no name.
+_NOUN = r"(?!my |our |his |her |their |a |an )[^\W\d_]{3,}"
+_OF = (
+    rf"(?:(?:of|for|on|von|vom|für|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) |"
+    rf"(?:of|for|at) the (?P<noun>{_NOUN}(?: {_NOUN})??) |(?:der|des|vom|im|beim|in der) (?P<nomen>{_NOUN}) )?"
+)
 # What follows a role: "is V", "from A to V", "A -> V", "changed, it's V now".
 STATE = re.compile(
     rf" {_OF}(?:is|are|'s|ist|est|es|è|:|=|heißt|heet|s'appelle|se llama|comes from|runs on|lies with) {_NOW}"
@@ -49,6 +54,7 @@ NO_LONGER = re.compile(
 APPOSED = re.compile(rf" , {_V}(?=$| [,;])")
 # "our landlord Mr Petrakis called", "my dentist, Dr Kaya, is away"; not "my dentist Dr Kaya's sister"
 BESIDE_ROLE = re.compile(rf" (?:, (?=⟨\d+⟩ ,))?(?P<v>{NAME})(?! (?:'s|and ⟨|und ⟨))")
+LISTED_ROLE = re.compile(rf" {NAME}(?= ,|$)")
 LEAVING = re.compile(
     r"\b(?:retir\w+|leav\w+|left|quits?|resign\w*|stepp\w+|stood|died|dead|ill|sick|away|gone|sells?|sold|selling|"
     r"until|till|used|was|were|would|could|should|might|if|hört|aufgehört|kündigt|gekündigt|geht|ging|verlässt|"
@@ -78,8 +84,8 @@ OWNER = re.compile(
     rf"(?P<me>{_FIRST}|(?:i|we){_HAS_NEW})| (?P<other>{_THEIRS})|"
     rf"(?P<bare>^| [,;:.(]| (?:{_CHANGED}|(?P<the>the|die|der|das|la|le|el))))(?: {_ADJECTIVE})? $"
 )
-# "goes to Mr Keller, our landlord"
-NAMED_BEFORE = re.compile(rf"{_V} , (?:{_FIRST})(?: {_ADJECTIVE})?$")
+# "goes to Mr Keller, our landlord", "Ellie had a lesson with Shazia, her new driving instructor"
+NAMED_BEFORE = re.compile(rf"{_V} , (?:{_FIRST}|(?P<other>{_THEIRS}))(?: {_ADJECTIVE})?$")
 # "V is our new R".
 _IS_V = (
     r"(?:is|are|became|becomes|ist|est|es|wird|"
@@ -90,13 +96,26 @@ VALUE_FIRST = re.compile(
     rf"(?:^|[,;:] |\b(?:and|so|but|und|et) )(?:{_V} {_IS_V}|(?:i|ich) (?:'m|am|bin)) {_NOW}"
     rf"(?P<rest>(?:(?!{NAME} {_IS_V} )[^,;:])*)$"
 )
+# "Bev's head coach as of this week"
+IS_BY_S = re.compile(rf"(?:^|[,;:.] |\b(?:and|so|but) )(?P<v>{NAME}) 's (?:the )?(?:new )?$")
+SINCE_NOW = re.compile(r" (?:now|as of|since|from|again)\b")
+OFFICE_ENDS = re.compile(r"(?= ?$| [,;]| (?:now|since|as of|again|jetzt|seit)\b| (?:from|ab) ⟦)")
+# "is treasurer of the chess club", "ist Vorsitzender vom Kleingartenverein"
+OF_NOUN = re.compile(
+    rf" (?:(?:of|for|at) the (?P<noun>{_NOUN}(?: {_NOUN})??)|(?:der|des|vom|im|beim|in der) (?P<nomen>{_NOUN}))"
+    r"(?=$| [,;(]| (?:now|since|from|and|as|jetzt|seit|und)\b)"
+)
 # "treasurer of the Climbers"
 OF_NAME = re.compile(
     rf" (?:of|for|von|vom|der|des) {_ARTICLES}(?P<of>{NAME})"
     r"(?=$| [,;(]| (?:now|since|from|and|at|on|in|jetzt|seit)\b)"
 )
+# "X is treasurer": of us, where one holds it
+OFFICES = frozenset(
+    f"has {one}" for one in ("treasurer", "secretary", "head coach", "head nurse", "conductor", "head teacher")
+)
 AFTER_ROLE = re.compile(
-    r"(?= ?$| [,;]| (?:now|since|from|jetzt|seit|maintenant|ahora|these|of|for|again)\b|"
+    r"(?= ?$| [,;]| (?:now|since|from|as of|jetzt|seit|maintenant|ahora|these|of|for|again)\b|"
     r" (?:at|in|on|bei|im)\b(?! (?:(?:the|der|dem|den) )?⟨))"
 )
 # "I bank with", "listens on port 22", "upgraded to 3.1": what tells of a role without its name.
@@ -140,7 +159,19 @@ VERBS = tuple(
             "internet broadband",
             rf"(?P<me>we|i) {_NOW}(?:get|have) (?:our|my) (?:internet|broadband) (?:from|with|through) {_V}",
         ),
-        ("car", "drive drives fahre fährt", rf"{_WHO} {_NOW}(?:drives?|fahre|fährt) {_NOW}(?:an?|einen?) {_V}"),
+        (
+            "car",
+            "drive drives driving fahre fahren fährt",
+            rf"{_WHO} {_NOW}(?:(?:'m|'re|'s|is|are|am) {_NOW}driving|drives?|fahren?|fährt) {_NOW}(?:an?|einen?) "
+            rf"(?:[^\W\d_]+ ){{0,2}}?{_V}(?: (?:with|full|von|of|aus|mit) .*?)?",
+        ),
+        (
+            "partner",
+            "going dating relationship together",
+            rf"{_WHO} (?:(?:is|'s|are|'m|am|has been|'s been) )?{_NOW}(?:going out|dating|in a relationship|together) "
+            rf"{_NOW}(?:with )?(?:an? (?:[^\W\d_]+ ){{1,2}}(?:called|named) )?{_V}",
+        ),
+        ("partner", "zusammen", rf"{_WHO} (?:ist|bin) {_NOW}mit {_V} {_NOW}zusammen"),
         ("car", "traded", rf"(?P<me>)traded (?:in )?{_ARTICLES}{_A} (?:in )?for {_ARTICLES}{_V}"),
         ("car insurance", "insured", rf"(?P<me>my|our|the) car (?:is|are) {_NOW}insured (?:with|by|at) {_V}"),
         ("insurance", "insured", rf"{_WHO} (?:is|are|'re|'m|am) {_NOW}insured (?:with|by|at) {_V}"),
@@ -156,7 +187,7 @@ VERBS = tuple(
             "school",
             "goes geht attends besucht",
             rf"{_WHO} (?:[^,;⟨⟩]{{0,40}}(?:schule|schools?) [^,;⟨⟩]{{0,20}}(?:und|and) )?"
-            rf"{_NOW}(?:(?:goes|geht) {_NOW}(?:to|auf)|attends|besucht) "
+            rf"{_NOW}(?:(?:goes|geht) {_NOW}(?:to|aufs?|ans?|zur)|attends|besucht) "
             rf"{_NOW}{_ARTICLES}{_V}(?: 's)?",
         ),
         ("class", "class grade klasse", rf"{_WHO} (?:is|'s|'m|ist|est) {_NOW}in (?:der )?(?:class|grade|klasse) {_V}"),

@@ -31,6 +31,13 @@ LITERAL = frozenset(("costs", "due", TAKES_PLACE))
 _TYPED = STATES | LITERAL | frozenset(ROLE_RELATIONS)
 # A short note of few words may be taken for another language: "CI runs through Jenkins".
 _ENGLISH = words("the is are our my now from goes runs through with to we")
+# "Steuer macht Frau Rösler"
+_SOMEBODY_DOES = re.compile(r"[^\W\d_]+ 's (?:now )?⟨\d+⟩")
+# "In der Praxis nutzen wir Theorg", "at the practice we use Theorg"
+_WE_USE = re.compile(
+    r"(?:in|at|for) (?:the )?(?P<t>[^\W\d_]+) (?:(?:be)?nutzen we|verwenden we|we use) (?P<now>now )?(?P<v>⟨\d+⟩)"
+)
+_AT_ONCE = re.compile(r"(?<!\S)(?:now|already|today)(?!\S)")
 _ON = re.compile(r"\b(?:on|in|since|from|of) (⟦\d+⟧)")
 _REFERENCE = re.compile(r"[⟨⟦⟪](\d+)[⟩⟧⟫]")
 _PUT = re.compile(r"(?:⟨\d+⟩ : )?(?:(?:i|we)(?: have| 've)? )?(?:just |finally )?(?:put|hung|stuck|parked|stored) ")
@@ -181,6 +188,9 @@ def _plain(clause: Clause, reading: Reading) -> str:
         text = without_asides(text)
     if reading.code != "en" and has_small_words(reading.code):
         text = in_english(text, reading.code)
+        text = f"the {text}" if _SOMEBODY_DOES.fullmatch(text) else text
+    if " we " in text and (used := _WE_USE.fullmatch(text)):
+        text = f"we use {used['now'] or ''}{used['v']} for the {used['t']}"
     if " will be " in text:
         text = _WILL_BE.sub(" is ", text)
     if "⟩ " in text:
@@ -230,7 +240,12 @@ def _filled(part: str, reading: Reading) -> str:
 
 
 def _since(text: str, one: Stated) -> str | None:
-    """From when on a change is told to be so: the reference of a date that is no value."""
+    """From when on a change is told to be so: the reference of a date that is no value.
+
+    "Mr Reed is the landlord now, rent is 1215 from July": he is that now.
+    """
+    said = next((part for part in text.split(" , ") if one.value and one.value in part), "")
+    text = said if _AT_ONCE.search(said) else text
     return next((date for date in _ON.findall(text) if date not in (one.value, one.former)), None)
 
 

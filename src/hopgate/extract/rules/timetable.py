@@ -49,7 +49,7 @@ _CALLED = (
 )
 _ON = (
     r"(?:(?:on|at|every|each|always|daily|held|now|täglich|jetzt|nun|ahora|maintenant|nu|am|um|immer|jeden|le|les|à|"
-    r"los|el|a las|il|op|om|ab(?! ⟦)|(?:from|since|ab|seit) ⟦\d+⟧) )*"
+    r"los|el|a las|il|op|om|ab sofort|ab(?! ⟦)|(?:from|since|ab|seit) ⟦\d+⟧) )*"
 )
 _BE = r"(?:(?:is|are|was|were|has|have|been|got|gets|gets|ist|sind|wurde|est|a été|ha sido|se ha|is) )*"
 _MOVED = (

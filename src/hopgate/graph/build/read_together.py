@@ -22,7 +22,7 @@ from hopgate.extract.progress import Progress
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.distinguishing import are_different_ones, is_activity
 from hopgate.extract.rules.places import is_place, is_room
-from hopgate.extract.rules.stated_parts import AMOUNT, ANY
+from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS
 from hopgate.extract.rules.subjects import is_somebody
 from hopgate.extract.rules.towns import is_town
@@ -56,6 +56,11 @@ MOST_EARLIER, MOST_MAYBE = 8, 4
 ATTEMPTS = 3
 # After what the memory states by itself.
 PLACE = 1000
+# A word's ending has no more letters.
+_ENDING = 3
+_THERE = re.compile(
+    r"(?i)\b(?:steht|liegt|hängt|ist|sind|is|are|sits|stands|hangs)\b[^.;,]*\b(?:dort|darin|drin|there)\b"
+)
 _PLACES = {"runs on", "located in"}
 _TAUGHT = re.compile(
     r"(?i)\b(?:taught|teach(?:es)?|led|coached|conducts?|(?:class|course|lessons?|kurs) (?:is )?with|leitet)\b"
@@ -264,9 +269,9 @@ def _names_another(was: StatedFact, now: Sequence[StatedFact]) -> bool:
 
 def _is_other_thing(was: StatedFact, ended: Ended, earlier: Source, later: Source) -> bool:
     """Whether the later memory speaks of another thing of the kind, or of what the thing is for: not of it."""
-    if are_different_ones(was.thing, later.text):
-        return True
     told = set(normalise(later.text).split())
+    if are_different_ones(was.thing, later.text) or _is_there(was, later) or _is_in_a_compound(was.thing, told):
+        return True
     # "Handouts for puppy class" are not the puppy class, which has moved.
     head, of, owner = normalise(was.thing).partition(" for ")
     if of and not ended.names_former and told.isdisjoint(head.split()) and set(owner.split()) <= told:
@@ -281,6 +286,18 @@ def _is_other_thing(was: StatedFact, ended: Ended, earlier: Source, later: Sourc
     of_person = was.relation.startswith(("has ", "led by", "owned by", "reports to")) or _TAUGHT.search(earlier.text)
     somebody = is_person(was.value) and of_person
     return bool(somebody) and (ended.value.islower() or is_room(ended.value) or any(map(str.isdigit, ended.value)))
+
+
+def _is_there(was: StatedFact, later: Source) -> bool:
+    """Whether a place is only told more closely: "the mower is there now, at the back under the shelf"."""
+    return bool(_THERE.search(later.text)) and was.relation in {*_PLACES, AT}
+
+
+def _is_in_a_compound(thing: str, told: set[str]) -> bool:
+    """Whether a thing is only named as the first part of a word: "das Praxiskonto" is not the Praxis."""
+    called = normalise(thing).rpartition(" ")[2]
+    longer = (word for word in told if word.startswith(called) and len(word) > len(called) + _ENDING)
+    return len(called) > _ENDING and called not in told and any(longer)
 
 
 def _are_unlike(one: str, other: str) -> bool:
