@@ -50,6 +50,13 @@ def test_a_fact_is_told_without_what_was(text: str, fact: str) -> None:
         ("I have a new bridge partner, Jim Coakley.", "bridge partner | currently | Jim Coakley"),
         ("Fatima takes over Hall 2 as of today.", "Hall 2 | currently | Fatima"),
         ("Der Trog gehört jetzt Murat.", "trog | owned by | Murat"),
+        ("Graham does the books now.", "books | currently | Graham"),
+        ("Mrs Keogh has Dad's spare key now.", "Dad's spare key | currently | Mrs Keogh"),
+        ("Die Steuer macht jetzt Herr Hampe.", "Steuer | currently | Herr Hampe"),
+        ("USV: Wartung macht jetzt Elektro Behrens.", "wartung of USV | currently | Elektro Behrens"),
+        ("Den Ersatzschlüssel vom Serverraum hat jetzt Meike.", "Ersatzschlüssel vom Serverraum | currently | Meike"),
+        ("Umzug im Haus: ich sitze jetzt in Raum 308.", "büro | currently | Raum 308"),
+        ("In der Praxis nutzen wir jetzt Theorg.", "Praxis | currently | Theorg"),
     ],
 )
 def test_a_change_is_stated_without_what_was(text: str, statement: str) -> None:
@@ -109,6 +116,19 @@ def test_a_letter_that_ends_its_sentence_is_no_initial(text: str, name: str) -> 
         ("Lenas Fußballtraining ist jetzt freitags.", {"Lena's fußballtraining | takes place | freitag"}),
         ("Jonte geht seit heute aufs Felix-Klein-Gymnasium.", {"Jonte | has school | Felix-Klein-Gymnasium"}),
         ("Chorprobe ist ab sofort donnerstags.", {"chorprobe | takes place | donnerstag"}),
+        (
+            "Siobhán has moved from Cork to Galway, the whole lot of them, with two vans.",
+            {
+                "Siobhán | lives in | Galway",
+                "Siobhán | lives in | Cork",
+            },
+        ),
+        ("Nell called. Her swim class is Saturdays.", {"Nell's swim class | takes place | saturday"}),
+        ("Renting the studio on NE Alberta from Walt Brannigan.", {"I | has landlord | Walt Brannigan"}),
+        ("The new landlord is an outfit called Keystone Properties.", {"I | has landlord | Keystone Properties"}),
+        ("Trainer der C-Jugend ist Kai Wefer.", {"C-Jugend | has coach | Kai Wefer"}),
+        ("Mein Chef Herr Brunken will ein Konzept.", {"I | reports to | Herr Brunken"}),
+        ("Wiebke arbeitet seit zehn Jahren bei der LzO.", {"Wiebke | works at | LzO"}),
     ],
 )
 def test_what_three_other_notebooks_told(text: str, facts: set[str]) -> None:
@@ -122,6 +142,8 @@ def test_what_three_other_notebooks_told(text: str, facts: set[str]) -> None:
         "Christmas list: socks for dad, voucher Marit, gin for Nadia.",
         "My old boss left Miele and now works at Gorenje.",
         "Met Ellie's new boyfriend. Callum's dad was there, too.",
+        "I'm driving a little Yaris of his this week.",
+        "Her class is on Mondays.",
     ],
 )
 def test_what_is_not_told_is_no_fact(text: str) -> None:

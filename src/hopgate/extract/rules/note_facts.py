@@ -334,6 +334,8 @@ def _objects(
     if names:
         return ((with_place(names[0], rest),) if relation == "located in" and len(names) == 1 else names), False
     noun = _NEAR_SOMETHING.sub("", _ARTICLE.sub("", part).strip())
+    if noun.endswith((" der", " des", " vom")):  # "im Keller der Feuerwache"
+        noun = f"{noun} {rest.split(' ')[1]}" if rest[1:2].isalpha() else noun.rpartition(" ")[0]
     if relation == "allergic to" and (
         more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)
     ):

@@ -31,15 +31,16 @@ _CLOSED = (
     r"on|for|at|aus|vom|bei|again|who|which|y|und|et|every|jeden|jede)\b)"
 )
 # "landlord of the practice", "Vorsitzende im Kleingartenverein": what has no name.
-_NOUN = r"(?!my |our |his |her |their |a |an )[^\W\d_]{3,}"
+_NOUN = r"(?!my |our |his |her |their |a |an )[^\W\d_][\w-]{2,}"
 _OF = (
-    rf"(?:(?:of|for|on|von|vom|für|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) |"
+    rf"(?:(?:of|for|on|von|vom|für|der|des|im|beim|bei der|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) |"
     rf"(?:of|for|at) the (?P<noun>{_NOUN}(?: {_NOUN})??) |(?:der|des|vom|im|beim|in der) (?P<nomen>{_NOUN}) )?"
 )
 # What follows a role: "is V", "from A to V", "A -> V", "changed, it's V now".
 STATE = re.compile(
     rf" {_OF}(?:is|are|'s|ist|est|es|è|:|=|heißt|heet|s'appelle|se llama|comes from|runs on|lies with) {_NOW}"
-    rf"(?:(?:called|named|(?P<by>with|at|by|from|bei|beim|chez|con|bij|via)) )?{_ARTICLES}{_V}{_CLOSED}"
+    rf"(?:(?:(?:an? [^\W\d_]+ )?(?:called|named)|(?P<by>with|at|by|from|bei|beim|chez|con|bij|via)) )?"
+    rf"{_ARTICLES}{_V}{_CLOSED}"
 )
 CHANGE = re.compile(
     rf" {_OF}(?:: )?(?:(?:has|have|is|was|got|been|just|finally|hat|wurde|a été|est) )*(?:{_CHANGED} )?(?:over )?"
@@ -163,7 +164,13 @@ VERBS = tuple(
             "car",
             "drive drives driving fahre fahren fährt",
             rf"{_WHO} {_NOW}(?:(?:'m|'re|'s|is|are|am) {_NOW}driving|drives?|fahren?|fährt) {_NOW}(?:an?|einen?) "
-            rf"(?:[^\W\d_]+ ){{0,2}}?{_V}(?: (?:with|full|von|of|aus|mit) .*?)?",
+            rf"(?:[^\W\d_]+ ){{0,2}}?{_V}(?!.*\b(?:his|hers|this|today|rental|hire)\b)"
+            r"(?: (?:with|full|von|of|aus|mit) .*?)?",
+        ),
+        (
+            "landlord",
+            "rent renting",
+            rf"(?P<me>(?:i|we) rent|(?:(?:i|we) (?:'m|'re|am|are) )?renting) (?:[^\s,;]+ ){{1,7}}?from {_V}",
         ),
         (
             "partner",

@@ -98,7 +98,9 @@ def thing_at(said: list[str], at: int) -> Part | None:
     while at < len(said) and (said[at] in ARTICLES or said[at] in MINE):
         at += 1
     # "Our books" are no verb, nor is the "book group".
-    is_noun_here = at + 1 < len(said) and said[at] in VERBS and (at > first or _is_compound(said, at))
+    is_noun_here = (
+        at < len(said) and said[at] in VERBS and (at > first or (at + 1 < len(said) and _is_compound(said, at)))
+    )
     end = _run(said, at + is_noun_here)
     if end == at or end - at > MOST_WORDS + ("'s" in said[at:end]):
         return None

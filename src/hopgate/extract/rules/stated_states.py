@@ -152,8 +152,8 @@ def _holds(name: Part, said: list[str], at: int) -> ThingState | None:
     """Who does something for a thing: "Piet mows the lawn", "Sven is our goalkeeper"."""
     if at + 1 < len(said) and said[at] in BE and said[at + 1] == "doing":
         at += 1
-    if said[at] in BE and said[at + 2 : at + 3] == ["'s"] and is_name(said[at + 1]):
-        return _somebodys(name, said, at)
+    if said[at + 2 : at + 3] == ["'s"] and is_name(said[at + 1]):
+        return _somebodys(name, said, at) if said[at] in BE else _somebodys_key(name, said, at)
     if (
         at + 1 >= len(said)
         or said[at + 1] in _SHARES
@@ -191,6 +191,13 @@ def _somebodys(name: Part, said: list[str], at: int) -> ThingState | None:
     if not is_agent(whose.text):
         return None  # "Oskar is Greta's new brother"
     return ThingState(whose.text, BY, name.text, is_change=len(role) < len(said))
+
+
+def _somebodys_key(name: Part, said: list[str], at: int) -> ThingState | None:
+    """Who has somebody's key: "Mrs Keogh has Dad's spare key"."""
+    key = thing_at(said, at + 1)
+    is_key = key and key.end == len(said) and said[-1] in ("key", "keys") and said[at] in ("has", "have", "keeps")
+    return ThingState(key.text, BY, name.text) if key and is_key else None
 
 
 def _ours(said: list[str]) -> ThingState | None:  # noqa: PLR0911

@@ -21,6 +21,7 @@ from hopgate.extract.rules.stated_changes import OF_OTHERS
 from hopgate.extract.rules.stated_parts import BY
 from hopgate.extract.rules.stated_sentence import statement_of
 from hopgate.extract.rules.stated_turns import passed_on, was_and_is
+from hopgate.extract.rules.stated_wording import in_known_words
 from hopgate.extract.rules.timetable import TAKES_PLACE
 from hopgate.extract.rules.words import words
 
@@ -31,12 +32,6 @@ LITERAL = frozenset(("costs", "due", TAKES_PLACE))
 _TYPED = STATES | LITERAL | frozenset(ROLE_RELATIONS)
 # A short note of few words may be taken for another language: "CI runs through Jenkins".
 _ENGLISH = words("the is are our my now from goes runs through with to we")
-# "Steuer macht Frau Rösler"
-_SOMEBODY_DOES = re.compile(r"[^\W\d_]+ 's (?:now )?⟨\d+⟩")
-# "In der Praxis nutzen wir Theorg", "at the practice we use Theorg"
-_WE_USE = re.compile(
-    r"(?:in|at|for) (?:the )?(?P<t>[^\W\d_]+) (?:(?:be)?nutzen we|verwenden we|we use) (?P<now>now )?(?P<v>⟨\d+⟩)"
-)
 _AT_ONCE = re.compile(r"(?<!\S)(?:now|already|today)(?!\S)")
 _ON = re.compile(r"\b(?:on|in|since|from|of) (⟦\d+⟧)")
 _REFERENCE = re.compile(r"[⟨⟦⟪](\d+)[⟩⟧⟫]")
@@ -186,11 +181,9 @@ def _plain(clause: Clause, reading: Reading) -> str:
         text = text.partition(" : ")[2] or text
     if "( " in text:
         text = without_asides(text)
+    text = in_known_words(text, reading)
     if reading.code != "en" and has_small_words(reading.code):
         text = in_english(text, reading.code)
-        text = f"the {text}" if _SOMEBODY_DOES.fullmatch(text) else text
-    if " we " in text and (used := _WE_USE.fullmatch(text)):
-        text = f"we use {used['now'] or ''}{used['v']} for the {used['t']}"
     if " will be " in text:
         text = _WILL_BE.sub(" is ", text)
     if "⟩ " in text:

@@ -128,6 +128,8 @@ ON_SOME_DAYS = re.compile(
     r"vacaciones|zomer|vakantie)\b|(?:for|at|für|bei|pour|chez) (?:the |my |our |die |meine |les |mes )?[^\W\d_]+)"
 )
 _OWNER = re.compile(r"(⟨\d+⟩) 's $")
+_THEIRS = re.compile(r"(her|his|ihre?n?|seine?n?) (.+)")
+_EACH = words("a per each every pro")
 _INSTEAD = re.compile(rf" (?:instead of|rather than|statt|anstatt) (?:on )?(?P<was>{_DAY})(?=$| )")
 _DONE = re.compile(
     r" (?:(?:um|aus|ein)?gezogen|migriert|repariert|abgesagt|ausgefallen|gestorben|angekommen|gefahren|geliefert|"
@@ -153,7 +155,10 @@ def may_tell_time(reading: Reading) -> bool:
     lower = reading.lower
     if not (not DAYS.keys().isdisjoint(lower) or "N" in reading.marks or any(s.form == "date" for s in reading.spans)):
         return False
-    return not any(word in _ONCE and not _is_from_then_on(lower, at) for at, word in enumerate(lower))
+    return not any(
+        word in _ONCE and not _is_from_then_on(lower, at) and not (at and lower[at - 1] in _EACH)  # "twice a week"
+        for at, word in enumerate(lower)
+    )
 
 
 def _is_from_then_on(lower: list[str], at: int) -> bool:
@@ -188,11 +193,7 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
             continue
         if _DONE.search(clause.text, match.end()):
             continue  # "ist am 2. Mai umgezogen"
-        subject = _called(match["s"], clause, who)
-        whose = match.groupdict().get("who") or ""
-        owner = whose if whose[:1] == "⟨" else (found := _OWNER.search(clause.text[: match.start("s")])) and found[1]
-        if subject and owner and (names := who.names_of(owner)):
-            subject = f"{names[0]}'s {subject}" if who.is_person(names[0]) else subject  # Mia's training is not Noah's
+        subject = _owned(match, clause, who)
         if subject in _SOMEBODYS:
             continue  # whose, is not said
         if not subject or clause.is_of_another(match.start("s")):
@@ -217,6 +218,18 @@ def timetable(clause: Clause, who: Referents) -> Iterator[Fact]:
             yield Fact(subject, TAKES_PLACE, DAYS[was], None, who.written, STATED)
         yield from _place_beside(subject, clause, match.end(), who)
         return
+
+
+def _owned(match: re.Match[str], clause: Clause, who: Referents) -> str:
+    """What happens, and whose it is: Mia's training is not Noah's."""
+    subject = _called(match["s"], clause, who)
+    if subject and (theirs := _THEIRS.fullmatch(subject)):
+        people = who.people_of(theirs[1], clause, match.start("s"))
+        return f"{people[0]}'s {theirs[2]}" if len(people) == 1 else ""
+    whose = match.groupdict().get("who") or ""
+    owner = whose if whose[:1] == "⟨" else (found := _OWNER.search(clause.text[: match.start("s")])) and found[1]
+    names = who.names_of(owner) if subject and owner else ()
+    return f"{names[0]}'s {subject}" if names and who.is_person(names[0]) else subject
 
 
 def _place_beside(subject: str, clause: Clause, at: int, who: Referents) -> Iterator[Fact]:

@@ -38,7 +38,8 @@ _LONG_AGO = re.compile(rf"\b(?:{_any('long_ago')})(?= |$)")
 _NOW = re.compile(r"\b(?:now|jetzt|nun|maintenant|désormais|ahora|ora|adesso|nu)\b")
 # "Rosalie, the daughter of the postman, has moved", "Karim Haddad from football, not our Karim".
 _ANOTHER = re.compile(
-    r"⟨\d+⟩ , (?:the|an?) [^,;⟨]*\b(?:of|from|in|at|next door|across|down|upstairs|downstairs)\b[^,;]* , \S+|"
+    r"^(?:⟨\d+⟩ : )?(?:[^\s⟨,;]+ ){0,3}⟨\d+⟩ , (?:the|an?) "
+    r"[^,;⟨]*\b(?:of|from|in|at|next door|across|down|upstairs|downstairs)\b[^,;]* , \S+|"
     rf"(?<!\bin )(?<!\bon )(?<!\bat )(?<!\bto )\b(?:not (?:our|my|the)|{_any('the_other')}) ⟨\d+⟩"
 )
 # "On the last Friday of the month …", "on Fridays …", "in winter …"

@@ -21,7 +21,7 @@ from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
 from hopgate.extract.tagger.credible_values import are_doubted, is_credible, is_of_copy
-from hopgate.extract.tagger.sentence_pairs import sentence_pairs
+from hopgate.extract.tagger.sentence_pairs import sentence_pairs, sentences_of
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import (
     OF_OTHERS,
@@ -192,7 +192,11 @@ def may_end(earlier: Source, later: Source) -> bool:
     # Whether a loan is told, the rules know: the model was taught that what is lent comes back.
     if tells_loan(later.text) or _SAYS_SO.search(later.text):
         return True
-    return compared(earlier.text, later.text).end >= _MAY_END or tagged(later.text).change >= _MAY_TELL
+    if compared(earlier.text, later.text).end >= _MAY_END or tagged(later.text).change >= _MAY_TELL:
+        return True
+    # What else the earlier one says may hide what is over.
+    said = sentences_of(earlier.text)
+    return len(said) > 1 and any(compared(one, later.text).end >= _MAY_END for one in said)
 
 
 def _agree(seen: Compared, earlier: str) -> bool:

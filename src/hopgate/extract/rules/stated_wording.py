@@ -1,0 +1,58 @@
+"""What a sentence states in words of its own, said in those that `stated_sentence` knows."""
+
+from __future__ import annotations
+
+import re
+
+from hopgate.extract.rules.places import is_room
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.words import words
+
+# "Die Wartung der USV macht jetzt Firma Janssen", "den Ersatzschlüssel hat Torben", "USV: Wartung macht Behrens"
+_ONE = r"(?:[^\W\d_][\w-]+|⟨\d+⟩)"
+_SOMEBODY_DOES = re.compile(
+    rf"(?:(?P<of>{_ONE}) : )?(?:(?:den|die|das|der) )?(?P<what>[^\W\d_][\w-]+)"
+    rf"(?: (?:der|des|vom|von der|von den|für den|für die|für das) (?P<whose>{_ONE}))? "
+    r"(?:macht|hat|übernimmt|betreut|erledigt|verwaltet|führt) (?P<now>jetzt |nun |ab sofort )?"
+    r"(?P<who>⟨\d+⟩|firma [^\W\d_]+)(?: (?:aus|von|vom|in) ⟨\d+⟩)?(?P<rest>(?: ,.*)?)"
+)
+# "In der Praxis nutzen wir Theorg", "at the practice we use Theorg"
+_WE_USE = re.compile(
+    r"(?:in|at|for|für) (?:(?:the|der|dem|die|das|den) )?(?P<what>[^\W\d_]+) "
+    r"(?:(?:be)?nutzen wir|verwenden wir|we use) (?P<now>now |jetzt |nun )?(?P<value>⟨\d+⟩)"
+)
+# "I'm in Room 14", "ich sitze jetzt in Raum 308"
+_WE_SIT = re.compile(
+    r"(?:[^:⟨]{1,30} : )?(?:i|we|ich|wir) (?:'m|'re|am|are|sit|work|sitzen?|bin|sind) (?P<now>now |jetzt |nun )?"
+    r"(?:in|im) (?P<room>(?:⟨\d+⟩|(?:room|raum|zimmer|büro|office) [\w.]+))(?P<rest>(?: ,.*| with .*| mit .*)?)"
+)
+_NOT_DONE = words("niemand keiner")
+_REFERENCE = re.compile(r"⟨(\d+)⟩")
+
+
+def in_known_words(text: str, reading: Reading) -> str:
+    """A sentence of these kinds in words that are known, every other as it is.
+
+    Examples
+    --------
+    >>> from hopgate.extract.extraction import Source
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> reading = read(Source("m1", Cleared("Die Steuer macht jetzt Herr Hampe.")))
+    >>> in_known_words("die steuer macht jetzt ⟨0⟩", reading)
+    'die steuer is now done by ⟨0⟩'
+    """
+    if reading.code == "de" and (does := _SOMEBODY_DOES.fullmatch(text)) and does["what"] not in _NOT_DONE:
+        whose = does["whose"] or does["of"]
+        what = f"{does['what']} of {whose}" if whose else does["what"]
+        return f"die {what} is {'now ' * bool(does['now'])}done by {does['who']}"
+    if used := _WE_USE.fullmatch(text):
+        return f"we use {'now ' * bool(used['now'])}{used['value']} for the {used['what']}"
+    if (sits := _WE_SIT.fullmatch(text)) and _is_room(sits["room"], reading):
+        return f"my {'büro' if reading.code == 'de' else 'office'} is {'now ' * bool(sits['now'])}{sits['room']}"
+    return text
+
+
+def _is_room(part: str, reading: Reading) -> bool:
+    found = _REFERENCE.fullmatch(part)
+    return found is None or is_room(reading.spans[int(found[1])].name)
