@@ -51,6 +51,7 @@ def test_a_fact_is_told_without_what_was(text: str, fact: str) -> None:
         ("Fatima takes over Hall 2 as of today.", "Hall 2 | currently | Fatima"),
         ("Der Trog gehört jetzt Murat.", "trog | owned by | Murat"),
         ("Graham does the books now.", "books | currently | Graham"),
+        ("Joyce doesn't have my spare key any more, Bex has it.", "spare key | currently | Bex"),
         ("Mrs Keogh has Dad's spare key now.", "Dad's spare key | currently | Mrs Keogh"),
         ("Die Steuer macht jetzt Herr Hampe.", "Steuer | currently | Herr Hampe"),
         ("USV: Wartung macht jetzt Elektro Behrens.", "wartung of USV | currently | Elektro Behrens"),
@@ -127,6 +128,19 @@ def test_a_letter_that_ends_its_sentence_is_no_initial(text: str, name: str) -> 
         ("Renting the studio on NE Alberta from Walt Brannigan.", {"I | has landlord | Walt Brannigan"}),
         ("The new landlord is an outfit called Keystone Properties.", {"I | has landlord | Keystone Properties"}),
         ("Trainer der C-Jugend ist Kai Wefer.", {"C-Jugend | has coach | Kai Wefer"}),
+        ("Neue Vorsitzende im Gartenverein: Petra Simon.", {"gartenverein | led by | Petra Simon"}),
+        ("Sold the Outback, driving an Ioniq 5 now.", {"I | has car | Ioniq 5"}),
+        ("Owen started piano with Mr. Bianchi today.", {"Owen | has piano teacher | Mr. Bianchi"}),
+        (
+            "Yusuf leads Ledger, and Vault belongs to Security.",
+            {"Ledger | led by | Yusuf", "Vault | part of | Security"},
+        ),
+        ("Seit Montag arbeitet der Valentin in der Buchhandlung Moser.", {"Valentin | works at | Buchhandlung Moser"}),
+        (
+            "Traudl ist vom Haus Rosental ins Haus Sonnleiten übersiedelt.",
+            {"Traudl | lives in | Haus Sonnleiten", "Traudl | lives in | Haus Rosental"},
+        ),
+        ("Mit dem Handy bin ich bei A1.", {"I | has phone contract | A1"}),
         ("Mein Chef Herr Brunken will ein Konzept.", {"I | reports to | Herr Brunken"}),
         ("Wiebke arbeitet seit zehn Jahren bei der LzO.", {"Wiebke | works at | LzO"}),
     ],
@@ -144,6 +158,7 @@ def test_what_three_other_notebooks_told(text: str, facts: set[str]) -> None:
         "Met Ellie's new boyfriend. Callum's dad was there, too.",
         "I'm driving a little Yaris of his this week.",
         "Her class is on Mondays.",
+        "Die Nähmaschine ist für eine Woche beim Sperl zur Reparatur.",
     ],
 )
 def test_what_is_not_told_is_no_fact(text: str) -> None:

@@ -269,6 +269,8 @@ def _german(  # noqa: PLR0911, PLR0912
         and not word.endswith(_SUFFIXES)
     ):
         return not is_compound(word) or frequency < 1 or zipf(word, "en") > 0  # Nextcloud
+    if word == "haus" and follows == "U" and zipf(lower[at + 1], "de") < _RARE_NOUN:
+        return True  # "im Haus Rosental"
     if at > 1 and lower[at - 2].rstrip(".") in language.kin and is_compound(word):
         return False  # "bei Herrn Baum Klavierunterricht"
     if before in _CLUBS:

@@ -98,6 +98,7 @@ _MACROS = {
         r"even|fully|proudly|quite|once|ab sofort|ab jetzt|finally|just|recently|been|\w{3,}ly|these days|at "
         r"last|inzwischen|"
         r"mittlerweile|endlich|désormais|actualmente|inmiddels|from now on|from today|"
+        r"seit (?:weihnachten|ostern|pfingsten|kurzem|gestern|heute|neuestem)|"
         r"(?:seit|sinds|depuis|since|"
         r"desde|dal|im|am|in|ab|from|as "
         r"of|vanaf|dès|a partir de)(?: "

@@ -8,12 +8,15 @@ from hopgate.extract.rules.words import words
 
 _LAST_OF_LIST = re.compile(r"(?: ,)? (?:and|&|und|et|y|e|en|sowie|plus) (?:the )?⟨(?:team )?\d+⟩$")
 _WORD = re.compile(r" (?:(?:also|now|still|auch|jetzt|noch) )?('s|[^\W\d_]+)")
+_NAME = re.compile(r"⟨(?:team )?\d+⟩")
+_OF_ONE = words("is was has belongs runs lives leads owns sits stays works costs ist hat war läuft gehört liegt steht")
 _VERBS = words(
     """
     is are was were has have had will would can could should does did 's went came ran took got gave left met sold
     bought works lives runs leads heads manages owns plays teaches takes goes comes sits stays wants likes keeps
     looks costs needs makes starts joined moved started joins studies handles reports chairs coaches sings retired
-    resigned conducts ist sind war hat haben wird will kann soll zog kam ging arbeitet wohnt leitet läuft lebt
+    resigned conducts belongs stands uses hosts covers
+    ist sind war hat haben wird will kann soll zog kam ging arbeitet wohnt leitet läuft lebt
     spielt macht geht kommt zieht fährt übernimmt unterrichtet travaille habite vit trabaja vive lavora abita werkt
     woont
     """
@@ -32,6 +35,11 @@ def of_this_sentence(groups: dict[str, str | None], match: re.Match[str]) -> dic
     {'o': '⟨1⟩'}
     {'o': '⟨1⟩ and ⟨2⟩'}
     """
+    if (part := groups.get("s")) and _LAST_OF_LIST.search(part) and match.end("s") < match.end():
+        after = _WORD.match(match.string, match.end("s"))
+        # "Yusuf leads Ledger, and Vault belongs to Security": one of them does.
+        if after and after[1] in _OF_ONE and part.startswith("⟨"):
+            return {**groups, "s": _NAME.findall(part)[-1]}
     for key in ("o", "s"):
         part = groups.get(key)
         if not part or match.end(key) != match.end() or not (last := _LAST_OF_LIST.search(part)):

@@ -30,8 +30,9 @@ _HINTS = words(
     """
     not longer anymore any off plus più project projekt projet proyecto progetto days nowadays good moment effect here
     heutzutage weekend morning afternoon evening week month time night end once way btw planned last while day früh
-    nacht woche jahren semaine semana container instance stack pod deployment vm lxc jail more had his her their its
-    called
+    nacht woche jahren arbeitet übersiedelt gezogen vorsitzende vorsitzender leiter leiterin semaine semana container
+    instance stack pod deployment
+    vm lxc jail more had his her their its called
     being moment instant temporarily provisionally testweise probeweise vorübergehend einstweilen provisorisch
     übergangsweise weiteres provisoirement temporairement ahora momento temporalmente provisionalmente tijdelijk
     voorlopig temporaneamente ora provvisoriamente

@@ -43,6 +43,16 @@ _NAME = re.compile(r"(?<!\S)⟨(?:team )?(\d+)⟩")
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
 
 
+_LADIES, _GENTLEMEN = words("ms mrs miss frau mme mevrouw señora signora"), words("mr herr m. meneer señor signor")
+_SHE, _HE = words("she her hers elle ella lei zij"), words("he him his il lui él hij hem")
+
+
+def _is_of_other_sex(pronoun: str, name: str) -> bool:
+    """Whether a title tells that somebody is not meant: Ms Okafor by "him"."""
+    title = name.partition(" ")[0].lower().rstrip(".")
+    return (title in _LADIES and pronoun in _HE) or (title in _GENTLEMEN and pronoun in _SHE)
+
+
 class Referents:
     """Keeps, sentence by sentence, who and what was talked about last."""
 
@@ -171,7 +181,7 @@ class Referents:
             return self.names_of(new[1])  # "Owain Pryce is the new manager, he came from Wrexham"
         if word in _PERSON:
             person = self._people[0] if self._people else self._from_thread()
-            return (person,) if person else ()
+            return (person,) if person and not _is_of_other_sex(word, person) else ()
         if word in _THING:
             # "Took mealie off onyx and put it on topaz": what the verb before has as its object.
             named = [name for number in numbers if (name := self._named(number)) and not self.is_person(name)]

@@ -275,6 +275,7 @@ def _may_be_somebody(name: str) -> bool:
     return " " in name or is_given(name) or zipf(name.lower(), "en") < COMMON
 
 
+_PRACTITIONERS = frozenset(("has doctor", "has dentist", "has vet", "has paediatrician"))
 _POSSESSIONS = frozenset(("has car", "has phone", "has laptop"))
 _TO_A_PLACE = re.compile(
     r"\b(?:to|at|from|in|into|by|bei|beim|zu|zum|zur|von|vom|im|ins|à|chez|au) (?:the |der |dem |den )?$"
@@ -308,6 +309,8 @@ def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
         ]  # fmt: skip
         names = dict.fromkeys(_value(role, part[0], clause, who) for part in fitting)
         new = [name for name in names if name and name not in (subject, who.reading.speaker, *old)]
+        if at not in named and role.relation in _PRACTITIONERS:
+            new = [name for name in new if person_kind(name)]  # "practice is at Moss Park now"
         if len(new) > 1 and at not in named:
             continue  # "Dr Okoro has left the practice, I'm with Dr Hallam now": whoever had him has another one
         if len(new) > 1:

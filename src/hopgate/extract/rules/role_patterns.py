@@ -17,7 +17,7 @@ _ARTICLES = (
 )
 _NOW = (
     r"(?:(?:now|still|currently|already|finally|just|immer|noch|nog|toujours|todavía|ancora|jetzt|nun|aktuell|inzwischen|"
-    r"mittlerweile|seit ⟦\d+⟧|maintenant|"
+    r"mittlerweile|seit (?:dem |der )?⟦\d+⟧|seit dem ersten|maintenant|"
     r"désormais|ahora|actualmente|nu|inmiddels|ora|adesso) )*"
 )
 _ARROW = r"(?:->|→|=>|-->)"
@@ -27,7 +27,7 @@ _CHANGED = (
     r"geändert|umgestellt|changé|passé|cambiado|cambió|gewijzigd|veranderd)"
 )
 _CLOSED = (
-    r"(?=$| [,;:()–-]| (?:now|since|from|and|instead|statt|seit|ab|jetzt|maintenant|ahora|as|these|nu|because|so|in|"
+    r"(?=$| [,;:()–-]| ⟦| (?:now|since|from|and|instead|statt|seit|ab|jetzt|maintenant|ahora|as|these|nu|because|so|in|"
     r"on|for|at|aus|vom|bei|again|who|which|y|und|et|every|jeden|jede)\b)"
 )
 # "landlord of the practice", "Vorsitzende im Kleingartenverein": what has no name.
@@ -121,6 +121,7 @@ AFTER_ROLE = re.compile(
 )
 # "I bank with", "listens on port 22", "upgraded to 3.1": what tells of a role without its name.
 _WHO = rf"(?P<s>{NAME}|i|we|he|she|wir|ich|je|yo)"
+_PUPIL = rf"(?P<s>{NAME}|him|her)"
 _UPGRADED = "(?:upgraded|updated|bumped|downgraded)"
 _ARROWS = "-> → => -->"
 VERBS = tuple(
@@ -130,7 +131,8 @@ VERBS = tuple(
             (
                 role,
                 f"{instrument} {instrument}unterricht",
-                rf"{_WHO} (?:has|have|hat|takes?|learns?|does|studies) {_NOW}{instrument}(?: lessons?|unterricht)? "
+                rf"{_WHO} (?:has|have|hat|takes?|learns?|does|studies|starts|started) {_NOW}{instrument}"
+                rf"(?: lessons?|unterricht)? "
                 rf"(?:with|bei|from) {_V}",
             )
             for role, instrument in (
@@ -144,6 +146,16 @@ VERBS = tuple(
                 ("flute teacher", "flöte"),
             )
         ),
+        *(
+            (role, instrument, rf"{_V} teaches {_PUPIL} {_NOW}(?:the )?{instrument}")
+            for role, instrument in (
+                ("piano teacher", "piano"),
+                ("guitar teacher", "guitar"),
+                ("violin teacher", "violin"),
+                ("flute teacher", "flute"),
+            )
+        ),
+        ("car", "driving", rf"(?P<me>(?:sold|traded) [^,;]+ ,|^) ?driving an? (?:[^\W\d_]+ ){{0,2}}?{_V} now"),
         (
             "conductor",
             "conducts conducting dirigiert",
@@ -166,6 +178,12 @@ VERBS = tuple(
             rf"{_WHO} {_NOW}(?:(?:'m|'re|'s|is|are|am) {_NOW}driving|drives?|fahren?|fährt) {_NOW}(?:an?|einen?) "
             rf"(?:[^\W\d_]+ ){{0,2}}?{_V}(?!.*\b(?:his|hers|this|today|rental|hire)\b)"
             r"(?: (?:with|full|von|of|aus|mit) .*?)?",
+        ),
+        ("phone contract", "handy", rf"(?P<me>)mit dem handy (?:bin|sind) (?:ich|wir) {_NOW}bei (?:der )?{_V}"),
+        (
+            "phone contract",
+            "handy",
+            rf"(?P<me>)(?:bin|sind) {_NOW}mit dem handy {_NOW}(?:von {_A} )?zu[rm]? {_V} gewechselt",
         ),
         (
             "landlord",

@@ -26,6 +26,16 @@ _WE_SIT = re.compile(
     r"(?:[^:⟨]{1,30} : )?(?:i|we|ich|wir) (?:'m|'re|am|are|sit|work|sitzen?|bin|sind) (?P<now>now |jetzt |nun )?"
     r"(?:in|im) (?P<room>(?:⟨\d+⟩|(?:room|raum|zimmer|büro|office) [\w.]+))(?P<rest>(?: ,.*| with .*| mit .*)?)"
 )
+# "Der Bulli ist bei der HUK versichert"
+_INSURED = re.compile(
+    r"(?:der|die|das|meine?|unsere?) (?P<what>[^\W\d_][\w-]+) (?:ist|sind) (?P<now>jetzt |nun )?"
+    r"bei (?:der |dem )?(?P<with>⟨\d+⟩) versichert(?: ,.*)?"
+)
+# "Joyce no longer has my spare key, Bex has it"
+_HAS_IT = re.compile(
+    r"(?P<former>⟨\d+⟩) (?:no longer ha(?:s|ve)|does n't have|does not have) (?P<what>(?:the|my|our) [^,;]+?)"
+    r"(?: any more)? , (?P<who>⟨\d+⟩) (?:has|'s got|has got) (?:it|them)(?: now)?"
+)
 _NOT_DONE = words("niemand keiner")
 _REFERENCE = re.compile(r"⟨(\d+)⟩")
 
@@ -46,6 +56,10 @@ def in_known_words(text: str, reading: Reading) -> str:
         whose = does["whose"] or does["of"]
         what = f"{does['what']} of {whose}" if whose else does["what"]
         return f"die {what} is {'now ' * bool(does['now'])}done by {does['who']}"
+    if reading.code == "de" and (insured := _INSURED.fullmatch(text)):
+        return f"die versicherung of {insured['what']} is {'now ' * bool(insured['now'])}{insured['with']}"
+    if has := _HAS_IT.fullmatch(text):
+        return f"{has['who']} has {has['what']} now instead of {has['former']}"
     if used := _WE_USE.fullmatch(text):
         return f"we use {'now ' * bool(used['now'])}{used['value']} for the {used['what']}"
     if (sits := _WE_SIT.fullmatch(text)) and _is_room(sits["room"], reading):

@@ -72,7 +72,11 @@ _ELSEWHERE = re.compile(
 _TRIED = re.compile(
     r"\bfor (?:the|an?|some|our) (?:[^\W\d_]+ )?(?:test|tests|trial|demo|experiment|benchmark|rehearsal)\b"
 )
-_IN_WORDS = (_SAID, _TRIED, _FOR_A_WHILE, _JOURNEY, _COMPARED)
+# "Herta sagt, wir treffen uns ab jetzt im Casino", "Dot says she's off and the skeleton is our receptionist now"
+_JOKED = re.compile(
+    r"⟨\d+⟩ (?:(?:sagt|meint|behauptet) , (?!er |sie |dass )|says (?:she|he) [^,;]* and (?:the|my|our) )"
+)
+_IN_WORDS = (_SAID, _JOKED, _TRIED, _FOR_A_WHILE, _JOURNEY, _COMPARED)
 _PREFACE = re.compile(
     r"(?P<who>⟨\d+⟩ : )?(?P<preface>(?:[^\s:]+ ){3,}): (?:yes , )?"
     r"(?P<rest>(?:(?:the|our|my|der|die|das|unsere?|le|la|les|notre|el|los|nuestr[oa]|de|het|onze|il|i|gli) |⟨)[^:]+)$"

@@ -25,7 +25,8 @@ _COMPOUND = re.compile(r"\w-([^\W\d_]+)$")
 # "hängt bei mir am Schlüsselbrett"
 _AT_ME = re.compile(
     r"^(?:mir|uns|me|us|ihm|ihr) (?:am|im|in|an|auf|in the|on the) |"
-    r"(?<=\w) (?:im|am|in|der|des|von|vom|by|behind|near|at|on|under|with|next to)$"
+    r"(?<=\w) (?:im|am|in|der|des|dem|den|von|vom|zu|zur|zum|nach|bei|und|mit|für|by|behind|near|at|on|"
+    r"under|with|next to)$"
 )
 _OF_SOMEBODY = re.compile(r" (?:von|of) (?:Herrn?|Frau|Familie|Mrs?\.?|Ms\.?) ")
 _RANKS = words("head lead chief deputy assistant senior junior main line")
