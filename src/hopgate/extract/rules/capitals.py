@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Collection
 from functools import lru_cache
 
+from hopgate.extract.rules.german_cases import PARENTS
 from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN, LANGUAGES, Language, is_compound, table, zipf
 from hopgate.extract.rules.words import TITLES, words
 
@@ -58,7 +59,6 @@ _FIRMS = (
     "krankenhaus", "sparkasse", "volksbank", "stadtwerke", "stadtwerken", "steuerbüro", "ingenieurbüro", "reisebüro",
 )  # fmt: skip
 _CLUBS = words("sv tsv tv fc sc vfb vfl vfr tus sg djk fsv asv esv bv tc mtv psv sgv spvgg ttc ssv hsv hsg ksv")
-_PARENTS = words("mutter vater mutti vati mama papa")
 _RARE_NOUN = 3.5
 _COUNTS = words("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf paar wenige")
 _TIMES = words("vormittag mittag nachmittag abend nacht abende nächte vormittags nachmittags abends")
@@ -227,7 +227,10 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:  # noqa:
 
 
 _STREETS = ("straße", "strasse", "gasse", "allee")
-_ANY_STREET = words("straße strasse gasse allee einbahnstraße sackgasse landstraße bundesstraße nebenstraße")
+_ANY_STREET = words(
+    "straße strasse gasse allee einbahnstraße sackgasse landstraße bundesstraße nebenstraße waschstraße spielstraße "
+    "datenstraße rettungsgasse"
+)
 
 
 def _german(  # noqa: PLR0911, PLR0912
@@ -249,7 +252,7 @@ def _german(  # noqa: PLR0911, PLR0912
     before = lower[at - 1] if at else ""
     if is_given(word) or before.rstrip(".") in language.kin or (word in known and zipf(word, "de") < _EVERYDAY):
         return True
-    if word.removesuffix("'s") in _PARENTS and (starts or before in ("bei", "für", "mit")):
+    if word.removesuffix("'s") in PARENTS and (starts or before in ("bei", "für", "mit")):
         return True  # "Mutter wohnt in Celle": ours, without a word that says so
     if word.endswith(_STREETS) and word not in _ANY_STREET:
         return True

@@ -34,7 +34,7 @@ _NOW = (
 )
 _TURNED = re.compile(
     rf"\b(?:{_NOW}|join(?:ed|s)|becom(?:es|e)|became|(?:took|takes|taken|taking) over|takeover|moved|migrated|switched|"
-    r"changed|transferred|relocated|replaced|started|first (?:day|week)|went (?:up|down)|rose|dropped|umgezogen|"
+    r"changed|transferred|relocated|replaced|started|went (?:up|down)|rose|dropped|umgezogen|"
     r"gewechselt|übernommen|übernimmt|verhuisd|overgenomen|"
     r"(?:my|our|her|his|their|'s) new|neuer?|nouveau|nouvelle|nuev[oa]|nieuwe)\b|->|→"
 )

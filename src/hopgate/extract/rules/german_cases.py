@@ -10,7 +10,8 @@ from hopgate.extract.rules.words import words
 # A noun of German is this frequent at least, where it is not two others written together: zipf.
 _NOUN = 4.0
 _SHORTEST = 4
-_PARENTS = words("mutter vater mutti vati mama papa oma opa")
+PARENTS = words("mutter vater mutti vati mama papa oma opa")
+"""Who is called by what they are to us, without a word of whose: "Mutters Hausarzt"."""
 _ADJECTIVES = words("neue neuer neues neuen alte alter altes alten erste erster erstes ersten")
 
 
@@ -36,7 +37,7 @@ def nominative(tokens: list[str]) -> list[str]:
         elif token[-1] == "s" and len(token) >= _SHORTEST and token[0].isupper() and _is_noun(follows.lower()):
             name = token.lower()
             # Of "Frau Peters" nobody knows; "Herrn Özdemirs" is his.
-            known = name[:-1] in GIVEN_NAMES or name[:-1] in _PARENTS or (at > 0 and tokens[at - 1] == "Herrn")
+            known = name[:-1] in GIVEN_NAMES or name[:-1] in PARENTS or (at > 0 and tokens[at - 1] == "Herrn")
             if name not in GIVEN_NAMES and known:
                 made[at] = f"{token[:-1]}'s"
     return made

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.reading import person_kind
+from hopgate.extract.rules.words import words
 
 _WHEN = r"(?: (?:today|now|yesterday|at last|finally|this (?:morning|afternoon|week)|heute|gestern|endlich|⟦\d+⟧))*"
+_GOT = r"(?:met|picked up|got|bought|collected|found|have)"
 _NEW = re.compile(
-    rf"(?:^|.* )(?P<whose>my|our|mein(?:e[nmr]?)?|unser(?:e[nmr]?)?|⟨\d+⟩ 's) (?:new|neue[nrsm]?) "
-    rf"(?P<what>[^\W\d_]+(?: [^\W\d_]+)?){_WHEN}(?: [.!])?$"
+    rf"(?:(?:i|we|'ve|have|has|finally|just|today|⟦\d+⟧) )*{_GOT} (?P<whose>my|our|⟨\d+⟩ 's) new "
+    rf"(?P<what>[^\W\d_]+(?: [^\W\d_]+)?){_WHEN}(?: [.!])?"
 )
-_NAMED = re.compile(r"(?:(?:it|he|she|sie|er|es) (?:'s|is|ist|heißt) |called |an? )?(?P<name>⟨\d+⟩)(?= ,|$)")
+_NEU = re.compile(
+    rf"(?:(?:heute|gestern|endlich|⟦\d+⟧) )*(?P<whose>meine?[nr]?|unsere?[nr]?) neue[ns]? (?P<what>[^\W\d_]+){_WHEN} "
+    r"(?:abgeholt|gekauft|bekommen|kennengelernt|getroffen)(?: [.!])?"
+)
+_NAMED = re.compile(
+    r"(?:(?:it|he|she|sie|er|es) (?:'s|is|ist|heißt) |called |an? )?(?P<name>⟨\d+⟩)"
+    r"(?=$| , (?!(?:too|also|especially|maybe|perhaps|probably|my|our|his|her|the|and|leider|auch|vielleicht|mein|"
+    r"unser)\b))"
+)
+_THINGS = words("car van bike phone laptop tablet camera auto handy rad fahrrad")
 
 
 def named_next(sentences: Sequence[Clause]) -> Iterator[Clause]:
@@ -30,8 +42,12 @@ def named_next(sentences: Sequence[Clause]) -> Iterator[Clause]:
     >>> [clause.text for clause in named_next(list(clauses(read(Source("m1", note)))))]
     ['my new car : ⟨0⟩']
     """
-    for first, second in itertools.pairwise(sentences):
+    for first, second in pairwise(sentences):
         if first.question or second.question or (" new" not in first.text and " neue" not in first.text):
             continue
-        if (new := _NEW.fullmatch(first.text)) and (named := _NAMED.match(second.text)):
+        new, named = _NEW.fullmatch(first.text) or _NEU.fullmatch(first.text), _NAMED.match(second.text)
+        if not new or not named:
+            continue
+        name = second.reading.spans[second.spans(named["name"])[0]].name
+        if new["what"] not in _THINGS or not person_kind(name):
             yield replace(first, text=f"{new['whose']} new {new['what']} : {named['name']}")

@@ -24,7 +24,7 @@ from hopgate.extract.rules.words import HONORIFICS
 from hopgate.extract.tagger.change_tagger import WEIGHTS_SHA256
 from hopgate.extract.tagger.worth_reading import worth_reading
 
-RULES = "8.21"
+RULES = "8.22"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 
@@ -111,7 +111,7 @@ class Phrases:
         plain = sentences
         if doubted:
             plain = [clause for clause in sentences if clause not in doubted or lent_or_back(clause.text)]
-        said = tuple(stated_values([*plain, *named_next(plain)], reading, sure, source.owner))
+        said = tuple(stated_values([*plain, *named_next(sentences)], reading, sure, source.owner))
         # "larch took over immich, its containers on juniper are gone": it does not run on juniper.
         over = {(one.thing, one.former) for one in said if one.former}
         maybe = tuple(fact for fact in maybe if (fact.subject, fact.object) not in over) if over else maybe

@@ -15,8 +15,14 @@ from hopgate.extract.rules.words import words
 _FIRST = words("i my me we our wir ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
 _MINE = words("my our mein meine meinen unser unsere mon ma notre mi mio mia mijn onze meu minha")
 # "My sister Ruth lives in Wrexham and works at the Orthopaedic"
-_MY_NAMED = re.compile(r"[^\W\d_]+ (?:[^\W\d_]+ ){0,3}⟨(\d+)⟩(?! 's)")
-_FAMILY = KIN | words("mum mom mother father dad brother sister son daughter wife husband partner nephew niece boss")
+_MY_NAMED = re.compile(r"[^\W\d_]+ (?:(?:[^\W\d_]+ )?(?P<kin>[^\W\d_]+) )?⟨(?P<number>\d+)⟩(?! 's)")
+_FAMILY = KIN | words(
+    """
+    mum mom mother father dad brother sister son daughter wife husband partner nephew niece boss friend neighbour
+    neighbor colleague landlord landlady cousin flatmate roommate mate freund freundin kollege kollegin nachbar
+    nachbarin chef chefin
+    """
+)
 _PERSON = words("he she him her his hers er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
 _TOGETHER = re.compile(r"⟨\d+⟩ (?:and|und|et|y|e|en) ⟨\d+⟩")
 _THING = words("it es its")
@@ -83,7 +89,8 @@ class Referents:
         near = near or clause.text[at:].lstrip(" ,").startswith("who ")  # "our landlord is Mr Osei, who lives in …"
         if not near and opening in _MINE:
             mine = _MY_NAMED.match(clause.text[:at])
-            name = self._named(int(mine[1])) if mine else ""
+            named = mine if mine and (not mine["kin"] or mine["kin"] in _FAMILY) else None
+            name = self._named(int(named["number"])) if named else ""
             kin = clause.text.split(" ", 2)[1]
             return (name,) if name and self.is_person(name) else (kin,) if kin in _FAMILY else ()
         if not near and (opening in _PERSON or opening in _FIRST) and (people := self.people_of(opening)):

@@ -15,6 +15,7 @@ from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.places import is_school
 from hopgate.extract.rules.reading import Reading, person_kind
 from hopgate.extract.rules.referents import Referents
+from hopgate.extract.rules.role_offices import IN_OFFICE, NO_OWNERS, office_of
 from hopgate.extract.rules.role_owners import is_mine, is_others, subject_of
 from hopgate.extract.rules.role_patterns import (
     AFTER_ROLE,
@@ -25,19 +26,14 @@ from hopgate.extract.rules.role_patterns import (
     CHANGING,
     CHANGING_HERE,
     HINTS,
-    IS_BY_S,
     LEAVING,
     LISTED_ROLE,
     NAME,
     NAMED_BEFORE,
     NO_LONGER,
     OF_NAME,
-    OF_NOUN,
-    OFFICE_ENDS,
-    OFFICES,
     OWNER,
     REPLACED,
-    SINCE_NOW,
     STATE,
     THEN,
     VALUE_FIRST,
@@ -68,8 +64,6 @@ _REFERENCE = re.compile(r"⟨(\d+)⟩")
 _OF_SOMETHING = re.compile(r" (?:of|for|der|des|vom|von) (?!⟨)")
 # "Zahnärztin der Familie": ours
 _OURS = words("family house home kids children moment time familie kinder haus hauses momentan moment")
-# Between "is" and a role: not "is the former treasurer of".
-_IN_OFFICE = re.compile(r"(?:(?:the|our|its|now|new|der|die|neuer?|jetzt|le|la) ?)*")
 # "Pi-hole hat die IP 192.168.1.5"
 _HAS_IP = re.compile(
     r" (?:has|hat|heeft) (?:(?:the|an|die|eine|het|een|static|fixed|feste) ){0,2}(?:ip|ip-adresse) (?=⟨)"
@@ -141,7 +135,7 @@ def _stated(  # noqa: PLR0912
 ) -> Iterator[Fact]:
     before, after = " ".join(said[: found.start]), " " + " ".join(said[found.end :])
     at = len(" ".join(said[: found.end]))
-    if office := _office(found.role, before, after, who):
+    if office := office_of(found.role, before, after, who):
         subject, held = office
         if clause.stance(held.start("v"), at) == "said":
             yield from _facts(found.role, subject, held, clause, who, told)
@@ -149,7 +143,7 @@ def _stated(  # noqa: PLR0912
     if (first := VALUE_FIRST.search(f"{before} ")) and (first["v"] or OF_NAME.match(after)):
         rest = first["rest"].strip()
         if (club := OF_NAME.match(after)) and found.role.sort == "person":
-            if _IN_OFFICE.fullmatch(rest) and clause.stance(first.start(), at) == "said":
+            if IN_OFFICE.fullmatch(rest) and clause.stance(first.start(), at) == "said":
                 yield from _facts(found.role, (*who.names_of(club["of"]), "")[0], first, clause, who, told)
             return
         owner = OWNER.search(f" {rest} " if rest else " ") if AFTER_ROLE.match(after) else None
@@ -180,24 +174,10 @@ def _stated(  # noqa: PLR0912
     elif clause.stance(min(owner.start(), at - 1), at + match.end("v")) == "said":
         groups = match.groupdict()
         noun = groups.get("noun") or groups.get("nomen") or ""
-        if noun and found.role.sort != "person":
+        if noun and (found.role.sort != "person" or noun.rpartition(" ")[2] in NO_OWNERS):
             return  # "my locker at the gym is 41"
         subject = noun if noun and noun not in _OURS else subject_of(found.role, owner, groups.get("of"), who)
         yield from _facts(found.role, subject, match, clause, who, told or bool(owner["new"]) or match.re is not STATE)
-
-
-def _office(role: Role, before: str, after: str, who: Referents) -> tuple[str, re.Match[str]] | None:
-    """Whose office a name is said to hold without a word of whose: "Pauline is treasurer", "… of the chess club"."""
-    if role.relation not in OFFICES or OF_NAME.match(after):
-        return None
-    first = VALUE_FIRST.search(f"{before} ")
-    if not first or not first["v"] or not _IN_OFFICE.fullmatch(first["rest"].strip()):
-        first = IS_BY_S.search(f"{before} ") if SINCE_NOW.match(after) else None
-    if not first:
-        return None
-    if club := OF_NOUN.match(after):
-        return club["noun"] or club["nomen"], first
-    return (who.first_person, first) if OFFICE_ENDS.match(after) and not is_others(after.split()) else None
 
 
 def _apposed(
@@ -213,7 +193,7 @@ def _apposed(
         if value and (is_person(value) or named["new"]) and clause.stance(named.start("v"), len(before)) == "said":
             yield from _facts(role, subject, named, clause, who, told or bool(named["new"]))
         return
-    # "GP Dr Bakker, dentist Dr de Wit": on a form
+    # "dentist Dr Bakker, accountant Mr Orr": on a form
     listed = owner["bare"] is not None and not owner["the"] and LISTED_ROLE.match(after)
     beside = BESIDE_ROLE.match(after) if owner["me"] or owner["name"] or listed else None
     if beside and listed and not person_kind(_value(role, beside["v"], clause, who).capitalize()):

@@ -53,7 +53,7 @@ NO_LONGER = re.compile(
 )
 # "has a new piano teacher, Mr Okafor"
 APPOSED = re.compile(rf" , {_V}(?=$| [,;])")
-# "our landlord Mr Petrakis called", "my dentist, Dr Kaya, is away"; not "my dentist Dr Kaya's sister"
+# "our landlord Mr Petrakis called", "my dentist, Dr Kaya, rang"; not "my dentist Dr Kaya's sister"
 BESIDE_ROLE = re.compile(rf" (?:, (?=⟨\d+⟩ ,))?(?P<v>{NAME})(?! (?:'s|and ⟨|und ⟨))")
 LISTED_ROLE = re.compile(rf" {NAME}(?= ,|$)")
 LEAVING = re.compile(
@@ -99,8 +99,11 @@ VALUE_FIRST = re.compile(
 )
 # "Bev's head coach as of this week"
 IS_BY_S = re.compile(rf"(?:^|[,;:.] |\b(?:and|so|but) )(?P<v>{NAME}) 's (?:the )?(?:new )?$")
-SINCE_NOW = re.compile(r" (?:now|as of|since|from|again)\b")
-OFFICE_ENDS = re.compile(r"(?= ?$| [,;]| (?:now|since|as of|again|jetzt|seit)\b| (?:from|ab) ⟦)")
+SINCE_NOW = re.compile(r" (?:(?:now|again)(?= ?$| [,;]| and )|as of\b|since\b|from ⟦)")
+OFFICE_ENDS = re.compile(
+    r"(?!.*\b(?:says?|said|thinks?|sagt|meint|or so)\b)"
+    r"(?= ?$| [,;]| (?:now|since|as of|again|jetzt|seit)\b| (?:from|ab) ⟦)"
+)
 # "is treasurer of the chess club", "ist Vorsitzender vom Kleingartenverein"
 OF_NOUN = re.compile(
     rf" (?:(?:of|for|at) the (?P<noun>{_NOUN}(?: {_NOUN})??)|(?:der|des|vom|im|beim|in der) (?P<nomen>{_NOUN}))"
@@ -121,6 +124,8 @@ AFTER_ROLE = re.compile(
 )
 # "I bank with", "listens on port 22", "upgraded to 3.1": what tells of a role without its name.
 _WHO = rf"(?P<s>{NAME}|i|we|he|she|wir|ich|je|yo)"
+_CAR_IS = r"(?:(?:new|old|little|big|red|blue|black|white|silver|used|second-hand|neuen|alten|kleinen|\d{4}) )*"
+_NO_HIRE = r"(?![^,;]*\b(?:his|hers|this|today|rental|hire|loan|from|while|until|to|for|into|bis|nach|solange)\b)"
 _PUPIL = rf"(?P<s>{NAME}|him|her)"
 _UPGRADED = "(?:upgraded|updated|bumped|downgraded)"
 _ARROWS = "-> → => -->"
@@ -155,7 +160,7 @@ VERBS = tuple(
                 ("flute teacher", "flute"),
             )
         ),
-        ("car", "driving", rf"(?P<me>(?:sold|traded) [^,;]+ ,|^) ?driving an? (?:[^\W\d_]+ ){{0,2}}?{_V} now"),
+        ("car", "driving", rf"(?P<me>(?:sold|traded) [^,;]+ ,|^) ?driving an? {_CAR_IS}{_V}{_NO_HIRE} now"),
         (
             "conductor",
             "conducts conducting dirigiert",
@@ -176,8 +181,7 @@ VERBS = tuple(
             "car",
             "drive drives driving fahre fahren fährt",
             rf"{_WHO} {_NOW}(?:(?:'m|'re|'s|is|are|am) {_NOW}driving|drives?|fahren?|fährt) {_NOW}(?:an?|einen?) "
-            rf"(?:[^\W\d_]+ ){{0,2}}?{_V}(?!.*\b(?:his|hers|this|today|rental|hire)\b)"
-            r"(?: (?:with|full|von|of|aus|mit) .*?)?",
+            rf"{_CAR_IS}{_V}{_NO_HIRE}(?: (?:with|full|von(?= \d)) .*?)?",
         ),
         ("phone contract", "handy", rf"(?P<me>)mit dem handy (?:bin|sind) (?:ich|wir) {_NOW}bei (?:der )?{_V}"),
         (
@@ -188,15 +192,17 @@ VERBS = tuple(
         (
             "landlord",
             "rent renting",
-            rf"(?P<me>(?:i|we) rent|(?:(?:i|we) (?:'m|'re|am|are) )?renting) (?:[^\s,;]+ ){{1,7}}?from {_V}",
+            rf"(?P<me>(?:i|we) rent|(?:(?:i|we) (?:'m|'re|am|are) )?renting) (?:(?:the|our|this|an?) (?!holiday)"
+            rf"(?:[^\W\d_]+ )?(?:flat|house|apartment|studio|place|office|unit|shop|workshop|bungalow)"
+            rf"(?: (?:on|in|at|above) [^,;]+?)? )?from {_V}",
         ),
         (
             "partner",
-            "going dating relationship together",
-            rf"{_WHO} (?:(?:is|'s|are|'m|am|has been|'s been) )?{_NOW}(?:going out|dating|in a relationship|together) "
+            "dating relationship",
+            rf"{_WHO} (?:(?:is|'s|are|'m|am|has been|'s been) )?{_NOW}(?:dating|in a relationship) "
             rf"{_NOW}(?:with )?(?:an? (?:[^\W\d_]+ ){{1,2}}(?:called|named) )?{_V}",
         ),
-        ("partner", "zusammen", rf"{_WHO} (?:ist|bin) {_NOW}mit {_V} {_NOW}zusammen"),
+        ("partner", "zusammen", rf"{_WHO} (?:ist|bin) {_NOW}mit {_V} {_NOW}zusammen(?=$| [,;])"),
         ("car", "traded", rf"(?P<me>)traded (?:in )?{_ARTICLES}{_A} (?:in )?for {_ARTICLES}{_V}"),
         ("car insurance", "insured", rf"(?P<me>my|our|the) car (?:is|are) {_NOW}insured (?:with|by|at) {_V}"),
         ("insurance", "insured", rf"{_WHO} (?:is|are|'re|'m|am) {_NOW}insured (?:with|by|at) {_V}"),

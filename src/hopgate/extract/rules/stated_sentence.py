@@ -64,7 +64,7 @@ _NOT_ANY_MORE = re.compile(
 )
 
 
-# "I have a new bridge partner, Jim Coakley", "got a new desk today : 22"
+# "I have a new bridge partner, Jim Coakley"
 _HAVE_NEW = re.compile(
     r"^(?:(?:i|we) )?(?:have|'ve|'ve got|have got|got|found) (?:myself |ourselves )?an? new (?P<t>[^,;:]+?)"
     r"(?: (?:today|now|this week|at last|finally))? [,:] (?P<v>[^,;:]+?)(?: , .*)?$"

@@ -11,9 +11,9 @@ from hopgate.extract.rules.words import words
 # "Die Wartung der USV macht jetzt Firma Janssen", "den Ersatzschlüssel hat Torben", "USV: Wartung macht Behrens"
 _ONE = r"(?:[^\W\d_][\w-]+|⟨\d+⟩)"
 _SOMEBODY_DOES = re.compile(
-    rf"(?:(?P<of>{_ONE}) : )?(?:(?:den|die|das|der) )?(?P<what>[^\W\d_][\w-]+)"
+    rf"(?:(?P<of>{_ONE}) : )?(?:(?P<the>den|die|das) )?(?P<what>[^\W\d_][\w-]+)"
     rf"(?: (?:der|des|vom|von der|von den|für den|für die|für das) (?P<whose>{_ONE}))? "
-    r"(?:macht|hat|übernimmt|betreut|erledigt|verwaltet|führt) (?P<now>jetzt |nun |ab sofort )?"
+    r"(?P<verb>macht|hat|übernimmt|betreut|erledigt|verwaltet|führt) (?P<now>jetzt |nun |ab sofort )?"
     r"(?P<who>⟨\d+⟩|firma [^\W\d_]+)(?: (?:aus|von|vom|in) ⟨\d+⟩)?(?P<rest>(?: ,.*)?)"
 )
 # "In der Praxis nutzen wir Theorg", "at the practice we use Theorg"
@@ -23,9 +23,11 @@ _WE_USE = re.compile(
 )
 # "I'm in Room 14", "ich sitze jetzt in Raum 308"
 _WE_SIT = re.compile(
-    r"(?:[^:⟨]{1,30} : )?(?:i|we|ich|wir) (?:'m|'re|am|are|sit|work|sitzen?|bin|sind) (?P<now>now |jetzt |nun )?"
-    r"(?:in|im) (?P<room>(?:⟨\d+⟩|(?:room|raum|zimmer|büro|office) [\w.]+))(?P<rest>(?: ,.*| with .*| mit .*)?)"
+    r"(?:(?:umzug|umgezogen|moved|new office|neues büro)[^:]{0,30} : )?(?:i|ich) (?:'m|am|sit|work|sitze|bin) "
+    r"(?P<now>now |jetzt |nun )?(?:in|im) (?P<room>(?:⟨\d+⟩|(?:room|raum|zimmer|office) [\w.]+))"
+    r"(?: ,.*| with .*| mit .*)?"
 )
+_AWAY = words("hospital hotel hostel ward clinic krankenhaus klinik uniklinik escape court gericht")
 # "Der Bulli ist bei der HUK versichert"
 _INSURED = re.compile(
     r"(?:der|die|das|meine?|unsere?) (?P<what>[^\W\d_][\w-]+) (?:ist|sind) (?P<now>jetzt |nun )?"
@@ -36,7 +38,13 @@ _HAS_IT = re.compile(
     r"(?P<former>⟨\d+⟩) (?:no longer ha(?:s|ve)|does n't have|does not have) (?P<what>(?:the|my|our) [^,;]+?)"
     r"(?: any more)? , (?P<who>⟨\d+⟩) (?:has|'s got|has got) (?:it|them)(?: now)?"
 )
-_NOT_DONE = words("niemand keiner")
+_NOT_DONE = words(
+    """
+    niemand keiner wer was nichts angst recht hunger durst geburtstag schuld sorgen pause polizei lust zeit glück pech
+    urlaub fieber grippe besuch spaß freude frei
+    """
+)
+_NOT_MEANT = re.compile(r" , (?:der|die|das|haha|lol|bis|aber|nur)\b|\b(?:wär|wäre|zurück|witz|scherz)\b")
 _REFERENCE = re.compile(r"⟨(\d+)⟩")
 
 
@@ -52,7 +60,7 @@ def in_known_words(text: str, reading: Reading) -> str:
     >>> in_known_words("die steuer macht jetzt ⟨0⟩", reading)
     'die steuer is now done by ⟨0⟩'
     """
-    if reading.code == "de" and (does := _SOMEBODY_DOES.fullmatch(text)) and does["what"] not in _NOT_DONE:
+    if reading.code == "de" and (does := _SOMEBODY_DOES.fullmatch(text)) and _is_done(does):
         whose = does["whose"] or does["of"]
         what = f"{does['what']} of {whose}" if whose else does["what"]
         return f"die {what} is {'now ' * bool(does['now'])}done by {does['who']}"
@@ -62,9 +70,15 @@ def in_known_words(text: str, reading: Reading) -> str:
         return f"{has['who']} has {has['what']} now instead of {has['former']}"
     if used := _WE_USE.fullmatch(text):
         return f"we use {'now ' * bool(used['now'])}{used['value']} for the {used['what']}"
-    if (sits := _WE_SIT.fullmatch(text)) and _is_room(sits["room"], reading):
+    if (sits := _WE_SIT.fullmatch(text)) and _is_room(sits["room"], reading) and _AWAY.isdisjoint(reading.lower):
         return f"my {'büro' if reading.code == 'de' else 'office'} is {'now ' * bool(sits['now'])}{sits['room']}"
     return text
+
+
+def _is_done(does: re.Match[str]) -> bool:
+    """Whether somebody does or has a thing: not "Hunger hat Anna", nor "die Kasse macht jetzt Anna, schön wär's"."""
+    named = does["the"] is not None or does["verb"] != "hat"
+    return named and does["what"] not in _NOT_DONE and not _NOT_MEANT.search(does["rest"])
 
 
 def _is_room(part: str, reading: Reading) -> bool:

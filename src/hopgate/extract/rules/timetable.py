@@ -53,7 +53,7 @@ _ON = (
 )
 _BE = r"(?:(?:is|are|was|were|has|have|been|got|gets|gets|ist|sind|wurde|est|a été|ha sido|se ha|is) )*"
 _MOVED = (
-    r"(?:moved|moves|goes|switches|shifts|changed|changes|rescheduled|shifted|pushed|postponed|delayed|switched|"
+    r"(?:moved|moves|switches|shifts|changed|changes|rescheduled|shifted|pushed|postponed|delayed|switched|"
     r"slips|slipped|brought forward|put off|verlegt|verschoben|déplacée?|reportée?|décalée?|cambiad[oa]|aplazad[oa]|"
     r"movid[oa]|pasad[oa]|verzet|verplaatst|spostat[oa])"
 )

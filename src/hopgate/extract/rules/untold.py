@@ -57,7 +57,7 @@ _STORY = re.compile(
 # Of a sentence with so many parts nobody knows which are meant: of 664 changes that people told, none had four.
 _PARTS, _MOST_PARTS = re.compile(" , "), 3
 # "The team: Dana owns quotes, Anjali owns docks, Caleb is our drummer"
-_LIST = re.compile(r"(?:[^:]+ : )?⟨\d+⟩ [^,;:]+(?: , (?:and )?⟨\d+⟩ [^,;:]+)+(?: , [^,;:⟨]+)?$")
+_LIST = re.compile(r"[^:]+ : ⟨\d+⟩ [^,;:]+(?: , (?:and )?⟨\d+⟩ [^,;:]+)+(?: , [^,;:⟨]+)?$")
 # "moves to Monday, same time, same room"
 _THE_SAME = re.compile(r" , (?:same|selbe|gleiche|gleicher|gleiches) [^\W\d_]+(?= ,|$)")
 _RELATIVE = re.compile(r"(?<!⟩ now ,) \b(?:who|whose|which)\b")

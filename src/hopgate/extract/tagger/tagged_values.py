@@ -108,7 +108,7 @@ def is_called_alike(thing: TaggedSpan, earlier: str, later: str) -> bool:
     if (whole := _OF_IT.search(later[: thing.start])) and later[whole.start() : end].casefold() in said:
         return True
     whose = _ITS.match(later, end)
-    return whose is not None and whose[1].lower() in KINSHIP and whose[1].casefold() in said
+    return whose is not None and whose[1].lower() in KINSHIP and whose[1].casefold() in re.findall(r"\w+", said)
 
 
 def shares_start_or_end(one: str, other: str) -> bool:

@@ -59,7 +59,8 @@ PLACE = 1000
 # A word's ending has no more letters.
 _ENDING = 3
 _THERE = re.compile(
-    r"(?i)\b(?:steht|liegt|hängt|ist|sind|is|are|sits|stands|hangs)\b[^.;,]*\b(?:dort|darin|drin|there)\b"
+    r"(?i)\b(?:steht|liegt|hängt|ist|sind|is|are|sits|stands|hangs)\b[^.;,]{0,40}\b"
+    r"(?:dort|darin|drin|there)\b(?! hinten| drüben)"
 )
 _PLACES = {"runs on", "located in"}
 _TAUGHT = re.compile(
