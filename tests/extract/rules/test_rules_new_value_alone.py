@@ -139,6 +139,7 @@ def test_a_letter_that_ends_its_sentence_is_no_initial(text: str, name: str) -> 
             "Traudl ist vom Haus Rosental ins Haus Sonnleiten übersiedelt.",
             {"Traudl | lives in | Haus Sonnleiten", "Traudl | lives in | Haus Rosental"},
         ),
+        ("Marek fährt jetzt den Vito.", {"Marek | has car | Vito"}),
         ("Mit dem Handy bin ich bei A1.", {"I | has phone contract | A1"}),
         ("Mein Chef Herr Brunken will ein Konzept.", {"I | reports to | Herr Brunken"}),
         ("Wiebke arbeitet seit zehn Jahren bei der LzO.", {"Wiebke | works at | LzO"}),
@@ -201,6 +202,16 @@ def test_a_change_that_is_so_now_does_not_wait_for_another() -> None:
         one.thing: one.valid_from for one in read("Mr Reed is the landlord now, rent is 12 from July.").stated
     }
     assert statements["landlord"] is None
+
+
+def test_a_word_for_a_role_is_nobody() -> None:
+    stated_of = {one.value for one in read("Dr Nguyen has retired. Dr Fraser is our GP now, same clinic.").stated}
+    assert stated_of == {"Dr Fraser"}
+
+
+def test_what_is_used_at_work_is_not_where_one_works() -> None:
+    found = read("We're on Koha at work as of today. Nobody can find anything.")
+    assert "works at" not in {fact.relation for fact in (*found.facts, *found.tentative) if fact.confidence >= 0}
 
 
 def test_what_something_was_taken_over_from_is_not_where_it_may_be() -> None:

@@ -39,7 +39,7 @@ from hopgate.extract.rules.role_patterns import (
     VALUE_FIRST,
     VERBS,
 )
-from hopgate.extract.rules.role_table import ALSO, ROLE_WORDS, Role, RoleAt, roles_in
+from hopgate.extract.rules.role_table import ALSO, Role, RoleAt, roles_in, with_role_words
 from hopgate.extract.rules.tentative import ALONE, is_left, is_towards
 from hopgate.extract.rules.words import words
 
@@ -60,7 +60,6 @@ _BESIDE = words("also too second another additional extra both auch zweite zweit
 _SOMEBODY = re.compile(r" (?:ist|heißt|is) (?:ein|eine|a|an|some) ⟨")
 _BREAKS = frozenset((",", ";", ":", "(", "–"))
 _ANY_NAME = re.compile(NAME)
-_REFERENCE = re.compile(r"⟨(\d+)⟩")
 _OF_SOMETHING = re.compile(r" (?:of|for|der|des|vom|von) (?!⟨)")
 # "Zahnärztin der Familie": ours
 _OURS = words("family house home kids children moment time familie kinder haus hauses momentan moment")
@@ -91,7 +90,7 @@ def role_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
     ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from)
     I | has dentist | Dr. Kaya | 2024-05-04
     """
-    text = _with_acronyms(clause)
+    text = _HAS_IP.sub(" 's ip is ", with_role_words(clause.text, clause.reading))
     clause = clause if text == clause.text else replace(clause, text=text)
     said = text.split()
     if clause.question or (HINTS.isdisjoint(said) and "V" not in clause.reading.marks):
@@ -118,16 +117,6 @@ def _is_one_more(said: list[str], at: int) -> bool:
     first = max((place for place in range(at) if said[place] in _BREAKS), default=-1) + 1
     last = next((place for place in range(at, len(said)) if said[place] in _BREAKS), len(said))
     return not _BESIDE.isdisjoint(said[first:last])
-
-
-def _with_acronyms(clause: Clause) -> str:
-    """The sentence with names that are words for roles, "GP", as words."""
-
-    def word(match: re.Match[str]) -> str:
-        name = clause.reading.spans[int(match[1])].name.lower()
-        return name if name in ROLE_WORDS else match[0]
-
-    return _HAS_IP.sub(" 's ip is ", _REFERENCE.sub(word, clause.text))
 
 
 def _stated(  # noqa: PLR0912

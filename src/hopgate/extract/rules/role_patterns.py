@@ -180,7 +180,7 @@ VERBS = tuple(
         (
             "car",
             "drive drives driving fahre fahren fährt",
-            rf"{_WHO} {_NOW}(?:(?:'m|'re|'s|is|are|am) {_NOW}driving|drives?|fahren?|fährt) {_NOW}(?:an?|einen?) "
+            rf"{_WHO} {_NOW}(?:(?:'m|'re|'s|is|are|am) {_NOW}driving|drives?|fahren?|fährt) {_NOW}(?:an?|einen?|den) "
             rf"{_CAR_IS}{_V}{_NO_HIRE}(?: (?:with|full|von(?= \d)) .*?)?",
         ),
         ("phone contract", "handy", rf"(?P<me>)mit dem handy (?:bin|sind) (?:ich|wir) {_NOW}bei (?:der )?{_V}"),

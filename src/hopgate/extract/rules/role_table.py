@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.reading import Reading
 
 LONGEST_ROLE = 2
 
@@ -53,6 +55,28 @@ ROLE_WORDS = frozenset(form.rpartition(" ")[2] for form in ROLES)
 """The last words of roles: without one of them there is none."""
 ROLE_HINTS = ROLE_WORDS | {f"{word}s" for word in ROLE_WORDS} | frozenset(ALSO)
 """The words of which a memory has one that tells of a role."""
+
+
+_REFERENCE = re.compile(r"⟨(\d+)⟩")
+
+
+def with_role_words(text: str, reading: Reading) -> str:
+    """An encoded sentence with names that are words for roles, "GP", as words.
+
+    Examples
+    --------
+    >>> from hopgate.extract.extraction import Source
+    >>> from hopgate.extract.rules.reading import read
+    >>> from hopgate.memory import Cleared
+    >>> with_role_words("⟨0⟩ is our ⟨1⟩", read(Source("m1", Cleared("Dr Fraser is our GP."))))
+    '⟨0⟩ is our gp'
+    """
+
+    def word(match: re.Match[str]) -> str:
+        name = reading.spans[int(match[1])].name.lower()
+        return name if name in ROLE_WORDS else match[0]
+
+    return _REFERENCE.sub(word, text) if "⟨" in text else text
 
 
 def roles_in(words: list[str]) -> Iterator[RoleAt]:

@@ -14,7 +14,7 @@ from hopgate.extract.rules.change_words import changes_what_it_states
 from hopgate.extract.rules.clauses import STATES, Clause
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
-from hopgate.extract.rules.role_table import ROLE_RELATIONS
+from hopgate.extract.rules.role_table import ROLE_RELATIONS, with_role_words
 from hopgate.extract.rules.small_words import has_small_words, in_english
 from hopgate.extract.rules.stated_beside import beside_others, other_names, with_what_is_over
 from hopgate.extract.rules.stated_changes import OF_OTHERS
@@ -181,7 +181,7 @@ def _plain(clause: Clause, reading: Reading) -> str:
         text = text.partition(" : ")[2] or text
     if "( " in text:
         text = without_asides(text)
-    text = in_known_words(text, reading)
+    text = in_known_words(with_role_words(text, reading), reading)
     if reading.code != "en" and has_small_words(reading.code):
         text = in_english(text, reading.code)
     if " will be " in text:

@@ -259,7 +259,8 @@ def _relations(subject: str, target: str, text: str, holds: bool, who: Referents
 
 def _of_person(target: str, text: str, *, mine: bool) -> Iterator[str]:
     """Where somebody lives or works who is said to be there now: what the words and the name itself tell."""
-    work, home = bool(_OF_WORK.search(text)), bool(_OF_HOME.search(text))
+    # "We're on Koha at work": not where one works
+    work, home = bool(_OF_WORK.search(text.replace(" at work", ""))), bool(_OF_HOME.search(text))
     if is_town(target) or is_room(target):
         if home and not work and is_town(target):
             yield "lives in"

@@ -326,7 +326,10 @@ def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact], later: So
         moved = ended.names_former or bool(words.search(later.text))
         read = [one.relation for one in now if one.relation not in JOINT_RELATIONS]
         fitting = any(fits(one, was.relation) for one in read) if read else moved
-        return fitting and (was.value.islower() or not ended.value.islower()) and not is_person(ended.value)
+        # "It is quiet above my head": nobody lives there.
+        plain = ended.value.islower()
+        told = not plain or (was.value.islower() and (is_room(ended.value) or is_place(ended.value)))
+        return fitting and told and not is_person(ended.value)
     # What the rules read of "the reverse proxy" goes with what somebody "has reverse proxy".
     role = was.relation.removeprefix("has ")
     others = [
