@@ -62,6 +62,11 @@ _CLUBS = words("sv tsv tv fc sc vfb vfl vfr tus sg djk fsv asv esv bv tc mtv psv
 _RARE_NOUN = 3.5
 _COUNTS = words("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf paar wenige")
 _TIMES = words("vormittag mittag nachmittag abend nacht abende nächte vormittags nachmittags abends")
+_STREETS = ("straße", "strasse", "gasse", "allee")
+_ANY_STREET = words(
+    "straße strasse gasse allee einbahnstraße sackgasse landstraße bundesstraße nebenstraße waschstraße spielstraße "
+    "datenstraße rettungsgasse"
+)
 _ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")
 _REMARKS = words(
     "todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka vm vms vps lxc pc pcs ram ssd "
@@ -224,13 +229,6 @@ def _does_what_names_do(lower: list[str], marks: str, at: int) -> bool:  # noqa:
     if rest[1:2] in (["the"], ["a"], ["an"]) and "of" in lower[at + 3 : at + 6]:
         return True
     return (len(rest) > 1 and rest[1] in _NAME_PARTICIPLES) or "P" in marks[at + 2 : at + 4]
-
-
-_STREETS = ("straße", "strasse", "gasse", "allee")
-_ANY_STREET = words(
-    "straße strasse gasse allee einbahnstraße sackgasse landstraße bundesstraße nebenstraße waschstraße spielstraße "
-    "datenstraße rettungsgasse"
-)
 
 
 def _german(  # noqa: PLR0911, PLR0912

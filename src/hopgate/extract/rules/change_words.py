@@ -43,6 +43,20 @@ _MOVES_SOMETHING = re.compile(
     r"(?:the|an?|all|some|her|his|their|its) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
 )
 _STILL_SAID = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|non più)\b")
+# "moved to room 305 for the open day": it will be back.
+_FOR_A_WHILE = re.compile(
+    r" now and (?:then|again)\b| for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
+    r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit|"
+    r"while|christening|baptism|funeral|birthday|reunion|match|festival|concert|course|training|exam|interview|season|"
+    r"semester|summer|winter|inspection|shoot|photos?|trip|gig|tour|tournament|audit|migration|maintenance)\b"
+)
+# Words by which a sentence speaks of the one before it.
+_REFERRING = words(
+    """
+    it that this they them there then back until till just only not nothing es das dies dort da dann wieder nur bis
+    nicht nichts daraus
+    """
+)
 
 
 def may_tell_change(reading: Reading) -> bool:
@@ -87,24 +101,6 @@ def _doubtful_words(code: str) -> frozenset[str]:
     return _NO_CHANGE | LANGUAGES[code].hypothetical | LANGUAGES[code].negated
 
 
-# "moved to room 305 for the open day": it will be back.
-_FOR_A_WHILE = re.compile(
-    r" now and (?:then|again)\b| for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
-    r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit|"
-    r"while|christening|baptism|funeral|birthday|reunion|match|festival|concert|course|training|exam|interview|season|"
-    r"semester|summer|winter|inspection|shoot|photos?|trip|gig|tour|tournament|audit|migration|maintenance)\b"
-)
-
-
-# Words by which a sentence speaks of the one before it.
-_REFERRING = words(
-    """
-    it that this they them there then back until till just only not nothing es das dies dort da dann wieder nur bis
-    nicht nichts daraus
-    """
-)
-
-
 def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
     """Whether a sentence has words of plans, copies, visits or doubt, but for some."""
     if clause.question or clause.is_taken_back() or clause.is_for_a_while():
@@ -114,9 +110,10 @@ def is_doubtful(clause: Clause, but: frozenset[str] = frozenset()) -> bool:
 
 def doubts_another(clause: Clause) -> bool:
     """Whether a sentence has such words of what another one tells: "It's only for a week", not "never a cross word"."""
-    if clause.is_taken_back() or clause.is_for_a_while() or _FOR_A_WHILE.search(clause.text):
-        return True
-    return is_doubtful(clause) and not _REFERRING.isdisjoint(clause.text.split())
+    if not is_doubtful(clause):
+        return False
+    refers = not _REFERRING.isdisjoint(clause.text.split())
+    return refers or clause.is_taken_back() or clause.is_for_a_while() or bool(_FOR_A_WHILE.search(clause.text))
 
 
 @lru_cache(maxsize=4096)  # asked as `has_change` is

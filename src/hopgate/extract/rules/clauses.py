@@ -18,6 +18,8 @@ TEAMS = ("Team ", "Squad ", "Crew ", "Year ", "Class ", "Grade ", "Klasse ")
 """How the names begin of what somebody is part of."""
 LONGEST_SENTENCE = 120
 """A sentence of more tokens is a list or a table, and patterns are not tried on it."""
+NAME = re.compile(r"⟨(\d+)⟩")
+"""A name in an encoded sentence: its span's number."""
 _REFERENCE = re.compile(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
 _BRACKETS = {"date": ("⟦", "⟧"), "amount": ("⟪", "⟫")}
 _CLAUSE = re.compile(r" (?:,|;|:|but|aber|mais|pero|ma|maar|and then) ")

@@ -34,9 +34,8 @@ _NOW = (
 )
 _TURNED = re.compile(
     rf"\b(?:{_NOW}|join(?:ed|s)|becom(?:es|e)|became|(?:took|takes|taken|taking) over|takeover|moved|migrated|switched|"
-    r"changed|transferred|relocated|replaced|started|went (?:up|down)|rose|dropped|umgezogen|"
-    r"gewechselt|übernommen|übernimmt|verhuisd|overgenomen|"
-    r"(?:my|our|her|his|their|'s) new|neuer?|nouveau|nouvelle|nuev[oa]|nieuwe)\b|->|→"
+    r"changed|transferred|relocated|replaced|started|went (?:up|down)|rose|dropped|umgezogen|gewechselt|übernommen|"
+    r"übernimmt|verhuisd|overgenomen|(?:my|our|her|his|their|'s) new|neuer?|nouveau|nouvelle|nuev[oa]|nieuwe)\b|->|→"
 )
 _NOW_AFTER = re.compile(rf"(?: [\w/]+){{0,3}} (?:{_NOW})(?=$| ?[,.;!)(])")
 _NOW_FIRST = re.compile(rf"(?:.*[,;:] )?(?:and |und |et |y |en )?(?:{_NOW}) ?,? ?$")

@@ -30,7 +30,8 @@ _LED = re.compile(
     r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream|Abteilung|Department|Gruppe|Verein)\b|"
     r".*\b(?:team|teams|project|group|choir|club|department|dept|office|committee|council|paper|magazine|newsletter|"
     r"society|association|branch|division|unit|section|squad|crew|band|orchestra|board|programme|program|initiative|"
-    r"workshop|course|class|chapter|guild|\w*abteilung|\w*gruppe|\w*verein|\w*chor|büro|équipe|équipo|equipo|projet|proyecto|under-\d+s)$",
+    r"workshop|course|class|chapter|guild|\w*(?:abteilung|gruppe|verein|chor)|büro|équipe|équipo|equipo|projet|proyecto|"
+    r"under-\d+s)$",
     re.I,
 )
 

@@ -18,7 +18,6 @@ from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.moved_facts import HANDS, moved_facts
 from hopgate.extract.rules.named_beside import named_beside
-from hopgate.extract.rules.named_next import named_next
 from hopgate.extract.rules.next_sentence import of_this_sentence
 from hopgate.extract.rules.not_ours import is_of_others
 from hopgate.extract.rules.places import contrast, is_event, is_room, tells_change, with_place
@@ -75,10 +74,12 @@ def note_facts(
     source: Source,
     sentences: Sequence[Clause] | None = None,
     doubted: Collection[Clause] = (),
+    joined: Sequence[Clause] = (),
 ) -> Iterator[Fact]:
     """Yield the facts of a memory: those of the patterns for notes, then those of encyclopaedic prose.
 
-    A fact of confidence 0 or less is tentative: see `tentative`. Those of `doubted` sentences are told less surely.
+    A fact of confidence 0 or less is tentative: see `tentative`. Those of `doubted` sentences are told less surely,
+    and `joined` are sentences that two others make: see `named_next`.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def note_facts(
         if priced and not made and not timed_facts and not _ELSEWHERE.match(clause.text):
             yield from changed_values(clause, who)
         who.leave(clause)
-    for clause in named_next(sentences) if roles else ():
+    for clause in joined if roles else ():
         yield from role_facts(clause, who)
     if changing:
         yield from named_beside([clause for clause in sentences if clause not in doubted], who, frozenset(stated))

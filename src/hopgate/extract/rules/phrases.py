@@ -75,7 +75,8 @@ class Phrases:
         reading = read(source)
         parts = list(clauses(reading)) if self.facts else []
         sentences, doubted = telling(list(parts))
-        told = _once(note_facts(reading, source, sentences, doubted)) if self.facts else ()
+        joined = list(named_next(sentences))
+        told = _once(note_facts(reading, source, sentences, doubted, joined)) if self.facts else ()
         typed = tuple(fact for fact in told if fact.confidence > 0)
         names: dict[str, str] = {}
         for given, kind in ((source.tags, "tag"), (source.keywords, "keyword")):
@@ -111,7 +112,7 @@ class Phrases:
         plain = sentences
         if doubted:
             plain = [clause for clause in sentences if clause not in doubted or lent_or_back(clause.text)]
-        said = tuple(stated_values([*plain, *named_next(sentences)], reading, sure, source.owner))
+        said = tuple(stated_values([*plain, *joined], reading, sure, source.owner))
         # "larch took over immich, its containers on juniper are gone": it does not run on juniper.
         over = {(one.thing, one.former) for one in said if one.former}
         maybe = tuple(fact for fact in maybe if (fact.subject, fact.object) not in over) if over else maybe

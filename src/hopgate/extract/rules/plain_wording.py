@@ -28,24 +28,20 @@ _ABOUT = re.compile(r"^((?:⟨\d+⟩ : )?)(?:quick )?(?:update|news|note|notes) 
 # The words of these changes, of which one is in every sentence that any of them changes.
 _HINTS = words(
     """
-    not longer anymore any off plus più project projekt projet proyecto progetto days nowadays good moment effect here
-    heutzutage weekend morning afternoon evening week month time night end once way btw planned last while day früh
-    nacht woche jahren arbeitet übersiedelt gezogen vorsitzende vorsitzender leiter leiterin semaine semana container
-    instance stack pod deployment
-    vm lxc jail more had his her their its called
-    being moment instant temporarily provisionally testweise probeweise vorübergehend einstweilen provisorisch
-    übergangsweise weiteres provisoirement temporairement ahora momento temporalmente provisionalmente tijdelijk
-    voorlopig temporaneamente ora provvisoriamente
-    named namens hostname host node server box machine pi vps rechner serveur servidor now plan monat vorerst vorläufig
-    put say claim well reckon rumour rumor word hear
-    vivo vivimos abito abitiamo viviamo trabajo lavoro woon wonen werk travaille arbeite mudado mudé mudamos déménagé
-    verhuisd trasferito trasferita trasferiti trasferite naar come instead rather today term season
-    back forward out up started home yeah kidding jk dreams wish want lack umgezogen gezogen wohne wohnen
-    finished completed done after following with since
-    starting beginning effective address ip kids moved moving joined living working left switched year who that getting
-    mit buying ordering been gewechselt changed swapped changé cambiado
-    monday tuesday wednesday thursday friday saturday sunday going ruhestand rente pension löst erhöht angehoben gesenkt
-    kandidiert nach
+    not longer anymore any off plus più project projekt projet proyecto progetto days nowadays good moment effect
+    here heutzutage weekend morning afternoon evening week month time night end once way btw planned last while day
+    früh nacht woche jahren arbeitet übersiedelt gezogen vorsitzende vorsitzender leiter leiterin semaine semana
+    container instance stack pod deployment vm lxc jail more had his her their its called being instant temporarily
+    provisionally testweise probeweise vorübergehend einstweilen provisorisch übergangsweise weiteres provisoirement
+    temporairement ahora momento temporalmente provisionalmente tijdelijk voorlopig temporaneamente ora
+    provvisoriamente named namens hostname host node server box machine pi vps rechner serveur servidor now plan
+    monat vorerst vorläufig put say claim well reckon rumour rumor word hear vivo vivimos abito abitiamo viviamo
+    trabajo lavoro woon wonen werk travaille arbeite mudado mudé mudamos déménagé verhuisd trasferito trasferita
+    trasferiti trasferite naar come instead rather today term season back forward out up started home yeah kidding
+    jk dreams wish want lack umgezogen wohne wohnen finished completed done after following with since starting
+    beginning effective address ip kids moved moving joined living working left switched year who that getting mit
+    buying ordering been gewechselt changed swapped changé cambiado monday tuesday wednesday thursday friday
+    saturday sunday going ruhestand rente pension löst erhöht angehoben gesenkt kandidiert nach
     """
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.

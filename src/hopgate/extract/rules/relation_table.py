@@ -29,6 +29,7 @@ _OF = re.compile(
 )
 _IS_A = re.compile(rf"{_BE_WORD} (?:an?|one of the|the)(?: \d{{4}})?")
 _POSSESSED = re.compile(r"(?P<role>[^\W\d_][\w-]*(?: [\w-]+){0,2}) (?:is|was|are|were|,)(?: the| an?)?")
+_ARTICLES = frozenset(("a", "an", "the"))
 _NO_ROLE = words("part parts number lot capable full north south east west northeast northwest center site")
 
 
@@ -78,9 +79,6 @@ def relation(gap: str) -> Relation | None:
         if match and not listed and _is_role(match["role"].split()):
             return Relation(f"{match['role']} {match['link']}", False, ended)
     return None
-
-
-_ARTICLES = frozenset(("a", "an", "the"))
 
 
 @lru_cache(maxsize=8192)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hopgate.extract.rules.clauses import NAME
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.reading import Reading
 
@@ -57,9 +58,6 @@ ROLE_HINTS = ROLE_WORDS | {f"{word}s" for word in ROLE_WORDS} | frozenset(ALSO)
 """The words of which a memory has one that tells of a role."""
 
 
-_REFERENCE = re.compile(r"⟨(\d+)⟩")
-
-
 def with_role_words(text: str, reading: Reading) -> str:
     """An encoded sentence with names that are words for roles, "GP", as words.
 
@@ -76,7 +74,7 @@ def with_role_words(text: str, reading: Reading) -> str:
         name = reading.spans[int(match[1])].name.lower()
         return name if name in ROLE_WORDS else match[0]
 
-    return _REFERENCE.sub(word, text) if "⟨" in text else text
+    return NAME.sub(word, text) if "⟨" in text else text
 
 
 def roles_in(words: list[str]) -> Iterator[RoleAt]:

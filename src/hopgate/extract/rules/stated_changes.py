@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.change_words import alternatives
-from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.clauses import NAME, Clause
 from hopgate.extract.rules.places import is_passing
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_parts import ARTICLES, BY, DOUBT, MOVED, closes, thing_at, value_at
@@ -80,7 +80,6 @@ _HINTS = _FROM_A | words(
     farewell long passed gave handed passes hands out off
     """
 )
-_NAME = re.compile(r"⟨(\d+)⟩")
 _BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:the |my |our )?⟨(\d+)⟩(?! 's)")
 _AFTER = re.compile(
     r"⟨(\d+)⟩ (?:has |have |is |are |'s )?(?!no longer (?:on|in|at|with|by|from|part|to)\b)"
@@ -250,10 +249,10 @@ def over_and_instead(sentences: Sequence[Clause], reading: Reading) -> Stated | 
     gone = gone_names(sentences, reading)
     if len(gone) != 1 or said & _NO_INSTEAD:
         return None
-    names = {reading.spans[int(number)].name for number in _NAME.findall(text)} - {reading.speaker} - gone
+    names = {reading.spans[int(number)].name for number in NAME.findall(text)} - {reading.speaker} - gone
     # "Viessmann sold out, Carrier owns them now" says nothing of what was from there.
     new = names & {reading.spans[int(number)].name for number in _GONE_TO.findall(text)}
     if len(names) > 1:  # "we take the Telegraph now, Geoff likes the crossword"
         parts = [part for part in re.split(r" [.,] ", text) if not _INSTEAD.isdisjoint(part.split())]
-        new &= {reading.spans[int(number)].name for part in parts for number in _NAME.findall(part)}
+        new &= {reading.spans[int(number)].name for part in parts for number in NAME.findall(part)}
     return Stated("", BY, new.pop(), gone.pop(), is_change=True) if len(new) == 1 else None

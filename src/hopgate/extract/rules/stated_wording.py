@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hopgate.extract.rules.clauses import NAME
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.words import words
@@ -45,7 +46,6 @@ _NOT_DONE = words(
     """
 )
 _NOT_MEANT = re.compile(r" , (?:der|die|das|haha|lol|bis|aber|nur)\b|\b(?:wär|wäre|zurück|witz|scherz)\b")
-_REFERENCE = re.compile(r"⟨(\d+)⟩")
 
 
 def in_known_words(text: str, reading: Reading) -> str:
@@ -82,5 +82,5 @@ def _is_done(does: re.Match[str]) -> bool:
 
 
 def _is_room(part: str, reading: Reading) -> bool:
-    found = _REFERENCE.fullmatch(part)
+    found = NAME.fullmatch(part)
     return found is None or is_room(reading.spans[int(found[1])].name)
