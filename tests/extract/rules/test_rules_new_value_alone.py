@@ -220,3 +220,45 @@ def test_what_something_was_taken_over_from_is_not_where_it_may_be() -> None:
     (found,) = Phrases().extract([source])
     assert ("Zammad", "goshawk", "plover") in {(one.thing, one.value, one.former) for one in found.stated}
     assert ("Zammad", "plover") not in {(fact.subject, fact.object) for fact in found.tentative}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Marc works at Queen's, in facilities.", "Marc | works at | Queen's"),
+        ("Emma goes to St Mark's.", "Emma | has school | St Mark's"),
+        ("Dad's people, for the fridge:\n- family doctor: Dr. Okafor", "Dad | has doctor | Dr. Okafor"),
+        ("Frau Dallmann macht ab sofort meine Steuern.", "I | has accountant | Frau Dallmann"),
+        ("Papers to Mr Humburg, he is my accountant.", "I | has accountant | Mr Humburg"),
+        ("Ich fahre jetzt einen Fabia.", "I | has car | Fabia"),
+        (
+            "Frau Wendt geht in Elternzeit, Milas Klassenlehrer ist jetzt Herr Okafor.",
+            "Mila | has class teacher | Herr Okafor",
+        ),
+    ],
+)
+def test_a_fact_has_its_whole_name_and_owner(text: str, fact: str) -> None:
+    assert fact in told(text)
+
+
+def test_a_fact_is_of_something() -> None:
+    assert not told("Dr. Mehta owns the place.")
+
+
+def test_who_took_over_as_what() -> None:
+    found = read("Cake at work: Farah has taken over from Denise as practice manager.").stated
+    assert [(one.thing, one.value, one.former) for one in found] == [("practice manager", "Farah", "Denise")]
+
+
+def test_what_was_and_what_is_before_more_of_it() -> None:
+    found = read("Nextcloud vom igel auf den marder umgezogen, der Pi war mit den Fotos überfordert.").stated
+    assert [(one.thing, one.value, one.former) for one in found] == [("Nextcloud", "marder", "igel")]
+
+
+def test_a_number_beside_a_first_name_is_no_part_of_it() -> None:
+    assert [mention.name for mention in read("Jonas 14 geworden. Pizza für alle.").mentions] == ["Jonas"]
+
+
+def test_an_april_fool_states_nothing() -> None:
+    assert not read("The dog runs the bar now. April fool!").stated
+    assert not read("Ab heute führt der Hund die Kasse. Haha. April, April.").stated

@@ -28,6 +28,8 @@ _HOST_OF = re.compile(r"https?://(?:[^/@\s]*@)?([^/:?#\s]+)")
 _MEASURE = re.compile(r"\d+(?:[-.,]\d+)*(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]\d")
 # "Year 5" is not "Year", as "Debian 12" is Debian.
 _BEFORE_YEAR = words("since in until till before after by seit bis depuis en desde hasta sinds tot dal nel")
+_AT = words("at to from with by into via")
+_WORKS = words("works work working worked job goes go going started starts studies shift")
 _COUNTED = words("milestone year room phase sprint chapter class grade gate platform floor unit week lesson step level")
 LONGEST_NAME = 10
 """A run of more capitals than this is a heading in capitals or noise, and no name."""
@@ -91,18 +93,31 @@ def candidates(tokens: list[str], marks: str, dates: Sequence[DateSpan] = ()) ->
             and _is_name(tokens, marks, start, end)
         ):
             for first, last in _people(tokens, start, end):
-                take(first, last, "name")
+                take(first, last, "name", _with_its_s(tokens, marks, first, last))
     spans.sort(key=lambda span: span.start)
     return spans
 
 
 def _people(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]]:
     """A name, or two of people who stand side by side: "unterrichtet Herr Jablonski Mila"."""
+    if end - start == 2 and tokens[start + 1].isdigit() and is_given(tokens[start]):
+        yield start, start + 1  # "Jonas 14 geworden"
+        return
     titled = end - start == 3 and tokens[start].lower().rstrip(".") in TITLES
     if titled and is_given(tokens[end - 1]) and not is_given(tokens[end - 2]):
         yield from ((start, end - 1), (end - 1, end))
     else:
         yield start, end
+
+
+def _with_its_s(tokens: list[str], marks: str, start: int, end: int) -> str:
+    """A name of which the 's is a part, as nothing follows that it has: "works at Queen's, in facilities"."""
+    name = " ".join(tokens[start:end])
+    if not name.endswith(("'s", "’s")) or not start or tokens[start - 1].lower() not in _AT:
+        return ""
+    closes = end == len(tokens) or marks[end] in ".,;:!)¶"
+    known = end - start > 1 or (start > 1 and tokens[start - 2].lower() in _WORKS)  # "at Pete's" is where he lives
+    return f"{name[:-2]}'s" if closes and known and not is_given(tokens[end - 1][:-2]) else ""
 
 
 def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - a table in the order of precedence

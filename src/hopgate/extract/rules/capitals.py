@@ -67,6 +67,7 @@ _ANY_STREET = words(
     "straße strasse gasse allee einbahnstraße sackgasse landstraße bundesstraße nebenstraße waschstraße spielstraße "
     "datenstraße rettungsgasse"
 )
+_DRIVES, _A = words("fahre fahren fährt fuhr fährst"), words("einen eine ein den")
 _ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")
 _REMARKS = words(
     "todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka vm vms vps lxc pc pcs ram ssd "
@@ -262,6 +263,8 @@ def _german(  # noqa: PLR0911, PLR0912
         return False  # "Zahnarzt Dr. Thiele"
     if lower[at + 1 : at + 2] and lower[at + 1] in _COMPANY:
         return True
+    if frequency < _RARE_NOUN and before in _A and at > 1 and lower[at - 2] in _DRIVES | {"jetzt", "nun"}:
+        return not _DRIVES.isdisjoint(lower[max(0, at - 4) : at - 1])  # "ich fahre jetzt einen Fabia"
     if (
         starts
         and frequency < 2.5

@@ -50,13 +50,9 @@ _FOR_A_WHILE = re.compile(
     r"while|christening|baptism|funeral|birthday|reunion|match|festival|concert|course|training|exam|interview|season|"
     r"semester|summer|winter|inspection|shoot|photos?|trip|gig|tour|tournament|audit|migration|maintenance)\b"
 )
-# Words by which a sentence speaks of the one before it.
-_REFERRING = words(
-    """
-    it that this they them there then back until till just only not nothing es das dies dort da dann wieder nur bis
-    nicht nichts daraus
-    """
-)
+# Words by which a sentence speaks of the one before it, and those that do so as its first.
+_REFERRING = words("it they them there then back until till nothing es dort dann wieder bis nichts daraus")
+_REFERRING_FIRST = words("that this just only not das dies da nur nicht")
 
 
 def may_tell_change(reading: Reading) -> bool:
@@ -112,7 +108,8 @@ def doubts_another(clause: Clause) -> bool:
     """Whether a sentence has such words of what another one tells: "It's only for a week", not "never a cross word"."""
     if not is_doubtful(clause):
         return False
-    refers = not _REFERRING.isdisjoint(clause.text.split())
+    said = clause.text.split()
+    refers = not _REFERRING.isdisjoint(said) or said[0] in _REFERRING_FIRST
     return refers or clause.is_taken_back() or clause.is_for_a_while() or bool(_FOR_A_WHILE.search(clause.text))
 
 

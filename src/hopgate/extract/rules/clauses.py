@@ -321,7 +321,7 @@ def clauses(reading: Reading) -> Iterator[Clause]:
         opening, closing = _BRACKETS.get(span.form, ("⟨", "⟩"))
         team = "team " if span.form == "name" and span.name.startswith(TEAMS) else ""
         parts.append(f"{opening}{team}{number}{closing}")
-        if tokens[span.end - 1].endswith(("'s", "’s")) and span.form not in _BRACKETS:
+        if tokens[span.end - 1].endswith(("'s", "’s")) and span.form not in _BRACKETS and span.name[-2:] != "'s":
             parts.append("'s")
         while number + 1 < len(spans) and spans[number + 1].start < span.end:
             number += 1

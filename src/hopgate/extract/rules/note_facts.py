@@ -33,7 +33,7 @@ _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by")
 _PUT_OFF = re.compile(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
 )
-_POSTS = frozenset(("job", "role", "post", "task", "position"))
+_POSTS = frozenset(("job", "role", "post", "task", "position", "place", "lot", "thing"))
 _KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
 _RISES = re.compile(
     r"\b(?:(?:goes|went|gone|going|put) (?:up|down)|(?:put|puts|putting) [^,;]{1,30}up|rises|rose|risen|increases|"

@@ -63,6 +63,8 @@ _ANY_NAME = re.compile(NAME)
 _OF_SOMETHING = re.compile(r" (?:of|for|der|des|vom|von) (?!⟨)")
 # "Zahnärztin der Familie": ours
 _OURS = words("family house home kids children moment time familie kinder haus hauses momentan moment")
+# "took the papers to Mr Humburg, he is my accountant"
+_AND_HE = re.compile(r"(?<=\b(?:to|zu|at|by) )(?P<name>⟨\d+⟩)(?P<told>[^⟨,;]*) , (?:he|she|er|sie) (?P<is>is|'s|ist) ")
 # "Pi-hole hat die IP 192.168.1.5"
 _HAS_IP = re.compile(
     r" (?:has|hat|heeft) (?:(?:the|an|die|eine|het|een|static|fixed|feste) ){0,2}(?:ip|ip-adresse) (?=⟨)"
@@ -91,6 +93,7 @@ def role_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
     I | has dentist | Dr. Kaya | 2024-05-04
     """
     text = _HAS_IP.sub(" 's ip is ", with_role_words(clause.text, clause.reading))
+    text = _AND_HE.sub(r"\g<name>\g<told> , \g<name> \g<is> ", text) if " , " in text else text
     clause = clause if text == clause.text else replace(clause, text=text)
     said = text.split()
     if clause.question or (HINTS.isdisjoint(said) and "V" not in clause.reading.marks):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_patterns import CHANGING_HERE
 from hopgate.extract.rules.role_table import Role
-from hopgate.extract.rules.subjects import KINSHIP
+from hopgate.extract.rules.subjects import KINSHIP, is_somebody
 from hopgate.extract.rules.words import words
 
 _OF_THINGS = frozenset(("has port", "has ip", "has version", "has vlan", "has branch", "has class"))
@@ -62,4 +63,13 @@ def subject_of(role: Role, owner: re.Match[str], of: str | None, who: Referents)
         return who.first_person
     if role.relation in _OF_THINGS:
         return who.topic if who.topic and not who.is_person(who.topic) else ""
-    return who.first_person
+    return _of_heading(who.reading) or who.first_person
+
+
+def _of_heading(reading: Reading) -> str:
+    """Whose a list is by its first line: "Dad's people, for the fridge:"."""
+    end = reading.marks.find("¶")
+    if end < 1 or reading.tokens[end - 1] != ":":
+        return ""
+    owners = (span for span in reading.spans if not span.start and reading.tokens[span.end - 1].endswith(("'s", "’s")))
+    return next((span.name for span in owners if is_somebody(span.name)), "")

@@ -166,6 +166,12 @@ VERBS = tuple(
             "conducts conducting dirigiert",
             rf"(?<!\s){_V} (?:conducts|is {_NOW}conducting|dirigiert) {_ARTICLES}{_WHO}(?=$| again| now| ,)",
         ),
+        (
+            "accountant",
+            "taxes accounts books steuer steuern steuererklärung",
+            rf"{_V} (?:does|is doing|macht) {_NOW}(?:ab sofort )?(?P<me>my|our|meine|unsere) "
+            r"(?:taxes|accounts|books|steuern?|steuererklärung)",
+        ),
         ("bank", "bank banks", rf"{_WHO} {_NOW}banks? (?:with|at) {_V}"),
         (
             "electricity",

@@ -62,6 +62,8 @@ MOST_WORDS = 4
 AT, WHEN, AMOUNT, BY = "kept at", "scheduled for", "amounts to", "currently"
 # One of the first and the last, where it is not known which.
 ANY = "is"
+# Of a change to nothing: its value is what was.
+OVER = "is over"
 
 
 class Part(NamedTuple):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from hopgate.extract.extraction import OWNER, Fact, Stated
-from hopgate.extract.rules.change_words import changes_what_it_states
+from hopgate.extract.rules.change_words import changes_what_it_states, is_doubtful
 from hopgate.extract.rules.clauses import STATES, Clause
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
@@ -84,6 +85,8 @@ def stated_values(
     ends = {end for fact in typed.values() for end in (fact.subject, fact.object)}
     others = [name for name in other_names(sentences, reading) if name not in ends]
     for one in found:
+        if one.former and one.value.startswith(f"{one.former} "):
+            continue  # "mit der Schach-AG aufgehört": nothing new
         # "Sunday" is a part of "Sunday 10am".
         part = f"{one.value.lower()} "
         whole = [value for value, fact in typed.items() if fact.relation in LITERAL and value.startswith(part)]
@@ -141,6 +144,11 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
         one = statement_of(text, reading.code)
         if one is None and (told := text.partition(" because "))[1]:
             one = statement_of(told[0], reading.code)  # what is denied there is the reason
+        if one is None and " , " in text:
+            # What was and what is, and then whatever there is to say: "moved from A to B, the old box was full".
+            part = _plain(replace(clause, text=clause.text.partition(" , ")[0]), reading)
+            first = statement_of(part, reading.code)
+            one = first if first and first.is_change and first.former and not is_doubtful(clause) else None
         if one is None and " : " in text and " , " in text:
             yield from (_of_reading(more, text, reading, owner) for more in _listed(text, reading.code))
         if before and (passed := passed_on(f"{before} , {text}")):

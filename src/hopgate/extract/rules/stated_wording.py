@@ -39,6 +39,11 @@ _HAS_IT = re.compile(
     r"(?P<former>⟨\d+⟩) (?:no longer ha(?:s|ve)|does n't have|does not have) (?P<what>(?:the|my|our) [^,;]+?)"
     r"(?: any more)? , (?P<who>⟨\d+⟩) (?:has|'s got|has got) (?:it|them)(?: now)?"
 )
+# "Farah has taken over from Denise as practice manager"
+_TOOK_OVER = re.compile(
+    r"(?P<who>⟨\d+⟩) (?:(?:has|is) )?(?:taken|took|takes|taking) over from (?P<former>⟨\d+⟩) as "
+    r"(?:(?:the|our) )?(?P<what>[^\W\d_]+(?: [^\W\d_]+)?)(?: ,.*)?"
+)
 _NOT_DONE = words(
     """
     niemand keiner wer was nichts angst recht hunger durst geburtstag schuld sorgen pause polizei lust zeit glück pech
@@ -48,7 +53,7 @@ _NOT_DONE = words(
 _NOT_MEANT = re.compile(r" , (?:der|die|das|haha|lol|bis|aber|nur)\b|\b(?:wär|wäre|zurück|witz|scherz)\b")
 
 
-def in_known_words(text: str, reading: Reading) -> str:
+def in_known_words(text: str, reading: Reading) -> str:  # noqa: PLR0911 - a table
     """A sentence of these kinds in words that are known, every other as it is.
 
     Examples
@@ -68,6 +73,8 @@ def in_known_words(text: str, reading: Reading) -> str:
         return f"die versicherung of {insured['what']} is {'now ' * bool(insured['now'])}{insured['with']}"
     if has := _HAS_IT.fullmatch(text):
         return f"{has['who']} has {has['what']} now instead of {has['former']}"
+    if took := _TOOK_OVER.fullmatch(text):
+        return f"the {took['what']} is now {took['who']} instead of {took['former']}"
     if used := _WE_USE.fullmatch(text):
         return f"we use {'now ' * bool(used['now'])}{used['value']} for the {used['what']}"
     if (sits := _WE_SIT.fullmatch(text)) and _is_room(sits["room"], reading) and _AWAY.isdisjoint(reading.lower):

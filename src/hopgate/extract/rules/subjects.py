@@ -62,11 +62,10 @@ PROPERTY = words(
 )
 KINSHIP = words(
     """
-    sister brother mother father mum mom dad wife husband son daughter cousin boyfriend girlfriend parents aunt uncle
-    niece nephew grandson granddaughter grandmother grandfather grandma grandpa granddad grandad granny gran nan
-    schwester bruder mutter vater frau mann
-    sohn tochter tante onkel sœur frère mère père fils fille hermana hermano madre padre hijo hija zus broer moeder
-    vader sorella fratello
+    sister brother mother father mum mom dad wife husband son daughter cousin boyfriend girlfriend parents aunt
+    uncle niece nephew twins kids children grandson granddaughter grandmother grandfather grandma grandpa granddad
+    grandad granny gran nan schwester bruder mutter vater frau mann zwillinge kinder sohn tochter tante onkel sœur
+    frère mère père fils fille hermana hermano madre padre hijo hija zus broer moeder vader sorella fratello
     """
 )
 """Who somebody is called by what they are to us."""

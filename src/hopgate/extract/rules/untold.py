@@ -76,13 +76,21 @@ _TRIED = re.compile(
 _JOKED = re.compile(
     r"⟨\d+⟩ (?:(?:sagt|meint|behauptet) , (?!er |sie |dass )|says (?:she|he) [^,;]* and (?:the|my|our) )"
 )
+_REMARK = re.compile(r"(?<=⟩) , and (?:he|she|they) (?:thinks?|says?|reckons?|hopes?) (?!no\b|not\b)[^;]*$")
+# "Ms Wendt is on parental leave, his teacher is Mr Okafor now": not only for a while, by these words
+_ON_LEAVE = re.compile(
+    r"(?:on (?:parental|maternity) leave|in elternzeit|in mutterschutz) (?:, |and |und )[^,;]*\b"
+    r"(?:is now|ist jetzt|is ⟨\d+⟩ now)\b"
+)
+_APRIL = re.compile(r"\bapril(?: [,!] april\b|(?:'s)? fools?\b)")
+_LAUGHS = frozenset(("haha", "ha ha", "hahaha", "hihi", "lol"))
 _IN_WORDS = (_SAID, _JOKED, _TRIED, _FOR_A_WHILE, _JOURNEY, _COMPARED)
 _PREFACE = re.compile(
     r"(?P<who>⟨\d+⟩ : )?(?P<preface>(?:[^\s:]+ ){3,}): (?:yes , )?"
     r"(?P<rest>(?:(?:the|our|my|der|die|das|unsere?|le|la|les|notre|el|los|nuestr[oa]|de|het|onze|il|i|gli) |⟨)[^:]+)$"
 )
 _IS_SO_NOW = re.compile(
-    r"\b(?:now|since|instead|no longer|any ?more|new|replaced|from (?:today|tonight|this|⟦)|"
+    r"\b(?:now|since|instead|no longer|any ?more|new|replaced|t(?:ook|aken?|akes) over|from (?:today|tonight|this|⟦)|"
     r"jetzt|seit|maintenant|depuis|ahora|desde|nu|sinds|ora|dal)\b"
 )
 _HABIT = re.compile(  # "training is on Tuesdays at Carnfield, half six, bring bibs"
@@ -117,14 +125,24 @@ def telling(sentences: Sequence[Clause]) -> tuple[list[Clause], list[Clause]]:
     """
     if not sentences or len(sentences[0].reading.lower) > MOST_TOKENS:
         return list(sentences), []
+    lower = sentences[0].reading.lower
+    if "april" in lower and _APRIL.search(" ".join(lower)):
+        return [], []
     kept: list[Clause] = []
-    for clause in map(_without_preface, sentences):
+    for clause in map(_without_remark, map(_without_preface, sentences)):
         if _is_denial(clause.text):
             kept = kept[:-1]  # of what was said just before
-        if not _tells_nothing(clause.text):
+        if not _tells_nothing(clause.text) and clause.text not in _LAUGHS:
             kept.append(clause)
     doubted = [clause for clause in kept if _is_involved(clause.text)]
     return kept, doubted
+
+
+def _without_remark(clause: Clause) -> Clause:
+    """A sentence without what somebody says of it at its end: "…, and she thinks Max should read more"."""
+    if " , and " not in clause.text:
+        return clause
+    return replace(clause, text=text) if (text := _REMARK.sub("", clause.text)) != clause.text else clause
 
 
 def _without_preface(clause: Clause) -> Clause:
@@ -162,7 +180,10 @@ def is_doubted_in_words(text: str) -> bool:
     >>> is_doubted_in_words("⟨0⟩ moved to ⟨1⟩ for the test"), is_doubted_in_words("⟨0⟩ , who hums , moved to ⟨1⟩")
     (True, False)
     """
-    return bool(_SOMETIMES.match(text)) or any(one.search(text) for one in _IN_WORDS)
+    found = [one for one in _IN_WORDS if one.search(text)]
+    if found == [_FOR_A_WHILE] and _ON_LEAVE.search(text):
+        found = []
+    return bool(found) or bool(_SOMETIMES.match(text))
 
 
 @lru_cache(maxsize=4096)

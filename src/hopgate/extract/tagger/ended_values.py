@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -12,8 +12,6 @@ from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import clauses
 from hopgate.extract.rules.language_tables import LANGUAGES
-from hopgate.extract.rules.not_ours import is_not_here
-from hopgate.extract.rules.places import is_place
 from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_loans import is_of_loan, tells_loan
 from hopgate.extract.rules.stated_parts import AMOUNT, WHEN
@@ -21,17 +19,23 @@ from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
 from hopgate.extract.tagger.credible_values import are_doubted, is_credible, is_of_copy
+from hopgate.extract.tagger.refused_ends import (
+    is_elsewhere,
+    is_of_others_thing,
+    is_this_week,
+    may_be_in_town,
+)
 from hopgate.extract.tagger.sentence_pairs import sentence_pairs, sentences_of
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import (
     OF_OTHERS,
-    is_called_alike,
     is_of_another,
     owned_thing,
     sure_spans,
     value_of,
 )
-from hopgate.extract.tagger.value_pairs import sorts_of_both, with_head
+from hopgate.extract.tagger.value_pairs import are_days, sorts_of_both, with_head
+from hopgate.extract.tagger.words_of_ending import tells_end_of
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md. What has words of
 # copies, visits, plans or doubt must name what is over, or be surer.
@@ -57,20 +61,11 @@ _SAYS_SO = re.compile(
     r"(?:^|[.!,:] )(?:der |die |das |unser )?neue[rs]? [\w-]+(?: \w+){0,4}? (?:ist|heißt|:)"
 )
 _MAY_END, _MAY_TELL = 0.004, 0.5
-_THIS_WEEK = re.compile(
-    r"(?<!from )(?<!since )(?<!of )\b(?:this (?:week|weekend|time)|diese woche|diesmal|ausnahmsweise)\b|"
-    r"\b(?:is|was|are) (?:away|ill|sick|poorly|on (?:holiday|leave|vacation|call)) (?:, )?(?:and |so )|"
-    r"\b(?:ist|war|liegt|lag) (?:gerade )?(?:krank|im urlaub|verreist|in (?:der )?reha|mit \w+ im bett)\b|"
-    r"\b(?:stood in|stands in|standing in|filled in|filling in|fills in|covered|vertritt|vertreten|springt ein)\b"
-)
-_FOR_GOOD = re.compile(
-    r"\b(?:moved|switched|changed|swapped|started|joined|left|quit|took over|taken over|replaced|bought|sold|handed|"
-    r"new|umgezogen|gezogen|gewechselt|übernommen|ersetzt|gekauft|verkauft|angefangen|neue[nrs]?)\b"
-)
+# "Notion no longer works on my old iPad": nothing is on it.
+_NO_MORE = re.compile(r"(?i)\b(?:no longer|nicht mehr) (?:[^\W\d_]+ ){0,4}$")
 # Letters of a word that tells nothing.
 _SMALL = 2
 _NAME_WORD = re.compile(r"[^\W_]+")
-_TEACHERS = words("teacher tutor trainer coach instructor lehrer lehrerin")
 _LITERAL = frozenset((WHEN, AMOUNT))
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
@@ -79,7 +74,7 @@ _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn i
 class Ended(NamedTuple):
     """Of which thing what was is over, and what is instead; each value with how it goes with the thing.
 
-    The thing is empty where neither note says it in words that are its name.
+    The thing is empty where neither note says it in words that are its name, and the value where nothing is instead.
     """
 
     thing: str
@@ -91,7 +86,7 @@ class Ended(NamedTuple):
 
 
 def ended_by(earlier: Source, later: Source, *, sure: bool = False) -> Ended | None:
-    """Read two short notes together; nothing where the later ends nothing, or does not say what is instead.
+    """Read two short notes together; nothing where the later ends nothing, and neither says so nor what is instead.
 
     Where the later note by itself hardly tells of a change, only what is `sure` counts: whole notes without doubt.
 
@@ -103,8 +98,12 @@ def ended_by(earlier: Source, later: Source, *, sure: bool = False) -> Ended | N
     >>> ended and (ended.former, ended.value)
     ('Mrs Lathom', 'Mr Dube')
     """
-    if is_of_loan(later.text):
-        return None  # the rules know which of them are told, and are not over
+    found = _read_together(earlier, later, sure=sure)
+    # Of loans the rules know which are told, and are not over; but "got it back from Ann, Bo has it now" names both.
+    return found if not is_of_loan(later.text) or (found and found.names_former and found.value) else None
+
+
+def _read_together(earlier: Source, later: Source, *, sure: bool) -> Ended | None:
     seen = compared(earlier.text, later.text)
     if sure:
         doubtful = seen.end < _THOUGH_UNTOLD or any(map(is_doubtful, clauses(read(later))))
@@ -132,13 +131,13 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
     doubtful = seen.end < _THOUGH_DOUBTED and not over and are_doubted(found, parts)
     if (
         doubtful
-        or _is_this_week(told)
-        or _is_elsewhere(before, now)
+        or is_this_week(told)
+        or is_elsewhere(before, now)
         or not (things or over or _shared_content(before, now))
     ):
         return None
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
-    if any(_is_of_another(thing, earlier.text, later.text, over) for thing in things):
+    if any(is_of_others_thing(thing, earlier.text, later.text, over) for thing in things):
         return None
     if not (things or OF_OTHERS.isdisjoint(now.lower)):
         return None
@@ -151,16 +150,19 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
         span
         for span in sure_spans(seen.of_later, VALUE)
         if span.text.casefold() not in _NO_VALUES and not (span.start == 0 and span.text == now.speaker)
+        if not any(_has_words(span.text, one.text) for one in former) and not _NO_MORE.search(later.text[: span.start])
         if is_credible(span.text, parts, though_doubted=seen.end >= _IS_SURE)
     ]
     chosen = _chosen(former, before, values, now)
+    if not chosen and all(any(_has_words(text, one.text) for one in former) for text in found):
+        chosen = _only_over(former, before, (*over, *(span.text for span in things)), later.text)
     # "Fire at Pike Roasters in Kendal" says nothing of where the coffee comes from.
-    if chosen and is_town(chosen.value) and not _may_be_in_town(chosen.former, _surest_thing(seen)):
+    if chosen and is_town(chosen.value) and not may_be_in_town(chosen.former, _surest_thing(seen)):
         return None
     # "Herr Dornbusch is our tax adviser, office in Mill Road" moves nothing that was in an office.
-    if chosen and is_of_copy(chosen.former, before):
+    if chosen and is_of_copy(chosen.former, before) and not is_of_copy(chosen.value, now):
         return None
-    if not chosen or (not things and is_person(chosen.value) != is_person(chosen.former)):
+    if not chosen or (chosen.value and not things and is_person(chosen.value) != is_person(chosen.former)):
         return None
     thing = _thing(seen, before, earlier, now, later) or _shared_thing(before, now, chosen)
     if not thing and not _OWN.isdisjoint(before.lower):
@@ -222,36 +224,6 @@ def _are_named(some: Sequence[TaggedSpan], others: Sequence[TaggedSpan]) -> bool
     return any(_share_a_word(one.text, other.text) for one, other in product(some, others))
 
 
-def _is_elsewhere(before: Reading, now: Reading) -> bool:
-    """Whether a note begins with where else it is so, and the earlier one does not: "at work Jellyfin is on badger"."""
-    then, later = (any(is_not_here(clause.text) for clause in clauses(one)) for one in (before, now))
-    return later and not then
-
-
-def _is_this_week(reading: Reading) -> bool:
-    """Whether a note tells how it is for once: "the pitch is flooded, they trained on the astro this week"."""
-    said = " ".join(reading.lower)
-    return bool(_THIS_WEEK.search(said)) and not _FOR_GOOD.search(said)
-
-
-def _is_of_another(thing: TaggedSpan, earlier: str, later: str, over: Sequence[str]) -> bool:
-    """Whether what changed is a part of a thing, or somebody else's, and not called so in the earlier note, too.
-
-    Of a piano that Mrs Lathom taught, the "piano teacher" is no part.
-    """
-    if thing.text in earlier and "-" in thing.text:
-        return False
-    if is_called_alike(thing, earlier, later):
-        return False
-    after = _NAME_WORD.match(later, thing.start + len(thing.text) + 1)
-    return is_of_another(thing, later) and not (over and after and after[0].lower() in _TEACHERS)
-
-
-def _may_be_in_town(former: str, thing: str) -> bool:
-    """Whether what has a value may have a town instead of it: somebody, or what was in a town, a house, a room."""
-    return is_town(former) or former.islower() or is_place(former) or is_person(thing)
-
-
 def _surest_thing(seen: Compared) -> str:
     """The surest words for what two notes are about; an empty text where there are none."""
     things = sure_spans(seen.of_earlier, THING) or sure_spans(seen.of_later, THING)
@@ -297,25 +269,42 @@ def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[Tagg
     both = [
         (
             sort == other_sort,
+            are_days(was, is_),
             is_person(was) == is_person(is_),
             old.confidence + new.confidence,
             Ended("", was, sort, is_, other_sort),
         )
         for old, new in product(former, values)
         for (was, was_sort), (is_, is_sort) in [
-            (value_of(old.text, before), value_of(with_head(new.text, old.text, now), now))
+            (
+                value_of(with_head(old.text, new.text, before), before),
+                value_of(with_head(new.text, old.text, now), now),
+            )
         ]
         for sort, other_sort in [sorts_of_both(was, was_sort, is_, is_sort)]
         if was.casefold() != is_.casefold()
         if sort == other_sort or _LITERAL.isdisjoint((sort, other_sort))
     ]
-    return max(both, key=lambda one: one[:3])[3] if both else None
+    return max(both, key=lambda one: one[:4])[4] if both else None
+
+
+def _only_over(former: Sequence[TaggedSpan], before: Reading, things: Iterable[str], later: str) -> Ended | None:
+    """What was, where a note says that it is over, and of nothing that is instead: "Eli has quit the Flyers"."""
+    if not former or not tells_end_of(later, (*(span.text for span in former), *things)):
+        return None
+    was, sort = value_of(former[0].text, before)
+    return Ended("", was, sort, "", sort) if sort not in _LITERAL else None
 
 
 def _is_same_person(one: str, other: str) -> bool:
     """Whether a name is another one without its title, or that one: Haines, Dr Haines."""
     title, _, name = other.casefold().partition(" ")
     return title.rstrip(".") in TITLES and one.casefold() in (name, other.casefold())
+
+
+def _has_words(text: str, former: str) -> bool:
+    """Whether a text has all words of what was: "Schach-AG aufgehört" is nothing new."""
+    return set(_NAME_WORD.findall(former.casefold())) <= set(_NAME_WORD.findall(text.casefold()))
 
 
 def _share_a_word(one: str, other: str) -> bool:
@@ -328,7 +317,8 @@ def _thing(seen: Compared, before: Reading, earlier: Source, now: Reading, later
     """What it is about: marked in the earlier note beside the later, or by itself; or in the later."""
     # By itself it is read only where it must be: that is one more run of the model.
     named = sure_spans(seen.of_later, THING)
-    if things := sure_spans(seen.of_earlier, THING) or sure_spans(tagged(earlier.text).spans, THING):
+    things = sure_spans(seen.of_earlier, THING) or _found_in(earlier.text, named)
+    if things := things or sure_spans(tagged(earlier.text).spans, THING):
         both = [one for one in things if any(_share_a_word(one.text, other.text) for other in named)]
         return owned_thing((both or things)[0], before, earlier.text)
     if named:

@@ -37,10 +37,11 @@ _OWNER = re.compile(r"(\S+)['’]s $")
 # "room 5.04" is no time.
 _CLOCK = re.compile(
     r"(?:^|\s)\d{1,2}:\d\d(?!\d)|^\d{1,2}\.\d\d$|(?:^|\s)\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|uhr|h|o'clock)(?!\w)|"
-    r"\b(?:noon|midnight)\b",
+    r"\b(?:noon|midnight)\b|\b(?:halb|viertel (?:vor|nach)|half(?: past)?|quarter (?:past|to)) [^\W_]+$",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d[\d.,]*(?: ?[^\W\d]{1,10})?")
+# "3 TB", "300 Euro", and not "1Password" or "2009 Corolla".
+_NUMBER = re.compile(r"\d[\d.,]*(?: ?(?:[^\W\dA-ZÄÖÜ]{1,10}|[A-Z]{1,3}|Euro|Franken|Stück|Liter|Meter))?")
 
 
 def sure_spans(spans: Iterable[TaggedSpan], label: str) -> list[TaggedSpan]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.rules.reading import Reading
-from hopgate.extract.rules.stated_parts import AMOUNT, ANY, WHEN
+from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, WHEN
 
 _HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
 
@@ -20,6 +20,12 @@ def sorts_of_both(was: str, sort: str, is_: str, other: str) -> tuple[str, str]:
 
 
 def with_head(value: str, former: str, reading: Reading) -> str:
-    """A value with the word that what was begins with: "Fritzbox 7590 AX", where it was a Fritzbox 7490."""
+    """A value with the word that another begins with: "Fritzbox 7590 AX", where it was a Fritzbox 7490."""
     head, *rest = former.split()
     return f"{head} {value}" if rest and f"{head} {value}" in " ".join(reading.tokens) else value
+
+
+def are_days(was: str, is_: str) -> bool:
+    """Whether both values or none of them have a day: after "Tuesdays" comes "Thursdays", and no "6 pm"."""
+    one, other = ({word.removesuffix("s") for word in text.lower().split()} for text in (was, is_))
+    return one.isdisjoint(DAYS) == other.isdisjoint(DAYS)

@@ -22,7 +22,7 @@ from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.stated_loans import LENT, RETURNED
-from hopgate.extract.rules.stated_parts import ANY, AT, BY
+from hopgate.extract.rules.stated_parts import ANY, AT, BY, OVER
 from hopgate.extract.rules.subjects import is_somebody
 from hopgate.extract.rules.towns import is_town
 from hopgate.graph.names.normal import normalise
@@ -113,6 +113,9 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
     longer: dict[str, dict[_Thing, None]] = defaultdict(dict)  # the things by the last of several words
     for row in rows:
         thing = things.get(row.thing_key) if row.thing_key else None
+        if row.relation == OVER:
+            yield from _over(row, thing)
+            continue
         if row.relation in (LENT, RETURNED):
             row = _on_loan(row, thing.said if thing else [])  # noqa: PLW2901
         if row.is_change:
@@ -151,6 +154,18 @@ def _of_scope(rows: list[StatedRow]) -> Iterator[JointFact]:  # noqa: PLR0912
             for word in _words(row):
                 called[word][thing] = None
             thing.said.append(row)
+
+
+def _over(row: StatedRow, thing: _Thing | None) -> Iterator[JointFact]:
+    """What a thing had, and that it is over; it has nothing instead."""
+    before = _last(row, thing) if thing else []
+    if thing and before:
+        typed = next((one for one in before if one.relation not in JOINT_RELATIONS), None)
+        relation = typed.relation if typed else _named(_sort(before, row), thing.name, before)
+        name = typed.thing if typed else thing.name
+        yield from (_fact(one, name, relation) for one in before if one.relation in JOINT_RELATIONS)
+        yield _end(row, name, relation, before[-1].value)
+        thing.said = [one for one in thing.said if one.value_key != before[-1].value_key]
 
 
 def _on_loan(row: StatedRow, said: list[StatedRow]) -> StatedRow:
@@ -193,7 +208,7 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
     """The last value that a thing was said to have of the sort that a change is about, by all who said it last."""
     said = [one for one in thing.said if one.memory_id != row.memory_id and
             (_is_former(row.former_key, one.value_key) if row.former_key else _may_follow(row, one))]  # fmt: skip
-    if not said or said[-1].value_key == row.value_key or not may_follow_named(row.relation, said[-1].relation):
+    if not said or (row.relation != OVER and not _may_be_next(row, said[-1])):
         return []
     if (
         row.relation == said[-1].relation
@@ -220,6 +235,10 @@ def _last(row: StatedRow, thing: _Thing) -> list[StatedRow]:
     return run[::-1]
 
 
+def _may_be_next(row: StatedRow, before: StatedRow) -> bool:
+    return row.value_key != before.value_key and may_follow_named(row.relation, before.relation)
+
+
 def _is_former(former: str, value: str) -> bool:
     """Whether a change says that this is over, or its first words: "St Luke's", of "St Luke's Hospital"."""
     return value == former or value.startswith(f"{former} ")
@@ -242,7 +261,8 @@ def _are_alike(one: StatedRow, other: StatedRow) -> bool:
 def _sort(before: Sequence[StatedRow], row: StatedRow) -> str:
     """The relation of what held last, or else of the change; where nobody knows it, where or what something is."""
     placed = all(is_place(one.value) or is_room(one.value) or is_town(one.value) for one in (before[-1], row))
-    return next((one.relation for one in (*reversed(before), row) if one.relation != ANY), AT if placed else BY)
+    named = (one.relation for one in (*reversed(before), row) if one.relation not in (ANY, OVER))
+    return next(named, AT if placed else BY)
 
 
 def _near(

@@ -1,0 +1,60 @@
+"""What looks like the end of something and is none: for this week, elsewhere, of somebody else's, of a part of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hopgate.extract.rules.capitals import is_person
+from hopgate.extract.rules.clauses import clauses
+from hopgate.extract.rules.not_ours import is_not_here
+from hopgate.extract.rules.places import is_place
+from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.towns import is_town
+from hopgate.extract.rules.words import words
+from hopgate.extract.tagger.tagged_spans import TaggedSpan
+from hopgate.extract.tagger.tagged_values import is_called_alike, is_of_another
+
+_THIS_WEEK = re.compile(
+    r"(?<!from )(?<!since )(?<!of )(?<!starting )(?<!beginning )\b(?:this (?:week|weekend|time)|"
+    r"diese woche|diesmal|ausnahmsweise)\b|"
+    r"\b(?:is|was|are) (?:away|ill|sick|poorly|on (?:holiday|leave|vacation|call)) (?:, )?(?:and |so )|"
+    r"\b(?:ist|war|liegt|lag) (?:gerade )?(?:krank|im urlaub|verreist|in (?:der )?reha|mit \w+ im bett)\b|"
+    r"\b(?:stood in|stands in|standing in|filled in|filling in|fills in|covered|vertritt|vertreten|springt ein)\b"
+)
+_FOR_GOOD = re.compile(
+    r"\b(?:moved|switched|changed|swapped|started|joined|left|quit|took over|taken over|replaced|bought|sold|handed|"
+    r"new|umgezogen|gezogen|gewechselt|übernommen|ersetzt|gekauft|verkauft|angefangen|neue[nrs]?)\b"
+)
+_NAME_WORD = re.compile(r"[^\W_]+")
+_TEACHERS = words("teacher tutor trainer coach instructor lehrer lehrerin")
+
+
+def is_elsewhere(before: Reading, now: Reading) -> bool:
+    """Whether a note begins with where else it is so, and the earlier one does not: "at work Jellyfin is on badger"."""
+    then, later = (any(is_not_here(clause.text) for clause in clauses(one)) for one in (before, now))
+    return later and not then
+
+
+def is_this_week(reading: Reading) -> bool:
+    """Whether a note tells how it is for once: "the pitch is flooded, they trained on the astro this week"."""
+    said = " ".join(reading.lower)
+    return bool(_THIS_WEEK.search(said)) and not _FOR_GOOD.search(said)
+
+
+def is_of_others_thing(thing: TaggedSpan, earlier: str, later: str, over: Sequence[str]) -> bool:
+    """Whether what changed is a part of a thing, or somebody else's, and not called so in the earlier note, too.
+
+    Of a piano that Mrs Lathom taught, the "piano teacher" is no part.
+    """
+    if thing.text in earlier and "-" in thing.text:
+        return False
+    if is_called_alike(thing, earlier, later):
+        return False
+    after = _NAME_WORD.match(later, thing.start + len(thing.text) + 1)
+    return is_of_another(thing, later) and not (over and after and after[0].lower() in _TEACHERS)
+
+
+def may_be_in_town(former: str, thing: str) -> bool:
+    """Whether what has a value may have a town instead of it: somebody, or what was in a town, a house, a room."""
+    return is_town(former) or former.islower() or is_place(former) or is_person(thing)

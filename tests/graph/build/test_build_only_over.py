@@ -1,0 +1,66 @@
+"""A later note that says only that something is over: what was ends, and nothing is instead."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from dated_notes import note
+
+import hopgate
+
+OVER = [
+    ("Eli plays goalie for the Frontenac Flyers.", "Eli has quit the Flyers. He says his knees are old.", "Flyers"),
+    ("Hamish is secretary of the club.", "Hamish has stepped down as secretary. Nobody put a hand up.", "Hamish"),
+    ("Iris has piano lessons with Mr Feeney.", "Iris has given up the piano. Peace at last.", "Feeney"),
+    ("Jonas geht mittwochs zur Schach-AG.", "Jonas hat mit der Schach-AG aufgehört.", "Schach-AG"),
+]
+HOLDS = [
+    (
+        "Marcus Bell teaches at Fairfield Primary.",
+        "Hannah has left Fairfield Primary, cake and all.",
+        "Fairfield Primary",
+    ),
+    ("Our internet is with Ziggo.", "Femke has quit Ziggo, too slow she says.", "Ziggo"),
+    ("Anna works at Siemens.", "Anna left Siemens early today, dentist.", "Siemens"),
+    ("Nora is my physio.", "Nora says I can stop the exercises, no longer needed.", "Nora"),
+    ("Ben is captain of the Otters.", "Ben stopped two penalties for the Otters.", "Ben"),
+]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_is_over_ends(tmp_path: Path, at_once: bool) -> None:
+    assert _held(tmp_path, OVER, at_once=at_once) == [(name, True, False) for _, _, name in OVER]
+
+
+def test_what_is_told_of_something_else_ends_nothing(tmp_path: Path) -> None:
+    assert _held(tmp_path, HOLDS, at_once=True) == [(name, True, True) for _, _, name in HOLDS]
+
+
+def test_it_may_begin_again(tmp_path: Path) -> None:
+    before, over, name = OVER[0]
+    with hopgate.open(tmp_path) as kb:
+        kb.add(note("a", before, 1), note("b", over, 3), note("c", "Eli plays for the Frontenac Flyers now.", 5))
+        kb.build()
+        assert [_has(kb, name, month) for month in (2, 4)] == [True, False]
+
+
+def _held(folder: Path, pairs: list[tuple[str, str, str]], *, at_once: bool) -> list[tuple[str, bool, bool]]:
+    """Whether an edge has the name before the later note, and after it; each pair in a scope of its own."""
+    found = []
+    with hopgate.open(folder) as kb:
+        for place in range(2):
+            for number, pair in enumerate(pairs):
+                day = datetime(2024, 1 + 2 * place, 5, tzinfo=UTC)
+                kb.add(hopgate.Memory(f"{number}{place}", pair[place], scope=f"s{number}", created_at=day))
+            if place or not at_once:
+                kb.build()
+        for number, (_, _, name) in enumerate(pairs):
+            found.append((name, *(_has(kb, name, month, f"s{number}") for month in (2, 4))))
+    return found
+
+
+def _has(kb: hopgate.KnowledgeBase, name: str, month: int, scope: str | None = None) -> bool:
+    edges = kb.graph.edges(as_of=datetime(2024, month, 20, tzinfo=UTC), scope=scope)
+    return any(name in edge.source or name in edge.target for edge in edges if edge.relation != "has in its name")
