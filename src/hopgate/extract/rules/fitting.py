@@ -36,6 +36,10 @@ _LED = re.compile(
 )
 
 
+_FOR_THINGS = words(
+    "garage shed cupboard drawer cellar basement hallway closet workshop laundry porch greenhouse utility carport "
+    "pantry keller schuppen schrank abstellkammer flur waschküche heizungskeller"
+)
 # What people do who change where they live, and who change where they work; "went to" is a journey.
 _SETTLES = re.compile(
     r"\b(?:lived|lives|mov(?:ed|es)|relocat(?:ed|es)|resettled|rehomed|emigrated|umgezogen|gezogen|zog|verhuisd|verhuisde|"
@@ -151,7 +155,7 @@ def _is_kept(subject: str, target: str, plain: bool, clause: Clause) -> bool:
     """Whether what is said to live somewhere is a thing in a place of the house, by all that is known of its name."""
     if not plain or is_kin(subject, clause.text) or is_given(subject.lower()) or " " in subject:
         return False
-    if target.rpartition(" ")[2] in _FURNITURE:
+    if target.rpartition(" ")[2] in _FURNITURE or target in _FOR_THINGS:
         return True
     first = clause.reading.tokens[: 1 + (clause.reading.lower[:1] == ["the"])]
     return _is_word(subject) or (is_room(target) and subject.endswith("s") and subject in first)

@@ -208,6 +208,7 @@ def _instead(relation: str, match: re.Match[str], clause: Clause, who: Referents
 _STOOD_DOWN = re.compile(
     r" (?:(?:has |have |is )?(?:stood|stepped|steps|stepping|standing) down\b|(?:has )?(?:resigned|retired)(?= [,;]|$))"
 )
+_CONTRASTS = frozenset(("sondern", "but", "aber", "mais", "sino", "maar", "rather"))
 _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _MEASURED = frozenset(("due", "costs"))
 # "The register runs on bramble, and so do the timesheets"
@@ -318,7 +319,7 @@ def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tu
     if people := who.people_of(part, clause, at):
         return people, False
     noun = _ARTICLE.sub("", part).strip()
-    if part in who.pronouns or not noun or noun in who.pronouns or "⟨" in noun:
+    if part in who.pronouns or not noun or noun in who.pronouns or noun in _CONTRASTS or "⟨" in noun:
         return (), False
     return (noun,), True
 

@@ -56,7 +56,7 @@ _BUT = re.compile(
     r"(?: (?:now|jetzt|nun|ahora|maintenant|nu|lives|works|runs))*"
     r" (?:in|on|at|for|auf|bei|beim|im|in|en|chez|à|op|bij|with|to|sur|su|dans)"
     r"(?: the| der| dem| meinem| unserem| de| het| la| le| el)? "
-    r"(⟨(?:team )?\d+⟩|[^\W\d_]+(?: [^\W\d_]+)?)"
+    r"(⟨(?:team )?\d+⟩|[^\W\d_]+(?: \d[\w.]*| [^\W\d_]+)?)"
 )
 _NO_LONGER = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|plus)\b")
 

@@ -28,6 +28,7 @@ _ABOUT = re.compile(r"^((?:⟨\d+⟩ : )?)(?:quick )?(?:update|news|note|notes) 
 # The words of these changes, of which one is in every sentence that any of them changes.
 _HINTS = words(
     """
+    erreichbar erreichen als
     not longer anymore any off plus più project projekt projet proyecto progetto days nowadays good moment effect
     here heutzutage weekend morning afternoon evening week month time night end once way btw planned last while day
     früh nacht woche jahren arbeitet übersiedelt gezogen vorsitzende vorsitzender leiter leiterin semaine semana

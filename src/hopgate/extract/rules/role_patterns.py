@@ -212,7 +212,7 @@ VERBS = tuple(
         ("car", "traded", rf"(?P<me>)traded (?:in )?{_ARTICLES}{_A} (?:in )?for {_ARTICLES}{_V}"),
         ("car insurance", "insured", rf"(?P<me>my|our|the) car (?:is|are) {_NOW}insured (?:with|by|at) {_V}"),
         ("insurance", "insured", rf"{_WHO} (?:is|are|'re|'m|am) {_NOW}insured (?:with|by|at) {_V}"),
-        ("gym", "train trains", rf"{_WHO} {_NOW}(?:trains?|works? out) {_NOW}at {_ARTICLES}{_V}"),
+        ("gym", "train trains", rf"(?!we\b){_WHO} {_NOW}(?:trains?|works? out) {_NOW}at {_ARTICLES}{_V}"),
         (
             "gym",
             "training",

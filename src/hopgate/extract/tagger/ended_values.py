@@ -42,6 +42,8 @@ from hopgate.extract.tagger.words_of_ending import tells_end_of
 _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.998, 0.998
 # Where both notes name the thing and what is over.
 _THOUGH_UNSURE = 0.9
+# Where both notes have what is over in the same words, and the later by itself tells of a change.
+_THOUGH_UNLIKELY, _IN_THE_SAME_WORDS, _TELLS = 0.2, 0.95, 0.85
 # Where the later note by itself hardly tells of a change.
 _THOUGH_UNTOLD = 0.995
 # Below this no sentence of the two is read by itself: most pairs have nothing to do with each other.
@@ -106,7 +108,8 @@ def ended_by(earlier: Source, later: Source, *, sure: bool = False) -> Ended | N
 def _read_together(earlier: Source, later: Source, *, sure: bool) -> Ended | None:
     seen = compared(earlier.text, later.text)
     if sure:
-        doubtful = seen.end < _THOUGH_UNTOLD or any(map(is_doubtful, clauses(read(later))))
+        enough = _IS_END if _names_what_was(seen) else _THOUGH_UNTOLD
+        doubtful = seen.end < enough or any(map(is_doubtful, clauses(read(later))))
         return None if doubtful else _ended(seen, earlier, later, later)
     if (ended := _ended(seen, earlier, later, later)) or seen.end < _MAY_HIDE_END:
         return ended
@@ -118,7 +121,7 @@ def _read_together(earlier: Source, later: Source, *, sure: bool) -> Ended | Non
 
 def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> Ended | None:  # noqa: PLR0911
     """What is seen to be over in two notes, or in sentences of them; the whole later note must not deny it."""
-    if seen.end < (_THOUGH_UNSURE if _agree(seen, earlier.text) else _IS_END):
+    if seen.end < _enough(seen, earlier, later):
         return None
     seen = _as_the_later_says(seen)
     before, now = read(earlier), read(later)
@@ -199,6 +202,20 @@ def may_end(earlier: Source, later: Source) -> bool:
     # What else the earlier one says may hide what is over.
     said = sentences_of(earlier.text)
     return len(said) > 1 and any(compared(one, later.text).end >= _MAY_END for one in said)
+
+
+def _enough(seen: Compared, earlier: Source, later: Source) -> float:
+    """How likely an end must be to count, by what else two notes show."""
+    if _names_what_was(seen) and tagged(later.text).change >= _TELLS:
+        return _THOUGH_UNLIKELY
+    return _THOUGH_UNSURE if _agree(seen, earlier.text) else _IS_END
+
+
+def _names_what_was(seen: Compared) -> bool:
+    """Whether both notes surely mark the same words as what is over, and the later one what is instead."""
+    was, over = ({span.text.casefold() for span in sure_spans(some, FORMER) if span.confidence >= _IN_THE_SAME_WORDS}
+                 for some in (seen.of_earlier, seen.of_later))  # fmt: skip
+    return not was.isdisjoint(over) and bool(sure_spans(seen.of_later, VALUE))
 
 
 def _agree(seen: Compared, earlier: str) -> bool:

@@ -26,7 +26,7 @@ _COMPOUND = re.compile(r"\w-([^\W\d_]+)$")
 _AT_ME = re.compile(
     r"^(?:mir|uns|me|us|ihm|ihr) (?:am|im|in|an|auf|in the|on the) |"
     r"(?<=\w) (?:im|am|in|der|des|dem|den|von|vom|zu|zur|zum|nach|bei|und|mit|für|by|behind|near|at|on|"
-    r"under|with|next to)$"
+    r"under|with|next to|over|across|down|up)$"
 )
 _OF_SOMEBODY = re.compile(r" (?:von|of) (?:Herrn?|Frau|Familie|Mrs?\.?|Ms\.?) ")
 _RANKS = words("head lead chief deputy assistant senior junior main line")

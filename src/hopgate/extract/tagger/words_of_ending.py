@@ -16,6 +16,7 @@ _LEFT = (
     r"left|leaves|leaving|dropped(?: out)?|packed in|ditched|done|finished|finishes|got rid|last day|letzte[nr] tag|"
     r"(?:no longer|nicht mehr)(?: (?!any)[^\W\d_]+){0,2}|(?:doesn't|don't|isn't|aren't|not) [^\W\d_]+|schluss)"
 )
+_WHAT = r"(?:(?!the|my|our|his|her)[^\W\d_]+ (?=with|at|bei|from))?"  # "stopped piano with Mrs Abbott"
 # After it: "the Rovers have folded", "Frau Thiel hört auf".
 _GONE = (
     r"(?:quit|retired|retires|resigned|left|gone|stepped down|stood down|stopped|moved away|moved out|closed down|"
@@ -50,5 +51,5 @@ def tells_end_of(text: str, names: Iterable[str]) -> bool:
 def _told(name: str) -> re.Pattern[str]:
     called = rf"(?<!\w){re.escape(name)}(?!\w)"
     return re.compile(
-        rf"\b{_LEFT} {_SMALL}{called}{_THEN}|{called} {_IS}{_GONE}{_THEN}|{called} {_SMALL}{_GONE}{_THEN}"
+        rf"\b{_LEFT} {_WHAT}{_SMALL}{called}{_THEN}|{called} {_IS}{_GONE}{_THEN}|{called} {_SMALL}{_GONE}{_THEN}"
     )

@@ -88,7 +88,7 @@ def statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[State
         return
     if (
         _is_of_somebody_else(was, pair.later, now)
-        or _names_another(was, now)
+        or _names_another(was, now, pair.earlier)
         or _is_other_thing(was, ended, pair.earlier, pair.later)
     ):
         return
@@ -147,17 +147,23 @@ def _is_of_somebody_else(was: StatedFact, later: Source, now: Sequence[StatedFac
     return any(not one.islower() and named.isdisjoint(normalise(one).split()) for one in others)
 
 
-def _names_another(was: StatedFact, now: Sequence[StatedFact]) -> bool:
+def _names_another(was: StatedFact, now: Sequence[StatedFact], earlier: Source) -> bool:
     """Whether the later memory says itself what is over, and that is something else: "took it over from Ralf"."""
     named = [one.former for one in now if one.relation in JOINT_RELATIONS]
-    value = normalise(was.value)
-    return bool(named) and all(named) and not any(shares_start_or_end(former, value) for former in named)
+    value, said = normalise(was.value), set(normalise(earlier.text).split())
+    # Of "the USB disk in the cupboard" both may be said to be over.
+    told = any(shares_start_or_end(former, value) or set(normalise(former).split()) <= said for former in named)
+    return bool(named) and all(named) and not told
 
 
-def _is_other_thing(was: StatedFact, ended: Ended, earlier: Source, later: Source) -> bool:
+def _is_other_thing(  # noqa: PLR0911
+    was: StatedFact, ended: Ended, earlier: Source, later: Source
+) -> bool:
     """Whether the later memory speaks of another thing of the kind, or of what the thing is for: not of it."""
     told = set(normalise(later.text).split())
-    if are_different_ones(was.thing, later.text) or _is_there(was, later) or _is_in_a_compound(was.thing, told):
+    if are_different_ones(was.thing, later.text) or _is_there(was, later):
+        return True
+    if not ended.names_former and _is_in_a_compound(was.thing, told):
         return True
     # "Handouts for puppy class" are not the puppy class, which has moved.
     head, of, owner = normalise(was.thing).partition(" for ")
