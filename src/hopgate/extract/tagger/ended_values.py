@@ -111,12 +111,13 @@ def _read_together(earlier: Source, later: Source, *, sure: bool) -> Ended | Non
         enough = _IS_END if _names_what_was(seen) else _THOUGH_UNTOLD
         doubtful = seen.end < enough or any(map(is_doubtful, clauses(read(later))))
         return None if doubtful else _ended(seen, earlier, later, later)
-    if (ended := _ended(seen, earlier, later, later)) or seen.end < _MAY_HIDE_END:
+    ended = _ended(seen, earlier, later, later)
+    if (ended and seen.end >= _IS_END) or seen.end < _MAY_HIDE_END:
         return ended
     # What else two notes say may hide it: then sentence by sentence, the surest first.
     some = [(one, compared(one.text, other.text), other) for one, other in sentence_pairs(earlier, later)]
     some.sort(key=lambda one: -one[1].end)
-    return next((found for one, seen, other in some if (found := _ended(seen, one, other, later))), None)
+    return next((found for one, seen, other in some if (found := _ended(seen, one, other, later))), ended)
 
 
 def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> Ended | None:  # noqa: PLR0911
