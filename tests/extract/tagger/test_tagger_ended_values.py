@@ -6,7 +6,8 @@ import pytest
 
 from hopgate.extract.extraction import Source
 from hopgate.extract.tagger.change_tagger import FORMER, compared
-from hopgate.extract.tagger.ended_values import _found_in, ended_by
+from hopgate.extract.tagger.ended_values import ended_by
+from hopgate.extract.tagger.same_words import found_in
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.memory import Cleared
 
@@ -93,5 +94,5 @@ def test_any_two_texts_are_read(text: str) -> None:
 
 
 def test_what_is_over_is_found_where_letters_before_it_grow_when_folded() -> None:
-    spans = _found_in("Straße und Spaß: Frau Vogt gibt Klavier.", [TaggedSpan(FORMER, "frau vogt", 0, 0.9)])
+    spans = found_in("Straße und Spaß: Frau Vogt gibt Klavier.", [TaggedSpan(FORMER, "frau vogt", 0, 0.9)])
     assert [(span.text, span.start) for span in spans] == [("Frau Vogt", 17)]

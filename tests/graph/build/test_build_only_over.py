@@ -38,6 +38,31 @@ def test_what_is_told_of_something_else_ends_nothing(tmp_path: Path) -> None:
     assert _held(tmp_path, HOLDS, at_once=True) == [(name, True, True) for _, _, name in HOLDS]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "was", "is_"),
+    [
+        (
+            "Cheat sheet: kestrel runs on fra-02, heron is on Postgres 13, wren runs in the basalt cluster.",
+            "heron is on Postgres 16 since this morning.",
+            "Postgres 13",
+            "Postgres 16",
+        ),
+        (
+            "Committee: Lotte leads the routing team, Mireille chairs the incident review, Erik is CTO.",
+            "Kees took over the routing team this week.",
+            "Lotte",
+            "Kees",
+        ),
+        ("Passwortmanager ist bei mir KeePass.", "Von KeePass auf Vaultwarden umgestiegen.", "KeePass", "Vaultwarden"),
+    ],
+)
+def test_what_stands_among_other_things_is_found(tmp_path: Path, before: str, after: str, was: str, is_: str) -> None:
+    with hopgate.open(tmp_path) as kb:
+        kb.add(note("a", before, 1), note("b", after, 3))
+        kb.build()
+        assert [(_has(kb, was, month), _has(kb, is_, month)) for month in (2, 4)] == [(True, False), (False, True)]
+
+
 def test_it_may_begin_again(tmp_path: Path) -> None:
     before, over, name = OVER[0]
     with hopgate.open(tmp_path) as kb:

@@ -11,13 +11,13 @@ from hopgate.extract.extraction import Source
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import clauses
-from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_loans import is_of_loan, tells_loan
 from hopgate.extract.rules.stated_parts import AMOUNT, WHEN
 from hopgate.extract.rules.towns import is_town
-from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
+from hopgate.extract.rules.words import TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
+from hopgate.extract.tagger.common_things import shared_content, shared_thing, thing_of
 from hopgate.extract.tagger.credible_values import are_doubted, is_credible, is_of_copy
 from hopgate.extract.tagger.refused_ends import (
     is_elsewhere,
@@ -25,12 +25,12 @@ from hopgate.extract.tagger.refused_ends import (
     is_this_week,
     may_be_in_town,
 )
-from hopgate.extract.tagger.sentence_pairs import sentence_pairs, sentences_of
+from hopgate.extract.tagger.same_words import found_in, has_words, share_a_word
+from hopgate.extract.tagger.sentence_pairs import sentence_pairs, sentences_of, statements_in
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import (
     OF_OTHERS,
     is_of_another,
-    owned_thing,
     sure_spans,
     value_of,
 )
@@ -65,9 +65,6 @@ _SAYS_SO = re.compile(
 _MAY_END, _MAY_TELL = 0.004, 0.5
 # "Notion no longer works on my old iPad": nothing is on it.
 _NO_MORE = re.compile(r"(?i)\b(?:no longer|nicht mehr) (?:[^\W\d_]+ ){0,4}$")
-# Letters of a word that tells nothing.
-_SMALL = 2
-_NAME_WORD = re.compile(r"[^\W_]+")
 _LITERAL = frozenset((WHEN, AMOUNT))
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
@@ -112,7 +109,7 @@ def _read_together(earlier: Source, later: Source, *, sure: bool) -> Ended | Non
         doubtful = seen.end < enough or any(map(is_doubtful, clauses(read(later))))
         return None if doubtful else _ended(seen, earlier, later, later)
     ended = _ended(seen, earlier, later, later)
-    if (ended and seen.end >= _IS_END) or seen.end < _MAY_HIDE_END:
+    if (ended and seen.end >= _IS_END) or (seen.end < _MAY_HIDE_END and not statements_in(earlier.text)):
         return ended
     # What else two notes say may hide it: then sentence by sentence, the surest first.
     some = [(one, compared(one.text, other.text), other) for one, other in sentence_pairs(earlier, later)]
@@ -137,7 +134,7 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
         doubtful
         or is_this_week(told)
         or is_elsewhere(before, now)
-        or not (things or over or _shared_content(before, now))
+        or not (things or over or shared_content(before, now))
     ):
         return None
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
@@ -148,17 +145,17 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
     former = sure_spans(seen.of_earlier, FORMER)
     # Where the later note says what is over, it is that and nothing else.
     if over:
-        former = [span for span in former if any(_share_a_word(span.text, one) for one in over)]
-        former = former or _found_in(earlier.text, ended)
+        former = [span for span in former if any(share_a_word(span.text, one) for one in over)]
+        former = former or found_in(earlier.text, ended)
     values = [
         span
         for span in sure_spans(seen.of_later, VALUE)
         if span.text.casefold() not in _NO_VALUES and not (span.start == 0 and span.text == now.speaker)
-        if not any(_has_words(span.text, one.text) for one in former) and not _NO_MORE.search(later.text[: span.start])
+        if not any(has_words(span.text, one.text) for one in former) and not _NO_MORE.search(later.text[: span.start])
         if is_credible(span.text, parts, though_doubted=seen.end >= _IS_SURE)
     ]
     chosen = _chosen(former, before, values, now)
-    if not chosen and all(any(_has_words(text, one.text) for one in former) for text in found):
+    if not chosen and all(any(has_words(text, one.text) for one in former) for text in found):
         chosen = _only_over(former, before, (*over, *(span.text for span in things)), later.text)
     # "Fire at Pike Roasters in Kendal" says nothing of where the coffee comes from.
     if chosen and is_town(chosen.value) and not may_be_in_town(chosen.former, _surest_thing(seen)):
@@ -168,16 +165,18 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
         return None
     if not chosen or (chosen.value and not things and is_person(chosen.value) != is_person(chosen.former)):
         return None
-    thing = _thing(seen, before, earlier, now, later) or _shared_thing(before, now, chosen)
+    thing = thing_of(seen, before, earlier, now, later, chosen.former) or shared_thing(
+        before, now, (chosen.former, chosen.value)
+    )
     if not thing and not _OWN.isdisjoint(before.lower):
         thing = before.speaker or earlier.owner
     # Of another thing, or of somebody else's, the later note must name what is over: "my sister lives in Málaga now",
     # or "his hourly rate is 72", and then "ours is 64".
     had = sure_spans(seen.of_earlier, THING)[:1]
-    is_other = things and not any(_share_a_word(thing, one.text) for one in things)
+    is_other = things and not any(share_a_word(thing, one.text) for one in things)
     is_other = not over and (is_other or any(is_of_another(one, earlier.text) for one in had))
     # Of "Dr Haines is Mrs Tully's consultant" the thing is not Haines, who may have retired.
-    gone = any(_share_a_word(thing, one) for one in over) and not any(_share_a_word(chosen.former, one) for one in over)
+    gone = any(share_a_word(thing, one) for one in over) and not any(share_a_word(chosen.former, one) for one in over)
     whose = is_person(chosen.former) and chosen.former.endswith(("'s", "’s"))
     if is_other or gone or whose or _is_same_person(thing, chosen.former):
         return None
@@ -222,8 +221,8 @@ def _names_what_was(seen: Compared) -> bool:
 def _agree(seen: Compared, earlier: str) -> bool:
     """Whether the later note names what is instead, and a thing and its former value that the earlier one has, too."""
     things, over, values = (sure_spans(seen.of_later, label) for label in (THING, FORMER, VALUE))
-    named = any(_share_a_word(thing.text, earlier) for thing in things)
-    return named and bool(values) and bool(_found_in(earlier, over))
+    named = any(share_a_word(thing.text, earlier) for thing in things)
+    return named and bool(values) and bool(found_in(earlier, over))
 
 
 def _as_the_later_says(seen: Compared) -> Compared:
@@ -239,7 +238,7 @@ def _as_the_later_says(seen: Compared) -> Compared:
 
 
 def _are_named(some: Sequence[TaggedSpan], others: Sequence[TaggedSpan]) -> bool:
-    return any(_share_a_word(one.text, other.text) for one, other in product(some, others))
+    return any(share_a_word(one.text, other.text) for one, other in product(some, others))
 
 
 def _surest_thing(seen: Compared) -> str:
@@ -252,34 +251,6 @@ def _whole(span: TaggedSpan, reading: Reading) -> TaggedSpan:
     """A span as the whole name that it may be a part of: "Frau", of Frau Vogt."""
     whole = value_of(span.text, reading)[0]
     return span._replace(text=whole) if span.text in whole else span
-
-
-def _found_in(text: str, spans: Sequence[TaggedSpan]) -> list[TaggedSpan]:
-    """What a later note says is over, where an earlier one has it by the same name among whatever else it says."""
-    found = ((span, re.search(rf"(?<!\w){re.escape(span.text)}(?!\w)", text, re.IGNORECASE)) for span in spans)
-    return [span._replace(text=match[0], start=match.start()) for span, match in found if match]
-
-
-def _shared_thing(before: Reading, now: Reading, ended: Ended) -> str:
-    """What two notes are about of which neither marks it: the one word that both have."""
-    shared = _shared_content(before, now) - {
-        word for one in (ended.former, ended.value) for word in one.lower().split()
-    }
-    # "Contract is up in August", "gets shut off in August"
-    shared -= LANGUAGES[now.code].months.keys() | LANGUAGES[now.code].days
-    return next(iter(shared)) if len(shared) == 1 else ""
-
-
-def _shared_content(before: Reading, now: Reading) -> set[str]:
-    """The words that two notes have in common, but for small ones and for who speaks."""
-    told = (
-        {word for token in reading.lower for word in token.split() if len(word) > _SMALL}
-        - LANGUAGES[reading.code].function
-        - STOP_WORDS
-        - set(reading.speaker.lower().split())
-        for reading in (before, now)
-    )
-    return set(next(told) & next(told))
 
 
 def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[TaggedSpan], now: Reading) -> Ended | None:
@@ -318,27 +289,3 @@ def _is_same_person(one: str, other: str) -> bool:
     """Whether a name is another one without its title, or that one: Haines, Dr Haines."""
     title, _, name = other.casefold().partition(" ")
     return title.rstrip(".") in TITLES and one.casefold() in (name, other.casefold())
-
-
-def _has_words(text: str, former: str) -> bool:
-    """Whether a text has all words of what was: "Schach-AG aufgehört" is nothing new."""
-    return set(_NAME_WORD.findall(former.casefold())) <= set(_NAME_WORD.findall(text.casefold()))
-
-
-def _share_a_word(one: str, other: str) -> bool:
-    """Whether two names have a word in common, or words that begin alike: "Paperless" and "paperless-ngx"."""
-    firsts = ({word[:4] for word in _NAME_WORD.findall(name.casefold()) if word not in TITLES} for name in (one, other))
-    return not next(firsts).isdisjoint(next(firsts))
-
-
-def _thing(seen: Compared, before: Reading, earlier: Source, now: Reading, later: Source) -> str:
-    """What it is about: marked in the earlier note beside the later, or by itself; or in the later."""
-    # By itself it is read only where it must be: that is one more run of the model.
-    named = sure_spans(seen.of_later, THING)
-    things = sure_spans(seen.of_earlier, THING) or _found_in(earlier.text, named)
-    if things := things or sure_spans(tagged(earlier.text).spans, THING):
-        both = [one for one in things if any(_share_a_word(one.text, other.text) for other in named)]
-        return owned_thing((both or things)[0], before, earlier.text)
-    if named:
-        return owned_thing(named[0], now, later.text)
-    return ""
