@@ -231,6 +231,12 @@ def test_what_something_was_taken_over_from_is_not_where_it_may_be() -> None:
         ("Frau Dallmann macht ab sofort meine Steuern.", "I | has accountant | Frau Dallmann"),
         ("Papers to Mr Humburg, he is my accountant.", "I | has accountant | Mr Humburg"),
         ("Ich fahre jetzt einen Fabia.", "I | has car | Fabia"),
+        ("Unser Vermieter heißt Krug.", "I | has landlord | Krug"),
+        ("Hausarzt meiner Eltern ist Dr. Brandl in Wörth.", "eltern | has doctor | Dr. Brandl"),
+        ("Kathrin arbeitet bei der Sparkasse, im Kreditbereich.", "Kathrin | works at | sparkasse"),
+        ("Planer lives in the garage now.", "Planer | located in | garage"),
+        ("Home Assistant läuft jetzt als VM auf fuchs.", "home assistant | runs on | fuchs"),
+        ("Info 10b ist nicht mehr in Raum 214, sondern in Raum 118.", "Info 10b | located in | raum 118"),
         (
             "Frau Wendt geht in Elternzeit, Milas Klassenlehrer ist jetzt Herr Okafor.",
             "Mila | has class teacher | Herr Okafor",
@@ -262,3 +268,22 @@ def test_a_number_beside_a_first_name_is_no_part_of_it() -> None:
 def test_an_april_fool_states_nothing() -> None:
     assert not read("The dog runs the bar now. April fool!").stated
     assert not read("Ab heute führt der Hund die Kasse. Haha. April, April.").stated
+
+
+@pytest.mark.parametrize(
+    "text", ["Petra arbeitet im Garten.", "Petra arbeitet in der Nacht.", "We train at Moss Park."]
+)
+def test_where_nobody_is_employed_tells_nothing(text: str) -> None:
+    assert not told(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Passwortmanager ist bei mir KeePass.", "Passwortmanager | currently | KeePass"),
+        ("Den Schlüssel zum Gerätehaus hat der Bernd.", "Schlüssel zum Gerätehaus | currently | Bernd"),
+        ("Den Schlüssel hat nicht mehr der Bernd, sondern die Anna.", "Schlüssel | currently | Anna"),
+    ],
+)
+def test_german_ways_to_say_who_has_what(text: str, line: str) -> None:
+    assert line in stated(text)

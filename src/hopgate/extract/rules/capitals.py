@@ -67,6 +67,7 @@ _ANY_STREET = words(
     "straße strasse gasse allee einbahnstraße sackgasse landstraße bundesstraße nebenstraße waschstraße spielstraße "
     "datenstraße rettungsgasse"
 )
+_SAID_OF = words("ist hat macht führt leitet übernimmt jetzt nun mehr sondern")
 _DRIVES, _A = words("fahre fahren fährt fuhr fährst"), words("einen eine ein den")
 _ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")
 _REMARKS = words(
@@ -255,6 +256,8 @@ def _german(  # noqa: PLR0911, PLR0912
         return True  # "Mutter wohnt in Celle": ours, without a word that says so
     if word.endswith(_STREETS) and word not in _ANY_STREET:
         return True
+    if before in ("heißt", "namens") and not starts:
+        return True
     follows = marks[at + 1 : at + 2]
     if word in language.kin:
         return follows in ("U", "P")
@@ -263,6 +266,9 @@ def _german(  # noqa: PLR0911, PLR0912
         return False  # "Zahnarzt Dr. Thiele"
     if lower[at + 1 : at + 2] and lower[at + 1] in _COMPANY:
         return True
+    if before in ("der", "die") and at > 1 and lower[at - 2] in _SAID_OF and follows in ("", ".", ",", "¶"):
+        # "Fachbetreuer ist der Krinner": no noun that anybody knows
+        return frequency < 2 and not is_compound(word) and not word.endswith(_SUFFIXES)
     if frequency < _RARE_NOUN and before in _A and at > 1 and lower[at - 2] in _DRIVES | {"jetzt", "nun"}:
         return not _DRIVES.isdisjoint(lower[max(0, at - 4) : at - 1])  # "ich fahre jetzt einen Fabia"
     if (

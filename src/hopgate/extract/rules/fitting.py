@@ -36,6 +36,11 @@ _LED = re.compile(
 )
 
 
+_EMPLOYERS = (
+    "bank", "kasse", "amt", "stadt", "schule", "klinik", "krankenhaus", "praxis", "uni", "universität", "kanzlei",
+    "firma", "verlag", "bäckerei", "post", "bahn", "polizei", "gemeinde", "apotheke", "kita", "kindergarten",
+    "werkstatt", "hotel", "restaurant", "gärtnerei", "versicherung", "agentur", "telekom", "bücherei", "bibliothek",
+)  # fmt: skip
 _FOR_THINGS = words(
     "garage shed cupboard drawer cellar basement hallway closet workshop laundry porch greenhouse utility carport "
     "pantry keller schuppen schrank abstellkammer flur waschküche heizungskeller"
@@ -161,6 +166,15 @@ def _is_kept(subject: str, target: str, plain: bool, clause: Clause) -> bool:
     return _is_word(subject) or (is_room(target) and subject.endswith("s") and subject in first)
 
 
+def _is_employer(target: str, text: str) -> bool:
+    """Whether somebody works at a place called by a noun: "at the hospital", "bei der Sparkasse", not "im Garten"."""
+    if re.search(rf"(?:at|for|bei) (?:the|an?) {re.escape(target)}", text):
+        return True
+    return target.endswith(_EMPLOYERS) and bool(
+        re.search(rf"(?:beim?|im|in|an)(?: de[rm]| eine[rm])? {re.escape(target)}", text)
+    )
+
+
 def fitting(  # noqa: PLR0911, PLR0912
     relation: str, subject: str, target: str, clause: Clause, who: Referents, *, plain: bool, common: bool
 ) -> str:
@@ -182,11 +196,7 @@ def fitting(  # noqa: PLR0911, PLR0912
         return "located in"  # "Bike lives in the stairwell", "Timps live in the scout hut"
     if relation == "lives in" and not person and subject.islower() and not is_kin(subject, clause.text):
         return ""
-    if (
-        relation == "works at"
-        and plain
-        and not re.search(rf"(?:at|for|bei) (?:the|a|an) {re.escape(target)}", clause.text)
-    ):
+    if relation == "works at" and plain and not _is_employer(target, clause.text):
         return ""
     if relation == "located in":
         if _ON_THE_HOST.search(clause.text) and not (person or plain or common or other):

@@ -34,7 +34,8 @@ _CLOSED = (
 _NOUN = r"(?!my |our |his |her |their |a |an )[^\W\d_][\w-]{2,}"
 _OF = (
     rf"(?:(?:of|for|on|von|vom|für|der|des|im|beim|bei der|de|du|del|van) {_ARTICLES}(?P<of>{NAME}) |"
-    rf"(?:of|for|at) the (?P<noun>{_NOUN}(?: {_NOUN})??) |(?:der|des|vom|im|beim|in der) (?P<nomen>{_NOUN}) )?"
+    rf"(?:of|for|at) the (?P<noun>{_NOUN}(?: {_NOUN})??) |"
+    rf"(?:der|des|vom|im|beim|in der|meine[rs]|unsere[rs]|seine[rs]|ihre[rs]) (?P<nomen>{_NOUN}) )?"
 )
 # What follows a role: "is V", "from A to V", "A -> V", "changed, it's V now".
 STATE = re.compile(

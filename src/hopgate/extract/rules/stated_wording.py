@@ -13,9 +13,9 @@ from hopgate.extract.rules.words import words
 _ONE = r"(?:[^\W\d_][\w-]+|⟨\d+⟩)"
 _SOMEBODY_DOES = re.compile(
     rf"(?:(?P<of>{_ONE}) : )?(?:(?P<the>den|die|das) )?(?P<what>[^\W\d_][\w-]+)"
-    rf"(?: (?:der|des|vom|von der|von den|für den|für die|für das) (?P<whose>{_ONE}))? "
+    rf"(?: (?:der|des|vom|zum|zur|von der|von den|für den|für die|für das) (?P<whose>{_ONE}))? "
     r"(?P<verb>macht|hat|übernimmt|betreut|erledigt|verwaltet|führt) (?P<now>jetzt |nun |ab sofort )?"
-    r"(?P<who>⟨\d+⟩|firma [^\W\d_]+)(?: (?:aus|von|vom|in) ⟨\d+⟩)?(?P<rest>(?: ,.*)?)"
+    r"(?:(?:der|die) (?=⟨))?(?P<who>⟨\d+⟩|firma [^\W\d_]+)(?: (?:aus|von|vom|in) ⟨\d+⟩)?(?P<rest>(?: ,.*)?)"
 )
 # "In der Praxis nutzen wir Theorg", "at the practice we use Theorg"
 _WE_USE = re.compile(
@@ -38,6 +38,16 @@ _INSURED = re.compile(
 _HAS_IT = re.compile(
     r"(?P<former>⟨\d+⟩) (?:no longer ha(?:s|ve)|does n't have|does not have) (?P<what>(?:the|my|our) [^,;]+?)"
     r"(?: any more)? , (?P<who>⟨\d+⟩) (?:has|'s got|has got) (?:it|them)(?: now)?"
+)
+# "Den Schlüssel hat nicht mehr der Bernd, sondern der Flo", "Hausschlüssel: den hat nicht mehr …"
+_NOT_BUT = re.compile(
+    r"(?:(?P<of>[^\W\d_][\w-]+) : )?(?:den|die|das) (?:(?P<what>[^\W\d_][\w-]+) )?"
+    r"(?:macht|hat|führt|betreut|leitet) (?:jetzt )?nicht mehr (?:der |die )?(?P<former>⟨\d+⟩) , sondern (?:jetzt )?"
+    r"(?:der |die )?(?P<who>⟨\d+⟩)"
+)
+# "Passwortmanager ist bei mir KeePass"
+_WITH_ME = re.compile(
+    r"(?P<what>[^\W\d_][\w-]+) ist bei (?:mir|uns) (?P<now>jetzt |nun )?(?P<value>⟨\d+⟩)(?P<rest>(?: ,.*)?)"
 )
 # "Farah has taken over from Denise as practice manager"
 _TOOK_OVER = re.compile(
@@ -71,6 +81,11 @@ def in_known_words(text: str, reading: Reading) -> str:  # noqa: PLR0911 - a tab
         return f"die {what} is {'now ' * bool(does['now'])}done by {does['who']}"
     if reading.code == "de" and (insured := _INSURED.fullmatch(text)):
         return f"die versicherung of {insured['what']} is {'now ' * bool(insured['now'])}{insured['with']}"
+    if (not_but := _NOT_BUT.fullmatch(text)) and (not_but["of"] or not_but["what"]):
+        what = not_but["what"] or not_but["of"]
+        return f"{not_but['who']} has my {what} now instead of {not_but['former']}"
+    if with_me := _WITH_ME.fullmatch(text):
+        return f"my {with_me['what']} is {'now ' * bool(with_me['now'])}{with_me['value']}"
     if has := _HAS_IT.fullmatch(text):
         return f"{has['who']} has {has['what']} now instead of {has['former']}"
     if took := _TOOK_OVER.fullmatch(text):
