@@ -75,7 +75,7 @@ _ANOTHER = re.compile(
     r"segund[oa]|otr[oa]|tweede|andere|second[oa]|altr[oa])(?: (?:the|my|our|his|her|their|le|la|el|het))? $|"
     r"\ban? (?:[^\W\d_]+ )?$"
 )
-_COPIES_OF = re.compile(r"\b(?:of|von|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
+_COPIES_OF = re.compile(r"\b(?:of|von|vom|der|des|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
 # "…, but she laughed and said no".
 _TAKEN_BACK = re.compile(
     r"\b(?:but|though|however) (?:[^,;]+ )?(?:said no|not true|laughed|denied|denies|joking|kidding|wrong|nonsense|"

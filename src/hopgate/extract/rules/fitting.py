@@ -41,6 +41,7 @@ _EMPLOYERS = (
     "firma", "verlag", "bäckerei", "post", "bahn", "polizei", "gemeinde", "apotheke", "kita", "kindergarten",
     "werkstatt", "hotel", "restaurant", "gärtnerei", "versicherung", "agentur", "telekom", "bücherei", "bibliothek",
 )  # fmt: skip
+_IN_A_ROW = re.compile(r"(?:front|back|end|top|bottom|middle|head|side) of\b")
 _FOR_THINGS = words(
     "garage shed cupboard drawer cellar basement hallway closet workshop laundry porch greenhouse utility carport "
     "pantry keller schuppen schrank abstellkammer flur waschküche heizungskeller"
@@ -190,7 +191,7 @@ def fitting(  # noqa: PLR0911, PLR0912
         return ""
     if relation == "works at" and _STARTS.search(clause.text) and is_school(target):
         return "has school"
-    if relation == "lives in" and target.startswith(TEAMS):
+    if relation == "lives in" and (target.startswith(TEAMS) or _IN_A_ROW.match(target)):
         return ""
     if relation == "lives in" and _is_kept(subject, target, plain, clause):
         return "located in"  # "Bike lives in the stairwell", "Timps live in the scout hut"

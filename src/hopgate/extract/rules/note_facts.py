@@ -19,8 +19,8 @@ from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.moved_facts import HANDS, moved_facts
 from hopgate.extract.rules.named_beside import named_beside
 from hopgate.extract.rules.next_sentence import of_this_sentence
-from hopgate.extract.rules.not_ours import is_of_others
-from hopgate.extract.rules.places import contrast, is_event, is_room, tells_change, with_place
+from hopgate.extract.rules.not_ours import is_no_time_of_ours, is_of_others
+from hopgate.extract.rules.places import CONTRASTS, contrast, is_event, is_room, tells_change, with_place
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -28,6 +28,7 @@ from hopgate.extract.rules.role_facts import may_tell_role, role_facts
 from hopgate.extract.rules.tentative import ALONE, changes_somewhere, other_forms, tentative_facts
 from hopgate.extract.rules.timetable import TAKES_PLACE, may_tell_time, timetable
 from hopgate.extract.rules.uncovered_prose import uncovered
+from hopgate.extract.rules.untold import HABIT
 
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 _PUT_OFF = re.compile(
@@ -97,8 +98,7 @@ def note_facts(
     roles, timed = may_tell_role(reading), may_tell_time(reading)
     told: bool | None = None
     stated: set[str] = set()
-    in_roles: set[tuple[str, str]] = set()
-    placed: set[tuple[str, str]] = set()
+    in_roles, placed = set[tuple[str, str]](), set[tuple[str, str]]()
     priced = timed or "$" in reading.marks
     for clause in sentences:
         if clause in doubted:
@@ -126,9 +126,10 @@ def note_facts(
         for fact in role_facts(clause, who) if roles else ():
             in_roles.add((fact.object, fact.subject))
             yield fact
-        timed_facts = list(timetable(clause, who)) if timed else []
+        ours = not is_no_time_of_ours(clause.text)
+        timed_facts = list(timetable(clause, who)) if timed and ours else []
         yield from timed_facts
-        if priced and not made and not timed_facts and not _ELSEWHERE.match(clause.text):
+        if priced and ours and not made and not timed_facts and not _ELSEWHERE.match(clause.text):
             yield from changed_values(clause, who)
         who.leave(clause)
     for clause in joined if roles else ():
@@ -184,6 +185,8 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 stance = "ended"
             if stance == "ended" and clause.is_long_ago(end):
                 continue  # over, but not since this note
+            if stance == "ended" and pattern.relation == "works at" and HABIT.search(clause.text):
+                continue  # "no longer works at Boots on Sundays"
             made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
             if pattern.relation == "costs" and _AT_SOMEBODYS.match(clause.text, end) and not has_change(clause):
                 made = [replace(fact, confidence=min(fact.confidence, DOUBTED)) for fact in made]
@@ -208,7 +211,6 @@ def _instead(relation: str, match: re.Match[str], clause: Clause, who: Referents
 _STOOD_DOWN = re.compile(
     r" (?:(?:has |have |is )?(?:stood|stepped|steps|stepping|standing) down\b|(?:has )?(?:resigned|retired)(?= [,;]|$))"
 )
-_CONTRASTS = frozenset(("sondern", "but", "aber", "mais", "sino", "maar", "rather"))
 _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _MEASURED = frozenset(("due", "costs"))
 # "The register runs on bramble, and so do the timesheets"
@@ -319,7 +321,7 @@ def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tu
     if people := who.people_of(part, clause, at):
         return people, False
     noun = _ARTICLE.sub("", part).strip()
-    if part in who.pronouns or not noun or noun in who.pronouns or noun in _CONTRASTS or "⟨" in noun:
+    if part in who.pronouns or not noun or noun in who.pronouns or noun in CONTRASTS or "⟨" in noun:
         return (), False
     return (noun,), True
 

@@ -48,6 +48,8 @@ _STREETS = words(
 )
 _ROOM_ENDINGS = ("zimmer", "keller", "küche", "schrank", "regal", "schuppen", "kammer", "kamer")
 _NUMBERED = words("room raum zimmer salle sala zaal hall building lab bay shelf locker rack floor")
+CONTRASTS = words("sondern but aber mais sino maar rather")
+"""Words before what is so instead."""
 # After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
 _BUT = re.compile(
     r"(?: any ?more| more)?(?: (?:since|seit|depuis) ⟦\d+⟧)? ?[,;–-]? ?"

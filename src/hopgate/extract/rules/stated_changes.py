@@ -92,7 +92,10 @@ _GONE_TO = re.compile(
 _WE = words("i we have has 've 's just finally had and so now")
 _THEY = words("they we i")
 _AUXILIARY = words("has have been was were is just 's 've :")
-OF_OTHERS = KINSHIP | words("he she they his her their friend friends partner colleague boss neighbour neighbor")
+OF_OTHERS = KINSHIP | words(
+    "he she they his her their friend friends partner colleague colleagues boss neighbour neighbor neighbours "
+    "neighbors nachbar nachbarn kollege kollegen gran oma opa"
+)
 _INSTEAD = words("now instead hello new joined took welcome")
 # Said of what is over, these do not deny what is so now.
 _NO_INSTEAD = DOUBT - words("was were had before no not said cancelled canceled never")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hopgate.extract.extraction import OWNER, Fact, Stated
-from hopgate.extract.rules.change_words import changes_what_it_states, is_doubtful
+from hopgate.extract.rules.change_words import changes_what_it_states, is_doubtful, moves_something
 from hopgate.extract.rules.clauses import STATES, Clause
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
@@ -48,6 +48,11 @@ _MINE = re.compile(r" (?:my|our) ")
 _ANYBODYS = words("fee fees price prices rate charge subscription dues premium beitrag gebühr preis")
 _GOES_ON = words("it they he she that this now")
 _IS_THE = re.compile(r"⟩ is (?:the|our) [^\W\d_]+ (?:at|of|for|in) ")  # "is the warden at Cluain Bheag"
+# Of whom or what is told is said, and it is not us: "Tanja's sister has moved", "I transferred 200 pounds from A to B"
+_OF_ANOTHER = re.compile(
+    r"(?:⟨\d+⟩ : )?(?:⟨\d+⟩ 's [^\W\d_]+ |(?:the|die|our|my|unsere|meine) (?:neighbou?rs?|nachbarn|colleagues|kollegen|"
+    r"others|school|schule|office) |(?:i|we) transferred ⟪)"
+)
 _ELIDED = re.compile(r"^(?:[ld]|qu)['’]")
 
 
@@ -156,6 +161,10 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
         if one is None and before and text.split()[0] in _GOES_ON:
             one = was_and_is(f"{before} , {text}")
         before = text
+        if one and not one.thing and one.former and _OF_ANOTHER.match(clause.text):
+            one = None
+        if one and one.former and moves_something(clause.text) and clause.text.startswith(one.thing or "-"):
+            one = None  # "Mona moved her office from Porto to Braga": not she
         if one is not None:
             yield _of_reading(one, text, reading, owner)
             if not one.is_change and " , " in text:

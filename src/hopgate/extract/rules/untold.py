@@ -29,7 +29,8 @@ _CHANGED = _any("changed")
 _UNDONE = re.compile(
     rf"\b(?:{_CHANGED})\b.*(?: (?:and|then|but)|[,;]) (?:(?:then|and|but|i|we|they|he|she) )*(?:(?:has|have|had|'ve) )?"
     rf"(?:(?:{_CHANGED}|rolled|came|brought|set) (?:(?:it|them|everything|all|straight|right) )*back(?! up| online)|"
-    rf"{_any('reverted')})\b"
+    rf"{_any('reverted')})\b|"
+    rf"\b(?:{_CHANGED}|moves|moving)\b.* and back(?: again| to ⟨\d+⟩)?$"
 )
 _DENIED = re.compile(rf"\b(?:{_any('denied')})(?= |$)")
 _CORRECTED = re.compile(rf"(?:^|(?<=[ ,;(]))(?:{_any('corrected')})(?= |$)|^\* ")
@@ -83,6 +84,12 @@ _ON_LEAVE = re.compile(
     r"(?:is now|ist jetzt|is ⟨\d+⟩ now)\b"
 )
 _APRIL = re.compile(r"\bapril(?: [,!] april\b|(?:'s)? fools?\b)")
+FOR_ONCE = re.compile(
+    r"\b(?:(?:this|next) (?:week|weekend|time) only|(?:only|just) (?:for )?(?:this|one) (?:week|weekend|time|once|day)|"
+    r"nur (?:diese woche|diesmal|heute)|einmalig|einmal (?:von|vom|auf)|"
+    r"(?:for|over|wegen|über) (?:easter|christmas|thanksgiving|ostern|weihnachten|pfingsten|fasching))\b"
+)
+"""What is so this time and not for good: "moved to Thursday this week only"."""
 _LAUGHS = frozenset(("haha", "ha ha", "hahaha", "hihi", "lol"))
 _IN_WORDS = (_SAID, _JOKED, _TRIED, _FOR_A_WHILE, _JOURNEY, _COMPARED)
 _PREFACE = re.compile(
@@ -93,10 +100,11 @@ _IS_SO_NOW = re.compile(
     r"\b(?:now|since|instead|no longer|any ?more|new|replaced|t(?:ook|aken?|akes) over|from (?:today|tonight|this|⟦)|"
     r"jetzt|seit|maintenant|depuis|ahora|desde|nu|sinds|ora|dal)\b"
 )
-_HABIT = re.compile(  # "training is on Tuesdays at Carnfield, half six, bring bibs"
+HABIT = re.compile(  # "training is on Tuesdays at Carnfield, half six, bring bibs"
     r"\b(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|montags|dienstags|mittwochs|donnerstags|"
     r"freitags|samstags|sonntags)\b"
 )
+"""What is so on certain days, and not at others."""
 _HAPPENED = re.compile(
     r"\b(?:moved|relocated|swapped|switched|replaced|(?:took|taken|takes) over|lent|handed|got|took|gezogen|umgezogen|"
     r"gewechselt|übernommen|ersetzt|verliehen|verlegt|wohnt|wohnen|lives?)\b"
@@ -128,13 +136,14 @@ def telling(sentences: Sequence[Clause]) -> tuple[list[Clause], list[Clause]]:
     lower = sentences[0].reading.lower
     if "april" in lower and _APRIL.search(" ".join(lower)):
         return [], []
+    once = bool(FOR_ONCE.search(" ".join(lower)))
     kept: list[Clause] = []
     for clause in map(_without_remark, map(_without_preface, sentences)):
         if _is_denial(clause.text):
             kept = kept[:-1]  # of what was said just before
         if not _tells_nothing(clause.text) and clause.text not in _LAUGHS:
             kept.append(clause)
-    doubted = [clause for clause in kept if _is_involved(clause.text)]
+    doubted = [clause for clause in kept if once or _is_involved(clause.text)]
     return kept, doubted
 
 
@@ -199,7 +208,7 @@ def _is_involved(text: str) -> bool:
     # Beside what has happened, other parts tell more of it: "have moved to Bobingen, two rooms, with a balcony".
     first = text.partition(" , ")[0]
     aside = (parts == _MOST_PARTS or bool(_RELATIVE.search(text))) and not (
-        _HAPPENED.search(first) or _HABIT.search(first)
+        _HAPPENED.search(first) or HABIT.search(first)
     )
     return aside or bool(_ELSEWHERE.match(text))
 

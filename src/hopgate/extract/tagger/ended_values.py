@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -20,8 +20,10 @@ from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared,
 from hopgate.extract.tagger.common_things import shared_content, shared_thing, thing_of
 from hopgate.extract.tagger.credible_values import are_doubted, is_credible, is_of_copy
 from hopgate.extract.tagger.refused_ends import (
+    is_copied,
     is_elsewhere,
     is_of_others_thing,
+    is_range,
     is_this_week,
     may_be_in_town,
 )
@@ -67,7 +69,10 @@ _MAY_END, _MAY_TELL = 0.004, 0.5
 _NO_MORE = re.compile(r"(?i)\b(?:no longer|nicht mehr) (?:[^\W\d_]+ ){0,4}$")
 _LITERAL = frozenset((WHEN, AMOUNT))
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
-_NO_VALUES = words("me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi")
+_NO_VALUES = words(
+    "me it them us him her you this that there mich mir uns ihn ihm sie es moi lui nous hij hem mi früher später heute "
+    "gestern morgen earlier later early late"
+)
 
 
 class Ended(NamedTuple):
@@ -117,7 +122,7 @@ def _read_together(earlier: Source, later: Source, *, sure: bool) -> Ended | Non
     return next((found for one, seen, other in some if (found := _ended(seen, one, other, later))), ended)
 
 
-def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> Ended | None:  # noqa: PLR0911
+def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> Ended | None:  # noqa: PLR0911, PLR0912
     """What is seen to be over in two notes, or in sentences of them; the whole later note must not deny it."""
     if seen.end < _enough(seen, earlier, later):
         return None
@@ -151,12 +156,17 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
         span
         for span in sure_spans(seen.of_later, VALUE)
         if span.text.casefold() not in _NO_VALUES and not (span.start == 0 and span.text == now.speaker)
-        if not any(has_words(span.text, one.text) for one in former) and not _NO_MORE.search(later.text[: span.start])
+        if not any(has_words(span.text, one.text) or _goes_with(span.text, one.text, later.text) for one in former)
+        if not _NO_MORE.search(later.text[: span.start])
         if is_credible(span.text, parts, though_doubted=seen.end >= _IS_SURE)
     ]
     chosen = _chosen(former, before, values, now)
     if not chosen and all(any(has_words(text, one.text) for one in former) for text in found):
-        chosen = _only_over(former, before, (*over, *(span.text for span in things)), later.text)
+        chosen = _only_over(former, before, over, [span.text for span in things], later.text)
+        if chosen and not is_credible(over[0] if over else things[0].text, parts, though_doubted=False):
+            return None  # "Cleo quit. April fool!"
+    if chosen and (is_range(chosen.relation, now) or is_copied(now, before)):
+        return None
     # "Fire at Pike Roasters in Kendal" says nothing of where the coffee comes from.
     if chosen and is_town(chosen.value) and not may_be_in_town(chosen.former, _surest_thing(seen)):
         return None
@@ -277,11 +287,25 @@ def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[Tagg
     return max(both, key=lambda one: one[:4])[4] if both else None
 
 
-def _only_over(former: Sequence[TaggedSpan], before: Reading, things: Iterable[str], later: str) -> Ended | None:
+def _goes_with(value: str, former: str, later: str) -> bool:
+    """Whether a value is something of what was: "Garmin support", "the parking at Siemens"."""
+    one, other = re.escape(value), re.escape(former)
+    return bool(
+        re.search(rf"(?i)\b{other} {one}\b|\b{one} (?:bei|beim|at|of|from)(?: the| der| dem)? {other}\b", later)
+    )
+
+
+def _only_over(
+    former: Sequence[TaggedSpan], before: Reading, over: Sequence[str], things: Sequence[str], later: str
+) -> Ended | None:
     """What was, where a note says that it is over, and of nothing that is instead: "Eli has quit the Flyers"."""
-    if not former or not tells_end_of(later, (*(span.text for span in former), *things)):
+    if not former or not (over or things) or not tells_end_of(later, (*over, *things)):
         return None
-    was, sort = value_of(former[0].text, before)
+    # "Has left the Signal group" is not Signal, and of "Figma and Sketch" only one is over.
+    if over and not any(has_words(former[0].text, one) for one in over):
+        return None
+    several = over and re.search(r" (?:and|und|&) |, ", former[0].text)
+    was, sort = value_of(over[0] if several else former[0].text, before)
     return Ended("", was, sort, "", sort) if sort not in _LITERAL else None
 
 

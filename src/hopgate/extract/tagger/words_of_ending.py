@@ -7,29 +7,46 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 _SMALL = (
-    r"(?:(?:the|my|our|his|her|their|its|as|from|at|with|in|on|of|to|playing|doing|using|being|going|mit|bei|beim|von|"
-    r"vom|aus|in|im|als|der|die|das|dem|den|(?:ihr|sein|mein|unser)(?:e[mnr]?)?) )*"
+    r"(?:(?:the|my|our|his|her|their|its|as|from|at|with|in|of|mit|bei|beim|von|vom|aus|in|im|als|der|die|das|dem|den|"
+    r"(?:ihr|sein|mein|unser)(?:e[mnr]?)?) )*"
 )
-# Before what is over: "left the Rovers", "no longer works at Siemens".
+_DOES = (
+    r"(?:works?|working|uses?|using|goes|go|going|plays?|playing|sings?|singing|teach(?:es|ing)?|trains?|training|lives?|"
+    r"living|has|have|attends?|attending|does|do|doing|takes?|taking|sees?|seeing|coming|drives?|driving|gets?|buys?|"
+    r"reads?|leads?|leading|runs?|running|coach(?:es|ing)?|helps?|helping|volunteers?|arbeitet|nutzt|geht|spielt|singt|"
+    r"wohnt|hat|macht|fährt|leitet)"
+)
+# Before what is over: "left the Rovers", "no longer works at Siemens", "stopped piano with Mrs Abbott".
 _LEFT = (
-    r"(?:quits?|given up|gave up|gives up|giving up|stopped|stops|stepped down|steps down|stood down|resigned|retired|"
-    r"left|leaves|leaving|dropped(?: out)?|packed in|ditched|done|finished|finishes|got rid|last day|letzte[nr] tag|"
-    r"(?:no longer|nicht mehr)(?: (?!any)[^\W\d_]+){0,2}|(?:doesn't|don't|isn't|aren't|not) [^\W\d_]+|schluss)"
+    r"(?:(?:quits?|gave up|gives? up|given up|giving up|stopped|stops|packed in|dropped out|finished) "
+    rf"(?:{_DOES} |(?!the|my|our|his|her|on\b)(?![^\W\d_]+ing\b)[^\W\d_]+ (?=with|at|bei))?|"
+    r"(?:stepped down|steps down|stood down|resigned|retired|left|leaves|leaving|ditched|done|got rid|last day|"
+    r"letzte[nr] tag|schluss) |"
+    rf"(?:no longer|nicht mehr) (?:{_DOES} |with |at |in |on |part of |a member of )|"
+    rf"(?:doesn't|don't|isn't|aren't) {_DOES} )"
 )
-_WHAT = r"(?:(?!the|my|our|his|her)[^\W\d_]+ (?=with|at|bei|from))?"  # "stopped piano with Mrs Abbott"
 # After it: "the Rovers have folded", "Frau Thiel hört auf".
 _GONE = (
-    r"(?:quit|retired|retires|resigned|left|gone|stepped down|stood down|stopped|moved away|moved out|closed down|"
-    r"shut down|folded|passed away|died|out|(?:comes?|coming|helps?|works?|teach|do it|with us|around) any ?more|"
-    r"in rente|aufgehört|hört auf|gekündigt|aufgegeben|abgemeldet|ausgetreten|verlassen|ausgezogen|weggezogen|"
-    r"abgeschafft|abbestellt|abgegeben|kommt nicht mehr|nicht mehr da)"
+    r"(?:quit|retired|retires|resigned|stepped down|stood down|moved away|moved out|closed down|shut down|folded|"
+    r"passed away|died|left(?: the (?:surgery|practice|club|team|company|firm|school|band|choir|group|committee|board|"
+    r"hospital|clinic|job|business|village))?|(?:comes?|coming|helps?|teach|with us) any ?more|in rente|aufgehört|"
+    r"hört auf|gekündigt|aufgegeben|abgemeldet|ausgetreten|ausgezogen|weggezogen|abgeschafft|abbestellt|"
+    r"kommt nicht mehr)"
 )
-_IS = r"(?:(?:has|have|is|are|was|'s|doesn't|does not|won't|isn't|hat|haben|ist|sind|geht|jetzt|now|just|finally) )*"
-# Of an end nothing more is said than when or of what: "Anna left Siemens early today" tells none.
+_IS = r"(?:(?:has|have|is|are|'s|doesn't|does not|won't|isn't|hat|haben|ist|sind|geht|jetzt|now|just|finally) )*"
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+_MONTH = r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez"
+# Of an end nothing more is said than when it was: "Anna left Siemens early today" tells none, nor "at four".
 _THEN = (
-    r"(?=$| ?[.,;:!)–-]| the [^\W\d_]+(?= ?[.,;:!]|$)| (?:as|from|at|als|bei|and|und|after|nach|last|on|in|for good|"
-    r"any ?more|altogether|yesterday|today|this|am|zum|im|seit|since|aufgehört|gekündigt|ausgetreten|abgemeldet|"
-    r"verlassen|aufgegeben|gemacht)\b)"
+    r"(?=$| ?[.,;:!)–-]| (?:for good|any ?more|altogether|completely|endgültig|aufgehört|gekündigt|ausgetreten|"
+    rf"abgemeldet|aufgegeben)(?= ?[.,;:!]|$)| (?:on|in|last|since|at the end of|am|im|seit|zum|ende) "
+    rf"(?:(?:{_DAY})\b|(?:{_MONTH})|\d|week|month|year|term|season|summer|spring|winter|woche|monat|jahr))"
+)
+_AS = r"(?= (?:as|from|als)\b)"
+# "nearly quit Ikea", "quit in his dream", "if Clara quits"
+_NOT_REALLY = re.compile(
+    r"\b(?:nearly|almost|fast|beinahe|threatens?|threatened|dreams?|dreamt|traum|if|wenn|falls|might|may|would|wants?|"
+    r"will|wollte|würde|soon|bald|joke|joking|kidding|witz|tomorrow|morgen)\b"
 )
 
 
@@ -44,12 +61,10 @@ def tells_end_of(text: str, names: Iterable[str]) -> bool:
     (False, False)
     """
     said = " ".join(text.lower().replace("’", "'").split())
-    return any(_told(name.lower()).search(said) for name in names if name)
+    return not _NOT_REALLY.search(said) and any(_told(name.lower()).search(said) for name in names if name)
 
 
 @lru_cache(maxsize=512)
 def _told(name: str) -> re.Pattern[str]:
     called = rf"(?<!\w){re.escape(name)}(?!\w)"
-    return re.compile(
-        rf"\b{_LEFT} {_WHAT}{_SMALL}{called}{_THEN}|{called} {_IS}{_GONE}{_THEN}|{called} {_SMALL}{_GONE}{_THEN}"
-    )
+    return re.compile(rf"\b{_LEFT}{_SMALL}{called}{_THEN}|{called} (?:{_IS}|{_SMALL}){_GONE}(?:{_THEN}|{_AS})")

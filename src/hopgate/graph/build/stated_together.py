@@ -46,6 +46,9 @@ _STARTED = re.compile(
     r"(?i)\b(?:start(?:s|ed)|join(?:s|ed)|mov(?:ed|es)|first day|new job|new post|works?|working|angefangen|fängt|"
     r"arbeitet|gewechselt)\b"
 )
+_MOVES_IT = re.compile(
+    r"(?i)\b(?:moved|shifted|transferred|brought) (?:the|an?|her|his|my|our|their) (?:\w+ ){1,2}(?:from|to)\b"
+)
 # Of these there may be several, and yet one is over where that is said; an allergy does not end in passing.
 _SEVERAL = {"part of", "bought from", "uses"}
 
@@ -237,7 +240,10 @@ def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact], later: So
         # "It is quiet above my head": nobody lives there.
         plain = ended.value.islower()
         told = not plain or (was.value.islower() and (is_room(ended.value) or is_place(ended.value)))
-        return fitting and told and not is_person(ended.value)
+        if was.relation == "lives in" and (_MOVES_IT.search(later.text) or _is_of_theirs(was.thing, later.text)):
+            return False  # "Mona moved her office from Porto to Braga", "Olaf's company moved"
+        elsewhere = was.relation == "works at" and is_town(ended.value) and not is_town(was.value)
+        return fitting and told and not elsewhere and not is_person(ended.value)
     # What the rules read of "the reverse proxy" goes with what somebody "has reverse proxy".
     role = was.relation.removeprefix("has ")
     others = [
@@ -246,10 +252,16 @@ def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact], later: So
         if one.relation not in JOINT_RELATIONS and one.relation != "replaced by" and normalise(one.thing) != role
     ]
     if was.relation in _SEVERAL:
-        return ended.names_former or was.relation in others
+        # "left the club in high spirits"
+        return not ended.value.islower() and (ended.names_former or was.relation in others)
     # Where the rules read the new value otherwise, it is of something else.
     fitting = not others or any({one, was.relation} <= _PLACES or fits(one, was.relation) for one in others)
     return was.relation in ONE_AT_A_TIME and was.relation != "married to" and fitting
+
+
+def _is_of_theirs(thing: str, text: str) -> bool:
+    """Whether a note is of somebody or something of a person, and not of him: "Olaf's company", "Petras Firma"."""
+    return bool(re.search(rf"\b{re.escape(thing)}(?:['’]s|s) [^\W\d_]+", text))
 
 
 def _since(now: Sequence[StatedFact], earlier: Source) -> datetime | None:
