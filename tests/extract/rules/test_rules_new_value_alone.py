@@ -287,3 +287,11 @@ def test_where_nobody_is_employed_tells_nothing(text: str) -> None:
 )
 def test_german_ways_to_say_who_has_what(text: str, line: str) -> None:
     assert line in stated(text)
+
+
+def test_a_price_has_its_cents() -> None:
+    assert told("Internet kostet 39,99 im Monat.") == {"internet | costs | 39,99"}
+
+
+def test_a_pronoun_of_nobody_makes_no_town_live_anywhere() -> None:
+    assert not told("Er arbeitet bei Papenburg in Halle und wohnt in Landsberg.")

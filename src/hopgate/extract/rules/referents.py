@@ -95,6 +95,8 @@ class Referents:
             return (name,) if name and self.is_person(name) else (kin,) if kin in _FAMILY else ()
         if not near and (opening in _PERSON or opening in _FIRST) and (people := self.people_of(opening)):
             return people  # "She left Lyon and lives in Metz"
+        if not near and opening in _PERSON and self._subjects == ():
+            return ()  # "er arbeitet in Halle und wohnt in Landsberg": nobody knows who
         numbers = clause.spans(clause.text[:at])
         names = [name for number in numbers if (name := self._named(number)) and name != self.reading.speaker]
         names = self._subjects_of(clause, names) or names

@@ -53,6 +53,7 @@ _TOKEN = re.compile(
   | [^\W\d_]\.(?:(?:[ ]?[^\W\d_]\.(?!\w))+(?=[\s,;:)'’-]|$)|@NOT_INITIAL@(?=[\s,;:)'’-]))  # initials: J. R. R., U.S.
   | [vV]?\d+(?:\.\d+){1,15}+(?:-?(?:alpha|beta|rc|dev|post|a|b)\.?\d*)?(?:[-+]\w+)?(?!\w)  # a version or decimal
   | \d{1,3}(?:,\d{3})++(?:\.\d+)?                       # 1,000,000
+  | \d{1,5},\d\d(?![\w,]|[.:]\d)                        # 39,99
   | [\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff々]++          # Chinese and Japanese, which have no spaces
   | (?<![\w.])[A-Z][a-z]*+\.[A-Z][A-Za-z]++(?=[\s,;:)'’]|\.?$)   # Rocket.Chat, E.ON
   | o['’](?=[ ][A-Z])                                      # Ring o' Bells

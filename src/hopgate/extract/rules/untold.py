@@ -81,7 +81,7 @@ _REMARK = re.compile(r"(?<=⟩) , and (?:he|she|they) (?:thinks?|says?|reckons?|
 # "Ms Wendt is on parental leave, his teacher is Mr Okafor now": not only for a while, by these words
 _ON_LEAVE = re.compile(
     r"(?:on (?:parental|maternity) leave|in elternzeit|in mutterschutz) (?:, |and |und )[^,;]*\b"
-    r"(?:is now|ist jetzt|is ⟨\d+⟩ now)\b"
+    r"(?:is now|ist jetzt|is ⟨\d+⟩ now|new [^\W\d_]+ is|neue[rs]? [^\W\d_]+ ist)\b"
 )
 _APRIL = re.compile(r"\bapril(?: [,!] april\b|(?:'s)? fools?\b)")
 FOR_ONCE = re.compile(

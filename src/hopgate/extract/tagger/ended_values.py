@@ -162,7 +162,7 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
     ]
     chosen = _chosen(former, before, values, now)
     if not chosen and all(any(has_words(text, one.text) for one in former) for text in found):
-        chosen = _only_over(former, before, over, [span.text for span in things], later.text)
+        chosen = _only_over(former, before, earlier.text, over, [span.text for span in things], later.text)
         if chosen and not is_credible(over[0] if over else things[0].text, parts, though_doubted=False):
             return None  # "Cleo quit. April fool!"
     if chosen and (is_range(chosen.relation, now) or is_copied(now, before)):
@@ -296,16 +296,17 @@ def _goes_with(value: str, former: str, later: str) -> bool:
 
 
 def _only_over(
-    former: Sequence[TaggedSpan], before: Reading, over: Sequence[str], things: Sequence[str], later: str
+    former: Sequence[TaggedSpan], before: Reading, earlier: str, over: Sequence[str], things: Sequence[str], later: str
 ) -> Ended | None:
     """What was, where a note says that it is over, and of nothing that is instead: "Eli has quit the Flyers"."""
     if not former or not (over or things) or not tells_end_of(later, (*over, *things)):
         return None
-    # "Has left the Signal group" is not Signal, and of "Figma and Sketch" only one is over.
-    if over and not any(has_words(former[0].text, one) for one in over):
+    # "Has left the Signal group" is not Signal; and of "Figma and Sketch" it is what the later note says.
+    there = [one for one in over if one in earlier.casefold()]
+    if over and not there and not any(has_words(former[0].text, one) for one in over):
         return None
-    several = over and re.search(r" (?:and|und|&) |, ", former[0].text)
-    was, sort = value_of(over[0] if several else former[0].text, before)
+    named = found_in(earlier, [span._replace(text=there[0]) for span in former[:1]]) if there else former
+    was, sort = value_of(named[0].text, before)
     return Ended("", was, sort, "", sort) if sort not in _LITERAL else None
 
 

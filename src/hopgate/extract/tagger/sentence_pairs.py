@@ -21,6 +21,7 @@ _MOST, _MOST_STATED = 4, 6
 _APART = re.compile(r", (?:and |und )?|; |\n")
 # Whom or what, in a few words, and what is said of it.
 _STATES = re.compile(
+    r"[-*•] [^:,]{3,40}: \S|"
     r"(?:[-*•] )?(?:[^\W\d_][\w'’.-]*\s){1,4}?(?:is|are|runs?|lives?|has|have|goes|go|uses?|stands?|hangs?|keeps?|"
     r"works?|plays?|leads?|owns?|does|do|trains?|teaches|handles|ist|sind|läuft|laufen|liegt|steht|hängt|hat|haben|wohnt|"
     r"arbeitet|spielt|macht|führt|geht|leitet)\s\S"

@@ -43,6 +43,7 @@ _THEN = (
     rf"(?:(?:{_DAY})\b|(?:{_MONTH})|\d|week|month|year|term|season|summer|spring|winter|woche|monat|jahr))"
 )
 _AS = r"(?= (?:as|from|als)\b)"
+_PART = re.compile(r"(?<=[,;.!?]) ")
 # "nearly quit Ikea", "quit in his dream", "if Clara quits"
 _NOT_REALLY = re.compile(
     r"\b(?:nearly|almost|fast|beinahe|threatens?|threatened|dreams?|dreamt|traum|if|wenn|falls|might|may|would|wants?|"
@@ -61,7 +62,8 @@ def tells_end_of(text: str, names: Iterable[str]) -> bool:
     (False, False)
     """
     said = " ".join(text.lower().replace("’", "'").split())
-    return not _NOT_REALLY.search(said) and any(_told(name.lower()).search(said) for name in names if name)
+    told = [part for part in _PART.split(said) if not _NOT_REALLY.search(part)]
+    return any(_told(name.lower()).search(part) for name in names if name for part in told)
 
 
 @lru_cache(maxsize=512)
