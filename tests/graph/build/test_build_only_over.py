@@ -51,6 +51,13 @@ HOLDS = [
     ("Meine Chefin ist Frau Brandt.", "Frau Brandt ist nicht mehr da, versuchen Sie es morgen.", "Brandt"),
     ("Clara arbeitet bei BASF.", "Clara hat ihr Parkplatzabo bei BASF gekündigt.", "BASF"),
     ("Clara arbeitet bei BASF.", "Wenn Clara bei BASF gekündigt hat, rufe ich sie an.", "BASF"),
+    ("Lisa goes to Oakfield School.", "Lisa changed classrooms, she is now in room 12.", "Oakfield"),
+    ("Kate lives in Bristol.", "Kate drove from Bristol to Glasgow on Friday.", "Bristol"),
+    ("Kim lives in Bristol.", "Kim moved within Bristol, from Clifton to Bedminster.", "Bristol"),
+    ("Traefik runs on node1.", "Stopped Traefik on node1 for ten minutes to swap the cable.", "node1"),
+    ("Grandpa lives at Willow Court.", "Grandpa moved to a bigger room at Willow Court.", "Willow"),
+    ("Lena geht auf die Goethe-Schule.", "Lenas Freundin hat die Goethe-Schule gewechselt.", "Goethe"),
+    ("Markus arbeitet bei der Sparkasse.", "Markus hat sein Konto bei der Sparkasse gekündigt.", "sparkasse"),
     ("Nora is my physio.", "Nora says I can stop the exercises, no longer needed.", "Nora"),
     ("Ben is captain of the Otters.", "Ben stopped two penalties for the Otters.", "Ben"),
 ]

@@ -45,8 +45,8 @@ _MOVES_SOMETHING = re.compile(
 _STILL_SAID = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|non più)\b")
 # "moved to room 305 for the open day": it will be back.
 _FOR_A_WHILE = re.compile(
-    r" now and (?:then|again)\b| for (?:a|an|one|two|three|the|some|this|\d+) (?:\w+ )?"
-    r"(?:hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit|"
+    r" now and (?:then|again)\b| for (?:a|an|one|two|three|four|five|ten|twenty|half|the|some|this|\d+) (?:\w+ )?"
+    r"(?:minutes?|mins?|hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit|"
     r"while|christening|baptism|funeral|birthday|reunion|match|festival|concert|course|training|exam|interview|season|"
     r"semester|summer|winter|inspection|shoot|photos?|trip|gig|tour|tournament|audit|migration|maintenance)\b"
 )

@@ -41,8 +41,8 @@ _AHEAD = re.compile(
 _PASSING = re.compile(
     r"(?: (?:now|again|there|as well))*(?: (?:until|till|bis|tot|hasta|jusqu'à)(?! (?:(?:the|zum|end|of|"
     r"ende|den|dem|early|late|mid|le|el) )*⟦)| next (?:week|month|year|"
-    r"spring|summer|autumn|winter)| tomorrow| for (?:a|an|one|two|three|four|the|some|\d+) (?:\w+ "
-    r")?(?:hours?|days?|weeks?|weekend|"
+    r"spring|summer|autumn|winter)| tomorrow| for (?:a|an|one|two|three|four|five|ten|twenty|the|some|\d+) (?:\w+ "
+    r")?(?:minutes?|hours?|days?|weeks?|weekend|"
     r"nights?|months?)\b|"
     r" (?:just |only )?for (?:an? |the |some )?(?:test|tests|testing|trial|try|bit|while|demo|moment|sec)\b|"
     r" (?:just |only )?to (?:test|try|check|compare|see|debug|play)\b|"

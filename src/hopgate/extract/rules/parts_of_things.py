@@ -24,7 +24,7 @@ FOR_IT = re.compile(
 _PARTS = words(
     """
     key keyring fob photo photograph picture manual handbook instruction guide brochure warranty guarantee receipt
-    invoice bill insurance registration licence license permit contract document paperwork
+    slide deck invoice bill insurance registration licence license permit contract document paperwork
     charger cable adapter adaptor battery case sleeve pouch holder strap lid remote tyre tire wheel helmet
     pump bow string stool bench trailer saddle tuner food bed bowl toy leash collar carrier litter
     copy photocopy cover backup mirror replica clone snapshot dump log archive exporter runner agent plugin addon add-on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -37,11 +38,20 @@ def with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading:
     return found
 
 
+# "a bigger room at Willow Court": where it is, and nothing that is over
+_ROOM_AT = re.compile(r"\b(?:room|flat|desk|ward|bed|office|zimmer|wohnung) (?:at|in|on|im|in der|auf) ?(?:the|der)?$")
+
+
 def other_names(sentences: Sequence[Clause], reading: Reading) -> list[str]:
     """The names of a note that is about a thing or two, and tells an end; none where anything of it is in doubt."""
     if _ENDS.isdisjoint(reading.lower):
         return []
-    spans = [span for span in reading.spans if span.form not in ("date", "amount") and span.name != reading.speaker]
+    spans = [
+        span
+        for span in reading.spans
+        if span.form not in ("date", "amount") and span.name != reading.speaker
+        if not _ROOM_AT.search(" ".join(reading.lower[max(0, span.start - 4) : span.start]))
+    ]
     names = [span.name for span in spans]
     pairs = itertools.pairwise(spans)
     names += [f"{one.name} {other.name}" for one, other in pairs if one.end == other.start]  # "ThinkPad T14"

@@ -161,6 +161,8 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
         if one is None and before and text.split()[0] in _GOES_ON:
             one = was_and_is(f"{before} , {text}")
         before = text
+        if one and one.former and any(f"{one.value} {at} {one.former}" in text for at in ("at", "in", "of")):
+            one = None  # "moved to a bigger room at Willow Court"
         if one and not one.thing and one.former and _OF_ANOTHER.match(clause.text):
             one = None
         if one and one.former and moves_something(clause.text) and clause.text.startswith(one.thing or "-"):

@@ -87,6 +87,7 @@ _APRIL = re.compile(r"\bapril(?: [,!] april\b|(?:'s)? fools?\b)")
 FOR_ONCE = re.compile(
     r"\b(?:(?:this|next) (?:week|weekend|time) only|(?:only|just) (?:for )?(?:this|one) (?:week|weekend|time|once|day)|"
     r"nur (?:diese woche|diesmal|heute)|einmalig|einmal (?:von|vom|auf)|"
+    r"(?:moved|moves|relocated)\b[^.;]* within|innerhalb\b[^.;]* (?:um)?gezogen|"
     r"(?:for|over|wegen|über) (?:easter|christmas|thanksgiving|ostern|weihnachten|pfingsten|fasching))\b"
 )
 """What is so this time and not for good: "moved to Thursday this week only"."""

@@ -63,10 +63,18 @@ def tells_end_of(text: str, names: Iterable[str]) -> bool:
     """
     said = " ".join(text.lower().replace("’", "'").split())
     told = [part for part in _PART.split(said) if not _NOT_REALLY.search(part)]
-    return any(_told(name.lower()).search(part) for name in names if name for part in told)
+    called = [name.lower() for name in names if name]
+    return any(_told(name).search(part) and not _at(name).search(part) for name in called for part in told)
 
 
 @lru_cache(maxsize=512)
 def _told(name: str) -> re.Pattern[str]:
     called = rf"(?<!\w){re.escape(name)}(?!\w)"
     return re.compile(rf"\b{_LEFT}{_SMALL}{called}{_THEN}|{called} (?:{_IS}|{_SMALL}){_GONE}(?:{_THEN}|{_AS})")
+
+
+@lru_cache(maxsize=512)
+def _at(name: str) -> re.Pattern[str]:
+    """Of what somebody has there it is told: "his account at the bank"."""
+    whose = r"(?:my|his|her|our|the|an?|(?:mein|sein|ihr|unser)(?:e[nmrs]?)?|d(?:as|en|ie)|eine?n?)"
+    return re.compile(rf"\b{whose} [^\W\d_]+ (?:bei|beim|at)(?: the| der| dem)? {re.escape(name)}(?!\w)")

@@ -17,8 +17,9 @@ from hopgate.extract.rules.distinguishing import are_different_ones, is_activity
 from hopgate.extract.rules.places import is_place, is_room
 from hopgate.extract.rules.reading import read
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, AT, OVER
-from hopgate.extract.rules.subjects import is_somebody
+from hopgate.extract.rules.subjects import KINSHIP, is_somebody
 from hopgate.extract.rules.towns import is_town
+from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.ended_values import Ended
 from hopgate.extract.tagger.tagged_values import shares_start_or_end
 from hopgate.graph.names.normal import normalise
@@ -46,6 +47,13 @@ _STARTED = re.compile(
     r"(?i)\b(?:start(?:s|ed)|join(?:s|ed)|mov(?:ed|es)|first day|new job|new post|works?|working|angefangen|fängt|"
     r"arbeitet|gewechselt)\b"
 )
+_TRAVELS = re.compile(
+    r"(?i)\b(?:dr(?:o|i)ve[sn]?|driving|fl(?:ew|ies|y|ying)|travel(?:l?ed|s)|cycled|walked|ran|rode|trains?|bus|trip|"
+    r"commut(?:es|ed|ing)|gefahren|geflogen|geradelt|gelaufen|gewandert|gependelt|pendelt|fährt)\b"
+)
+_THEIRS = KINSHIP | words(
+    "company firm friend friends boss colleague neighbour firma freund freundin kollege kollegin chef chefin"
+)
 _MOVES_IT = re.compile(
     r"(?i)\b(?:moved|shifted|transferred|brought) (?:the|an?|her|his|my|our|their) (?:\w+ ){1,2}(?:from|to)\b"
 )
@@ -72,10 +80,10 @@ def statements(pair: Together, ended: Ended, stated: Mapping[int, Sequence[State
     if not ended.value and any(one.is_over and shares_start_or_end(one.value, ended.former) for one in told):
         return  # it says so by itself
     now = [one for one in told if ended.value and not one.is_over and shares_start_or_end(one.value, ended.value)]
-    words = set(normalise(ended.thing).split())
+    called = set(normalise(ended.thing).split())
     # What a pattern read is a fact already; else it is the same thing where it is called so.
     before = [one for one in before if one.relation not in JOINT_RELATIONS] or [
-        one for one in before if one.thing and (not words or words & set(normalise(one.thing).split()))
+        one for one in before if one.thing and (not called or called & set(normalise(one.thing).split()))
     ]
     if not before and (typed := _stated_alike(stated.get(pair.earlier_id, ()), now)):
         before = typed
@@ -143,6 +151,8 @@ def _is_of_somebody_else(was: StatedFact, later: Source, now: Sequence[StatedFac
     "Hannah has left Fairfield Primary, she works at the museum now" is not about Marcus Bell, who teaches there, too.
     """
     named = set(normalise(was.thing).split())
+    if was.thing.islower() and any(one.relation == "uses" and one.thing[:1].isupper() for one in now):
+        return True  # "Marketing uses Teams for chat now"
     if was.thing.islower() or named & set(normalise(later.text).split()):
         return False
     read = (one for one in now if one.relation not in JOINT_RELATIONS and one.relation != "replaced by")
@@ -167,6 +177,10 @@ def _is_other_thing(  # noqa: PLR0911
     if are_different_ones(was.thing, later.text) or _is_there(was, later):
         return True
     if not ended.names_former and _is_in_a_compound(was.thing, told):
+        return True
+    if _is_of_theirs(was.thing, later.text) or _is_within(was, ended, told):
+        return True
+    if was.relation == "has school" and is_room(ended.value):
         return True
     # "Handouts for puppy class" are not the puppy class, which has moved.
     head, of, owner = normalise(was.thing).partition(" for ")
@@ -198,6 +212,11 @@ def _is_of_it(was: StatedFact, later: Source) -> bool:
     value = set(normalise(was.value).split())
     others = (span.name for span in read(later).spans if is_person(span.name))
     return is_person(was.value) and bool(value & told) and all(value & set(normalise(one).split()) for one in others)
+
+
+def _is_within(was: StatedFact, ended: Ended, told: set[str]) -> bool:
+    """Whether a room is told of where something is: "Grandpa moved to a bigger room at Willow Court"."""
+    return is_room(ended.value) and not is_room(was.value) and set(normalise(was.value).split()) <= told
 
 
 def _is_there(was: StatedFact, later: Source) -> bool:
@@ -233,15 +252,15 @@ def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact], later: So
         return True
     if was.relation in ("lives in", "works at"):
         # Where one works is not where one lives; and "the desk by the window" is no employer.
-        words = _MOVED if was.relation == "lives in" else _STARTED
-        moved = ended.names_former or bool(words.search(later.text))
+        verbs = _MOVED if was.relation == "lives in" else _STARTED
+        moved = bool(verbs.search(later.text)) or (ended.names_former and not _TRAVELS.search(later.text))
         read = [one.relation for one in now if one.relation not in JOINT_RELATIONS]
         fitting = any(fits(one, was.relation) for one in read) if read else moved
         # "It is quiet above my head": nobody lives there.
         plain = ended.value.islower()
         told = not plain or (was.value.islower() and (is_room(ended.value) or is_place(ended.value)))
-        if was.relation == "lives in" and (_MOVES_IT.search(later.text) or _is_of_theirs(was.thing, later.text)):
-            return False  # "Mona moved her office from Porto to Braga", "Olaf's company moved"
+        if was.relation == "lives in" and _MOVES_IT.search(later.text):
+            return False  # "Mona moved her office from Porto to Braga"
         elsewhere = was.relation == "works at" and is_town(ended.value) and not is_town(was.value)
         return fitting and told and not elsewhere and not is_person(ended.value)
     # What the rules read of "the reverse proxy" goes with what somebody "has reverse proxy".
@@ -260,8 +279,9 @@ def _may_end(was: StatedFact, ended: Ended, now: Sequence[StatedFact], later: So
 
 
 def _is_of_theirs(thing: str, text: str) -> bool:
-    """Whether a note is of somebody or something of a person, and not of him: "Olaf's company", "Petras Firma"."""
-    return bool(re.search(rf"\b{re.escape(thing)}(?:['’]s|s) [^\W\d_]+", text))
+    """Whether a note is of somebody or something of a person, and not of him: "Olaf's company", "Lenas Freundin"."""
+    found = re.search(rf"\b{re.escape(thing)}(?:['’]s|s) ([^\W\d_]+)", text)
+    return found is not None and found[1].lower() in _THEIRS
 
 
 def _since(now: Sequence[StatedFact], earlier: Source) -> datetime | None:
