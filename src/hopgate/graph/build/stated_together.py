@@ -54,6 +54,8 @@ _TRAVELS = re.compile(
 _THEIRS = KINSHIP | words(
     "company firm friend friends boss colleague neighbour firma freund freundin kollege kollegin chef chefin"
 )
+# Few words, and none that says that it is over.
+_BETWEEN = r"(?: (?!statt|instead|not|nicht|no|from|vom|to|into|nach)\w+){0,4}"
 _MOVES_IT = re.compile(
     r"(?i)\b(?:moved|shifted|transferred|brought) (?:the|an?|her|his|my|our|their) (?:\w+ ){1,2}(?:from|to)\b"
 )
@@ -178,7 +180,7 @@ def _is_other_thing(  # noqa: PLR0911
         return True
     if not ended.names_former and _is_in_a_compound(was.thing, told):
         return True
-    if _is_of_theirs(was.thing, later.text) or _is_within(was, ended, told):
+    if _is_of_theirs(was.thing, later.text) or _is_within(was, ended, later.text):
         return True
     if was.relation == "has school" and is_room(ended.value):
         return True
@@ -214,9 +216,12 @@ def _is_of_it(was: StatedFact, later: Source) -> bool:
     return is_person(was.value) and bool(value & told) and all(value & set(normalise(one).split()) for one in others)
 
 
-def _is_within(was: StatedFact, ended: Ended, told: set[str]) -> bool:
+def _is_within(was: StatedFact, ended: Ended, later: str) -> bool:
     """Whether a room is told of where something is: "Grandpa moved to a bigger room at Willow Court"."""
-    return is_room(ended.value) and not is_room(was.value) and set(normalise(was.value).split()) <= told
+    if not is_room(ended.value) or is_room(was.value):
+        return False
+    room, house = re.escape(ended.value), re.escape(was.value)
+    return bool(re.search(rf"(?i){room}{_BETWEEN} {house}|(?<!from )(?<!vom )(?<!aus ){house}{_BETWEEN} {room}", later))
 
 
 def _is_there(was: StatedFact, later: Source) -> bool:
