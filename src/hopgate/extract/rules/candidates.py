@@ -112,9 +112,9 @@ def _people(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]
 
 def _with_its_s(tokens: list[str], marks: str, start: int, end: int) -> str:
     """A name of which the 's is a part, as nothing follows that it has: "works at Queen's, in facilities"."""
-    name = " ".join(tokens[start:end])
-    if not name.endswith(("'s", "’s")) or not start or tokens[start - 1].lower() not in _AT:
+    if not tokens[end - 1].endswith(("'s", "’s")) or not start or tokens[start - 1].lower() not in _AT:
         return ""
+    name = " ".join(tokens[start:end])
     closes = end == len(tokens) or marks[end] in ".,;:!)¶"
     known = end - start > 1 or (start > 1 and tokens[start - 2].lower() in _WORKS)  # "at Pete's" is where he lives
     return f"{name[:-2]}'s" if closes and known and not is_given(tokens[end - 1][:-2]) else ""

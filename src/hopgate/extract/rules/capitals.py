@@ -69,6 +69,7 @@ _ANY_STREET = words(
 )
 _SAID_OF = words("ist hat macht führt leitet übernimmt jetzt nun mehr sondern")
 _DRIVES, _A = words("fahre fahren fährt fuhr fährst"), words("einen eine ein den")
+_DRIVES_NOW = _DRIVES | words("jetzt nun")
 _ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")
 _REMARKS = words(
     "todo fixme fyi btw asap eta wip tbd tba imo imho nb ps psa rip diy faq lol omg aka vm vms vps lxc pc pcs ram ssd "
@@ -269,7 +270,7 @@ def _german(  # noqa: PLR0911, PLR0912
     if before in ("der", "die") and at > 1 and lower[at - 2] in _SAID_OF and follows in ("", ".", ",", "¶"):
         # "Fachbetreuer ist der Krinner": no noun that anybody knows
         return frequency < 2 and not is_compound(word) and not word.endswith(_SUFFIXES)
-    if frequency < _RARE_NOUN and before in _A and at > 1 and lower[at - 2] in _DRIVES | {"jetzt", "nun"}:
+    if frequency < _RARE_NOUN and before in _A and at > 1 and lower[at - 2] in _DRIVES_NOW:
         return not _DRIVES.isdisjoint(lower[max(0, at - 4) : at - 1])  # "ich fahre jetzt einen Fabia"
     if (
         starts

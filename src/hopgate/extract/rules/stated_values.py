@@ -161,16 +161,21 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
         if one is None and before and text.split()[0] in _GOES_ON:
             one = was_and_is(f"{before} , {text}")
         before = text
-        if one and one.former and any(f"{one.value} {at} {one.former}" in text for at in ("at", "in", "of")):
-            one = None  # "moved to a bigger room at Willow Court"
-        if one and not one.thing and one.former and _OF_ANOTHER.match(clause.text):
+        if one and one.former and _is_of_another(one, clause, text):
             one = None
-        if one and one.former and moves_something(clause.text) and clause.text.startswith(one.thing or "-"):
-            one = None  # "Mona moved her office from Porto to Braga": not she
         if one is not None:
             yield _of_reading(one, text, reading, owner)
             if not one.is_change and " , " in text:
                 yield from (_of_reading(more, text, reading, owner) for more in _more(text, one, reading.code))
+
+
+def _is_of_another(one: Stated, clause: Clause, text: str) -> bool:
+    """Whether what was and what is are not of the thing: of somebody's sister, of an office, of a room in a house."""
+    if not one.thing and _OF_ANOTHER.match(clause.text):
+        return True
+    if moves_something(clause.text) and one.thing and clause.text.startswith(one.thing):
+        return True  # "Mona moved her office from Porto to Braga": not she
+    return any(f"{one.value} {at} {one.former}" in text for at in ("at", "in", "of"))  # "a bigger room at Willow Court"
 
 
 def _listed(text: str, code: str) -> Iterator[Stated]:

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.language_tables import table
+from hopgate.extract.rules.words import words
 
 _TABLE: dict[str, str] = table("untold")
 # In a longer text a sentence of this kind is told of much else.
@@ -91,6 +92,9 @@ FOR_ONCE = re.compile(
     r"(?:for|over|wegen|über) (?:easter|christmas|thanksgiving|ostern|weihnachten|pfingsten|fasching))\b"
 )
 """What is so this time and not for good: "moved to Thursday this week only"."""
+_ONCE_HINTS = words(
+    "only just nur einmal einmalig within innerhalb easter christmas thanksgiving ostern weihnachten pfingsten fasching"
+)
 _LAUGHS = frozenset(("haha", "ha ha", "hahaha", "hihi", "lol"))
 _IN_WORDS = (_SAID, _JOKED, _TRIED, _FOR_A_WHILE, _JOURNEY, _COMPARED)
 _PREFACE = re.compile(
@@ -137,7 +141,7 @@ def telling(sentences: Sequence[Clause]) -> tuple[list[Clause], list[Clause]]:
     lower = sentences[0].reading.lower
     if "april" in lower and _APRIL.search(" ".join(lower)):
         return [], []
-    once = bool(FOR_ONCE.search(" ".join(lower)))
+    once = not _ONCE_HINTS.isdisjoint(lower) and bool(FOR_ONCE.search(" ".join(lower)))
     kept: list[Clause] = []
     for clause in map(_without_remark, map(_without_preface, sentences)):
         if _is_denial(clause.text):

@@ -9,7 +9,7 @@ from hopgate.extract.rules.change_words import doubts_another, is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
-from hopgate.extract.rules.words import TITLES
+from hopgate.extract.rules.words import TITLES, words
 
 _WORD = re.compile(r"[^\W_]+")
 # "Wir haben überlegt, ob Oma ins Seniorenheim zieht"
@@ -18,6 +18,7 @@ _ONLY_THOUGHT = re.compile(
 )
 _MARK = re.compile(r"[⟨⟦⟪][^⟩⟧⟫]*[⟩⟧⟫]")
 _COPY = re.compile(r"\b(?:copy|copies|copied|kopien?|kopiert|mirror|snapshots?)\b")
+_COPIED = words("copied copies copy rsynced mirrored synced kopie kopien kopiert")
 
 
 def is_credible(value: str, parts: list[Clause], *, though_doubted: bool) -> bool:
@@ -47,6 +48,11 @@ def _words_of(clause: Clause) -> set[str]:
 
 def is_of_copy(value: str, reading: Reading) -> bool:
     """Whether a note says a value of a copy alone: "Hannes hat eine Kopie der Protokolle auf dachs gezogen"."""
-    words = set(_WORD.findall(value.casefold()))
-    held = [clause.text for clause in clauses(reading) if words & _words_of(clause)]
+    named = set(_WORD.findall(value.casefold()))
+    held = [clause.text for clause in clauses(reading) if named & _words_of(clause)]
     return bool(held) and all(map(_COPY.search, held))
+
+
+def tells_copy(now: Reading, before: Reading) -> bool:
+    """Whether a note tells of a copy, which leaves the thing where it was, and the earlier one does not."""
+    return not _COPIED.isdisjoint(now.lower) and _COPIED.isdisjoint(before.lower)

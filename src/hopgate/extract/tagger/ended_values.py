@@ -18,9 +18,8 @@ from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import TITLES, words
 from hopgate.extract.tagger.change_tagger import FORMER, THING, VALUE, Compared, compared, tagged
 from hopgate.extract.tagger.common_things import shared_content, shared_thing, thing_of
-from hopgate.extract.tagger.credible_values import are_doubted, is_credible, is_of_copy
+from hopgate.extract.tagger.credible_values import are_doubted, is_credible, is_of_copy, tells_copy
 from hopgate.extract.tagger.refused_ends import (
-    is_copied,
     is_elsewhere,
     is_of_others_thing,
     is_range,
@@ -165,7 +164,7 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
         chosen = _only_over(former, before, earlier.text, over, [span.text for span in things], later.text)
         if chosen and not is_credible(over[0] if over else things[0].text, parts, though_doubted=False):
             return None  # "Cleo quit. April fool!"
-    if chosen and (is_range(chosen.relation, now) or is_copied(now, before)):
+    if chosen and (is_range(chosen.relation, now) or tells_copy(now, before)):
         return None
     # "Fire at Pike Roasters in Kendal" says nothing of where the coffee comes from.
     if chosen and is_town(chosen.value) and not may_be_in_town(chosen.former, _surest_thing(seen)):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.clauses import clauses
-from hopgate.extract.rules.not_ours import is_not_here
+from hopgate.extract.rules.not_ours import is_no_time_of_ours, is_not_here
 from hopgate.extract.rules.places import is_place
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_parts import AMOUNT, WHEN
@@ -29,15 +29,6 @@ _FOR_GOOD = re.compile(
     r"new|umgezogen|gezogen|gewechselt|übernommen|ersetzt|gekauft|verkauft|angefangen|neue[nrs]?)\b"
 )
 _AND_BACK = re.compile(r"\band back\b")
-# "Swimming goes from 4 to 5", "closed from Saturday to Monday", "rents range from 900 to 1200"
-_RANGE = re.compile(
-    r"\b(?:goes|go|runs|lasts|is|are|ranges?|open|closed|geht|dauert|reicht|gehen|offen|geschlossen|zu) "
-    r"(?:[^\W\d_]+ )?(?:from|von|vom|between|zwischen)\b"
-)
-_CHANGED = re.compile(
-    r"\b(?:moved|moves|changed|switched|up|down|verlegt|gewechselt|geändert|instead|statt|now|jetzt)\b"
-)
-_COPIED = re.compile(r"\b(?:copied|copies|copy|rsynced|mirrored|kopien?|kopiert|synced)\b")
 _NAME_WORD = re.compile(r"[^\W_]+")
 _TEACHERS = words("teacher tutor trainer coach instructor lehrer lehrerin")
 
@@ -58,14 +49,7 @@ def is_this_week(reading: Reading) -> bool:
 
 def is_range(relation: str, reading: Reading) -> bool:
     """Whether two times or amounts are the ends of one: "swimming goes from 4 pm to 5 pm"."""
-    said = " ".join(reading.lower)
-    return relation in (WHEN, AMOUNT) and bool(_RANGE.search(said)) and not _CHANGED.search(said)
-
-
-def is_copied(now: Reading, before: Reading) -> bool:
-    """Whether a note tells of a copy, which leaves the thing where it was, and the earlier one does not."""
-    told, then = (any(map(_COPIED.fullmatch, reading.lower)) for reading in (now, before))
-    return told and not then
+    return relation in (WHEN, AMOUNT) and is_no_time_of_ours(" ".join(reading.lower))
 
 
 def is_of_others_thing(thing: TaggedSpan, earlier: str, later: str, over: Sequence[str]) -> bool:

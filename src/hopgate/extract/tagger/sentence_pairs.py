@@ -57,18 +57,19 @@ def _is_ordinal(text: str, last: re.Match[str]) -> bool:
 
 
 def statements_in(text: str) -> list[str]:
-    """The parts of a note that states several things side by side, each with a verb of its own; none of any other.
+    r"""The parts of a note that states several things side by side, each with a verb of its own; none of any other.
 
     Examples
     --------
     >>> statements_in("Cheat sheet: kestrel runs on fra-02, heron is on Postgres 13, bring cake.")
     ['kestrel runs on fra-02', 'heron is on Postgres 13']
-    >>> statements_in("Dad lives in Napanee, in a bungalow.")
-    []
+    >>> statements_in("Bills:\n- broadband: Eir\n- bank: AIB"), statements_in("Dad lives in Napanee, in a bungalow.")
+    (['- broadband: Eir', '- bank: AIB'], [])
     """
     found = []
     for sentence in _END.split(text):
-        listed = _SPEAKER.sub("", sentence, count=1)
+        heading = _SPEAKER.match(sentence)
+        listed = sentence[heading.end() :] if heading else sentence
         some = [part.removeprefix("and ").removeprefix("und ").strip(" .!") for part in _APART.split(listed)]
         told = [part for part in some if _STATES.match(part)]
         found += told if len(told) > 1 else []

@@ -64,7 +64,7 @@ def tells_end_of(text: str, names: Iterable[str]) -> bool:
     said = " ".join(text.lower().replace("’", "'").split())
     told = [part for part in _PART.split(said) if not _NOT_REALLY.search(part)]
     called = [name.lower() for name in names if name]
-    return any(_told(name).search(part) and not _at(name).search(part) for name in called for part in told)
+    return any(_told(name).search(part) and not _something_at(name).search(part) for name in called for part in told)
 
 
 @lru_cache(maxsize=512)
@@ -74,7 +74,7 @@ def _told(name: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=512)
-def _at(name: str) -> re.Pattern[str]:
+def _something_at(name: str) -> re.Pattern[str]:
     """Of what somebody has there it is told: "his account at the bank"."""
     whose = r"(?:my|his|her|our|the|an?|(?:mein|sein|ihr|unser)(?:e[nmrs]?)?|d(?:as|en|ie)|eine?n?)"
     return re.compile(rf"\b{whose} [^\W\d_]+ (?:bei|beim|at)(?: the| der| dem)? {re.escape(name)}(?!\w)")
