@@ -139,7 +139,7 @@ def kb(dsn: str) -> Iterator[KnowledgeBase]:
 def _fresh(server: EmbeddedServer, template: str) -> Iterator[str]:
     name = f"test_{next(_numbers)}"
     with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
         yield _database(server, name)
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
