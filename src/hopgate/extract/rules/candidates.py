@@ -29,7 +29,9 @@ _MEASURE = re.compile(r"\d+(?:[-.,]\d+)*(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]\d")
 # "Year 5" is not "Year", as "Debian 12" is Debian.
 _BEFORE_YEAR = words("since in until till before after by seit bis depuis en desde hasta sinds tot dal nel")
 _AT = words("at to from with by into via")
-_WORKS = words("works work working worked job goes go going started starts studies shift")
+_EMPLOYED = words("works work working worked job started starts shift")
+_WORKS = _EMPLOYED | words("goes go going studies")
+_AFTER_FIRM = words("as and since now in on this last today full-time part-time")
 _COUNTED = words("milestone year room phase sprint chapter class grade gate platform floor unit week lesson step level")
 LONGEST_NAME = 10
 """A run of more capitals than this is a heading in capitals or noise, and no name."""
@@ -115,9 +117,11 @@ def _with_its_s(tokens: list[str], marks: str, start: int, end: int) -> str:
     if not tokens[end - 1].endswith(("'s", "’s")) or not start or tokens[start - 1].lower() not in _AT:
         return ""
     name = " ".join(tokens[start:end])
-    closes = end == len(tokens) or marks[end] in ".,;:!)¶"
-    known = end - start > 1 or (start > 1 and tokens[start - 2].lower() in _WORKS)  # "at Pete's" is where he lives
-    return f"{name[:-2]}'s" if closes and known and not is_given(tokens[end - 1][:-2]) else ""
+    closes = end == len(tokens) or marks[end] in ".,;:!)¶" or tokens[end] in _AFTER_FIRM
+    verb = tokens[start - 2].lower() if start > 1 else ""
+    known = end - start > 1 or verb in _WORKS  # "at Pete's" is where he lives
+    firm = not is_given(tokens[end - 1][:-2]) or verb in _EMPLOYED
+    return f"{name[:-2]}'s" if closes and known and firm else ""
 
 
 def _piece(token: str, mark: str) -> tuple[str, str] | None:  # noqa: PLR0911 - a table in the order of precedence

@@ -69,6 +69,7 @@ _ANY_STREET = words(
 )
 _SAID_OF = words("ist hat macht führt leitet übernimmt jetzt nun mehr sondern")
 _DRIVES, _A = words("fahre fahren fährt fuhr fährst"), words("einen eine ein den")
+_BRANDS = words(table("brands")["names"])
 _DRIVES_NOW = _DRIVES | words("jetzt nun")
 _ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")
 _REMARKS = words(
@@ -199,6 +200,8 @@ def _opening(  # noqa: PLR0911
     follows = marks[at + 1 : at + 2]
     if is_given(word) or word in KIN:
         return True
+    if follows and lower[at + 1].rstrip(".") in TITLES and word not in TITLES:
+        return False  # "Luckily Mrs Niehaus has a key"
     if word in known and (zipf(word, "en") < _EVERYDAY or (follows and follows in "UPiKA&p:")):
         return True
     if word in words:
@@ -251,7 +254,12 @@ def _german(  # noqa: PLR0911, PLR0912
     if word in language.function or word in language.openers or word in _COUNTS or word in _TIMES:
         return False  # "Drei Abende hat das gedauert", "den ganzen Nachmittag Äste geschnitten"
     before = lower[at - 1] if at else ""
-    if is_given(word) or before.rstrip(".") in language.kin or (word in known and zipf(word, "de") < _EVERYDAY):
+    if (
+        is_given(word)
+        or word in _BRANDS
+        or before.rstrip(".") in language.kin
+        or (word in known and zipf(word, "de") < _EVERYDAY)
+    ):
         return True
     if word.removesuffix("'s") in PARENTS and (starts or before in ("bei", "für", "mit")):
         return True  # "Mutter wohnt in Celle": ours, without a word that says so

@@ -40,6 +40,10 @@ _EMPLOYERS = (
     "bank", "kasse", "amt", "stadt", "schule", "klinik", "krankenhaus", "praxis", "uni", "universität", "kanzlei",
     "firma", "verlag", "bäckerei", "post", "bahn", "polizei", "gemeinde", "apotheke", "kita", "kindergarten",
     "werkstatt", "hotel", "restaurant", "gärtnerei", "versicherung", "agentur", "telekom", "bücherei", "bibliothek",
+    "klinikum", "stadtwerken", "werken", "betrieben", "pflegeheim", "altenheim", "seniorenheim", "sozialstation",
+    "pflegedienst", "verwaltung", "gericht", "museum", "theater", "hort", "supermarkt", "baumarkt", "bauhof",
+    "feuerwehr", "hochschule", "autohaus", "spedition", "molkerei", "brauerei", "druckerei", "tischlerei",
+    "schreinerei", "metzgerei", "konditorei", "fabrik", "gymnasium", "diakonie", "caritas",
 )  # fmt: skip
 _IN_A_ROW = re.compile(r"(?:front|back|end|top|bottom|middle|head|side) of\b")
 _FOR_THINGS = words(

@@ -42,6 +42,8 @@ _HINTS = words(
     jk dreams wish want lack umgezogen wohne wohnen finished completed done after following with since starting
     beginning effective address ip kids moved moving joined living working left switched year who that getting mit
     buying ordering been gewechselt changed swapped changé cambiado monday tuesday wednesday thursday friday
+    aprilscherz scherz witz april joke gegenüber nebenan across opposite upstairs downstairs door glück luckily
+    thankfully fortunately kostet costs
     saturday sunday going ruhestand rente pension löst erhöht angehoben gesenkt kandidiert nach
     """
 )

@@ -149,6 +149,8 @@ def person_kind(name: str) -> str:
     ['person', 'person', 'person', '']
     """
     first, _, rest = name.partition(" ")
+    if name.endswith(("'s", "’s")):
+        return ""  # "works at Jimmy's"
     word = plain(first).rstrip(".")
     if rest:
         return "person" if (word in KIN and rest[0].isupper()) or word in GIVEN_NAMES else ""

@@ -98,19 +98,20 @@ def role_facts(clause: Clause, who: Referents) -> Iterator[Fact]:
     said = text.split()
     if clause.question or (HINTS.isdisjoint(said) and "V" not in clause.reading.marks):
         return
-    told, made = has_change(clause), False
+    told = has_change(clause)
+    made: set[str] = set()
     for found in roles_in(said):
         if _is_one_more(said, found.start):
             continue
         for fact in _stated(found, said, clause, who, told):
-            made = True
+            made.add(fact.relation)
             yield fact
             if fact.valid_to is None and told:
                 for other in ALSO.get(said[found.end - 1], ()):
                     yield Fact(fact.subject, other.relation, fact.object, begins(clause, who.written), None, ALONE)
-    for fact in () if made else _by_verb(said, clause, who, told):
-        made = True
-        yield fact
+    by_verb = [fact for fact in _by_verb(said, clause, who, told) if fact.relation not in made]
+    yield from by_verb
+    made.update(fact.relation for fact in by_verb)
     if not made and told and not is_doubtful(clause, but=_OVER):
         yield from _allowed(said, clause, who)
 
@@ -169,6 +170,8 @@ def _stated(  # noqa: PLR0912
         if noun and (found.role.sort != "person" or noun.rpartition(" ")[2] in NO_OWNERS):
             return  # "my locker at the gym is 41"
         subject = noun if noun and noun not in _OURS else subject_of(found.role, owner, groups.get("of"), who)
+        if owner["other"] and found.role.sort == "person":
+            subject = _other_person("", before, clause, who) or subject  # "Levin is in Year 2, his teacher is …"
         yield from _facts(found.role, subject, match, clause, who, told or bool(owner["new"]) or match.re is not STATE)
 
 

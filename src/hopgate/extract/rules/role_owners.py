@@ -30,6 +30,8 @@ _OTHERS = (
     )
     | KINSHIP
 )
+# "So I stop hunting for it, Nani's people:"
+_LISTED = (["people"], ["contacts"], ["numbers"], ["doctors"], ["carers"], ["helpers"])
 _US = words("i we us ich wir uns je nous yo nosotros io noi ik wij we'd i'd")
 
 
@@ -71,5 +73,12 @@ def _of_heading(reading: Reading) -> str:
     end = reading.marks.find("¶")
     if end < 1 or reading.tokens[end - 1] != ":":
         return ""
-    owners = (span for span in reading.spans if not span.start and reading.tokens[span.end - 1].endswith(("'s", "’s")))
-    return next((span.name for span in owners if is_somebody(span.name)), "")
+    owners = (span for span in reading.spans if span.end < end and reading.tokens[span.end - 1].endswith(("'s", "’s")))
+    return next(
+        (
+            span.name
+            for span in owners
+            if (not span.start and is_somebody(span.name)) or reading.lower[span.end : end - 1] in _LISTED
+        ),
+        "",
+    )

@@ -59,7 +59,8 @@ BESIDE_ROLE = re.compile(rf" (?:, (?=⟨\d+⟩ ,))?(?P<v>{NAME})(?! (?:'s|and �
 LISTED_ROLE = re.compile(rf" {NAME}(?= ,|$)")
 LEAVING = re.compile(
     r"\b(?:retir\w+|leav\w+|left|quits?|resign\w*|stepp\w+|stood|died|dead|ill|sick|away|gone|sells?|sold|selling|"
-    r"until|till|used|was|were|would|could|should|might|if|hört|aufgehört|kündigt|gekündigt|geht|ging|verlässt|"
+    r"until|till|used|was|were|would|could|should|might|if|hört(?=[^,;]* auf(?: ?$| [,;]))|aufgehört|"
+    r"kündigt|gekündigt|geht|ging|verlässt|"
     r"verkauft|gestorben|krank|weg|bis|war|waren|würde|könnte|falls|rente|ruhestand)\b"
 )
 THEN = re.compile(rf" (?:has )?{_CHANGED} , (?:it|he|she) (?:'s|is) {_NOW}{_ARTICLES}{_V}{_CLOSED}")
@@ -137,7 +138,8 @@ VERBS = tuple(
             (
                 role,
                 f"{instrument} {instrument}unterricht",
-                rf"{_WHO} (?:has|have|hat|takes?|learns?|does|studies|starts|started) {_NOW}{instrument}"
+                rf"{_WHO} (?:has|have|hat|takes?|learns?|does|studies|starts|started) {_NOW}"
+                rf"(?:[^\W\d_]+tags |mittwochs )?{instrument}"
                 rf"(?: lessons?|unterricht)? "
                 rf"(?:with|bei|from) {_V}",
             )
@@ -189,6 +191,28 @@ VERBS = tuple(
             "drive drives driving fahre fahren fährt",
             rf"{_WHO} {_NOW}(?:(?:'m|'re|'s|is|are|am) {_NOW}driving|drives?|fahren?|fährt) {_NOW}(?:an?|einen?|den) "
             rf"{_CAR_IS}{_V}{_NO_HIRE}(?: (?:with|full|von(?= \d)) .*?)?",
+        ),
+        (
+            "accountant",
+            "steuer steuern steuererklärung buchhaltung",
+            rf"(?P<me>)(?:die|unsere|meine) (?:steuern?|steuererklärung|buchhaltung) macht {_NOW}{_ARTICLES}{_V}",
+        ),
+        (
+            "electricity",
+            "strom",
+            rf"(?P<me>)(?:unser |unseren |den )?strom (?:haben wir|habe ich|beziehen wir|kommt|ist) {_NOW}"
+            rf"(?:bei|von|vom) {_ARTICLES}{_V}",
+        ),
+        (
+            "internet",
+            "internet",
+            rf"(?P<me>)(?:unser |das |mein )?internet (?:haben wir|habe ich|kommt|läuft) {_NOW}"
+            rf"(?:bei|von|vom|über) {_ARTICLES}{_V}",
+        ),
+        (
+            "health insurance",
+            "krankenversichert",
+            rf"(?P<me>)krankenversichert (?:bin|sind) (?:ich|wir) {_NOW}bei {_ARTICLES}{_V}",
         ),
         ("phone contract", "handy", rf"(?P<me>)mit dem handy (?:bin|sind) (?:ich|wir) {_NOW}bei (?:der )?{_V}"),
         (

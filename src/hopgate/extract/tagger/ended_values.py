@@ -45,6 +45,8 @@ _IS_END, _THOUGH_DOUBTED, _IS_SURE = 0.98, 0.998, 0.998
 _THOUGH_UNSURE = 0.9
 # Where both notes have what is over in the same words, and the later by itself tells of a change.
 _THOUGH_UNLIKELY, _IN_THE_SAME_WORDS, _TELLS = 0.2, 0.95, 0.85
+# Where the later note says of what the earlier one has that it is over, in so many words.
+_THOUGH_TOLD = 0.1
 # Where the later note by itself hardly tells of a change.
 _THOUGH_UNTOLD = 0.995
 # Below this no sentence of the two is read by itself: most pairs have nothing to do with each other.
@@ -215,6 +217,9 @@ def may_end(earlier: Source, later: Source) -> bool:
 
 def _enough(seen: Compared, earlier: Source, later: Source) -> float:
     """How likely an end must be to count, by what else two notes show."""
+    over = sure_spans(seen.of_later, FORMER)
+    if over and found_in(earlier.text, over) and tells_end_of(later.text, [span.text for span in over]):
+        return _THOUGH_TOLD
     if _names_what_was(seen) and tagged(later.text).change >= _TELLS:
         return _THOUGH_UNLIKELY
     return _THOUGH_UNSURE if _agree(seen, earlier.text) else _IS_END

@@ -11,6 +11,7 @@ from hopgate.extract.rules.stated_values import MOST_CHARACTERS, MOST_TOKENS
 from hopgate.extract.tagger.change_tagger import tagged
 from hopgate.extract.tagger.likely_words import may_tell_change
 from hopgate.extract.tagger.sentence_pairs import sentences_of
+from hopgate.extract.tagger.words_of_ending import may_tell_end
 
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md.
 _TELLS_CHANGE, _MAY_TELL = 0.75, 0.02
@@ -39,7 +40,7 @@ def worth_reading(text: str, reading: Reading, extraction: Extraction) -> bool:
     """
     if len(reading.tokens) > MOST_TOKENS or len(text) > MOST_CHARACTERS:
         return False
-    return _has_change(extraction) or bool(_NEW.match(text)) or may_tell_change(text)
+    return _has_change(extraction) or bool(_NEW.match(text)) or may_tell_end(text) or may_tell_change(text)
 
 
 def _has_change(extraction: Extraction) -> bool:
@@ -59,4 +60,6 @@ def tells_change(source: Source) -> Likelihood:
     """
     # What else a note says may hide it.
     seen = max(tagged(part).change for part in dict.fromkeys((source.text, *sentences_of(source.text))))
-    return Likelihood.YES if seen >= _TELLS_CHANGE else Likelihood.MAYBE if seen >= _MAY_TELL else Likelihood.NO
+    if seen >= _TELLS_CHANGE or may_tell_end(source.text):
+        return Likelihood.YES
+    return Likelihood.MAYBE if seen >= _MAY_TELL else Likelihood.NO

@@ -21,7 +21,7 @@ from hopgate.extract.rules.subjects import KINSHIP, is_somebody
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.ended_values import Ended
-from hopgate.extract.tagger.tagged_values import shares_start_or_end
+from hopgate.extract.tagger.tagged_values import OF_OTHERS, shares_start_or_end
 from hopgate.graph.names.normal import normalise
 from hopgate.graph.temporal.joint_facts import statements_of
 from hopgate.graph.temporal.value_sorts import JOINT_RELATIONS, ONE_AT_A_TIME, fits
@@ -213,7 +213,9 @@ def _is_of_it(was: StatedFact, later: Source) -> bool:
         return True
     value = set(normalise(was.value).split())
     others = (span.name for span in read(later).spans if is_person(span.name))
-    return is_person(was.value) and bool(value & told) and all(value & set(normalise(one).split()) for one in others)
+    if not value & told or not all(value & set(normalise(one).split()) for one in others):
+        return False
+    return is_person(was.value) or (was.thing == later.owner and OF_OTHERS.isdisjoint(told))  # "cancelled Ziggo"
 
 
 def _is_within(was: StatedFact, ended: Ended, later: str) -> bool:
