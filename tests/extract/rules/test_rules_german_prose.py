@@ -1,4 +1,4 @@
-"""Plain facts as German notes put them: inverted, with an aside, by who or what has it; and English ones of the kind."""
+"""Plain facts as German notes put them: inverted, with an aside, by who has it; and English ones of the kind."""
 
 from __future__ import annotations
 
@@ -42,6 +42,10 @@ def read(text: str) -> set[str]:
         ("Levin goes to Hill School, his class teacher is Mrs Hartke.", "Levin | has school | Hill School"),
         ("Meera has started at Jimmy's as a ward sister.", "Meera | works at | Jimmy's"),
         ("So I stop looking, Nani's people:\n- GP: Dr Farrow\n- carer: Lorraine", "Nani | has doctor | Dr Farrow"),
+        ("Lea works Saturdays at Greggs.", "Lea | works at | Greggs"),
+        ("My wife works for Oxfam.", "wife | works at | Oxfam"),
+        ("My boss's name is Carla.", "I | reports to | Carla"),
+        ("The spare tyres are up in the loft.", "spare tyres | located in | loft"),
         ("Sebastian has led the team since May.", "team | led by | Sebastian"),
     ],
 )
@@ -57,6 +61,7 @@ def test_a_plain_fact_is_read(text: str, fact: str) -> None:
         "Vorübergehend läuft Immich auf buche.",
         "Malte ist Kunde bei der Telekom.",
         "Anna ist krank bei Siemens.",
+        "I'm allergic to Mondays.",
         "The deadline is close.",
     ],
 )

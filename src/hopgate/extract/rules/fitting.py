@@ -45,6 +45,7 @@ _EMPLOYERS = (
     "feuerwehr", "hochschule", "autohaus", "spedition", "molkerei", "brauerei", "druckerei", "tischlerei",
     "schreinerei", "metzgerei", "konditorei", "fabrik", "gymnasium", "diakonie", "caritas",
 )  # fmt: skip
+_NO_ALLERGENS = words("anything nothing everything mondays monday montage montag work arbeit stupidity dummheit")
 _IN_A_ROW = re.compile(r"(?:front|back|end|top|bottom|middle|head|side) of\b")
 _FOR_THINGS = words(
     "garage shed cupboard drawer cellar basement hallway closet workshop laundry porch greenhouse utility carport "
@@ -57,7 +58,8 @@ _SETTLES = re.compile(
 )
 # "works at Zara": a shop may have a person's name.
 _WORKS_AT = re.compile(
-    r"\b(?:works?|working|arbeitet|trabaja|werkt|employer is) (?:now |jetzt |ahora |nu )?(?:at|bei|en|bij|⟨)"
+    r"\b(?:works?|working|arbeitet|trabaja|werkt|employer is) "
+    r"(?:now |jetzt |ahora |nu |[a-z]+days |part-time )?(?:at|bei|en|bij|⟨)"
 )
 # "Noah started at Hillcrest School": a pupil, where no job is spoken of.
 _STARTS = re.compile(r"⟩ (?:has |have )?(?:starts?|started) (?:at|school at) (?!.*\b(?:job|work|teach\w*|as)\b)")
@@ -237,7 +239,7 @@ def fitting(  # noqa: PLR0911, PLR0912
         # "Die Baustelle Hafenstraße leitet Murat" tells of no boss of his.
         is_turned = not other and " leitet " in clause.text
         return "reports to" if _BOSS.search(clause.text) and not is_turned else ""
-    if relation == "allergic to" and target in ("anything", "nothing", "everything"):
+    if relation == "allergic to" and target in _NO_ALLERGENS:
         return ""
     return relation
 

@@ -43,7 +43,7 @@ _HINTS = words(
     beginning effective address ip kids moved moving joined living working left switched year who that getting mit
     buying ordering been gewechselt changed swapped changé cambiado monday tuesday wednesday thursday friday
     aprilscherz scherz witz april joke gegenüber nebenan across opposite upstairs downstairs door glück luckily
-    thankfully fortunately kostet costs
+    thankfully fortunately kostet costs name
     saturday sunday going ruhestand rente pension löst erhöht angehoben gesenkt kandidiert nach
     """
 )

@@ -13,6 +13,8 @@ from hopgate.extract.tagger.same_words import found_in, share_a_word
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import owned_thing, sure_spans
 
+# What is marked as surely as this by itself is what a note is of; and what is marked less surely than that may not be.
+_SURE, _DOUBTFUL = 0.95, 0.75
 # Letters of a word that tells nothing.
 _SMALL = 2
 
@@ -26,6 +28,13 @@ def thing_of(seen: Compared, before: Reading, earlier: Source, now: Reading, lat
     # By itself it is read only where it must be: that is one more run of the model.
     named = marked(seen.of_later)
     things = marked(seen.of_earlier) or found_in(earlier.text, named)
+    if things and not any(share_a_word(one.text, other.text) for one in things for other in named):
+        # Neither is the later note's: "every commute", where that by itself is of the bike.
+        surer = [one for one in marked(tagged(later.text).spans) if one.confidence > things[0].confidence]
+        if there := found_in(earlier.text, surer[:1]):
+            return owned_thing(there[0], before, earlier.text)
+        if surer and surer[0].confidence >= _SURE and things[0].confidence < _DOUBTFUL:
+            return owned_thing(surer[0], now, later.text)
     if things := things or marked(tagged(earlier.text).spans):
         both = [one for one in things if any(share_a_word(one.text, other.text) for other in named)]
         return owned_thing((both or things)[0], before, earlier.text)

@@ -179,6 +179,7 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
     thing = thing_of(seen, before, earlier, now, later, chosen.former) or shared_thing(
         before, now, (chosen.former, chosen.value)
     )
+    thing, chosen = _whose_turn(thing, chosen, before)
     if not thing and not _OWN.isdisjoint(before.lower):
         thing = before.speaker or earlier.owner
     # Of another thing, or of somebody else's, the later note must name what is over: "my sister lives in Málaga now",
@@ -192,6 +193,16 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
     if is_other or gone or whose or _is_same_person(thing, chosen.former):
         return None
     return chosen._replace(thing=thing, names_former=bool(over))
+
+
+def _whose_turn(thing: str, chosen: Ended, before: Reading) -> tuple[str, Ended]:
+    """What passes from one to another, where the first was taken for it: "Wilf has plot 14", "Jas has it instead"."""
+    whole = value_of(thing, before)[0] if thing else ""
+    who = whole if thing in whole and is_person(whole) else thing
+    named = {span.name for span in before.spans}
+    if is_person(who) and is_person(chosen.value) and not is_person(chosen.former) and chosen.former not in named:
+        return chosen.former, chosen._replace(former=who)
+    return thing, chosen
 
 
 def may_end(earlier: Source, later: Source) -> bool:
