@@ -68,7 +68,7 @@ _ANY_STREET = words(
     "datenstraße rettungsgasse"
 )
 _SAID_OF = words("ist hat macht führt leitet übernimmt jetzt nun mehr sondern")
-_DRIVES, _A = words("fahre fahren fährt fuhr fährst"), words("einen eine ein den")
+_DRIVES, _A = words("fahr fahre fahren fährt fuhr fährst"), words("einen eine ein den")
 _BRANDS = words(table("brands")["names"])
 _DRIVES_NOW = _DRIVES | words("jetzt nun")
 _ORDINALS = words("ersten zweiten dritten vierten letzten nächsten")

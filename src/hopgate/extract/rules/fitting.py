@@ -64,7 +64,9 @@ _WORKS_AT = re.compile(
 # "Noah started at Hillcrest School": a pupil, where no job is spoken of.
 _STARTS = re.compile(r"⟩ (?:has |have )?(?:starts?|started) (?:at|school at) (?!.*\b(?:job|work|teach\w*|as)\b)")
 # "Mosquitto is on the Odroid", but "the piano is on the Karlstraße".
-_ON_THE_HOST = re.compile(r"(?:^|: )⟨\d+⟩ (?:is|'s) (?:now |still )?on (?:the |my |our )⟨\d+⟩(?= now|$| ,)")
+_ON_THE_HOST = re.compile(
+    r"(?:^|: |and |, )⟨\d+⟩ (?:is|'s) (?:now |still )?on (?:the |my |our )⟨\d+⟩(?= now|$| ,| and| in the)"
+)
 _LED_BY = re.compile(
     r"\b(?:led|headed|geleitet|dirigée?|dirigid[oa]|geleid|guidat[oa]) (?:by|von|par|por|door|da)\b|"
     r"\b(?:in charge of|responsible for|leads|heads|leitet)\b"

@@ -43,7 +43,9 @@ _HINTS = words(
     beginning effective address ip kids moved moving joined living working left switched year who that getting mit
     buying ordering been gewechselt changed swapped changé cambiado monday tuesday wednesday thursday friday
     aprilscherz scherz witz april joke gegenüber nebenan across opposite upstairs downstairs door glück luckily
-    thankfully fortunately kostet costs name
+    thankfully fortunately kostet costs name rent nimmer kinder kindern jungs mädels buben familie
+    zwillinge zwillingen eltern nehm nehme nutz nutze verwende benutz benutze nehmen nutzen verwenden benutzen alle
+    nachts täglich nightly daily every
     saturday sunday going ruhestand rente pension löst erhöht angehoben gesenkt kandidiert nach
     """
 )

@@ -188,9 +188,9 @@ VERBS = tuple(
         ),
         (
             "car",
-            "drive drives driving fahre fahren fährt",
-            rf"{_WHO} {_NOW}(?:(?:'m|'re|'s|is|are|am) {_NOW}driving|drives?|fahren?|fährt) {_NOW}(?:an?|einen?|den) "
-            rf"{_CAR_IS}{_V}{_NO_HIRE}(?: (?:with|full|von(?= \d)) .*?)?",
+            "drive drives driving fahr fahre fahren fährt",
+            rf"{_WHO} {_NOW}(?:(?:'m|'re|'s|is|are|am) {_NOW}driving|drives?|fahr(?:en?)?|fährt) {_NOW}"
+            rf"(?:an?|einen?|den) {_CAR_IS}{_V}{_NO_HIRE}(?: (?:with|full|von(?= \d)) .*?)?",
         ),
         (
             "accountant",

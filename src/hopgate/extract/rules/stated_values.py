@@ -53,6 +53,9 @@ _OF_ANOTHER = re.compile(
     r"(?:⟨\d+⟩ : )?(?:⟨\d+⟩ 's [^\W\d_]+ |(?:the|die|our|my|unsere|meine) (?:neighbou?rs?|nachbarn|colleagues|kollegen|"
     r"others|school|schule|office) |(?:i|we) transferred ⟪)"
 )
+_HOLDS_ROLE = re.compile(
+    r"^⟨\d+⟩ is (?:now |again |still )?(?:my|our) [^\s⟨,;]+(?: (?!and\b)[^\s⟨,;]+)?(?= (?:,|and) )"
+)
 _ELIDED = re.compile(r"^(?:[ld]|qu)['’]")
 
 
@@ -154,6 +157,8 @@ def _of_clauses(sentences: Sequence[Clause], reading: Reading, owner: str) -> It
             part = _plain(replace(clause, text=clause.text.partition(" , ")[0]), reading)
             first = statement_of(part, reading.code)
             one = first if first and first.is_change and first.former and not is_doubtful(clause) else None
+        if one is None and (role := _HOLDS_ROLE.match(text)):
+            one = statement_of(role[0], reading.code)  # "Emil is our captain and gives short speeches"
         if one is None and " : " in text and " , " in text:
             yield from (_of_reading(more, text, reading, owner) for more in _listed(text, reading.code))
         if before and (passed := passed_on(f"{before} , {text}")):

@@ -146,7 +146,7 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
     # Without a thing what is over tells which it is, unless it is somebody else's: "Mum replaced her Pixel".
     if any(is_of_others_thing(thing, earlier.text, later.text, over) for thing in things):
         return None
-    if not (things or OF_OTHERS.isdisjoint(now.lower)):
+    if not (things or OF_OTHERS.isdisjoint(now.lower) or (over and _share_a_person(before, now, over))):
         return None
     former = sure_spans(seen.of_earlier, FORMER)
     # Where the later note says what is over, it is that and nothing else.
@@ -219,7 +219,8 @@ def may_end(earlier: Source, later: Source) -> bool:
     # Whether a loan is told, the rules know: the model was taught that what is lent comes back.
     if tells_loan(later.text) or _SAYS_SO.search(later.text):
         return True
-    if compared(earlier.text, later.text).end >= _MAY_END or tagged(later.text).change >= _MAY_TELL:
+    told = dict.fromkeys((later.text, *sentences_of(later.text)))
+    if compared(earlier.text, later.text).end >= _MAY_END or any(tagged(one).change >= _MAY_TELL for one in told):
         return True
     # What else the earlier one says may hide what is over.
     said = sentences_of(earlier.text)
@@ -300,6 +301,12 @@ def _chosen(former: Sequence[TaggedSpan], before: Reading, values: Sequence[Tagg
         if sort == other_sort or _LITERAL.isdisjoint((sort, other_sort))
     ]
     return max(both, key=lambda one: one[:4])[4] if both else None
+
+
+def _share_a_person(before: Reading, now: Reading, over: Sequence[str]) -> bool:
+    """Whether two notes name the same person, other than whom it is over with: "Ellie's got Dr Lutz for her braces"."""
+    both = {span.name for span in before.spans} & {span.name for span in now.spans}
+    return any(is_person(name) and not any(share_a_word(name, one) for one in over) for name in both)
 
 
 def _goes_with(value: str, former: str, later: str) -> bool:
