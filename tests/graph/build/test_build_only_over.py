@@ -15,6 +15,13 @@ OVER = [
     ("Hamish is secretary of the club.", "Hamish has stepped down as secretary. Nobody put a hand up.", "Hamish"),
     ("Iris has piano lessons with Mr Feeney.", "Iris has given up the piano. Peace at last.", "Feeney"),
     ("Jonas geht mittwochs zur Schach-AG.", "Jonas hat mit der Schach-AG aufgehört.", "Schach-AG"),
+    ("Our GP is Dr Reuter.", "Dr Reuter has retired.", "Reuter"),
+    ("I bank with Barclays.", "Closed my Barclays account.", "Barclays"),
+    ("Our electricity is from Bulb.", "We've left Bulb.", "Bulb"),
+    ("Marvin is our goalkeeper.", "Marvin is no longer our goalkeeper.", "Marvin"),
+    ("Dad drives a Golf.", "Dad has sold the Golf.", "Golf"),
+    ("Mein Internet ist bei Vodafone.", "Vodafone gekündigt.", "Vodafone"),
+    ("Oma ist im Haus Linde.", "Oma ist nicht mehr im Haus Linde.", "Linde"),
 ]
 HOLDS = [
     (
@@ -59,6 +66,14 @@ HOLDS = [
     ("Lena geht auf die Goethe-Schule.", "Lenas Freundin hat die Goethe-Schule gewechselt.", "Goethe"),
     ("Markus arbeitet bei der Sparkasse.", "Markus hat sein Konto bei der Sparkasse gekündigt.", "sparkasse"),
     ("Nora is my physio.", "Nora says I can stop the exercises, no longer needed.", "Nora"),
+    ("Our internet is with BT.", "Cancelled the BT engineer, the line is back.", "BT"),
+    ("Our landlord is Mr Kopp.", "Mr Kopp left us a note about the bins.", "Kopp"),
+    ("Our plumber is Mr Finch.", "Mr Finch has not retired, that was a rumour.", "Finch"),
+    ("My bank is Lloyds.", "Lloyds closed at four, had to come back today.", "Lloyds"),
+    ("Our power is from Ovo.", "We've left Ovo a bad review.", "Ovo"),
+    ("Max spielt Tennis.", "Max geht heute nicht mehr zum Tennis, zu spät.", "Tennis"),
+    ("Mein Chef ist Herr Wolters.", "Herr Wolters hat die Firma schon um drei verlassen.", "Wolters"),
+    ("Amir is a member of the Alpine Club.", "Amir has left the Alpine Club, he'll be home in ten minutes.", "Alpine"),
     ("Ben is captain of the Otters.", "Ben stopped two penalties for the Otters.", "Ben"),
 ]
 
