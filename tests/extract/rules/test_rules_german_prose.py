@@ -41,6 +41,11 @@ def read(text: str) -> set[str]:
         ("Das Backup läuft jede Nacht auf die Synology.", "backup | runs on | Synology"),
         ("Vaultwarden is on the Pi in the hall closet.", "Vaultwarden | runs on | Pi"),
         ("Petrakis raised the rent from $1,450 to $1,525.", "rent | costs | $1,525"),
+        ("Lange mit Lene telefoniert. Sie wohnt in Leipzig.", "Lene | lives in | Leipzig"),
+        ("Lene ist umgezogen, von Leipzig nach Hamburg!", "Lene | lives in | Hamburg"),
+        ("Hausärztin der Eltern ist jetzt Frau Dr. Özkan.", "eltern | has doctor | Frau Dr. Özkan"),
+        ("Papa hat einen neuen Physiotherapeuten, einen Herrn Siewert.", "Papa | has physio | Herr Siewert"),
+        ("Neue Vermieterin ist eine Frau Dr. Hinrichs aus Kiel.", "I | has landlord | Frau Dr. Hinrichs"),
         ("My boss, Mr Tiemann, wants a plan by Friday.", "I | reports to | Mr Tiemann"),
         ("Jo Lind, my manager, is off sick.", "I | reports to | Jo Lind"),
         ("Levin goes to Hill School, his class teacher is Mrs Hartke.", "Levin | has class teacher | Mrs Hartke"),
@@ -68,6 +73,9 @@ def test_a_plain_fact_is_read(text: str, fact: str) -> None:
         "Anna ist krank bei Siemens.",
         "I'm allergic to Mondays.",
         "The deadline is close.",
+        "Femi moved from Monzo to Starling for some bonus.",
+        "Moira Kerr has retired, and Alison Tait is the practice manager now.",
+        "Frau Ahlers hat gehört, unsere Apotheke sei an einen Dr. Kessler verkauft worden.",
     ],
 )
 def test_what_is_not_said_is_no_fact(text: str) -> None:

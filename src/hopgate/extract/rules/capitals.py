@@ -269,7 +269,7 @@ def _german(  # noqa: PLR0911, PLR0912
         return True
     follows = marks[at + 1 : at + 2]
     if word in language.kin:
-        return follows in ("U", "P")
+        return follows in ("U", "P") or lower[at + 1 : at + 2] in (["dr."], ["dr"], ["prof."], ["prof"])
     frequency = zipf(word, "de")
     if frequency > 2 and follows and lower[at + 1].rstrip(".") in language.kin:
         return False  # "Zahnarzt Dr. Thiele"

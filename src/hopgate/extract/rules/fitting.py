@@ -6,7 +6,7 @@ import re
 
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.clauses import TEAMS, Clause
-from hopgate.extract.rules.language_tables import zipf
+from hopgate.extract.rules.language_tables import table, zipf
 from hopgate.extract.rules.places import is_passing, is_place, is_room, is_school
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import KINSHIP
@@ -45,6 +45,7 @@ _EMPLOYERS = (
     "feuerwehr", "hochschule", "autohaus", "spedition", "molkerei", "brauerei", "druckerei", "tischlerei",
     "schreinerei", "metzgerei", "konditorei", "fabrik", "gymnasium", "diakonie", "caritas",
 )  # fmt: skip
+_FIRMS = words(table("brands")["names"]) | words(table("brands")["english"])
 _NO_ALLERGENS = words("anything nothing everything mondays monday montage montag work arbeit stupidity dummheit")
 _IN_A_ROW = re.compile(r"(?:front|back|end|top|bottom|middle|head|side) of\b")
 _FOR_THINGS = words(
@@ -135,8 +136,8 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
     if target.startswith(TEAMS):
         return "part of" if who.is_person(subject) or not who.is_named(subject) or subject.istitle() else "owned by"
     if who.is_person(subject) or subject == who.first_person or subject in KINSHIP:
-        if who.is_host(target):
-            return ""
+        if who.is_host(target) or (target.lower() in _FIRMS and not _TAKES_JOB.search(said)):
+            return ""  # "Femi moved from Monzo to Starling"
         if (
             _TAKES_JOB.search(said)
             or (old and _CHANGES_JOB.search(said))
@@ -193,6 +194,10 @@ def fitting(  # noqa: PLR0911, PLR0912
         return ""  # "Herrn Maurers Rasenmäher steht in seiner Garage"
     if relation == "runs on":
         return "" if person or other or plain or (target.islower() and is_place(target)) else relation
+    if relation in ("works at", "lives in") and is_town(subject) and not person:
+        return ""
+    if relation == "lives in" and target.lower() in _FIRMS:
+        return ""  # "moved from Monzo to Starling"
     if relation == "works at" and other and not _WORKS_AT.search(clause.text):
         return ""
     if relation == "works at" and who.kind(subject) in ("host", "service"):

@@ -45,7 +45,8 @@ _HINTS = words(
     aprilscherz scherz witz april joke gegenüber nebenan across opposite upstairs downstairs door glück luckily
     thankfully fortunately kostet costs name rent nimmer kinder kindern jungs mädels buben familie
     zwillinge zwillingen eltern nehm nehme nutz nutze verwende benutz benutze nehmen nutzen verwenden benutzen alle
-    nachts täglich nightly daily every
+    nachts täglich nightly daily every doesnae isnae hasnae wasnae didnae havenae werenae wouldnae couldnae
+    shouldnae number nummer nr no
     saturday sunday going ruhestand rente pension löst erhöht angehoben gesenkt kandidiert nach
     """
 )

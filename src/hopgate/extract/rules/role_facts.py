@@ -150,7 +150,7 @@ def _stated(  # noqa: PLR0912
         return
     owner = OWNER.search(f" {before} " if before else " ")
     # "Chorleiter ist ein Herr Mbeki": of a choir that is not ours
-    if not owner or (owner["bare"] is not None and _SOMEBODY.match(after)) or (
+    if not owner or (owner["bare"] is not None and not owner["new"] and _SOMEBODY.match(after)) or (
         owner["the"] and not (told or found.role.sort == "code")
     ):  # fmt: skip
         return
@@ -251,6 +251,7 @@ def _may_be_somebody(name: str) -> bool:
 
 
 _PRACTITIONERS = frozenset(("has doctor", "has dentist", "has vet", "has paediatrician"))
+_STAFF = (["manager"], ["nurse"], ["receptionist"], ["secretary"])  # of the practice
 _POSSESSIONS = frozenset(("has car", "has phone", "has laptop"))
 _TO_A_PLACE = re.compile(
     r"\b(?:to|at|from|in|into|by|bei|beim|zu|zum|zur|von|vom|im|ins|à|chez|au) (?:the |der |dem |den )?$"
@@ -265,6 +266,7 @@ def _allowed(said: list[str], clause: Clause, who: Referents) -> Iterator[Fact]:
         (role, at)
         for at, word in enumerate(said)
         if not at or said[at - 1] not in ("i", "we", "they", "to")  # "we practice at …"
+        if said[at + 1 : at + 2] not in _STAFF
         for role in ALSO.get(word, ())
     ]
     if not places or not who.written:

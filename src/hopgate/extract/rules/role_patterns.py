@@ -53,7 +53,7 @@ NO_LONGER = re.compile(
     rf"(?: it 's| it is)? {_NOW}{_ARTICLES}{_V}"
 )
 # "has a new piano teacher, Mr Okafor"
-APPOSED = re.compile(rf" , {_V}(?=$| [,;])")
+APPOSED = re.compile(rf" , (?:an? |einen? )?{_V}(?=$| [,;])")
 # "our landlord Mr Petrakis called", "my dentist, Dr Kaya, rang"; not "my dentist Dr Kaya's sister"
 BESIDE_ROLE = re.compile(rf" (?:, (?=⟨\d+⟩ ,))?(?P<v>{NAME})(?! (?:'s|and ⟨|und ⟨))")
 LISTED_ROLE = re.compile(rf" {NAME}(?= ,|$)")

@@ -20,6 +20,7 @@ from hopgate.extract.tagger.tagged_values import is_called_alike, is_of_another
 _THIS_WEEK = re.compile(
     r"(?<!from )(?<!since )(?<!of )(?<!starting )(?<!beginning )\b(?:this (?:week|weekend|time)|"
     r"diese woche|diesmal|ausnahmsweise|heute (?:abend )?(?:nicht mehr|nimmer))\b|"
+    r"\b(?:ran|led|took|hosted|covered) [^.;]{0,30} today\b|"
     r"\b(?:is|was|are) (?:away|ill|sick|poorly|on (?:holiday|leave|vacation|call)) (?:, )?(?:and |so )|"
     r"\b(?:ist|war|liegt|lag) (?:gerade )?(?:krank|im urlaub|verreist|in (?:der )?reha|mit \w+ im bett)\b|"
     r"\b(?:stood in|stands in|standing in|filled in|filling in|fills in|covered|vertritt|vertreten|springt ein)\b"
