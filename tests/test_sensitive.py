@@ -14,11 +14,11 @@ from word_endpoint import WordEndpoint, serving
 import hopgate
 from hopgate import Memory
 from hopgate.embed import EmbeddingCache
-from hopgate.embed.cache import ENVIRONMENT as CACHE
 from hopgate.extract import Extraction, ExtractorIdentity, Phrases, Source
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server.failures import SERVER_LOG
 from hopgate.store.server.process import EmbeddedServer
+from hopgate.user_folders import CACHE
 
 CANARY = "zyxcanaryzyx"
 SECRET = f"The door code {CANARY} opens Vault Nine for Ada Byron."

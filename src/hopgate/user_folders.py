@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from hopgate.errors import HopgateError
+
+CACHE = "HOPGATE_CACHE"
+"""The variable that names another folder for the caches."""
 
 
 def user_folder(kind: str, remedy: str) -> Path:
@@ -25,3 +29,15 @@ def user_folder(kind: str, remedy: str) -> Path:
     if given.startswith("~"):
         raise HopgateError(f"this user has no home folder for hopgate's {kind}: set HOME, or {remedy}")
     return Path(given)
+
+
+def cache_folder() -> Path:
+    """Where hopgate's caches lie: vectors, models, matrices, patterns.
+
+    Examples
+    --------
+    >>> cache_folder().is_absolute()
+    True
+    """
+    given = os.environ.get(CACHE)
+    return Path(given) if given else user_folder("cache", f"set {CACHE} to a folder")

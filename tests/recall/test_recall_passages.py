@@ -18,7 +18,6 @@ from word_endpoint import DIMENSION, WordEndpoint, serving
 from hopgate import Memory
 from hopgate.cli import typer_app
 from hopgate.embed import EmbeddingCache
-from hopgate.embed.cache import ENVIRONMENT as CACHE
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Cleared
 from hopgate.passages import LONG_BYTES, PASSAGE_BYTES, is_long, passage_text, passages
@@ -27,6 +26,7 @@ from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.settings import RecallOptions
 from hopgate.store import connect, vector_index, vectors
 from hopgate.store.sent_vectors import to_sql
+from hopgate.user_folders import CACHE
 
 WEATHER = "Clouds came over the hill and went away again in the afternoon. "
 FACT = "The spare key of the greenhouse hangs behind the blue kettle. "

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from model_server import ModelServer, model_server
 
-from hopgate.embed.cache import ENVIRONMENT as CACHE
+from hopgate.user_folders import CACHE
 
 
 @pytest.fixture

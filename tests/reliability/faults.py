@@ -17,7 +17,7 @@ from reliability.oracle import broken, digest
 from reliability.watch import AFTER_COMMIT, BEFORE_COMMIT, ROLLBACK, watched
 from reliability.world import NOTES, SECRET, Command, Databases
 
-from hopgate.embed.cache import ENVIRONMENT as CACHE
+from hopgate.user_folders import CACHE
 
 ORIGINALS = {memory.external_id: memory.content for memory in (*NOTES, SECRET)}
 

@@ -1,6 +1,8 @@
-"""`hopgate cache`: what is kept on disk beside stores: embeddings, matrices, optimised models."""
+"""`hopgate cache`: what is kept on disk beside stores: embeddings, matrices, models, compiled patterns, word lists."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import typer
 
@@ -13,20 +15,15 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @app.command()
 def info(as_json: AsJson = False) -> None:
-    """Say where the caches are and how much they hold: vectors under digests, matrices, models; never a text.
+    """Say where the caches are and how much they hold: vectors under digests, matrices, models, rules; never a text.
 
     Example: hopgate cache info
     """
     from hopgate.embed import EmbeddingCache
-    from hopgate.embed.kept_model import kept_models
-    from hopgate.embed.onnx import model_directory
-    from hopgate.graph.walk.matrix_cache import kept_files, matrix_directory
 
     found = EmbeddingCache.default().info().to_dict()
-    matrices = kept_files(matrix_directory())
-    models = kept_models(model_directory())
-    found |= {"matrices": len(matrices), "matrix_bytes": sum(file.stat().st_size for file in matrices)}
-    found |= {"models": len(models), "model_bytes": sum(file.stat().st_size for file in models)}
+    for one, (several, files) in _kept().items():
+        found |= {several: len(files), f"{one.replace(' ', '_')}_bytes": sum(file.stat().st_size for file in files)}
     print_json(found) if as_json else say("\n".join(f"{name}: {value}" for name, value in found.items()))
 
 
@@ -37,19 +34,30 @@ def clear(yes: Yes = False, as_json: AsJson = False) -> None:
     Example: hopgate cache clear
     """
     from hopgate.embed import EmbeddingCache
-    from hopgate.embed.kept_model import kept_models
-    from hopgate.embed.onnx import model_directory
-    from hopgate.graph.walk.matrix_cache import kept_files, matrix_directory
 
     asked("empty the caches, which every store of this user shares", yes=yes)
-    removed = EmbeddingCache.default().clear()
-    matrices, models = kept_files(matrix_directory()), kept_models(model_directory())
-    for file in (*matrices, *models):
-        file.unlink(missing_ok=True)
+    removed, kept = EmbeddingCache.default().clear(), _kept()
+    for _, files in kept.values():
+        for file in files:
+            file.unlink(missing_ok=True)
     if as_json:
-        print_json({"removed": removed, "matrices": len(matrices), "models": len(models)})
+        print_json({"removed": removed, **{several: len(files) for several, files in kept.values()}})
     else:
-        say(
-            f"removed {counted(removed, 'vector')}, {counted(len(matrices), 'matrix', 'matrices')} and "
-            f"{counted(len(models), 'model')}"
-        )
+        gone = [counted(len(files), one, several.replace("_", " ")) for one, (several, files) in kept.items()]
+        say(f"removed {counted(removed, 'vector')}, {', '.join(gone[:-1])} and {gone[-1]}")
+
+
+def _kept() -> dict[str, tuple[str, list[Path]]]:
+    """The files beside the vectors, by what one of them is: what several are called, and which there are."""
+    from hopgate.embed.kept_model import kept_models
+    from hopgate.embed.onnx import model_directory
+    from hopgate.extract.rules.kept_patterns import kept_pattern_files, pattern_folder
+    from hopgate.extract.rules.kept_words import kept_word_lists, word_folder
+    from hopgate.graph.walk.matrix_cache import kept_files, matrix_directory
+
+    return {
+        "matrix": ("matrices", kept_files(matrix_directory())),
+        "model": ("models", kept_models(model_directory())),
+        "set of patterns": ("sets_of_patterns", kept_pattern_files(pattern_folder())),
+        "word list": ("word_lists", kept_word_lists(word_folder())),
+    }

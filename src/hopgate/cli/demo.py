@@ -58,11 +58,11 @@ def command(
     Example: hopgate demo --keep --folder hopgate-demo
     """
     from hopgate.demo import corpus
-    from hopgate.embed.cache import default_directory
+    from hopgate.user_folders import cache_folder
 
     if serve:
         imported()
-    synthetic, place = corpus(), folder or default_directory() / "demo"
+    synthetic, place = corpus(), folder or cache_folder() / "demo"
     with opened(place / "store" if keep else None) as kb:
         fill(kb, synthetic)
         if serve:

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from hopgate.embed.embedder import Identity
 from hopgate.errors import HopgateError
 from hopgate.private_files import private_file, private_folder
-from hopgate.user_folders import user_folder
+from hopgate.user_folders import cache_folder
 
-ENVIRONMENT = "HOPGATE_CACHE"
 FILE = "embeddings.sqlite3"
 # Another process may hold the file for as long as it writes one batch.
 BUSY_S = 30.0
@@ -94,7 +93,7 @@ class EmbeddingCache:
     @classmethod
     def default(cls) -> EmbeddingCache:
         """The user's cache: in the directory `HOPGATE_CACHE` names, or the user's cache directory."""
-        return cls(default_directory() / FILE)
+        return cls(cache_folder() / FILE)
 
     def get(self, identity: Identity, texts: Iterable[str], role: Role = "document") -> dict[str, NDArray[np.float32]]:
         """The vectors it has of these texts."""
@@ -249,12 +248,6 @@ def _set_wal(connection: sqlite3.Connection) -> None:
             if not _is_busy(error) or time.monotonic() > until:
                 raise
             time.sleep(0.05)
-
-
-def default_directory() -> Path:
-    """Where hopgate's caches lie."""
-    given = os.environ.get(ENVIRONMENT)
-    return Path(given) if given else user_folder("cache", f"set {ENVIRONMENT} to a folder")
 
 
 def _is_damage(error: BaseException | None) -> bool:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.bundled import bundled_file, session_options
-from hopgate.embed.cache import default_directory
 from hopgate.embed.kept_model import KeptModel
+from hopgate.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -143,7 +143,7 @@ class Bundled:
 
 def model_directory() -> Path:
     """Where models are kept as the runtime optimised them."""
-    return default_directory() / "models"
+    return cache_folder() / "models"
 
 
 def cores() -> int:

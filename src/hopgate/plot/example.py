@@ -22,12 +22,12 @@ def open_or_example(where: str | Path | None = None) -> KnowledgeBase:
         As for `hopgate.open`; by default what `HOPGATE_STORE` says.
     """
     import hopgate
-    from hopgate.embed.cache import default_directory
     from hopgate.store.address import ENVIRONMENT
+    from hopgate.user_folders import cache_folder
 
     if where is not None or os.environ.get(ENVIRONMENT):
         return hopgate.open(where)
-    kb = hopgate.open(default_directory() / KEPT)
+    kb = hopgate.open(cache_folder() / KEPT)
     if not len(kb):
         fill(kb)
     return kb

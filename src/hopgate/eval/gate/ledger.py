@@ -49,9 +49,9 @@ class Ledger:
             with path.open("a", encoding="utf-8"):
                 return cls(path)
         except OSError:
-            from hopgate.embed.cache import default_directory
+            from hopgate.user_folders import cache_folder
 
-            kept = default_directory() / "looks" / f"{digest(str(folder.resolve()))}.txt"
+            kept = cache_folder() / "looks" / f"{digest(str(folder.resolve()))}.txt"
             # Whoever makes the cache's folder makes it private: what comes into it later is not for others.
             private_folder(kept.parent)
             private_file(kept)

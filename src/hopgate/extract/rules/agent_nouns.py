@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
 
-_AGENT = re.compile(
+_AGENT = compiled(
     r"(?:\w{3}(?:er|or|ist|ant|ian)|coach|tech|nurse|vet|contact|gp|warden|captain|matron|clerk|chair|guide|cook|chef|"
     r"steward|secretary|president|landlady|landlord|boss|sponsor|vorsitzende|leitung)$"
 )

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.date_spans import DateSpan
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.words import ABBREVIATIONS, MONTHS, TITLES, words
 
 # A name: capitals, with particles (Vasco da Gama), "of" and "the" inside it (Bank of England, Henry the Navigator), an
 # ampersand, a number after (Apollo 11) or a year before (1968 Summer Olympics), and closed-class words that carry a
 # capital themselves (Gone With the Wind). Each part was kept for what it adds to recall in docs/research/extraction.md.
 # Every pattern starts with a class of letters, because that is what the regular expression engine can skip to.
-_NAME = re.compile(
+_NAME = compiled(
     r"[UAKiPYNC](?:(?<=P)(?![UA])|(?:(?<=[UAKiP])|(?<=[YN])(?=[UAC])|(?<=C)(?<![.¶\":]C)(?=U))"
     r"(?:[UAKi]|(?<=[UAKiot])[NYZTC](?!q)|ot?(?=[UAKY])|p+t?(?=[UAK])|&(?=[UAK])|t(?=U)|P(?=[UA])"
     r"|,i(?![UAKi])|I(?=[.,;:)¶a]|$)"  # Acme, Inc. and World War I
     r"|(?<=[YN])C(?=U))*P?)"
 )
-_QUOTE = re.compile(r'"(?P<inside>[^".;:¶()]{1,8})[,.]?"')
+_QUOTE = compiled(r'"(?P<inside>[^".;:¶()]{1,8})[,.]?"')
 _ROMAN = frozenset(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"])
-_PIECE = re.compile("[HVLGBK]")
-_HOST_OF = re.compile(r"https?://(?:[^/@\s]*@)?([^/:?#\s]+)")
+_PIECE = compiled("[HVLGBK]")
+_HOST_OF = compiled(r"https?://(?:[^/@\s]*@)?([^/:?#\s]+)")
 # 120k, 60s, 8-bit: a number with a unit is no name.
-_MEASURE = re.compile(r"\d+(?:[-.,]\d+)*(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]\d")
+_MEASURE = compiled(r"\d+(?:[-.,]\d+)*(?:[-]?[^\W\d_]{1,8})?|[^\W\d_]\d")
 # "Year 5" is not "Year", as "Debian 12" is Debian.
 _BEFORE_YEAR = words("since in until till before after by seit bis depuis en desde hasta sinds tot dal nel")
 _AT = words("at to from with by into via")

@@ -6,6 +6,7 @@ import re
 from functools import cache, lru_cache
 
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.role_table import ROLE_WORDS
@@ -26,25 +27,25 @@ _CHANGE, _NO_CHANGE, _NO_CHANGE_NEAR, _NEW, _STATE = (
     words(_TABLE[name]) for name in ("change", "no_change", "no_change_near", "new", "state")
 )
 _CHANGE_ALONE = _CHANGE - _STATE
-_NEW_WHAT = re.compile(
+_NEW_WHAT = compiled(
     rf"\b(?:{alternatives('new')}) (?:[^\W\d_]+ )?(?:{alternatives('new_what')}|"
-    rf"{'|'.join(sorted(ROLE_WORDS, key=len, reverse=True))})\b"
+    rf"{'|'.join(sorted(sorted(ROLE_WORDS), key=len, reverse=True))})\b"
 )
-_CHANGING = re.compile(
+_CHANGING = compiled(
     r"\b(?:these days|any ?more|no longer|from now on|as of|of today|over to|over as|over from|"
     r"found (?:a|its|his|her|their) (?:new )?(?:home|place|spot))\b|->|→"
 )
-_IS_SOMEWHERE = re.compile(r"\b(?:lives? (?:on|at|in|with)|sits? (?:on|at|in))\b")
+_IS_SOMEWHERE = compiled(r"\b(?:lives? (?:on|at|in|with)|sits? (?:on|at|in))\b")
 # Without one of these words there is nothing to look for.
 _HINTS = _CHANGE | _NEW | words("days any anymore longer from as over of live lives sit sits found -> →")
 # "Thea moved the offsite from Lindgren to Villa Rosa": not she herself.
-_MOVES_SOMETHING = re.compile(
+_MOVES_SOMETHING = compiled(
     r"(?:⟩|\bs?he|\bi|\bwe)(?: has| have| 've)? (?:moved|shifted|switched|transferred|took|sent|brought) "
     r"(?:the|an?|all|some|her|his|their|its) [^\W\d_]+(?: [^\W\d_]+)? (?:from|to|off|onto|over)\b"
 )
-_STILL_SAID = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|non più)\b")
+_STILL_SAID = compiled(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|non più)\b")
 # "moved to room 305 for the open day": it will be back.
-_FOR_A_WHILE = re.compile(
+_FOR_A_WHILE = compiled(
     r" now and (?:then|again)\b| for (?:a|an|one|two|three|four|five|ten|twenty|half|the|some|this|\d+) (?:\w+ )?"
     r"(?:minutes?|mins?|hours?|days?|weeks?|weekend|nights?|party|wedding|event|exhibition|fair|workshop|conference|holidays?|visit|"
     r"while|christening|baptism|funeral|birthday|reunion|match|festival|concert|course|training|exam|interview|season|"

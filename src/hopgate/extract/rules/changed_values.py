@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.change_words import DENIED, is_doubtful
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.not_ours import is_of_others
 from hopgate.extract.rules.referents import Referents
@@ -21,9 +22,9 @@ from hopgate.extract.rules.timetable import DAYS, HINT, ON_SOME_DAYS, TAKES_PLAC
 from hopgate.extract.rules.words import words
 
 _CHANGE = words(table("changes")["values"])
-_AMOUNT = re.compile(r"⟪(\d+)⟫")
-_WHEN = re.compile(rf"(?<!\S){WHEN}")
-_OLD = re.compile(
+_AMOUNT = compiled(r"⟪(\d+)⟫")
+_WHEN = compiled(rf"(?<!\S){WHEN}")
+_OLD = compiled(
     r"\b(?:from|was|were|instead of|rather than|not|than|before|of|by|statt|von|vom|vorher|de|du|del|van|au lieu de|"
     r"en vez de)"
     r"(?: (?:the|den|dem|le|el|on|at|am|um))?$"
@@ -31,10 +32,10 @@ _OLD = re.compile(
 MOST_SUBJECTS = 4
 _PUT_OFF = (DENIED - {"not", "no"}) | {"postponed"}
 # An amount of something else: "5 EUR bank fee".
-_CLOSED = re.compile(
+_CLOSED = compiled(
     r"$| (?:[,;.()/:–-]|a|an|per|each|pro|im|par|al|now|from|since|instead|as|for|ab|seit|monthly|yearly|starting|and)"
 )
-_FOR = re.compile(r" (?:for|für|pour|para|voor|per) (?P<what>.*)")
+_FOR = compiled(r" (?:for|für|pour|para|voor|per) (?P<what>.*)")
 _PLAIN = _CHANGE | words("needed decided agreed called based")
 _NO_EVENT = words("it that this they them us me you he she i we time date price new now today")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
 from hopgate.extract.rules.not_ours import is_not_here, is_theirs
 from hopgate.extract.rules.parts_of_things import FOR_IT, OF_IT, is_itself, is_part, tells_of_more
@@ -18,27 +18,27 @@ TEAMS = ("Team ", "Squad ", "Crew ", "Year ", "Class ", "Grade ", "Klasse ")
 """How the names begin of what somebody is part of."""
 LONGEST_SENTENCE = 120
 """A sentence of more tokens is a list or a table, and patterns are not tried on it."""
-NAME = re.compile(r"⟨(\d+)⟩")
+NAME = compiled(r"⟨(\d+)⟩")
 """A name in an encoded sentence: its span's number."""
-_REFERENCE = re.compile(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
+_REFERENCE = compiled(r"[⟨⟦⟪](?:team )?(\d+)[⟩⟧⟫]")
 _BRACKETS = {"date": ("⟦", "⟧"), "amount": ("⟪", "⟫")}
-_CLAUSE = re.compile(r" (?:,|;|:|but|aber|mais|pero|ma|maar|and then) ")
-_PAST = re.compile(
+_CLAUSE = compiled(r" (?:,|;|:|but|aber|mais|pero|ma|maar|and then) ")
+_PAST = compiled(
     r"\b(?:no longer|not any ?more|used to|formerly|previously|nicht mehr|früher|ehemals|ne \w+ plus|avant|ya no|antes|"
     r"non \w+ più|niet meer|vroeger)\b"
 )
 
 
-_WAS = re.compile(
+_WAS = compiled(
     r"\b(?:was|were|war|waren|était|era|estaba|lived|worked|belonged|reported|ran|stood|sat|wohnte|wohnten|arbeitete|gehörte|lief|"
     r"stand|vivía|habitait|travaillait|trabajaba|lavorava|viveva|abitava|woonde|werkte)\b"
 )
 # "is moving next month" is a plan, "until Friday" and "for two weeks" a visit; an end with a date is a fact's own.
-_AHEAD = re.compile(
+_AHEAD = compiled(
     r"(?:\b(?:is|are|am)|'re|'m|'s) (?:\w+ )?(?:moving|migrating|replacing|switching|relocating|joining|"
     r"leaving|changing)\b"
 )
-_PASSING = re.compile(
+_PASSING = compiled(
     r"(?: (?:now|again|there|as well))*(?: (?:until|till|bis|tot|hasta|jusqu'à)(?! (?:(?:the|zum|end|of|"
     r"ende|den|dem|early|late|mid|le|el) )*⟦)| next (?:week|month|year|"
     r"spring|summer|autumn|winter)| tomorrow| for (?:a|an|one|two|three|four|five|ten|twenty|the|some|\d+) (?:\w+ "
@@ -51,33 +51,33 @@ _PASSING = re.compile(
     r" für (?:ein|eine|zwei|drei|paar) | zu [^\W\d_]{3,}en(?= [,;]|$))"
 )
 # The same before it: "while Marta is on holiday Dev leads Kestrel", "this week Dev leads Kestrel".
-_AWAY = re.compile(
+_AWAY = compiled(
     r"^(?:⟨\d+⟩ : )?(?:while|whilst|as long as|until|during|solange|während|pendant|mientras|terwijl) [^;]*?\b(?:away|"
     r"holidays?|vacation|leave|ill|sick|abroad|travelling|traveling|off|out|absence|back|returns?|recovers|urlaubs?|"
     r"krank|weg|verreist|elternzeit|abwesend|zurück|vacances|malade|vacaciones|enferm[oa]|vakantie|ziek)\b"
 )
-_THIS_WEEK = re.compile(
+_THIS_WEEK = compiled(
     r"^(?:⟨\d+⟩ : )?(?:just |only )?(?:this (?:week|month|weekend)|for now|"
     r"diese woche|diesen monat|vorerst|vorläufig|(?:until|till|bis) (?!⟦)[^,;⟨⟦]{1,24}) (?:, )?"
 )
-_IS_SO = re.compile(
+_IS_SO = compiled(
     r"\b(?:leads|heads|manages|chairs|covers|runs|hosts|works|lives|is|are|takes|has|leitet|läuft|arbeitet|wohnt|ist|"
     r"übernimmt)\b"
 )
 # Who is not named is nobody of ours: "someone on the forum moved gitea to oak".
 _SOMEBODY = words("someone somebody anyone people folks jemand quelqu'un alguien iemand qualcuno")
 # "took over the Kestrel demo from Ann".
-_PIECE = re.compile(r" ([^\W\d_]{3,}) from ⟨")
+_PIECE = compiled(r" ([^\W\d_]{3,}) from ⟨")
 _NO_PIECE = words("over now back today yesterday entirely ownership work leadership lead")
 # "a second pi-hole runs on aspen", "copies of the passports are in the desk".
-_ANOTHER = re.compile(
+_ANOTHER = compiled(
     r"\b(?:second|third|another|additional|extra|spare|other|backup|test|staging|dev|zweite[rs]?|weitere[rs]?|deuxième|autre|"
     r"segund[oa]|otr[oa]|tweede|andere|second[oa]|altr[oa])(?: (?:the|my|our|his|her|their|le|la|el|het))? $|"
     r"\ban? (?:[^\W\d_]+ )?$"
 )
-_COPIES_OF = re.compile(r"\b(?:of|von|vom|der|des|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
+_COPIES_OF = compiled(r"\b(?:of|von|vom|der|des|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
 # "…, but she laughed and said no".
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = compiled(
     r"\b(?:but|though|however) (?:[^,;]+ )?(?:said no|not true|laughed|denied|denies|joking|kidding|wrong|nonsense|"
     r"fell through)\b|\bchanged (?:his|her|their|my|our) minds?\b|"
     r"\b(?:not true|turned out (?:to be )?(?:false|wrong))\b"
@@ -88,17 +88,17 @@ _EVENTS = "|".join(
     for form in table("verbs")[name].split()
     if form not in ("run", "running", "hosting")
 )
-_BESIDE = re.compile(r"⟩ (?:[^\W\d_]+ ){0,2}(?:also|as well|auch|aussi|también|anche|ook) (?!known|called)")
-_TOO = re.compile(r" (?:now )?(?:as well|too|also|auch|aussi|también|ook)(?=$| [,;]| now)")
-_LONG_AGO = re.compile(
+_BESIDE = compiled(r"⟩ (?:[^\W\d_]+ ){0,2}(?:also|as well|auch|aussi|también|anche|ook) (?!known|called)")
+_TOO = compiled(r" (?:now )?(?:as well|too|also|auch|aussi|también|ook)(?=$| [,;]| now)")
+_LONG_AGO = compiled(
     r" (?:, )?(?:when|while|as (?:a|an)|back (?:in|then|when)|(?:[^\W\d_]+ )?years ago|during|in the|als|quand|cuando|"
     r"at (?:school|uni|university|college))\b"
 )
-_SINCE_THEN = re.compile(
+_SINCE_THEN = compiled(
     rf"\b(?:has|have|been|born|appointed|named|elected|chosen|made|hired|poached|recruited|promoted|{_EVENTS})\b"
 )
 # "refuses to run", "to be moved": not yet, or not at all; "used to" and "had to" are told of what was.
-_INFINITIVE = re.compile(
+_INFINITIVE = compiled(
     r"(?<!used )(?<!had )(?<!gone )(?<!went )(?<!came )\bto (?:be (?:moved|migrated|replaced|deployed|"
     r"installed|hosted|run|handed|reassigned)|run|live|work|move|report|lead|host|replace|take over|switch|migrate)\b"
 )
@@ -119,7 +119,7 @@ _NO_MOVE = words(
     """
 )
 # "I back up gitea on birch", but "gitea is back up on birch".
-_BACKS_UP = re.compile(r"\bback(?:s|ing)? up (?:(?:the|my|our) )?⟨")
+_BACKS_UP = compiled(r"\bback(?:s|ing)? up (?:(?:the|my|our) )?⟨")
 # What a service has or leaves somewhere, which is not where it runs.
 _ITS_OWN = words(
     """
@@ -275,7 +275,7 @@ _EVERYWHERE = words("if whether wenn falls ob si se als thinking question maybe 
 
 
 # "The Datadog plan costs $1,750": what one pays for.
-_TARIFF = re.compile(r"(?:⟩|\b[^\W\d_]+) plan (?:(?:now|is|went|has|'s|:) |costs?\b)")
+_TARIFF = compiled(r"(?:⟩|\b[^\W\d_]+) plan (?:(?:now|is|went|has|'s|:) |costs?\b)")
 
 
 def _doubtful(before: str, near: set[str], language: Language) -> bool:

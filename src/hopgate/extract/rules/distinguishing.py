@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.words import words
 
 _APART = tuple(
@@ -25,7 +26,7 @@ _APART = tuple(
         ),
     )
 )
-_WORD = re.compile(r"[^\W_]+(?:['’]s?)?")
+_WORD = compiled(r"[^\W_]+(?:['’]s?)?")
 EVENTS = words(
     """
     rehearsal practice training standup stand-up sync meeting class lesson session choir club course group review call
@@ -39,7 +40,7 @@ _ACTIVITIES = EVENTS | words(
     swimming dancing gymnastics lessons band
     """
 )
-_YEARS = re.compile(r"\bu[ -]?(\d{1,2})s?\b")
+_YEARS = compiled(r"\bu[ -]?(\d{1,2})s?\b")
 # "The old router is in the attic now": not the one that is used.
 _OLD = r"(?:old|broken|alte[mnrs]?|kaputte[mnrs]?)"
 _OF_A_TIME = r" (?:from|of) (?:this|last|next) (?:year|month|week|term|season|summer|winter)\b"
@@ -47,7 +48,7 @@ _IS = r" (?:is|are|now|lives?|sits?|hangs?|stands?|goes|went|ist|sind|steht|lieg
 
 
 # "Appointment with the accountant", "Termin beim Notar"
-_WITH = re.compile(
+_WITH = compiled(
     r"\b(?P<what>appointment|meeting|call|termin|besprechung) (?:with|beim?|mit) "
     r"(?:the |my |our |dem |der )?(?P<whom>\w+)"
 )

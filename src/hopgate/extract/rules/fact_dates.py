@@ -5,24 +5,25 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import LANGUAGES
 
-_DATE = re.compile(r"⟦(\d+)⟧")
+_DATE = compiled(r"⟦(\d+)⟧")
 # From a fact to its date there are at most so many words, and no further verb or comma.
 _NEAR = 5
-_BREAK = re.compile(r"[,;:]| (?:and|und|but|aber|et|y|is|was|are|runs|costs|contract) ")
-_SINCE = re.compile(
+_BREAK = compiled(r"[,;:]| (?:and|und|but|aber|et|y|is|was|are|runs|costs|contract) ")
+_SINCE = compiled(
     r"(?:since|as of|from|starting|seit|ab|depuis|dès|desde|dal|da|sinds|vanaf|"
     r"a partir de)(?: (?:dem|den|der|the|le|el|il|early|late|mid|about))*$"
 )
-_UNTIL = re.compile(
+_UNTIL = compiled(
     r"(?:until|till|through|up to|bis|jusqu'en|jusqu'à|jusqu'au|hasta|fino a|"
     r"fino al|tot|até)(?: (?:zum|den|dem|the|end|of|le|el|il|early|late))*$"
 )
 _FROM = r"(?:from|starting|starting (?:in|on)|as of|ab|vanaf|dès)(?: (?:the|dem|den|le))?"
-_FROM_DATE = re.compile(rf"^{_FROM} ⟦(\d+)⟧ | {_FROM} ⟦(\d+)⟧(?=$| ,)")
+_FROM_DATE = compiled(rf"^{_FROM} ⟦(\d+)⟧ | {_FROM} ⟦(\d+)⟧(?=$| ,)")
 # What is so since a date, and on the day of the note: "in February" may be long over.
-_STILL = re.compile(
+_STILL = compiled(
     r"\b(?:since|as of|seit|depuis|desde|sinds|dal|dall')"
     r"(?: (?:dem|den|der|the|le|el|il|start|beginning|end|of|early|late|mid|about|around|anfang|ende|mitte|"
     r"begin|eind))* ⟦(\d+)⟧"
@@ -32,13 +33,13 @@ _NOW = (
     r"now|nowadays|these days|from now on|meanwhile|jetzt|nun|inzwischen|mittlerweile|neuerdings|nunmehr|maintenant|"
     r"désormais|dorénavant|ahora|nu|voortaan|tegenwoordig|ora|adesso|ormai|agora"
 )
-_TURNED = re.compile(
+_TURNED = compiled(
     rf"\b(?:{_NOW}|join(?:ed|s)|becom(?:es|e)|became|(?:took|takes|taken|taking) over|takeover|moved|migrated|switched|"
     r"changed|transferred|relocated|replaced|started|went (?:up|down)|rose|dropped|umgezogen|gewechselt|übernommen|"
     r"übernimmt|verhuisd|overgenomen|(?:my|our|her|his|their|'s) new|neuer?|nouveau|nouvelle|nuev[oa]|nieuwe)\b|->|→"
 )
-_NOW_AFTER = re.compile(rf"(?: [\w/]+){{0,3}} (?:{_NOW})(?=$| ?[,.;!)(])")
-_NOW_FIRST = re.compile(rf"(?:.*[,;:] )?(?:and |und |et |y |en )?(?:{_NOW}) ?,? ?$")
+_NOW_AFTER = compiled(rf"(?: [\w/]+){{0,3}} (?:{_NOW})(?=$| ?[,.;!)(])")
+_NOW_FIRST = compiled(rf"(?:.*[,;:] )?(?:and |und |et |y |en )?(?:{_NOW}) ?,? ?$")
 _RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from hopgate.extract.rules.kept_patterns import compiled, needs_of
 from hopgate.extract.rules.language_tables import table
-from hopgate.extract.rules.needed_texts import Needs, may_match, needed_texts
+from hopgate.extract.rules.needed_texts import Needs, may_match
 from hopgate.extract.rules.words import words
 
 _ONE = r"⟨(?:team )?\d+⟩"
@@ -109,11 +110,11 @@ _VERBS = {
     name: "(?:" + "|".join(form.replace("_", " ") for form in sorted(forms.split(), key=len, reverse=True)) + ")"
     for name, forms in table("verbs").items()
 }
-_CLASS = re.compile(r"\{(" + "|".join(_VERBS) + r")\}")
+_CLASS = compiled(r"\{(" + "|".join(_VERBS) + r")\}")
 
 
 # "is now", wherever a pattern has "is".
-_IS = re.compile(r"(?<= )(is|are|\(\?:is\|:\)|\(\?:is\|are\)) (?!\{adv\}|\(\?:now|no longer|out)")
+_IS = compiled(r"(?<= )(is|are|\(\?:is\|:\)|\(\?:is\|are\)) (?!\{adv\}|\(\?:now|no longer|out)")
 
 
 def _with_verbs(raw: str) -> str:
@@ -176,9 +177,7 @@ class FactTable:
                 relation, raw = self._raw[number]
                 regex = _compiled(raw)
                 named = regex.groupindex
-                self._compiled[number] = FactPattern(
-                    relation, regex, needed_texts(regex), "free" in named, "over" in named
-                )
+                self._compiled[number] = FactPattern(relation, regex, needs_of(regex), "free" in named, "over" in named)
             pattern = self._compiled[number]
             if may_match(pattern.needs, text):
                 yield pattern
@@ -230,7 +229,7 @@ _COMMON_WORDS = words(
 )
 
 
-_OPENING = re.compile(r"^(?:\(\?P<\w+>\)|\{(?:the|adv)\})+")
+_OPENING = compiled(r"^(?:\(\?P<\w+>\)|\{(?:the|adv)\})+")
 
 
 def _compiled(raw: str) -> re.Pattern[str]:
@@ -239,7 +238,7 @@ def _compiled(raw: str) -> re.Pattern[str]:
         # Where the pattern itself has words before its subject ("head of {S}"), any name may follow them.
         before = _OPENING.sub("", raw.partition(name)[0])
         pattern = pattern.replace(name, regex.replace(_NOT_AFTER, "") if before else regex)
-    return re.compile(pattern)
+    return compiled(pattern)
 
 
 @lru_cache(maxsize=4096)  # `found_in` gives the same matches for equal sentences

@@ -6,6 +6,7 @@ import re
 
 from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.clauses import TEAMS, Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import table, zipf
 from hopgate.extract.rules.places import is_passing, is_place, is_room, is_school
 from hopgate.extract.rules.referents import Referents
@@ -23,10 +24,10 @@ _ALSO_NAMES = words(
 )
 _FURNITURE = words("drawer cupboard shelf box cabinet wardrobe chest rack locker safe bag basket toolbox")
 THEIRS = words("his her their seine seiner seinem seinen ihre ihrer ihrem ihren")
-_ACCOUNTS = re.compile(r"(?:^| )(?:account|accounts|product|property|store|shop|case|office|bank|relationship)$", re.I)
+_ACCOUNTS = compiled(r"(?:^| )(?:account|accounts|product|property|store|shop|case|office|bank|relationship)$", re.I)
 _SOFTWARE = frozenset(("database", "db", "server", "service", "instance", "app", "stack", "dashboard", "controller"))
 _OF_PERSONS = frozenset(("reports to", "led by", "married to", "parent of", "sibling of"))
-_LED = re.compile(
+_LED = compiled(
     r"(?:Team|Project|Projekt|Projet|Proyecto|Progetto|Workstream|Abteilung|Department|Gruppe|Verein)\b|"
     r".*\b(?:team|teams|project|group|choir|club|department|dept|office|committee|council|paper|magazine|newsletter|"
     r"society|association|branch|division|unit|section|squad|crew|band|orchestra|board|programme|program|initiative|"
@@ -47,44 +48,44 @@ _EMPLOYERS = (
 )  # fmt: skip
 _FIRMS = words(table("brands")["names"]) | words(table("brands")["english"])
 _NO_ALLERGENS = words("anything nothing everything mondays monday montage montag work arbeit stupidity dummheit")
-_IN_A_ROW = re.compile(r"(?:front|back|end|top|bottom|middle|head|side) of\b")
+_IN_A_ROW = compiled(r"(?:front|back|end|top|bottom|middle|head|side) of\b")
 _FOR_THINGS = words(
     "garage shed cupboard drawer cellar basement hallway closet workshop laundry porch greenhouse utility carport "
     "pantry keller schuppen schrank abstellkammer flur waschküche heizungskeller"
 )
 # What people do who change where they live, and who change where they work; "went to" is a journey.
-_SETTLES = re.compile(
+_SETTLES = compiled(
     r"\b(?:lived|lives|mov(?:ed|es)|relocat(?:ed|es)|resettled|rehomed|emigrated|umgezogen|gezogen|zog|verhuisd|verhuisde|"
     r"déménagée?|mudado|mudó|trasferit[oa]|trasladado|trasladó)\b"
 )
 # "works at Zara": a shop may have a person's name.
-_WORKS_AT = re.compile(
+_WORKS_AT = compiled(
     r"\b(?:works?|working|arbeitet|trabaja|werkt|employer is) "
     r"(?:now |jetzt |ahora |nu |[a-z]+days |part-time )?(?:at|bei|en|bij|⟨)"
 )
 # "Noah started at Hillcrest School": a pupil, where no job is spoken of.
-_STARTS = re.compile(r"⟩ (?:has |have )?(?:starts?|started) (?:at|school at) (?!.*\b(?:job|work|teach\w*|as)\b)")
+_STARTS = compiled(r"⟩ (?:has |have )?(?:starts?|started) (?:at|school at) (?!.*\b(?:job|work|teach\w*|as)\b)")
 # "Mosquitto is on the Odroid", but "the piano is on the Karlstraße".
-_ON_THE_HOST = re.compile(
+_ON_THE_HOST = compiled(
     r"(?:^|: |and |, )⟨\d+⟩ (?:is|'s) (?:now |still )?on (?:the |my |our )⟨\d+⟩(?= now|$| ,| and| in the)"
 )
-_LED_BY = re.compile(
+_LED_BY = compiled(
     r"\b(?:led|headed|geleitet|dirigée?|dirigid[oa]|geleid|guidat[oa]) (?:by|von|par|por|door|da)\b|"
     r"\b(?:in charge of|responsible for|leads|heads|leitet)\b"
 )
-_TAKES_JOB = re.compile(r"\b(?:moved on to|works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")
-_CHANGES_JOB = re.compile(r"\b(?:transferred|switched|changed|gewechselt|wechselte?|overgestapt)\b")
+_TAKES_JOB = compiled(r"\b(?:moved on to|works? (?:at|for)|as (?:a|an|the|head|chief|lead)) ")
+_CHANGES_JOB = compiled(r"\b(?:transferred|switched|changed|gewechselt|wechselte?|overgestapt)\b")
 # Who moves to a name in capitals may be moving to a tool: "the team moved to Zulip".
-_GROUPS = re.compile(r"(?:team|group|company|crew|class|family|conversation|discussion|everyone|everybody|project)$")
+_GROUPS = compiled(r"(?:team|group|company|crew|class|family|conversation|discussion|everyone|everybody|project)$")
 
 
 # Whom a person has above them: an editor or a coach is none.
-_BOSS = re.compile(
+_BOSS = compiled(
     r"\b(?:team |project )?(?:lead|leader|leads|head|heads|headed|led|run|runs|director|boss|manager|manage[sd]?|"
     r"managed|leiter|leiterin|leitet|geleitet|dirige|chair|charge|responsible|took|takes|taken|over)\b"
 )
 # "Ann instead of Bea" says nothing of what changed between the two.
-_INSTEAD = re.compile(r"\b(?:instead of|rather than|statt|anstatt)\b|->|→")
+_INSTEAD = compiled(r"\b(?:instead of|rather than|statt|anstatt)\b|->|→")
 
 
 def is_team(name: str) -> bool:
@@ -111,7 +112,7 @@ def is_kin(subject: str, text: str) -> bool:
     )
 
 
-_TEAM = re.compile(r"\w (?:Team|Services|Department|Squad|Group|Ops|Engineering|Support|Crew|Guild|Board)$")
+_TEAM = compiled(r"\w (?:Team|Services|Department|Squad|Group|Ops|Engineering|Support|Crew|Guild|Board)$")
 
 
 def of_hands(subject: str, target: str, who: Referents, *, person: bool) -> str:

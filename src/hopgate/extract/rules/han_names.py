@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.words import words
 
 _SURNAMES = (
@@ -13,16 +12,16 @@ _SURNAMES = (
 # What comes before and after a name in running text.
 _BEFORE = "(?:^|[和跟与與同给給找问問见見请請叫是由对對，。、]|联系|聯繫|打电话给|告诉|通知)"
 _AFTER = "(?=[在住去来來说說的是和跟与與给給有要会會不从從到负搬喜也已]|开会|$)"
-_PERSON = re.compile(f"{_BEFORE}([{_SURNAMES}][\\u4e00-\\u9fff]{{1,2}}?){_AFTER}")
-_TITLED = re.compile(r"([\u4e00-\u9fff]{1,3}|[\u30a0-\u30ff]{2,8})(?=さん|くん|ちゃん|先生|様|老师|小姐|经理)")
-_PLACE = re.compile(
+_PERSON = compiled(f"{_BEFORE}([{_SURNAMES}][\\u4e00-\\u9fff]{{1,2}}?){_AFTER}")
+_TITLED = compiled(r"([\u4e00-\u9fff]{1,3}|[\u30a0-\u30ff]{2,8})(?=さん|くん|ちゃん|先生|様|老师|小姐|经理)")
+_PLACE = compiled(
     r"北京|上海|广州|深圳|成都|杭州|南京|武汉|西安|重庆|天津|苏州|香港|台北|澳门|东京|東京|大阪|京都|横浜|名古屋|神戸|札幌|福岡|"
     r"(?<=[住在去到从於于])[\u4e00-\u9fff]{2,3}?(?=[市县省区])"
 )
-_ORGANISATION = re.compile(
+_ORGANISATION = compiled(
     r"(?<=[在于給给去到])([\u4e00-\u9fff]{2,8}?(?:公司|物流|银行|大学|医院|学校|集团|科技|餐厅|酒店|工厂|中心))"
 )
-_KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{4,}")
+_KATAKANA = compiled(r"[\u30a1-\u30fa\u30fc]{4,}")
 # Loan words of the office and the house, which katakana writes as well.
 _LOANS = words(
     """

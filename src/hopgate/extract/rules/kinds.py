@@ -7,14 +7,15 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from hopgate.extract.extraction import Fact
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import HONORIFICS
 
 _FORMS = {"A": "acronym", "K": "identifier", "H": "host", "V": "version", "N": "number", "D": "date", "Y": "date"}
-_CAMEL = re.compile(r"[A-Z]?[a-z0-9]+(?:[A-Z][a-z0-9]*)+|\w*_\w+|[^\W\d]+[\d-]+\w*|\w+(?:\+\+|#)", re.ASCII)
-_FILE = re.compile(r"(?:~|\.{0,2}/).*|.*\.(?:py|md|json|jsonl|yaml|yml|toml|txt|sql|sh|js|ts|cfg|conf|ini|csv|log)")
+_CAMEL = compiled(r"[A-Z]?[a-z0-9]+(?:[A-Z][a-z0-9]*)+|\w*_\w+|[^\W\d]+[\d-]+\w*|\w+(?:\+\+|#)", re.ASCII)
+_FILE = compiled(r"(?:~|\.{0,2}/).*|.*\.(?:py|md|json|jsonl|yaml|yml|toml|txt|sql|sh|js|ts|cfg|conf|ini|csv|log)")
 # George T. Solomon, J. R. R. Tolkien.
-_INITIALS = re.compile(r"(?:[^\W\d_]\. ?)+[^\W\d_]{2,}(?:[ -][^\W\d_]+)*|[^\W\d_]{2,} [^\W\d_]\. [^\W\d_]{2,}")
+_INITIALS = compiled(r"(?:[^\W\d_]\. ?)+[^\W\d_]{2,}(?:[ -][^\W\d_]+)*|[^\W\d_]{2,} [^\W\d_]\. [^\W\d_]{2,}")
 _OF_PERSONS = ("married to", "child of", "sibling of")
 _PERSON_SUBJECT = frozenset(
     ("born in", "date of birth", "died in", "date of death", "works for", "lives in", "studied at", *_OF_PERSONS)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib import resources
 from typing import Any
 
+from hopgate.extract.rules.kept_words import word_list
 from hopgate.extract.rules.words import words
 
 CODES = ("en", "de", "nl", "fr", "es", "it", "pt")
@@ -117,34 +118,13 @@ def zipf(word: str, code: str) -> float:
     >>> zipf("the", "en") > 7, zipf("vaultwarden", "en")
     (True, 0.0)
     """
-    return _frequencies(code).get(word, 0.0)
+    return word_list(code, "best", _RAREST.get(code, 2.0)).zipf(word)
 
 
+@lru_cache(maxsize=16384)
 def is_common_anywhere(word: str) -> bool:
     """Whether any of the languages has a word among its thirty thousand most frequent."""
-    return any(word in _frequent(code) for code in CODES)
-
-
-@cache
-def _frequent(code: str) -> frozenset[str]:
-    return frozenset(_zipfs(code, "small"))
-
-
-@cache
-def _frequencies(code: str) -> dict[str, float]:
-    return _zipfs(code, "best")
-
-
-def _zipfs(code: str, size: str) -> dict[str, float]:
-    """Read a word list: buckets of a hundredth of a decade each, from the most frequent word on."""
-    from wordfreq import get_frequency_list
-
-    last = round((9 - _RAREST.get(code, 2.0)) * 100)
-    return {
-        word: 9 - number / 100
-        for number, bucket in enumerate(get_frequency_list(code, size)[: last + 1])
-        for word in bucket
-    }
+    return any(word in word_list(code, "small", _RAREST.get(code, 2.0)) for code in CODES)
 
 
 # "theorg" is a programme: two short words are seldom a noun, unless the second is frequent.

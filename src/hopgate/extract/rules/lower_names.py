@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from hopgate.extract.rules.capitals import is_given
+from hopgate.extract.rules.kept_patterns import compiled, needs_of
 from hopgate.extract.rules.language_tables import KIN, LANGUAGES, is_common_anywhere, table, zipf
 from hopgate.extract.rules.lower_slots import MACHINES, closed, compounds, placed
-from hopgate.extract.rules.needed_texts import may_match, needed_texts
+from hopgate.extract.rules.needed_texts import may_match
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
@@ -23,7 +24,7 @@ _CALENDAR = frozenset(
     for language in LANGUAGES.values()
     for word in (*language.months, *language.days, *(f"{day}s" for day in language.days), *language.shifts)
 )
-WORD = re.compile(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
+WORD = compiled(r"[^\W\d_][^\W_]*(?:-[^\W_]+)*")
 _RUNS = frozenset(["runs", "run", "running", "läuft", "laufen", "draait", "loopt", "tourne", "corre", "gira"])
 _SERVES = frozenset(["runs", "hosts", "serves", "running", "hosting"])
 _ON = frozenset(["on", "auf", "op", "sur", "en", "su"])
@@ -87,9 +88,9 @@ _ROLES_OF_PEOPLE = words(
 ) - words("line team project head")
 _WHERE = words("in at for to bei à chez en a da bij with near")
 _TEMPLATES = tuple(
-    (pattern, needed_texts(pattern))
+    (pattern, needs_of(pattern))
     for pattern in (
-        re.compile(rf"(?:(?<=^)|(?<=[ \n])){template}(?= |$)")
+        compiled(rf"(?:(?<=^)|(?<=[ \n])){template}(?= |$)")
         for template in (
             f"{_MOVED} {_X} (?:over )?from {_A} (?:over )?to {_B}",
             f"{_MOVED} [^ ]+ (?:over )?from {_A} (?:over )?to {_B}",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.fitting import is_kin, of_hands, of_move, software_name
 from hopgate.extract.rules.former_facts import STATED
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.tentative import ALONE
@@ -17,9 +17,9 @@ HANDS = ("owned by", "led by")
 """What passes from hand to hand."""
 # "I switched from A to B" is about what I use, "… jobs" about where I work.
 _BY_WORD = (("own", "owned by"), ("job", "works at"), ("site", "located in"), ("team", "part of"))
-_SWITCHED = re.compile(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
-_BY_SOMEBODY = re.compile(r"\b(?:wurden?|ist|sind|werd|werden)\b[^,;]* von ⟨")
-_FOR_GOOD = re.compile(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
+_SWITCHED = compiled(r"\b(?:switched|changed|migrated|gewechselt)\b(?! (?:jobs?|employers?|compan))")
+_BY_SOMEBODY = compiled(r"\b(?:wurden?|ist|sind|werd|werden)\b[^,;]* von ⟨")
+_FOR_GOOD = compiled(r"\b(?:over|now|hers|ownership|for good|from now on)\b")
 
 
 def moved_facts(  # noqa: PLR0912

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -19,6 +18,7 @@ from hopgate.extract.rules.change_words import (
 )
 from hopgate.extract.rules.clauses import TEAMS, Clause
 from hopgate.extract.rules.fact_dates import begins
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.places import is_room
@@ -30,7 +30,7 @@ from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 
 MOST_TOKENS = 60
-_THE_ROOM = re.compile(
+_THE_ROOM = compiled(
     r"\b(?:the|my|our|dem|den|der|die|das|im|ins|la|le|el|il|de|het) ([^\W\d_]+(?: [^\W\d_]+)?)(?= |$)"
 )
 _TABLE: dict[str, str] = table("changes")
@@ -42,27 +42,27 @@ _AT_HOME = (_MOVING_WORDS - _WORK) | _HOME
 _LIVES = frozenset(("lives in",))
 _NEEDED = ((_HANDS_WORDS, ("owned by", "led by", "reports to")), (_MOVING_WORDS, ("lives in", "works at")))
 # "Dr A has retired, so now it's Dr B", "Jira is out, it's Linear from now on": what they are to me is not said.
-_OVER = re.compile(rf"(⟨\d+⟩) (?:(?:has|have|is|are|was|'s|just|now|finally|officially) )*(?:{alternatives('over')})\b")
-_OVER_BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:(?:the|my|our|with|to|old) )*(⟨\d+⟩)")
+_OVER = compiled(rf"(⟨\d+⟩) (?:(?:has|have|is|are|was|'s|just|now|finally|officially) )*(?:{alternatives('over')})\b")
+_OVER_BEFORE = compiled(rf"\b(?:{alternatives('over_before')}) (?:(?:the|my|our|with|to|old) )*(⟨\d+⟩)")
 _PERSONS, _PROVIDERS = (
     tuple(dict.fromkeys(role.relation for role in ROLES.values() if role.sort == sort))
     for sort in ("person", "provider")
 )
 
 # For good: "left A for B", "A is gone, it's B now"; not "left A at nine and went to B".
-_SETTLED = re.compile(
+_SETTLED = compiled(
     r"\b(?:now|from now on|these days|instead|since|jetzt|nun|maintenant|désormais|ahora|nu|voortaan|ora|adesso)\b|"
     r"(?:left|dropped|ditched|quit|swapped|traded|replaced|exchanged) (?:the |my |our )?⟨\d+⟩ "
     r"(?:for|with|by|in favou?r of) "
 )
-_OWNING = re.compile(r"(⟨\d+⟩)(?: 's)?((?: [^\W\d_][\w-]*){1,2})")
-_POSSESSED = re.compile(r"(⟨\d+⟩) 's ([^\W\d_]+(?: [^\W\d_]+)?)")
+_OWNING = compiled(r"(⟨\d+⟩)(?: 's)?((?: [^\W\d_][\w-]*){1,2})")
+_POSSESSED = compiled(r"(⟨\d+⟩) 's ([^\W\d_]+(?: [^\W\d_]+)?)")
 # "The colleague who sits beside Svetlana"
-_NEXT_TO = re.compile(
+_NEXT_TO = compiled(
     r"\b(?:beside|next to|near|behind|opposite|above|unlike|neben|hinter|à côté de|junto a|naast|accanto a) "
     r"(?:(?:the|my|our|dem|der|la|el|de|het) )?(⟨\d+⟩)"
 )
-_FOR_IT = re.compile(r"\b([^\W\d_]{3,}) (?:for|of|von|de|van) (?:(?:the|my|our) )?(⟨\d+⟩)")
+_FOR_IT = compiled(r"\b([^\W\d_]{3,}) (?:for|of|von|de|van) (?:(?:the|my|our) )?(⟨\d+⟩)")
 # What happens, which is nobody and nowhere: "Reorg: Ana is no longer with Maria".
 _EVENTS = words(
     """
@@ -72,7 +72,7 @@ _EVENTS = words(
     reorganisatie réorganisation reorganización
     """
 )
-_ARTICLED = re.compile(r"\b(?:the|an?|this|that|der|die|das|dem|den|ein|eine|le|la|el|il|het|een) (⟨\d+⟩)")
+_ARTICLED = compiled(r"\b(?:the|an?|this|that|der|die|das|dem|den|ein|eine|le|la|el|il|het|een) (⟨\d+⟩)")
 _DOCTORS = ("has doctor", "has dentist", "has therapist", "has physio", "has vet")
 
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.reading import person_kind
 from hopgate.extract.rules.words import words
 
 _WHEN = r"(?: (?:today|now|yesterday|at last|finally|this (?:morning|afternoon|week)|heute|gestern|endlich|⟦\d+⟧))*"
 _GOT = r"(?:met|picked up|got|bought|collected|found|have)"
-_NEW = re.compile(
+_NEW = compiled(
     rf"(?:(?:i|we|'ve|have|has|finally|just|today|⟦\d+⟧) )*{_GOT} (?P<whose>my|our|⟨\d+⟩ 's) new "
     rf"(?P<what>[^\W\d_]+(?: [^\W\d_]+)?){_WHEN}(?: [.!])?"
 )
-_NEU = re.compile(
+_NEU = compiled(
     rf"(?:(?:heute|gestern|endlich|⟦\d+⟧) )*(?P<whose>meine?[nr]?|unsere?[nr]?) neue[ns]? (?P<what>[^\W\d_]+){_WHEN} "
     r"(?:abgeholt|gekauft|bekommen|kennengelernt|getroffen)(?: [.!])?"
 )
-_NAMED = re.compile(
+_NAMED = compiled(
     r"(?:(?:it|he|she|sie|er|es) (?:'s|is|ist|heißt) |called |an? )?(?P<name>⟨\d+⟩)"
     r"(?=$| , (?!(?:too|also|especially|maybe|perhaps|probably|my|our|his|her|the|and|leider|auch|vielleicht|mein|"
     r"unser)\b))"

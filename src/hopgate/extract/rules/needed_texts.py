@@ -25,10 +25,15 @@ def needed_texts(pattern: re.Pattern[str]) -> Needs:
     >>> needed_texts(re.compile("a?|b"))
     ()
     """
-    if pattern.flags & (re.IGNORECASE | re.VERBOSE):
+    return needed_by_tree(parser.parse(pattern.pattern, pattern.flags), pattern.flags)
+
+
+def needed_by_tree(tree: Iterable[tuple[Any, Any]], flags: int) -> Needs:
+    """The same of a pattern that is parsed already."""
+    if flags & (re.IGNORECASE | re.VERBOSE):
         return ()
     # What there is one way to meet first: most texts fail it, and then the many ways of another are not looked for.
-    return tuple(sorted(_of_sequence(parser.parse(pattern.pattern)), key=len))
+    return tuple(sorted(_of_sequence(tree), key=len))
 
 
 def may_match(needs: Needs, text: str) -> bool:

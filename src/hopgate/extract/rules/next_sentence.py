@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.words import words
 
-_LAST_OF_LIST = re.compile(r"(?: ,)? (?:and|&|und|et|y|e|en|sowie|plus) (?:the )?⟨(?:team )?\d+⟩$")
-_WORD = re.compile(r" (?:(?:also|now|still|auch|jetzt|noch) )?('s|[^\W\d_]+)")
-_NAME = re.compile(r"⟨(?:team )?\d+⟩")
+_LAST_OF_LIST = compiled(r"(?: ,)? (?:and|&|und|et|y|e|en|sowie|plus) (?:the )?⟨(?:team )?\d+⟩$")
+_WORD = compiled(r" (?:(?:also|now|still|auch|jetzt|noch) )?('s|[^\W\d_]+)")
+_NAME = compiled(r"⟨(?:team )?\d+⟩")
 _OF_ONE = words("is was has belongs runs lives leads owns sits stays works costs ist hat war läuft gehört liegt steht")
 _VERBS = words(
     """
@@ -28,7 +29,7 @@ def of_this_sentence(groups: dict[str, str | None], match: re.Match[str]) -> dic
 
     Examples
     --------
-    >>> pattern = re.compile(r"lives in (?P<o>⟨1⟩(?: and ⟨2⟩)?)")
+    >>> pattern = compiled(r"lives in (?P<o>⟨1⟩(?: and ⟨2⟩)?)")
     >>> for text in ("⟨0⟩ lives in ⟨1⟩ and ⟨2⟩ works at ⟨3⟩", "⟨0⟩ lives in ⟨1⟩ and ⟨2⟩ now"):
     ...     match = pattern.search(text)
     ...     print(of_this_sentence(match.groupdict(), match))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from hopgate.extract.rules.kept_patterns import compiled
 
 _KIN = (
     r"parents?|grandparents|sister|brother|mother|father|mum|mom|dad|aunt|uncle|cousin|son|daughter|in-laws|friends?|"
@@ -11,17 +12,15 @@ _KIN = (
     r"frère|mère|père|amis?|amie|hermana|hermano|madre|padre|padres|amig[oa]s?|zus|broer|moeder|vader|ouders|vrienden"
 )
 _MY = r"(?:my|our|his|her|their|the|meinen?|meiner|unseren?|mes|ma|mon|mis?|mijn|onze)"
-_THEIRS = re.compile(r"(?:⟨\d+⟩ 's|\b(?:his|her|their)) (?:(?:new|old|own) )?$")
-_NOT_HERE = re.compile(
+_THEIRS = compiled(r"(?:⟨\d+⟩ 's|\b(?:his|her|their)) (?:(?:new|old|own) )?$")
+_NOT_HERE = compiled(
     r"^(?:⟨\d+⟩ : )?(?:(?:over )?at (?:work|school|uni|the office|⟨\d+⟩ 's|"
     rf"(?:{_MY} )?(?:{_KIN})(?: 's?)?(?: place| house)?)|bei der arbeit|auf (?:der )?arbeit|"
     rf"(?:bei|chez|bij) (?:{_MY} (?:{_KIN})|⟨\d+⟩)|au bureau|au travail|en el trabajo|op (?:het )?werk) "
 )
-_OF_OTHERS = re.compile(
-    rf"\b(?:at|of|for|with|from|von|bei|für|de|chez|pour|para|van|bij|voor) (?:{_MY} )?(?:{_KIN})\b"
-)
+_OF_OTHERS = compiled(rf"\b(?:at|of|for|with|from|von|bei|für|de|chez|pour|para|van|bij|voor) (?:{_MY} )?(?:{_KIN})\b")
 # "Swimming goes from 4 pm to 5 pm", "rents range from 900 to 1200 euros", "our neighbour's yoga"
-_NO_TIME_OF_OURS = re.compile(
+_NO_TIME_OF_OURS = compiled(
     r"\b(?:goes|runs|lasts|ranges?|open|closed|geht|dauert|reicht) (?:from|von|vom|between|zwischen)\b|"
     r"\b(?:neighbou?rs?|colleagues?|friends?|nachbarn?|kollegen?|kollegin) '?s "
 )

@@ -15,6 +15,7 @@ from hopgate.extract.rules.fact_dates import holds_still, tells_turn, validity
 from hopgate.extract.rules.fact_patterns import FACTS, groups_of
 from hopgate.extract.rules.fitting import fitting, software_name
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.moved_facts import HANDS, moved_facts
 from hopgate.extract.rules.named_beside import named_beside
@@ -31,40 +32,40 @@ from hopgate.extract.rules.uncovered_prose import uncovered
 from hopgate.extract.rules.untold import HABIT
 
 _OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
-_PUT_OFF = re.compile(
+_PUT_OFF = compiled(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
 )
 _POSTS = frozenset(("job", "role", "post", "task", "position", "place", "lot", "thing"))
-_KEPT = re.compile(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
-_RISES = re.compile(
+_KEPT = compiled(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
+_RISES = compiled(
     r"\b(?:(?:goes|went|gone|going|put) (?:up|down)|(?:put|puts|putting) [^,;]{1,30}up|rises|rose|risen|increases|"
     r"increased|raises|raised|bumped|lowered|drops|dropped|falls|fell|steigt|gestiegen|erhöht|sinkt|gesunken|gesenkt)\b"
 )
-_ON_A_DAY = re.compile(r"(?: [^,;]{0,20})?(?: ,)? (?:in|from|on|starting|as of|ab|im|zum) ⟦(\d+)⟧")
+_ON_A_DAY = compiled(r"(?: [^,;]{0,20})?(?: ,)? (?:in|from|on|starting|as of|ab|im|zum) ⟦(\d+)⟧")
 # "the Hartmann proposal" is one thing.
-_NOUN_AFTER = re.compile(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
-_OLDER = re.compile(
+_NOUN_AFTER = compiled(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
+_OLDER = compiled(
     r"(?:the|my|our|his|her|their|der|die|das|den|mein|meine|meinen|unser|unsere|unseren|le|la|mon|ma|"
     r"el|mi|il|de|het|mijn) "
     r"(?:old|older|former|previous|alte[nrs]?|vorige[nrs]?|ancien|ancienne|vieux|vieille|viej[oa]|antigu[oa]|vecchi[oa]|"
     r"oude) $"
 )
 # "Netflix in Turkey costs £3" is another price, "the flat in Leeds costs £900" its own.
-_ELSEWHERE = re.compile(r"^(?:⟨\d+⟩|[^\W\d_][\w-]*) in ⟨\d+⟩ ")
-_ARTICLE = re.compile(
+_ELSEWHERE = compiled(r"^(?:⟨\d+⟩|[^\W\d_][\w-]*) in ⟨\d+⟩ ")
+_ARTICLE = compiled(
     r"^(?:the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|eine?[nmr]?|"
     r"(?:mein|unser)(?:e[nmr]?)?|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) "
 )
 # "Grant report for the Wolfson money is due": the report is; but "the report for the board" may be one of several.
-_OF_A_KIND = re.compile(
+_OF_A_KIND = compiled(
     r"(?:⟨\d+⟩ : )?(?:(?:the|our|my|this) )?(?P<noun>(?!(?:the|our|my|this) )(?:[^\W\d_]+ ){1,2}"
     r"(?!(?:half|part|rest|copy|bulk|price|cost|deadline|date|one|pair|set)\b)[^\W\d_]+) "
     r"(?:for|of|at) (?:(?:the|my|our) )?$"
 )
 # "A baguette costs £2.90 at Gail's": theirs, which ends no price of ours.
-_AT_SOMEBODYS = re.compile(r" (?:at|bei|chez) ⟨\d+⟩")
+_AT_SOMEBODYS = compiled(r" (?:at|bei|chez) ⟨\d+⟩")
 # "In the loft beside the switch".
-_NEAR_SOMETHING = re.compile(
+_NEAR_SOMETHING = compiled(
     r" (?:beside|behind|near|next|above|below|opposite|against|between|inside|outside|neben|hinter|gegenüber|naast|"
     r"achter)$"
 )
@@ -208,13 +209,13 @@ def _instead(relation: str, match: re.Match[str], clause: Clause, who: Referents
 
 
 # "Elected chair of the club, Bernard stood down": it is not Bernard.
-_STOOD_DOWN = re.compile(
+_STOOD_DOWN = compiled(
     r" (?:(?:has |have |is )?(?:stood|stepped|steps|stepping|standing) down\b|(?:has )?(?:resigned|retired)(?= [,;]|$))"
 )
 _PLACES = frozenset(("runs on", "lives in", "works at", "located in", "move"))
 _MEASURED = frozenset(("due", "costs"))
 # "The register runs on bramble, and so do the timesheets"
-_SO_DO = re.compile(
+_SO_DO = compiled(
     r" (?:, )?(?:and )?so (?:do|does|is|are) (?:(?:the|my|our) )?"
     r"(?P<t>⟨\d+⟩|(?!(?:i|he|she|they|we|you|it|everyone|everybody|all|others|many)\b)[^\W\d_]+)(?=$| [,;])"
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.words import words
 
-OF_IT = re.compile(
+OF_IT = compiled(
     r"(?<!deadline )(?<!date )(?<!price )(?<!cost )(?<!rent )(?<!fee )\bof (?:(?:the|my|our|his|her|their) )?$|"
     # "für den Hort von ihrer Mia", "den Hort ihrer Mia"
     r"(?<!miete )(?<!preis )(?<!beitrag )\bvon (?:(?:der|dem|den|mein|unser|sein|ihr)(?:e[mnr]?)? )?$|"
@@ -16,7 +16,7 @@ OF_IT = re.compile(
 )
 """Before a name of which something is told that is not it: "the presentation of the report"."""
 # "labels for the printer", "Jonas' class at Leibniz-Gymnasium"
-FOR_IT = re.compile(
+FOR_IT = compiled(
     r"[^\W\d_] (?:for|beside|near|behind|under|above|inside) (?:(?:the|my|our) )?$|⟩ (?:am|im|an der|in der|at) $"
 )
 """Before a name for which something is, or beside which."""
@@ -54,7 +54,7 @@ _ITSELF = words(
     camera router switch nas dienst datenbank projekt
     """
 )
-_NOUN_IS = re.compile(r"⟩ ([^\W\d_]+) (?:is|are|was|were|lives?|runs?|sits?|ist|sind|läuft|est|sont|está) ")
+_NOUN_IS = compiled(r"⟩ ([^\W\d_]+) (?:is|are|was|were|lives?|runs?|sits?|ist|sind|läuft|est|sont|está) ")
 _NO_NOUN = words(
     "now also still just finally itself both all which that who it they currently already only and or jetzt nun "
     "auch inzwischen maintenant ahora nu"
@@ -75,7 +75,7 @@ _SURNAMES = words(
     """
 )
 # Without an apostrophe, where the last word alone may be a surname: Lenas Mann, but Thomas Mann.
-_GENITIVE = re.compile(r"(?:.* )?(\w+)s (?:mann|frau|freund|chef|nachbar|kollege|cousin|kind|kinder)")
+_GENITIVE = compiled(r"(?:.* )?(\w+)s (?:mann|frau|freund|chef|nachbar|kollege|cousin|kind|kinder)")
 
 
 @lru_cache(maxsize=1 << 14)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.words import words
 
 _ROOMS = words(
@@ -51,7 +52,7 @@ _NUMBERED = words("room raum zimmer salle sala zaal hall building lab bay shelf 
 CONTRASTS = words("sondern but aber mais sino maar rather")
 """Words before what is so instead."""
 # After what is over: "…, but on B", "…, he's in B now", "…, sondern in B".
-_BUT = re.compile(
+_BUT = compiled(
     r"(?: any ?more| more)?(?: (?:since|seit|depuis) ⟦\d+⟧)? ?[,;–-]? ?"
     r"(?:(?:but|sondern|sino|mais|maar|rather)(?: (?:it|he|she|they) (?:is|are|'s|'re))?|(?:it|he|she|they|er|"
     r"sie|es|elle|il|él|ella|hij|zij) (?:'s|'re|is|are|ist|est|está)(?: now)?)"
@@ -60,11 +61,11 @@ _BUT = re.compile(
     r"(?: the| der| dem| meinem| unserem| de| het| la| le| el)? "
     r"(⟨(?:team )?\d+⟩|[^\W\d_]+(?: \d[\w.]*| [^\W\d_]+)?)"
 )
-_NO_LONGER = re.compile(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|plus)\b")
+_NO_LONGER = compiled(r"\b(?:no longer|not any ?more|nicht mehr|ya no|niet meer|plus)\b")
 
 
 # Somebody put it there, or it is there since a change: neither is said of a town in a country.
-_PUT = re.compile(
+_PUT = compiled(
     r"\b(?:sits?|stands?|hangs?|parked|moored|kept|stored|moved|relocated|shifted|now|currently|since|"
     r"umgestellt|umgeräumt|verschoben|geräumt|gestellt|gebracht|getragen|gepackt|gehängt|gelegt|"
     r"these days|any ?more|"
@@ -83,7 +84,7 @@ def tells_change(said: str, rest: str) -> bool:
     return bool(_PUT.search(said) or re.match(r" (?:now|jetzt|nu|ahora|maintenant|these days)\b", rest))
 
 
-_SCHOOL = re.compile(
+_SCHOOL = compiled(
     r"\b(?:School|Primary|Nursery|Kindergarten|Kita|Preschool|Academy|College|Elementary|High|Grammar|Infants|Juniors|Schule|Grundschule|Gymnasium|"
     r"Realschule|Gesamtschule|École|Collège|Lycée|Colegio|Instituto|St\.?|Saint|Sankt)\b|schule$"
 )
@@ -122,7 +123,7 @@ def is_event(name: str) -> bool:
 
 
 # "The choir meets in the Methodist church", "in St Anne's hall"
-_AFTER_NAME = re.compile(
+_AFTER_NAME = compiled(
     r"(?P<s> 's|) (?P<noun>(?:[^\W\d_]+ )?(?:church|hall|school|house|room|pub|club|garage|barn|shed|office|place|flat|"
     r"apartment|studio|library|centre|center|gym|mill|farm|café|cafe|restaurant|shop|workshop|warehouse|garden|park|hotel|"
     r"building|tower|chapel|cellar|attic|kitchen|loft|basement|store|cupboard|"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from hopgate.extract.rules.kept_patterns import compiled, needs_of
 from hopgate.extract.rules.language_tables import table
-from hopgate.extract.rules.needed_texts import may_match, needed_texts
+from hopgate.extract.rules.needed_texts import may_match
 from hopgate.extract.rules.words import words
 
 # What opens a note without saying anything: "heads up, …", "update on gitea: …", a bullet, "so".
-_OPENING = re.compile(
+_OPENING = compiled(
     r"^((?:(?:⟨\d+⟩|[^\W\d_]+) : )?)"
     r"(?:(?:[-*•–] )|(?:heads up|head 's up|fyi|psa|btw|by the way|quick update|quick note|"
     r"small change|good news|big news|news|update|updated|correction|note to self|note|nb|ps|ok|okay|so|well|anyway|"
@@ -24,7 +24,7 @@ _OPENERS = words(
     well anyway also finally done hey oh memo info hinweis übrigens kurzes au por trouwens
     """
 )
-_ABOUT = re.compile(r"^((?:⟨\d+⟩ : )?)(?:quick )?(?:update|news|note|notes) (?:on|about|from|re) (⟨\d+⟩) [:,] ")
+_ABOUT = compiled(r"^((?:⟨\d+⟩ : )?)(?:quick )?(?:update|news|note|notes) (?:on|about|from|re) (⟨\d+⟩) [:,] ")
 # The words of these changes, of which one is in every sentence that any of them changes.
 _HINTS = words(
     """
@@ -52,12 +52,12 @@ _HINTS = words(
 )
 # Each with what a text must hold for it: most sentences hold nothing of any.
 _NEEDED = tuple(
-    (regex, instead, needed_texts(regex))
-    for regex, instead in ((re.compile(pattern), instead) for pattern, instead in table("plainer")["changes"])
+    (regex, instead, needs_of(regex))
+    for regex, instead in ((compiled(pattern), instead) for pattern, instead in table("plainer")["changes"])
 )
-_BRACKETS = re.compile(r" \( (?:[^\s()]+ )*\)")
+_BRACKETS = compiled(r" \( (?:[^\s()]+ )*\)")
 # ", my cousin ,": who somebody is, between commas.
-_ASIDE = re.compile(r" , (?:formerly|previously|once|ex|my|our|his|her|the|an?) (?:[^\s,()]+ ){1,6},")
+_ASIDE = compiled(r" , (?:formerly|previously|once|ex|my|our|his|her|the|an?) (?:[^\s,()]+ ){1,6},")
 
 
 @lru_cache(maxsize=4096)

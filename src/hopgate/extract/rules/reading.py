@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +10,7 @@ from hopgate.extract.rules.candidates import Span, candidates, title
 from hopgate.extract.rules.capitals import is_given, judged, plain
 from hopgate.extract.rules.date_spans import date_spans
 from hopgate.extract.rules.han_names import han_names
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import GIVEN_NAMES, KIN
 from hopgate.extract.rules.lower_names import introduced, lower_spans
 from hopgate.extract.rules.tokenise import analysed
@@ -26,10 +26,10 @@ _NO_SPEAKERS = words(
 )
 
 _COSTS = words("costs cost kostet kosten kost cuesta cuestan coûte coûtent costa costano")
-_DIGITS = re.compile(r"\d[\d.,]*")
+_DIGITS = compiled(r"\d[\d.,]*")
 _IS = words("is now : = ist est es è are")
 _UP_TO = words("to -> → => auf à a naar")
-_PRICE = re.compile(r"\d{1,6}(?:[.,]\d\d)?|\d{1,3}(?:,\d{3})+")
+_PRICE = compiled(r"\d{1,6}(?:[.,]\d\d)?|\d{1,3}(?:,\d{3})+")
 # "goes up to 2,300 a month"
 _UP_OR_DOWN = words("up down")
 _A_MONTH = [[each, time] for each in ("a", "per") for time in ("month", "year")]

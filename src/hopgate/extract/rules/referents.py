@@ -8,6 +8,7 @@ from functools import lru_cache
 from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.candidates import Span
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import KIN
 from hopgate.extract.rules.reading import Reading, person_kind, read
 from hopgate.extract.rules.words import words
@@ -15,7 +16,7 @@ from hopgate.extract.rules.words import words
 _FIRST = words("i my me we our wir ich mein meine meinen je j mon ma yo mi io mio mia ik mijn eu meu minha")
 _MINE = words("my our mein meine meinen unser unsere mon ma notre mi mio mia mijn onze meu minha")
 # "My sister Ruth lives in Wrexham and works at the Orthopaedic"
-_MY_NAMED = re.compile(r"[^\W\d_]+ (?:(?:[^\W\d_]+ )?(?P<kin>[^\W\d_]+) )?⟨(?P<number>\d+)⟩(?! 's)")
+_MY_NAMED = compiled(r"[^\W\d_]+ (?:(?:[^\W\d_]+ )?(?P<kin>[^\W\d_]+) )?⟨(?P<number>\d+)⟩(?! 's)")
 _FAMILY = KIN | words(
     """
     mum mom mother father dad brother sister son daughter wife husband partner nephew niece boss friend neighbour
@@ -24,15 +25,15 @@ _FAMILY = KIN | words(
     """
 )
 _PERSON = words("he she him her his hers er sie ihn ihr il elle lui él ella lei hij zij ze haar hem ele ela")
-_TOGETHER = re.compile(r"⟨\d+⟩ (?:and|und|et|y|e|en) ⟨\d+⟩")
+_TOGETHER = compiled(r"⟨\d+⟩ (?:and|und|et|y|e|en) ⟨\d+⟩")
 _THING = words("it es its")
 _BOTH = words("both beide they them ils elles")
-_OWNED = re.compile(r"(?:⟨\d+⟩ : )?⟨\d+⟩ 's (?!last |first |new job |time |career )[^\W\d_]")
+_OWNED = compiled(r"(?:⟨\d+⟩ : )?⟨\d+⟩ 's (?!last |first |new job |time |career )[^\W\d_]")
 _TO_US = (
     _FIRST | _PERSON | _THING | _BOTH | words("we us wir uns nous nosotros noi wij this that one which who there here")
 )
 _OF_GOODS = frozenset(("bought from", "replaced by", "sold to", "costs"))
-_AFTER_PREPOSITION = re.compile(
+_AFTER_PREPOSITION = compiled(
     r"\b(?:at|in|from|for|of|with|near|to|on|off|onto|bei|im|in|von|mit|aus|für|à|"
     r"chez|en|de|da|di|bij|van|voor)(?: the| der| dem| la| le)? ⟨(\d+)⟩"
 )
@@ -40,12 +41,12 @@ _OF_WORK = words(
     "job jobs work works worked working left quit resigned hired joined employer company career colleague boss manager "
     "office"
 )
-_INTRODUCED = re.compile(
+_INTRODUCED = compiled(
     r"(⟨\d+⟩) (?:is|becomes|became|ist|wird) (?:(?:now|our|my|the|an?|jetzt|unsere?|der|die|eine?) )+"
     r"(?:new |neue[rs]? )?(?:[^\W\d_]+ ){0,2}[^\W\d_]+ , (?:and |und )?$"
 )
-_POSSESSIVE = re.compile(r"⟨(\d+)⟩ 's")
-_NAME = re.compile(r"(?<!\S)⟨(?:team )?(\d+)⟩")
+_POSSESSIVE = compiled(r"⟨(\d+)⟩ 's")
+_NAME = compiled(r"(?<!\S)⟨(?:team )?(\d+)⟩")
 _NAMED = frozenset(("name", "code", "host", "service", "person", "han", "quote", "note", "tag", "url"))
 
 

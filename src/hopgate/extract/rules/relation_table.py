@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from itertools import product
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.tokenise import letter
 from hopgate.extract.rules.words import words
 
@@ -21,14 +21,14 @@ _IDLE = words(
     """
 )
 _NEGATED = words("not never no n't without nor if might may could would should isn't doesn't wasn't don't didn't")
-_ENDED = re.compile(r"\b(?:used to|formerly|previously|once|no longer)\b ?")
+_ENDED = compiled(r"\b(?:used to|formerly|previously|once|no longer)\b ?")
 _BE_WORD = "(?:is|are|was|were)"
-_OF = re.compile(
+_OF = compiled(
     rf"(?:{_BE_WORD}|became|remains|,|, who {_BE_WORD}|, which {_BE_WORD})(?: now| also| still| currently)? "
     r"(?:(?:the|an?|its|as) )*(?P<role>[^\W\d_][\w-]*(?: [\w-]+){0,3}) (?P<link>of|for)(?: the)?"
 )
-_IS_A = re.compile(rf"{_BE_WORD} (?:an?|one of the|the)(?: \d{{4}})?")
-_POSSESSED = re.compile(r"(?P<role>[^\W\d_][\w-]*(?: [\w-]+){0,2}) (?:is|was|are|were|,)(?: the| an?)?")
+_IS_A = compiled(rf"{_BE_WORD} (?:an?|one of the|the)(?: \d{{4}})?")
+_POSSESSED = compiled(r"(?P<role>[^\W\d_][\w-]*(?: [\w-]+){0,2}) (?:is|was|are|were|,)(?: the| an?)?")
 _ARTICLES = frozenset(("a", "an", "the"))
 _NO_ROLE = words("part parts number lot capable full north south east west northeast northwest center site")
 

@@ -11,6 +11,7 @@ from hopgate.extract.rules.capitals import is_given, is_person
 from hopgate.extract.rules.change_words import has_change, is_doubtful
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.fact_dates import begins, since_when
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import zipf
 from hopgate.extract.rules.places import is_school
 from hopgate.extract.rules.reading import Reading, person_kind
@@ -46,27 +47,27 @@ from hopgate.extract.rules.words import words
 STATED = 0.9
 # A single word that is more frequent than this is no person's name, unless it is a given one: zipf.
 COMMON = 3.5
-_IP = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_IP = compiled(r"\d{1,3}(?:\.\d{1,3}){3}")
 _CODES = {
     "has ip": _IP,
-    "has version": re.compile(r"(?!\d+\.\d+\.\d+\.\d+$)v?\d+(?:\.\d+)*(?:[-+]\w+)?"),
-    "has port": re.compile(r"\d{1,5}"),
+    "has version": compiled(r"(?!\d+\.\d+\.\d+\.\d+$)v?\d+(?:\.\d+)*(?:[-+]\w+)?"),
+    "has port": compiled(r"\d{1,5}"),
 }
-_ANY_CODE = re.compile(r"(?=.*\d)[\w./:-]{1,20}")
+_ANY_CODE = compiled(r"(?=.*\d)[\w./:-]{1,20}")
 # Said of the old one.
 _OVER = frozenset(("cancelled", "canceled"))
 # One more, or somebody else's, or not for good.
 _BESIDE = words("also too second another additional extra both auch zweite zweiter zweites aussi también temporarily")
-_SOMEBODY = re.compile(r" (?:ist|heißt|is) (?:ein|eine|a|an|some) ⟨")
+_SOMEBODY = compiled(r" (?:ist|heißt|is) (?:ein|eine|a|an|some) ⟨")
 _BREAKS = frozenset((",", ";", ":", "(", "–"))
-_ANY_NAME = re.compile(NAME)
-_OF_SOMETHING = re.compile(r" (?:of|for|der|des|vom|von) (?!⟨)")
+_ANY_NAME = compiled(NAME)
+_OF_SOMETHING = compiled(r" (?:of|for|der|des|vom|von) (?!⟨)")
 # "Zahnärztin der Familie": ours
 _OURS = words("family house home kids children moment time familie kinder haus hauses momentan moment")
 # "took the papers to Mr Humburg, he is my accountant"
-_AND_HE = re.compile(r"(?<=\b(?:to|zu|at|by) )(?P<name>⟨\d+⟩)(?P<told>[^⟨,;]*) , (?:he|she|er|sie) (?P<is>is|'s|ist) ")
+_AND_HE = compiled(r"(?<=\b(?:to|zu|at|by) )(?P<name>⟨\d+⟩)(?P<told>[^⟨,;]*) , (?:he|she|er|sie) (?P<is>is|'s|ist) ")
 # "Pi-hole hat die IP 192.168.1.5"
-_HAS_IP = re.compile(
+_HAS_IP = compiled(
     r" (?:has|hat|heeft) (?:(?:the|an|die|eine|het|een|static|fixed|feste) ){0,2}(?:ip|ip-adresse) (?=⟨)"
 )
 
@@ -253,7 +254,7 @@ def _may_be_somebody(name: str) -> bool:
 _PRACTITIONERS = frozenset(("has doctor", "has dentist", "has vet", "has paediatrician"))
 _STAFF = (["manager"], ["nurse"], ["receptionist"], ["secretary"])  # of the practice
 _POSSESSIONS = frozenset(("has car", "has phone", "has laptop"))
-_TO_A_PLACE = re.compile(
+_TO_A_PLACE = compiled(
     r"\b(?:to|at|from|in|into|by|bei|beim|zu|zum|zur|von|vom|im|ins|à|chez|au) (?:the |der |dem |den )?$"
 )
 

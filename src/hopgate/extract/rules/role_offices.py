@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_owners import is_others
 from hopgate.extract.rules.role_patterns import (
@@ -29,7 +30,7 @@ NO_OWNERS = words(
     "season woche wochenende tag tage monat jahr sommer winter notfall sache ferien nachbarn nachbar"
 )
 # Between "is" and a role: not "is the former treasurer of".
-IN_OFFICE = re.compile(r"(?:(?:the|our|its|now|new|der|die|neuer?|jetzt|le|la) ?)*")
+IN_OFFICE = compiled(r"(?:(?:the|our|its|now|new|der|die|neuer?|jetzt|le|la) ?)*")
 
 
 def office_of(role: Role, before: str, after: str, who: Referents) -> tuple[str, re.Match[str]] | None:

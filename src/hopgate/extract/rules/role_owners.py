@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.role_patterns import CHANGING_HERE
@@ -13,7 +14,7 @@ from hopgate.extract.rules.words import words
 
 _OF_THINGS = frozenset(("has port", "has ip", "has version", "has vlan", "has branch", "has class"))
 # "Owen finally has a dentist": his.
-_HAS_ONE = re.compile(r"⟨\d+⟩ (?:[^\W\d_]+ )?(?:has|have|got|gets|found|hat|habe) [^,;]*$")
+_HAS_ONE = compiled(r"⟨\d+⟩ (?:[^\W\d_]+ )?(?:has|have|got|gets|found|hat|habe) [^,;]*$")
 # "The neighbours have a new dentist, Dr Popov": theirs, and not ours.
 _OTHERS = (
     words(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.role_table import ROLE_HINTS, ROLES
 
 NAME = r"⟨(?:team )?\d+⟩"
@@ -38,36 +37,36 @@ _OF = (
     rf"(?:der|des|vom|im|beim|in der|meine[rs]|unsere[rs]|seine[rs]|ihre[rs]) (?P<nomen>{_NOUN}) )?"
 )
 # What follows a role: "is V", "from A to V", "A -> V", "changed, it's V now".
-STATE = re.compile(
+STATE = compiled(
     rf" {_OF}(?:is|are|'s|ist|est|es|è|:|=|heißt|heet|s'appelle|se llama|comes from|runs on|lies with) {_NOW}"
     rf"(?:(?:(?:an? [^\W\d_]+ )?(?:called|named)|(?P<by>with|at|by|from|bei|beim|chez|con|bij|via)) )?"
     rf"{_ARTICLES}{_V}{_CLOSED}"
 )
-CHANGE = re.compile(
+CHANGE = compiled(
     rf" {_OF}(?:: )?(?:(?:has|have|is|was|got|been|just|finally|hat|wurde|a été|est) )*(?:{_CHANGED} )?(?:over )?"
     rf"(?:(?:from|von|de|van) {_ARTICLES}{_A} )?(?:over )?{_TO} {_ARTICLES}{_V}{_CLOSED}"
 )
-ARROWED = re.compile(rf" (?:: )?{_ARTICLES}{_A} {_ARROW} {_ARTICLES}{_V}{_CLOSED}")
-NO_LONGER = re.compile(
+ARROWED = compiled(rf" (?:: )?{_ARTICLES}{_A} {_ARROW} {_ARTICLES}{_V}{_CLOSED}")
+NO_LONGER = compiled(
     rf" {_OF}(?:is|are|ist|est|es) no longer {_ARTICLES}{_A} (?:, )?(?:but|sondern|mais|sino|,)"
     rf"(?: it 's| it is)? {_NOW}{_ARTICLES}{_V}"
 )
 # "has a new piano teacher, Mr Okafor"
-APPOSED = re.compile(rf" , (?:an? |einen? )?{_V}(?=$| [,;])")
+APPOSED = compiled(rf" , (?:an? |einen? )?{_V}(?=$| [,;])")
 # "our landlord Mr Petrakis called", "my dentist, Dr Kaya, rang"; not "my dentist Dr Kaya's sister"
-BESIDE_ROLE = re.compile(rf" (?:, (?=⟨\d+⟩ ,))?(?P<v>{NAME})(?! (?:'s|and ⟨|und ⟨))")
-LISTED_ROLE = re.compile(rf" {NAME}(?= ,|$)")
-LEAVING = re.compile(
+BESIDE_ROLE = compiled(rf" (?:, (?=⟨\d+⟩ ,))?(?P<v>{NAME})(?! (?:'s|and ⟨|und ⟨))")
+LISTED_ROLE = compiled(rf" {NAME}(?= ,|$)")
+LEAVING = compiled(
     r"\b(?:retir\w+|leav\w+|left|quits?|resign\w*|stepp\w+|stood|died|dead|ill|sick|away|gone|sells?|sold|selling|"
     r"until|till|used|was|were|would|could|should|might|if|hört(?=[^,;]* auf(?: ?$| [,;]))|aufgehört|"
     r"kündigt|gekündigt|geht|ging|verlässt|"
     r"verkauft|gestorben|krank|weg|bis|war|waren|würde|könnte|falls|rente|ruhestand)\b"
 )
-THEN = re.compile(rf" (?:has )?{_CHANGED} , (?:it|he|she) (?:'s|is) {_NOW}{_ARTICLES}{_V}{_CLOSED}")
+THEN = compiled(rf" (?:has )?{_CHANGED} , (?:it|he|she) (?:'s|is) {_NOW}{_ARTICLES}{_V}{_CLOSED}")
 # "changed our bank to …", but not "changed the battery of my phone to …".
-CHANGING = re.compile(rf" {_CHANGED}(?: (?:the|my|our|his|her|their|its|new|'s|{NAME}))* $")
-CHANGING_HERE = re.compile(rf"\b{_CHANGED}\b")
-REPLACED = re.compile(rf"(?:instead of|rather than|statt|anstatt|au lieu de|en vez de|in plaats van) {_ARTICLES}{_A}")
+CHANGING = compiled(rf" {_CHANGED}(?: (?:the|my|our|his|her|their|its|new|'s|{NAME}))* $")
+CHANGING_HERE = compiled(rf"\b{_CHANGED}\b")
+REPLACED = compiled(rf"(?:instead of|rather than|statt|anstatt|au lieu de|en vez de|in plaats van) {_ARTICLES}{_A}")
 _ADJECTIVE = (
     r"(?:(?P<new>new|neue[nrs]?|nouveau|nouvelle|nuev[oa]|nieuwe|nuov[oa])|current|main|own|usual|regular|aktueller?)"
 )
@@ -82,37 +81,37 @@ _FIRST = (
 )
 _THEIRS = r"his|her|their|its|ihr|ihre[mnrs]?|sein|seine[mnrs]?|son|sa|ses|sus?|suo|sua|haar|zijn"
 # Before a role, in a text with a space on either side.
-OWNER = re.compile(
+OWNER = compiled(
     rf"(?: (?P<name>{NAME})(?: 's| (?:has |have )?{_CHANGED}|{_HAS_NEW})?| "
     rf"(?P<me>{_FIRST}|(?:i|we){_HAS_NEW})| (?P<other>{_THEIRS})|"
     rf"(?P<bare>^| [,;:.(]| (?:{_CHANGED}|(?P<the>the|die|der|das|la|le|el))))(?: {_ADJECTIVE})? $"
 )
 # "goes to Mr Keller, our landlord", "Ellie had a lesson with Shazia, her new driving instructor"
-NAMED_BEFORE = re.compile(rf"{_V} , (?:{_FIRST}|(?P<other>{_THEIRS}))(?: {_ADJECTIVE})?$")
+NAMED_BEFORE = compiled(rf"{_V} , (?:{_FIRST}|(?P<other>{_THEIRS}))(?: {_ADJECTIVE})?$")
 # "V is our new R".
 _IS_V = (
     r"(?:is|are|became|becomes|ist|est|es|wird|"
     r"(?:was|were|has been|got) (?:elected|appointed|named|chosen|voted)(?: as)?|"
     r"(?:has |is )?(?:took|takes|taken|taking|steps|stepped) (?:over|in|up)(?: from ⟨\d+⟩)? as)"
 )
-VALUE_FIRST = re.compile(
+VALUE_FIRST = compiled(
     rf"(?:^|[,;:] |\b(?:and|so|but|und|et) )(?:{_V} {_IS_V}|(?:i|ich) (?:'m|am|bin)) {_NOW}"
     rf"(?P<rest>(?:(?!{NAME} {_IS_V} )[^,;:])*)$"
 )
 # "Bev's head coach as of this week"
-IS_BY_S = re.compile(rf"(?:^|[,;:.] |\b(?:and|so|but) )(?P<v>{NAME}) 's (?:the )?(?:new )?$")
-SINCE_NOW = re.compile(r" (?:(?:now|again)(?= ?$| [,;]| and )|as of\b|since\b|from ⟦)")
-OFFICE_ENDS = re.compile(
+IS_BY_S = compiled(rf"(?:^|[,;:.] |\b(?:and|so|but) )(?P<v>{NAME}) 's (?:the )?(?:new )?$")
+SINCE_NOW = compiled(r" (?:(?:now|again)(?= ?$| [,;]| and )|as of\b|since\b|from ⟦)")
+OFFICE_ENDS = compiled(
     r"(?!.*\b(?:says?|said|thinks?|sagt|meint|or so)\b)"
     r"(?= ?$| [,;]| (?:now|since|as of|again|jetzt|seit)\b| (?:from|ab) ⟦)"
 )
 # "is treasurer of the chess club", "ist Vorsitzender vom Kleingartenverein"
-OF_NOUN = re.compile(
+OF_NOUN = compiled(
     rf" (?:(?:of|for|at) the (?P<noun>{_NOUN}(?: {_NOUN})??)|(?:der|des|vom|im|beim|in der) (?P<nomen>{_NOUN}))"
     r"(?=$| [,;(]| (?:now|since|from|and|as|jetzt|seit|und)\b)"
 )
 # "treasurer of the Climbers"
-OF_NAME = re.compile(
+OF_NAME = compiled(
     rf" (?:of|for|von|vom|der|des) {_ARTICLES}(?P<of>{NAME})"
     r"(?=$| [,;(]| (?:now|since|from|and|at|on|in|jetzt|seit)\b)"
 )
@@ -120,7 +119,7 @@ OF_NAME = re.compile(
 OFFICES = frozenset(
     f"has {one}" for one in ("treasurer", "secretary", "head coach", "head nurse", "conductor", "head teacher")
 )
-AFTER_ROLE = re.compile(
+AFTER_ROLE = compiled(
     r"(?= ?$| [,;]| (?:now|since|from|as of|jetzt|seit|maintenant|ahora|these|of|for|again)\b|"
     r" (?:at|in|on|bei|im)\b(?! (?:(?:the|der|dem|den) )?⟨))"
 )
@@ -132,7 +131,7 @@ _PUPIL = rf"(?P<s>{NAME}|him|her)"
 _UPGRADED = "(?:upgraded|updated|bumped|downgraded)"
 _ARROWS = "-> → => -->"
 VERBS = tuple(
-    (ROLES[role], re.compile(rf"(?:^|\s){pattern}{_CLOSED}"), frozenset(hints.split()))
+    (ROLES[role], compiled(rf"(?:^|\s){pattern}{_CLOSED}"), frozenset(hints.split()))
     for role, hints, pattern in (
         *(
             (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from operator import itemgetter
@@ -10,6 +9,7 @@ from operator import itemgetter
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.candidates import Span
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.plural import singular
 from hopgate.extract.rules.relation_table import FIRST_WORDS, Relation, possessed, relation
 from hopgate.extract.rules.words import words
@@ -23,8 +23,8 @@ PRONOUNS = words("he she it they He She It They I")
 _OF_WORKS = frozenset(
     ("starring", "directed by", "written by", "produced by", "performed by", "published by", "created by", "based on")
 )
-_FINITE = re.compile(r"\b(?:is|are|was|were|has|had|have|who|which)\b")
-_COMMON = re.compile(r"[we]*w")
+_FINITE = compiled(r"\b(?:is|are|was|were|has|had|have|who|which)\b")
+_COMMON = compiled(r"[we]*w")
 # Letters of gaps that hold no relation. Most gaps are one of these, and their words need not be read.
 _NO_RELATION = frozenset(
     ("", ",", "a", ",a", "&", "(", ")", "),", "o", "ot", "t", ":", "-", '"', ',"', '",', "at", ",t")
@@ -38,7 +38,7 @@ _TO = frozenset(("to", "to the", "to a", "to an", "over to"))
 _BY_DATE = {"born in": "date of birth", "died in": "date of death"}
 _DATED = frozenset(_BY_DATE.values())
 _LONGEST_GAP = 9
-_END = re.compile("[.¶;]")
+_END = compiled("[.¶;]")
 _START = itemgetter(0)
 _TRUST = {"pronoun": PRONOUN, "phrase": ORDINARY}
 

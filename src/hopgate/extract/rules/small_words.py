@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import table
 
 _TABLES: dict[str, dict[str, str]] = table("small_words")
 _NOTHING = "_"
 # "d'électricité", "l'école": what stands before the apostrophe is a word of its own.
-_ELIDED = re.compile(r"\b(?:[ld]|qu)['’](?=[^\W\d_]|⟨)")
-_IT_IS = re.compile(r" , c['’]est\b")
+_ELIDED = compiled(r"\b(?:[ld]|qu)['’](?=[^\W\d_]|⟨)")
+_IT_IS = compiled(r" , c['’]est\b")
 # "since ⟦0⟧ is ⟨1⟩ our huisarts"
-_INVERTED = re.compile(
+_INVERTED = compiled(
     r"^(?P<when>(?:since|now)(?: ⟦\d+⟧)?) (?:is|are|'s) (?P<who>(?:[^\W\d_]+ )?⟨\d+⟩|(?:the|our|my) \S+) "
     r"(?P<rest>[^,;]+?)(?= [,;]|$)"
 )
 # "nos hemos cambiado de ⟨0⟩ a ⟨1⟩"
-_WE_MOVED = re.compile(r"^(?:(?:nos|we|us|i) )*(?:'s|is|are) moved\b")
-_OF_AT = re.compile(r"\bmoved of (?P<a>[^,;]+?) at ")
+_WE_MOVED = compiled(r"^(?:(?:nos|we|us|i) )*(?:'s|is|are) moved\b")
+_OF_AT = compiled(r"\bmoved of (?P<a>[^,;]+?) at ")
 # "wir sind von … zu … gewechselt": the verb is at the end, and the rules want it where the auxiliary is.
-_FINITE = re.compile(r"(?:^|(?<=\S) )(?:'s|is|are) (?=(?:(?!moved|replaced)\S+ )*(?:moved|replaced)$)")
+_FINITE = compiled(r"(?:^|(?<=\S) )(?:'s|is|are) (?=(?:(?!moved|replaced)\S+ )*(?:moved|replaced)$)")
 # "nagios durch zabbix ersetzt": without an auxiliary the verb belongs before what tells from, to or by what.
-_LAST_VERB = re.compile(r"^(?P<what>[^,;:]+?) (?P<to>(?:from|by) .+|to .+) (?P<verb>moved|replaced)$")
-_STOPPED = re.compile(r"^(?P<who>⟨\d+⟩) 's (?P<what>as [^,;:]+?) aufgehört(?= [,;]|$)")
-_TAKEN_OVER = re.compile(r"^(?P<who>[^,;:]+?) (?:'s|is) (?P<what>[^,;:]+) übernommen(?= [,;]|$)")
-_FROM_IN = re.compile(r"(?<= moved )(?P<before>(?:in [^,;]+? )?)(?P<a>from [^,;]+?) (?:in|on|at) (?=[^,;]+$)")
+_LAST_VERB = compiled(r"^(?P<what>[^,;:]+?) (?P<to>(?:from|by) .+|to .+) (?P<verb>moved|replaced)$")
+_STOPPED = compiled(r"^(?P<who>⟨\d+⟩) 's (?P<what>as [^,;:]+?) aufgehört(?= [,;]|$)")
+_TAKEN_OVER = compiled(r"^(?P<who>[^,;:]+?) (?:'s|is) (?P<what>[^,;:]+) übernommen(?= [,;]|$)")
+_FROM_IN = compiled(r"(?<= moved )(?P<before>(?:in [^,;]+? )?)(?P<a>from [^,;]+?) (?:in|on|at) (?=[^,;]+$)")
 # "Den Server haben wir vom Keller in den Abstellraum gebracht", "wir haben das Gerät in Zimmer 5 gestellt"
 _PLACED = (
     r"(?:now )?(?P<place>(?:from [^,;]+? )?(?:in|on|at|to|behind|under) [^,;]+) (?:"
     r"gestellt|gebracht|gelegt|gehängt|geräumt|gepackt|verfrachtet|umgeräumt|deponiert|geschafft|verstaut)(?= [,;]|$)"
 )
 _WE_PLACED = (
-    re.compile(rf"^(?P<what>(?:the|our|my) [^,;]+?) 's (?:we|i) {_PLACED}"),
-    re.compile(rf"^(?:(?:we|i) )?'s (?P<what>(?:the|our|my) [^,;]+?) {_PLACED}"),
+    compiled(rf"^(?P<what>(?:the|our|my) [^,;]+?) 's (?:we|i) {_PLACED}"),
+    compiled(rf"^(?:(?:we|i) )?'s (?P<what>(?:the|our|my) [^,;]+?) {_PLACED}"),
 )
-_FOR_GOOD = re.compile(r"\b(?:now|from) |\b(?:in|to) (?:⟨\d+⟩|(?:raum|zimmer|keller|room) [\w.]*\d)")
-_LAST_PLACE = re.compile(r"(?:^| )(?:in|on|at)(?= (?:(?!in |on |at |from )\S+ ?)+$)")
+_FOR_GOOD = compiled(r"\b(?:now|from) |\b(?:in|to) (?:⟨\d+⟩|(?:raum|zimmer|keller|room) [\w.]*\d)")
+_LAST_PLACE = compiled(r"(?:^| )(?:in|on|at)(?= (?:(?!in |on |at |from )\S+ ?)+$)")
 # "Rechnungen schreiben wir jetzt mit sevDesk"
-_WE_AFTER = re.compile(
+_WE_AFTER = compiled(
     r"^(?P<what>(?:(?:the|our|my) )?[^\W\d_]+) (?!(?:is|are|'s|moved) )[^\W\d_]+e?n? (?:we|i) "
     r"(?P<now>now )?(?=(?:with|at|in|on|via|from) )"
 )
@@ -66,10 +66,10 @@ def has_small_words(code: str) -> bool:
 
 
 # "Der Ersatzschlüssel der Werkstatt hängt …"
-_GENITIVE = re.compile(r"^the (?P<what>[^\W\d_]{3,}) the (?P<whose>[^\W\d_]{3,})(?= (?:is|'s|are)\b)")
+_GENITIVE = compiled(r"^the (?P<what>[^\W\d_]{3,}) the (?P<whose>[^\W\d_]{3,})(?= (?:is|'s|are)\b)")
 
 # "Emil hat einen neuen Trainer": it is not Emil.
-_HAS_A_NEW = re.compile(r"(?<=⟩ )hat (?:jetzt |nun )?eine?n? neue[ns]?(?= )")
+_HAS_A_NEW = compiled(r"(?<=⟩ )hat (?:jetzt |nun )?eine?n? neue[ns]?(?= )")
 
 
 @lru_cache(maxsize=4096)  # short sentences differ in their names alone, which are numbers here

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_changes import gone_names, over_and_instead
@@ -39,7 +39,7 @@ def with_what_is_over(found: list[Stated], sentences: Sequence[Clause], reading:
 
 
 # "a bigger room at Willow Court": where it is, and nothing that is over
-_ROOM_AT = re.compile(r"\b(?:room|flat|desk|ward|bed|office|zimmer|wohnung) (?:at|in|on|im|in der|auf) ?(?:the|der)?$")
+_ROOM_AT = compiled(r"\b(?:room|flat|desk|ward|bed|office|zimmer|wohnung) (?:at|in|on|im|in der|auf) ?(?:the|der)?$")
 
 
 def other_names(sentences: Sequence[Clause], reading: Reading) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hopgate.extract.extraction import Stated
 from hopgate.extract.rules.change_words import alternatives
 from hopgate.extract.rules.clauses import NAME, Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.places import is_passing
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_parts import ARTICLES, BY, DOUBT, MOVED, closes, thing_at, value_at
@@ -15,56 +16,56 @@ from hopgate.extract.rules.stated_states import ThingState, sort_of
 from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.words import words
 
-_GAVE = re.compile(
+_GAVE = compiled(
     r"^(?P<a>⟨\d+⟩) (?:has |have )?(?:passed|gave|handed|passes|hands) (?P<t>[^,;]+?) (?:over |on )?to (?P<b>[^,;]+)"
 )
-_FROM_TO = re.compile(
+_FROM_TO = compiled(
     r" (?:from (?P<a>[^,;]+?) (?:over )?(?:to|->|→)|(?:off|out of) (?P<off>[^,;]+?) (?:and )?(?:onto|into)) "
     r"(?P<b>[^,;]+)"
 )
-_ARROW = re.compile(r"^(?P<t>[^:,;]+) : (?P<a>[^,;]+?) (?:->|→|=>) (?P<b>[^,;]+)$")
+_ARROW = compiled(r"^(?P<t>[^:,;]+) : (?P<a>[^,;]+?) (?:->|→|=>) (?P<b>[^,;]+)$")
 # "dns filter : pihole is gone , replaced by adguard"
-_GONE = re.compile(
+_GONE = compiled(
     r"^(?P<t>[^:,;]+) : (?P<a>[^,;:]+?) (?:is |are |was )?(?:gone|out|dead|over|finished|history) [,;]? ?(?:and )?"
     r"(?:replaced (?:by|with)|now|(?:we|i) (?:now )?use|it 's(?: now)?) (?P<b>[^,;]+)$"
 )
-_REPLACED = re.compile(
+_REPLACED = compiled(
     r"\b(?:replaced|swapped|exchanged|ditched|dropped|traded) (?P<a>[^,;]+?) (?:with|by|for|in favour of) (?P<b>[^,;]+)"
 )
-_WAS_REPLACED = re.compile(
+_WAS_REPLACED = compiled(
     r"^(?P<a>[^,;]+?) (?:has been |have been |was |is |got |were )?replaced (?:by|with) (?P<b>[^,;]+)"
 )
-_REPLACES = re.compile(
+_REPLACES = compiled(
     r"^(?P<b>[^,;]+?) (?:has |have )?(?:replaced|replaces|took over from|taken over from|"
     r"(?:took|taken|takes) the place of|succeeds|succeeded) (?P<a>[^,;]+)"
 )
-_TAKEN = re.compile(
+_TAKEN = compiled(
     r"\b(?:took|pulled|got|moved|lifted) (?P<t>[^,;]+?) (?:off|out of|from) (?P<a>[^,;]+?) (?:and|,) (?:then )?"
     r"(?:put|set|placed|installed|parked|stuck|hung) (?:it|them|that) (?:back )?(?:up )?"
     r"(?:on|onto|in|into|at) (?P<b>[^,;]+)"
 )
-_TOOK_OVER = re.compile(
+_TOOK_OVER = compiled(
     r"^(?P<b>[^,;]+?) (?:has |have )?(?:took|taken|takes) (?:over|on the (?:job|role|post|task|position) (?:of|as)) "
     r"(?P<t>[^,;]+?) from (?P<a>[^,;]+)"
 )
 # "Fatima takes over Hall 2 as of today"
-_TAKES_OVER = re.compile(
+_TAKES_OVER = compiled(
     r"^(?P<b>⟨\d+⟩) (?:has |have |is |'s )?(?:just |now |already )?(?:takes|took|taken|taking) over "
     r"(?P<t>(?:(?! from ⟨)[^,;:])+?)"
     r"(?: (?:now|today|as of .+|from ⟦\d+⟧.*|from (?:this|next) .+|since .+|on ⟦\d+⟧))?$"
 )
 # "crash trolley out of the sluice and into the alcove"
-_OUT_OF = re.compile(
+_OUT_OF = compiled(
     r"^(?P<t>[^,;:]+?) (?:is |are |has gone |went )?(?:out of|off|out from) (?P<a>[^,;:]+?) "
     r"(?:and )?(?:into|onto|in|on) (?P<b>[^,;]+)$"
 )
-_SWITCHED_TO = re.compile(
+_SWITCHED_TO = compiled(
     r"^(?:(?:i|we)(?: have| 've)? )?(?:just |finally )?(?:switched|changed|(?:moved|gone|went) over) (?:over )?to "
     r"(?P<b>[^,;]+?) for (?P<t>(?:my|our|the) [^,;]+)$"
 )
-_BYE = re.compile(r"\b(?:bye|goodbye|farewell|so long) (?P<a>⟨\d+⟩) [,;]? ?(?:and )?(?:hello|hi|welcome) (?P<b>⟨\d+⟩)")
-_PARTS = re.compile(r" (?:[,:;–-]|but|and) ")
-_FOR = re.compile(r"^ (?:for|as) (?P<t>.+)$")
+_BYE = compiled(r"\b(?:bye|goodbye|farewell|so long) (?P<a>⟨\d+⟩) [,;]? ?(?:and )?(?:hello|hi|welcome) (?P<b>⟨\d+⟩)")
+_PARTS = compiled(r" (?:[,:;–-]|but|and) ")
+_FOR = compiled(r"^ (?:for|as) (?P<t>.+)$")
 # What may follow the new value.
 _MORE = words("in on this last and because since at a per each every")
 # Without one of these words no form of a change is tried.
@@ -80,12 +81,12 @@ _HINTS = _FROM_A | words(
     farewell long passed gave handed passes hands out off
     """
 )
-_BEFORE = re.compile(rf"\b(?:{alternatives('over_before')}) (?:the |my |our )?⟨(\d+)⟩(?! 's)")
-_AFTER = re.compile(
+_BEFORE = compiled(rf"\b(?:{alternatives('over_before')}) (?:the |my |our )?⟨(\d+)⟩(?! 's)")
+_AFTER = compiled(
     r"⟨(\d+)⟩ (?:has |have |is |are |'s )?(?!no longer (?:on|in|at|with|by|from|part|to)\b)"
     rf"(?:{alternatives('over')})\b"
 )
-_GONE_TO = re.compile(
+_GONE_TO = compiled(
     r"\b(?:with|at|in|on|to|from|hello|joined|by|through|use|using|got|new|is|are|take|takes|"
     r"read|get|have|drive|wear) (?:the |a |an |my |our )?⟨(\d+)⟩"
 )

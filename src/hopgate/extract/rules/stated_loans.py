@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.stated_parts import thing_at
 from hopgate.extract.rules.words import words
 
 LENT, RETURNED = "lent to", "returned by"
 """Of a thing that somebody has, wherever it was, and of one that is back where it was before he had it."""
 _LENT_WORDS = r"lent|loaned|on loan|borrowed|(?:ver|ge|ausge)liehen|verborgt"
-_LENDING = re.compile(rf"(?i)\b(?:{_LENT_WORDS})\b")
-_LOANS = re.compile(
+_LENDING = compiled(rf"(?i)\b(?:{_LENT_WORDS})\b")
+_LOANS = compiled(
     rf"(?i)\b(?:{_LENT_WORDS}|returned|zurückge(?:geben|bracht)|"
     r"(?:brought|gave|given|got) [^.;]{1,60} back)\b"
 )
@@ -64,13 +65,13 @@ _ON = (
     r" , {c} (?:has|'s got|keeps) (?:it|them)(?: now)?(?= ,|$))"
 )
 _PASSED = tuple(
-    re.compile(pattern + _ON.replace("{b}", _WHO).replace("{c}", _WHO.replace("<b>", "<c>")))
+    compiled(pattern + _ON.replace("{b}", _WHO).replace("{c}", _WHO.replace("<b>", "<c>")))
     for pattern in (
         rf"^(?:.* , so )?{_WE}(?:took|got|fetched|collected|had) {_THING} back from (?P<a>⟨\d+⟩|her|him|them)",
         rf"^(?P<a>⟨\d+⟩) {_HAS}(?:brought|gave|given|handed) {_THING} back",
     )
 )
-_TAKEN_AND_GIVEN = re.compile(
+_TAKEN_AND_GIVEN = compiled(
     rf"^{_THING} (?:'s|have) (?:i|we) (?:(?:at|from) )?(?P<a>⟨\d+⟩) (?:wieder )?"
     rf"(?:(?:ab|weg)genommen and (?P<b>⟨\d+⟩) gegeben|abgeholt , (?:er|sie|it) 's now (?:at|with) (?P<c>⟨\d+⟩))"
 )
@@ -83,7 +84,7 @@ _FOR_A_WHILE = words(
     mittwoch donnerstag freitag samstag sonntag ferien urlaub
     """
 )
-_UNTIL = re.compile(r"\b(?:for|until|till|bis|für) ⟦")
+_UNTIL = compiled(r"\b(?:for|until|till|bis|für) ⟦")
 _AGAIN = words("back return returns brings bring needs until till bis zurück wieder holt bringt")
 # "… but he gave it back", "… last year": it is over, or was never.
 _OVER = words("back returned returns wieder zurück never ago last didn't came nie")

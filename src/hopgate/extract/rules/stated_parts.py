@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import NamedTuple
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.words import words
 
@@ -27,17 +27,17 @@ _NOUNS_IN_LY = words(
     july italy
     """
 )
-_WORD = re.compile(r"[^\W\d_][\w'’&-]*")
+_WORD = compiled(r"[^\W\d_][\w'’&-]*")
 _IS = frozenset(("is", "are", "was", "were"))
 _PRONOUNS = words("i we he she they it")
 _GOES_ON = frozenset(("'s", "or", "and", "if"))
 _BREAKS = frozenset((",", ";", "(", ":", "-", "–"))
-_NUMBER = re.compile(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
+_NUMBER = compiled(r"\d{1,6}(?:[.,]\d{1,2})?(?:%|k|kg|h|gb|tb)?")
 _UNITS = words(
     "mg ml g kg km cm m l litres liters hours minutes days weeks months years percent euros pounds dollars francs gb "
     "tb mbit people kw kwh"
 )
-_CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
+_CLOCK = compiled(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)")
 _HOURS = words(
     """
     one two three four five six seven eight nine ten eleven twelve noon half zwei drei vier fünf sechs sieben acht neun
@@ -46,11 +46,11 @@ _HOURS = words(
     """
 )
 # "wird von Frau Wendt geleitet"
-_DONE = re.compile(r"ge[^\W\d_]{3,}(?:t|en)|(?:über|unter|ver|be)[^\W\d_]{4,}(?:nommen|rieben|treut|sorgt|waltet|legt)")
+_DONE = compiled(r"ge[^\W\d_]{3,}(?:t|en)|(?:über|unter|ver|be)[^\W\d_]{4,}(?:nommen|rieben|treut|sorgt|waltet|legt)")
 # "ist aus Leipzig weg", "with Mrs Oduya downstairs"
 _WHERE = words("weg fort raus zurück zuhause daheim downstairs upstairs nearby away again abroad")
-_NUMBERED = re.compile(r"\d[\d.]*")
-_ENTRY = re.compile(r"\d{1,4}[a-z]?|\d{1,2}\.\d{1,3}")
+_NUMBERED = compiled(r"\d[\d.]*")
+_ENTRY = compiled(r"\d{1,4}[a-z]?|\d{1,2}\.\d{1,3}")
 # Which are no part of the name that follows.
 _TITLES = words(
     """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.stated_changes import changed, moved_to
 from hopgate.extract.rules.stated_loans import HINTS as LOANS
 from hopgate.extract.rules.stated_loans import lent_or_back
@@ -17,13 +17,13 @@ from hopgate.extract.rules.words import words
 
 MOST_IN_SENTENCE = 20  # a longer one says more than one thing
 _MOST_OF_LOAN = 30
-_SINCE = re.compile(
+_SINCE = compiled(
     r"\b(?:from now on|these days|as of (?:⟦\d+⟧|this \w+|now|today|for a while|\w+)|"
     r"^(?:starting|beginning|from) (?:this|next) (?:week|month|term|season|semester|year)(?: on)?(?: ,)?|"
     r"since (?:⟦\d+⟧|last \w+|\w+ ⟦\d+⟧|then|the \w+|\w+)|"
     r"from ⟦\d+⟧(?: on(?:wards?)?)?(?! (?:is|are|was|were)\b))(?=$| )|\bsince$"
 )
-_DATED = re.compile(r" (?:in|from|on) ⟦\d+⟧$")
+_DATED = compiled(r" (?:in|from|on) ⟦\d+⟧$")
 _OF_TIME = words("from these as since starting beginning")
 # Of what these begin, nothing is read but after a break.
 _OPENING = words(
@@ -45,27 +45,27 @@ ASIDE = _DENIED | words(
 )
 _STILL = words("still")
 # "far too elegant", and not "I use it too"
-_TOO = re.compile(r"\b(?:far|much|way|bit|is|are|'s) too [^\W\d_]")
+_TOO = compiled(r"\b(?:far|much|way|bit|is|are|'s) too [^\W\d_]")
 # "was moved into": by whom, does not matter
-_PASSIVE = re.compile(
+_PASSIVE = compiled(
     r"\b(?:was|were|got|has been|have been) (?=(?:moved|transferred|migrated|shifted|relocated|switched) "
     r"(?:\S+ )?(?:in)?to (?!.* for ))"
 )
 # "gets rsynced to badger every night now as a backup"
-_COPIED = re.compile(
+_COPIED = compiled(
     r"\b(?:as|for) (?:a |an )?(?:backup|copy|mirror|spare)\b|"
     r"\b(?:rsynced|mirrored|replicated|copied|synced|backed up) (?:over |off )?(?:to|onto)\b"
 )
 _THAT_DAY = words("today yesterday")
 _WENT = MOVED | words("raised bumped upgraded lowered pushed")
-_NOT_ANY_MORE = re.compile(
+_NOT_ANY_MORE = compiled(
     r"[,;]? ?(?:and |but )?(?:(?:is |are )?(?:no longer|not) |instead of |rather than |aren't |isn't )"
     r"(?:(?:in|at|on|with|from|by|to|the|a|an|my|our) )*(?P<a>[^,;]+?)(?: any ?more)?(?= , | but |$)"
 )
 
 
 # "I have a new bridge partner, Jim Coakley"
-_HAVE_NEW = re.compile(
+_HAVE_NEW = compiled(
     r"^(?:(?:i|we) )?(?:have|'ve|'ve got|have got|got|found) (?:myself |ourselves )?an? new (?P<t>[^,;:]+?)"
     r"(?: (?:today|now|this week|at last|finally))? [,:] (?P<v>[^,;:]+?)(?: , .*)?$"
 )

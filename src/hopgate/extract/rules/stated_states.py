@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from hopgate.extract.rules.agent_nouns import is_agent
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.lower_names import RARE, is_rare
 from hopgate.extract.rules.places import is_passing
 from hopgate.extract.rules.stated_parts import (
@@ -26,9 +26,9 @@ from hopgate.extract.rules.stated_parts import (
 )
 from hopgate.extract.rules.words import words
 
-_PARTICIPLE = re.compile(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)|let|set|put|paid|sent|lent|run|read|fed")
+_PARTICIPLE = compiled(r"[^\W\d_]+(?:ed|en|ing|pt|ld|ne|de|ght|ung)|let|set|put|paid|sent|lent|run|read|fed")
 _PUT = words("put stored keep kept got")
-_JOB = re.compile(r"'s (?:job|turn|thing|task|responsibility|business)$")
+_JOB = compiled(r"'s (?:job|turn|thing|task|responsibility|business)$")
 _AFTER_VERB = words("out up down set back due off over")
 _OURS = MINE | {"the"}
 # "Geoff likes the crossword" is no task of his.

@@ -6,6 +6,7 @@ import itertools
 import re
 
 from hopgate.extract.extraction import Stated
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.stated_parts import (
     AT,
     BY,
@@ -22,7 +23,7 @@ from hopgate.extract.rules.stated_states import sort_of, state_of
 from hopgate.extract.rules.words import words
 
 # "is no longer on Tuesday", "used to be with Eon", "was in the shed until May".
-_WAS = re.compile(
+_WAS = compiled(
     r"^(?P<t>.+?) (?:used to (?:be|run|live|happen|go|meet|sit|hang|come)|no longer [^\W\d_]+|"
     r"(?:do|does) not [^\W\d_]+|"
     r"(?:is|are|'s|'re) (?:no longer|off|done with|through with|rid of|out of|away from)|"
@@ -30,19 +31,19 @@ _WAS = re.compile(
     r"'s been) (?P<a>[^,;:]+?)"
     r"(?: (?:until|till|for|because|since|before|on|in) .+)?$"
 )
-_BREAK = re.compile(r" (?:[,;:–-]|but|and) ")
+_BREAK = compiled(r" (?:[,;:–-]|but|and) ")
 _LINKS = words("and but so instead then")
 _IT = words("it they that this he she")
 # "they put it on Thursday"
-_PUT = re.compile(
+_PUT = compiled(
     r"^(?:(?:they|we|i|he|she)(?: have| 've| has)? )?(?:put|moved|shifted|set|placed|hung|stuck|brought|pushed|took) "
     r"(?:it|them) (?:back |up |down |over )?(?P<p>to|on|in|at|into|onto|with|under|behind) (?P<b>.+)$"
 )
-_FORMERLY = re.compile(
+_FORMERLY = compiled(
     r"^(?:(?P<t>[^:,;]+) [:,;] )?(?:formerly|previously|before|was|used to be|until now|so far) (?P<a>[^,;:]+?) "
     r"[,;:] (?:but |and )?now (?P<b>[^,;]+)"
 )
-_CHANGED_WHAT = re.compile(r"^(?:(?:we|i) )?(?:'ve |have |'s |has )?(?:moved|changed|switched)(?: of)? ")
+_CHANGED_WHAT = compiled(r"^(?:(?:we|i) )?(?:'ve |have |'s |has )?(?:moved|changed|switched)(?: of)? ")
 _IS = {"'s": "is", "'re": "are"}  # after "it" no possessive
 _A_THING = "something"  # in place of what "it" is
 _PAST = words("was were had used no not until till before")
@@ -53,24 +54,24 @@ _HINTS = words(
     """
 )
 # "⟨2⟩ does it all", "Agnes owns it"
-_HAS_IT = re.compile(
+_HAS_IT = compiled(
     r"^(?P<b>⟨\d+⟩)(?: has| have| is|'s| 's)?(?: now)? (?:does|do|handles|runs|owns|leads|has|took|taken|takes|"
     r"hosts|keeps|looks after|manages|maintains|chairs|doing|running|in charge of|responsible for|picked|"
     r"got)(?: over| on| up)? "
     r"(?:it|that|this|them)(?: all| on| over| up)?(?: now)?$"
 )
 # "fetched the bike", "gave the spare key back"
-_DEFINITE = re.compile(
+_DEFINITE = compiled(
     r"\b(?:the|my|our) (?P<t>(?:(?!from |to |back |in |on |at |with |off |out |and |the |my |our |sold |bought )"
     r"[^\s,;⟨⟩]+ ?){1,3})"
 )
-_HAPPENED = re.compile(
+_HAPPENED = compiled(
     r"(?:[^\W\d_]+ )?(?:[^\W\d_]+(?:ed|en)|sold|lost|gone|done|bought|built|shut|cut|hit|down|full|ill)"
 )
 _MINE = words("mine ours")
 _GIVES = words("sold gave handed passed")
 # "Selma stepped down as lead of the data team , Yusuf has taken the role"
-_PASSED_ON = re.compile(
+_PASSED_ON = compiled(
     r"^(?P<a>⟨\d+⟩) (?:has |have |is )?(?:stepped down|stepping down|stood down|resigned|retired|retiring|left|quit|"
     r"stopped)(?: as (?:the |our )?(?P<r>[^\W\d_]+)(?: (?:of|for) (?P<t>[^,;]+?))?)? (?:,|and|, and) "
     r"(?P<b>⟨\d+⟩) (?:has |have |is |'s )?(?:now )?(?:taken|took|takes|taking|got|gets|has|picked up|stepped into) "
@@ -78,7 +79,7 @@ _PASSED_ON = re.compile(
     r"it on)(?: now)?$"
 )
 # "Anke Sutter has resigned at Brenner, her successor is Lena Vogt"
-_SUCCEEDED = re.compile(
+_SUCCEEDED = compiled(
     r"^(?P<a>⟨\d+⟩) (?:has |have |is |'s )?(?:[^,;]+ )?(?:retired|retiring|retires|resigned|resigns|left|leaving|"
     r"leaves|quit|gone|stepped down|stopped|gekündigt|aufgehört|gegangen|verabschiedet)(?: [^,;]+)? , "
     r"(?:and )?(?:his|her|their|the) (?:new )?(?:successor|replacement|nachfolger|nachfolgerin)"

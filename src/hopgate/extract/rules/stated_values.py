@@ -6,13 +6,13 @@ The graph keeps it aside until another memory of the same scope tells of a chang
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hopgate.extract.extraction import OWNER, Fact, Stated
 from hopgate.extract.rules.change_words import changes_what_it_states, is_doubtful, moves_something
 from hopgate.extract.rules.clauses import STATES, Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.role_table import ROLE_RELATIONS, with_role_words
@@ -33,30 +33,26 @@ LITERAL = frozenset(("costs", "due", TAKES_PLACE))
 _TYPED = STATES | LITERAL | frozenset(ROLE_RELATIONS)
 # A short note of few words may be taken for another language: "CI runs through Jenkins".
 _ENGLISH = words("the is are our my now from goes runs through with to we")
-_AT_ONCE = re.compile(r"(?<!\S)(?:now|already|today)(?!\S)")
-_ON = re.compile(r"\b(?:on|in|since|from|of) (⟦\d+⟧)")
-_REFERENCE = re.compile(r"[⟨⟦⟪](\d+)[⟩⟧⟫]")
-_PUT = re.compile(r"(?:⟨\d+⟩ : )?(?:(?:i|we)(?: have| 've)? )?(?:just |finally )?(?:put|hung|stuck|parked|stored) ")
+_AT_ONCE = compiled(r"(?<!\S)(?:now|already|today)(?!\S)")
+_ON = compiled(r"\b(?:on|in|since|from|of) (⟦\d+⟧)")
+_REFERENCE = compiled(r"[⟨⟦⟪](\d+)[⟩⟧⟫]")
+_PUT = compiled(r"(?:⟨\d+⟩ : )?(?:(?:i|we)(?: have| 've)? )?(?:just |finally )?(?:put|hung|stuck|parked|stored) ")
 _MAY_NAME_BOTH = words("from instead not no rather -> → replaced took longer aren't isn't")
 # "will be on Tuesdays from now on"
-_WILL_BE = re.compile(r" will be (?=[^;]*\bfrom now on\b)")
+_WILL_BE = compiled(r" will be (?=[^;]*\bfrom now on\b)")
 # "Doreen next door has my spare key"
-_NEIGHBOUR = re.compile(
-    r"(?<=⟩) (?:next door|across the (?:road|street)|down the (?:road|street)|downstairs|upstairs)\b"
-)
-_MINE = re.compile(r" (?:my|our) ")
+_NEIGHBOUR = compiled(r"(?<=⟩) (?:next door|across the (?:road|street)|down the (?:road|street)|downstairs|upstairs)\b")
+_MINE = compiled(r" (?:my|our) ")
 _ANYBODYS = words("fee fees price prices rate charge subscription dues premium beitrag gebühr preis")
 _GOES_ON = words("it they he she that this now")
-_IS_THE = re.compile(r"⟩ is (?:the|our) [^\W\d_]+ (?:at|of|for|in) ")  # "is the warden at Cluain Bheag"
+_IS_THE = compiled(r"⟩ is (?:the|our) [^\W\d_]+ (?:at|of|for|in) ")  # "is the warden at Cluain Bheag"
 # Of whom or what is told is said, and it is not us: "Tanja's sister has moved", "I transferred 200 pounds from A to B"
-_OF_ANOTHER = re.compile(
+_OF_ANOTHER = compiled(
     r"(?:⟨\d+⟩ : )?(?:⟨\d+⟩ 's [^\W\d_]+ |(?:the|die|our|my|unsere|meine) (?:neighbou?rs?|nachbarn|colleagues|kollegen|"
     r"others|school|schule|office) |(?:i|we) transferred ⟪)"
 )
-_HOLDS_ROLE = re.compile(
-    r"^⟨\d+⟩ is (?:now |again |still )?(?:my|our) [^\s⟨,;]+(?: (?!and\b)[^\s⟨,;]+)?(?= (?:,|and) )"
-)
-_ELIDED = re.compile(r"^(?:[ld]|qu)['’]")
+_HOLDS_ROLE = compiled(r"^⟨\d+⟩ is (?:now |again |still )?(?:my|our) [^\s⟨,;]+(?: (?!and\b)[^\s⟨,;]+)?(?= (?:,|and) )")
+_ELIDED = compiled(r"^(?:[ld]|qu)['’]")
 
 
 def stated_values(

@@ -5,52 +5,53 @@ from __future__ import annotations
 import re
 
 from hopgate.extract.rules.clauses import NAME
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.words import words
 
 # "Die Wartung der USV macht jetzt Firma Janssen", "den Ersatzschlüssel hat Torben", "USV: Wartung macht Behrens"
 _ONE = r"(?:[^\W\d_][\w-]+|⟨\d+⟩)"
-_SOMEBODY_DOES = re.compile(
+_SOMEBODY_DOES = compiled(
     rf"(?:(?P<of>{_ONE}) : )?(?:(?P<the>den|die|das) )?(?P<what>[^\W\d_][\w-]+)"
     rf"(?: (?:der|des|vom|zum|zur|von der|von den|für den|für die|für das) (?P<whose>{_ONE}))? "
     r"(?P<verb>macht|hat|übernimmt|betreut|erledigt|verwaltet|führt) (?P<now>jetzt |nun |ab sofort )?"
     r"(?:(?:der|die) (?=⟨))?(?P<who>⟨\d+⟩|firma [^\W\d_]+)(?: (?:aus|von|vom|in) ⟨\d+⟩)?(?P<rest>(?: ,.*)?)"
 )
 # "In der Praxis nutzen wir Theorg", "at the practice we use Theorg"
-_WE_USE = re.compile(
+_WE_USE = compiled(
     r"(?:in|at|for|für) (?:(?:the|der|dem|die|das|den) )?(?P<what>[^\W\d_]+) "
     r"(?:(?:be)?nutzen wir|verwenden wir|we use) (?P<now>now |jetzt |nun )?(?P<value>⟨\d+⟩)"
 )
 # "I'm in Room 14", "ich sitze jetzt in Raum 308"
-_WE_SIT = re.compile(
+_WE_SIT = compiled(
     r"(?:(?:umzug|umgezogen|moved|new office|neues büro)[^:]{0,30} : )?(?:i|ich) (?:'m|am|sit|work|sitze|bin) "
     r"(?P<now>now |jetzt |nun )?(?:in|im) (?P<room>(?:⟨\d+⟩|(?:room|raum|zimmer|office) [\w.]+))"
     r"(?: ,.*| with .*| mit .*)?"
 )
 _AWAY = words("hospital hotel hostel ward clinic krankenhaus klinik uniklinik escape court gericht")
 # "Der Bulli ist bei der HUK versichert"
-_INSURED = re.compile(
+_INSURED = compiled(
     r"(?:der|die|das|meine?|unsere?) (?P<what>[^\W\d_][\w-]+) (?:ist|sind) (?P<now>jetzt |nun )?"
     r"bei (?:der |dem )?(?P<with>⟨\d+⟩) versichert(?: ,.*)?"
 )
 # "Joyce no longer has my spare key, Bex has it"
-_HAS_IT = re.compile(
+_HAS_IT = compiled(
     r"(?P<former>⟨\d+⟩) (?:no longer ha(?:s|ve)|does n't have|does not have) (?P<what>(?:the|my|our) [^,;]+?)"
     r"(?: any more)? , (?P<who>⟨\d+⟩) (?:has|'s got|has got) (?:it|them)(?: now)?"
 )
 # "Den Schlüssel hat nicht mehr der Bernd, sondern der Flo", "Hausschlüssel: den hat nicht mehr …"
-_NOT_BUT = re.compile(
+_NOT_BUT = compiled(
     r"(?:(?P<of>[^\W\d_][\w-]+) : )?(?:den|die|das) (?:(?P<what>[^\W\d_][\w-]+) )?"
     r"(?:macht|hat|führt|betreut|leitet) (?:jetzt )?nicht mehr (?:der |die )?(?P<former>⟨\d+⟩) , sondern (?:jetzt )?"
     r"(?:der |die )?(?P<who>⟨\d+⟩)"
 )
 # "Passwortmanager ist bei mir KeePass"
-_WITH_ME = re.compile(
+_WITH_ME = compiled(
     r"(?P<what>[^\W\d_][\w-]+) ist bei (?:mir|uns) (?P<now>jetzt |nun )?(?P<value>⟨\d+⟩)(?P<rest>(?: ,.*)?)"
 )
 # "Farah has taken over from Denise as practice manager"
-_TOOK_OVER = re.compile(
+_TOOK_OVER = compiled(
     r"(?P<who>⟨\d+⟩) (?:(?:has|is) )?(?:taken|took|takes|taking) over from (?P<former>⟨\d+⟩) as "
     r"(?:(?:the|our) )?(?P<what>[^\W\d_]+(?: [^\W\d_]+)?)(?: ,.*)?"
 )
@@ -60,7 +61,7 @@ _NOT_DONE = words(
     urlaub fieber grippe besuch spaß freude frei
     """
 )
-_NOT_MEANT = re.compile(r" , (?:der|die|das|haha|lol|bis|aber|nur)\b|\b(?:wär|wäre|zurück|witz|scherz)\b")
+_NOT_MEANT = compiled(r" , (?:der|die|das|haha|lol|bis|aber|nur)\b|\b(?:wär|wäre|zurück|witz|scherz)\b")
 
 
 def in_known_words(text: str, reading: Reading) -> str:  # noqa: PLR0911 - a table

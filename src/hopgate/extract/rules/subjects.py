@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from hopgate.extract.rules.capitals import is_person
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.parts_of_things import is_itself, is_part
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.words import words
 
 MOST_WORDS = 4
-_WORD = re.compile(r"[^\W\d_][\w'’-]*|\d+[^\W\d_][\w-]*")
+_WORD = compiled(r"[^\W\d_][\w'’-]*|\d+[^\W\d_][\w-]*")
 _ARTICLES = words(
     """
     the a an my our your his her its their this that der die das den dem des ein eine einen mein meine unser unsere le

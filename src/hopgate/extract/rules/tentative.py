@@ -17,6 +17,7 @@ from hopgate.extract.rules.change_words import DENIED, alternatives, has_change,
 from hopgate.extract.rules.clauses import STATES, TEAMS, Clause
 from hopgate.extract.rules.fact_dates import begins, validity
 from hopgate.extract.rules.fitting import THEIRS
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.not_ours import is_not_here
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.reading import Reading
@@ -34,48 +35,48 @@ MOST_SUBJECTS = 6
 SHORT = 40
 # A sentence with more names is a list, and every pair of it would be noted.
 MOST_NAMES = 4
-_NAME = re.compile(r"⟨(?:team )?(\d+)⟩")
-_ROOM = re.compile(
+_NAME = compiled(r"⟨(?:team )?(\d+)⟩")
+_ROOM = compiled(
     r"\b(?:in|into|to|onto|on|at|inside|under|behind|auf|im|ins|in den|in die|in der|dans|en|nel|nella|naar|op|:) "
     r"(?:(?:the|my|our|a|an|dem|den|der|die|das|la|le|el|il|de|het|new|old) )*"
     r"(?P<room>(?:room|raum|zimmer|lab|bay|shelf|building) [\w.]*\d\w*|\d+(?:st|nd|rd|th) floor|"
     r"[^\W\d_]+(?: [^\W\d_]+)?)(?=$| (?:now|[,;.()]|instead|since|from|jetzt|for))"
 )
 # Each part of a sentence says what it says.
-_PART = re.compile(r" (?:[,;()–-]|because|weil|omdat|porque|parce que|perché|so|while|after|but|aber|maar|mais|pero) ")
-_A_HOME = re.compile(
+_PART = compiled(r" (?:[,;()–-]|because|weil|omdat|porque|parce que|perché|so|while|after|but|aber|maar|mais|pero) ")
+_A_HOME = compiled(
     r"\b(?:flat|apartment|house|home|place|keys|boxes|address|rent|neighbou?rs|neighbou?rhood|village|town|wohnung|haus|"
     r"appartement|piso|casa|huis)\b"
 )
 # "took the bike to the workshop" is no move of its place, unless it stays there.
-_TAKEN = re.compile(
+_TAKEN = compiled(
     r"\b(?:took|taken|taking|brought|bring)\b(?!.*\b(?:now|from now on|for good|permanent|instead|since)\b)"
 )
-_NAME_NOUN = re.compile(
+_NAME_NOUN = compiled(
     r"⟩ (?!is |are |was |has |have |had |now |on |to |in |at |and |from |moved |runs |lives )[^\W\d_]{3,} "
 )
-_OF_IT = re.compile(r"\b(?:of|von|de|van|di) (?:(?:the|my|our|der|dem|la|le|het) )?$")
+_OF_IT = compiled(r"\b(?:of|von|de|van|di) (?:(?:the|my|our|der|dem|la|le|het) )?$")
 # Between who moves and where to, anything may be said.
-_MOVING = re.compile(
+_MOVING = compiled(
     r"\b(?:moved|relocated|migrated|resettled|emigrated|gezogen|umgezogen|verhuisd|déménagée?|mudado|mudó|trasferit[oa])\b"
 )
 _OTHERS = KINSHIP | words(
     "friend friends colleague colleagues flatmate roommate neighbour neighbours neighbor landlord"
 )
-_SOMEBODY = re.compile(r"⟩ 's |\b(?:who|whose)\b")
-_I_MOVED = re.compile(r"(?:just |finally |officially |have |has |we |i )*(?:moved|relocated|settled|emigrated)\b")
+_SOMEBODY = compiled(r"⟩ 's |\b(?:who|whose)\b")
+_I_MOVED = compiled(r"(?:just |finally |officially |have |has |we |i )*(?:moved|relocated|settled|emigrated)\b")
 
 
 _ARTICLES = rf"(?:(?:{alternatives('articles')}) ){{0,3}}"
-_TOWARDS, _AWAY = (re.compile(rf"(?:^|\s)(?:{alternatives(name)}) {_ARTICLES}$") for name in ("towards", "away"))
-_HOLDS = re.compile(
+_TOWARDS, _AWAY = (compiled(rf"(?:^|\s)(?:{alternatives(name)}) {_ARTICLES}$") for name in ("towards", "away"))
+_HOLDS = compiled(
     rf"^ (?:(?:is|has|'s|now|finally|then|just|already|officially|and) ){{0,3}}(?:{alternatives('holding')})\b"
 )
 _OF_HANDS, _OF_WORK, _OF_HOME, _OF_BOSS = (
-    re.compile(rf"\b(?:{alternatives(name)})\b") for name in ("hands", "work", "home", "boss")
+    compiled(rf"\b(?:{alternatives(name)})\b") for name in ("hands", "work", "home", "boss")
 )
-_APPOSED = re.compile(r"(?:^|[,;:] )an? $")  # "has a new car, a Tesla"; elsewhere "a" is a preposition
-_CLOSED = re.compile(r"$| (?:now|[,;])")  # "goes to St. Brendan's now"
+_APPOSED = compiled(r"(?:^|[,;:] )an? $")  # "has a new car, a Tesla"; elsewhere "a" is a preposition
+_CLOSED = compiled(r"$| (?:now|[,;])")  # "goes to St. Brendan's now"
 
 
 def tentative_facts(clause: Clause, who: Referents, *, told: bool = False) -> Iterator[Fact]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hopgate.extract.extraction import Fact
 from hopgate.extract.rules.change_words import has_change
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.places import is_room
 from hopgate.extract.rules.reading import Reading
@@ -69,7 +70,7 @@ _HABIT = rf"(?=(?:(?:on|immer|jetzt|nun|now) )*(?:jeden |every |each |(?:{_DAYS}
 _WAYS = (
     (
         False,
-        re.compile(
+        compiled(
             rf"{_CALLED} (?:is|are|'s|starts|begins|takes place|happens|meets?|goe?s? out|rehearses?|"
             rf"practi[cs]es?|trains?|probt|proben|tagt|trainiert|ist|findet|beginnt|"
             rf"startet|est|a lieu|commence|es|empieza|è|begint) {_ON}{WHEN}"
@@ -77,31 +78,31 @@ _WAYS = (
     ),
     (
         True,
-        re.compile(
+        compiled(
             rf"{_CALLED}(?: :)?(?: (?:deadline|date|due date|termin))? {_BE}(?:now |just |finally )?{_MOVED} "
             rf"(?:back |out |forward |up )?(?:(?:from|von|vom|de|du|del|van) {_WAS} )?{_TO} {WHEN}"
         ),
     ),
     (
         True,
-        re.compile(
+        compiled(
             rf"(?:^|[,;] |⟨\d+⟩ |we |i |they |has |have ){_MOVED} (?:back )?{_CALLED} (?:from {_WAS} )?{_TO} {WHEN}"
         ),
     ),
-    (True, re.compile(rf"{_CALLED} (?:ist|sind|wurde|is) (?:von|vom|van) {_WAS} auf {WHEN} (?:verlegt|verschoben)")),
-    (True, re.compile(rf"{_CALLED}(?: :)? (?:now|jetzt|nun|ahora|maintenant) {_ON}{WHEN}")),
+    (True, compiled(rf"{_CALLED} (?:ist|sind|wurde|is) (?:von|vom|van) {_WAS} auf {WHEN} (?:verlegt|verschoben)")),
+    (True, compiled(rf"{_CALLED}(?: :)? (?:now|jetzt|nun|ahora|maintenant) {_ON}{WHEN}")),
     # "La réunion passe au jeudi"; a bus that passes at ten does not move.
-    (True, re.compile(rf"{_CALLED} (?:passe|passent|pasa|pasan|passa) (?:au|à|al|a) (?=(?:{_DAY})\b){WHEN}")),
+    (True, compiled(rf"{_CALLED} (?:passe|passent|pasa|pasan|passa) (?:au|à|al|a) (?=(?:{_DAY})\b){WHEN}")),
     # "Ab heute ist das Standup um 10 Uhr"
-    (True, re.compile(rf"\b(?:ab|jetzt|nun|künftig) (?:[^\s,;]+ )?(?:ist|sind|beginnt|startet) {_CALLED} {_ON}{WHEN}")),
-    (False, re.compile(rf"^{_CALLED} : {_ON}{WHEN}")),
-    (True, re.compile(rf"{_CALLED}(?: :)? {_WAS} (?:->|→|=>|-->) {WHEN}")),
+    (True, compiled(rf"\b(?:ab|jetzt|nun|künftig) (?:[^\s,;]+ )?(?:ist|sind|beginnt|startet) {_CALLED} {_ON}{WHEN}")),
+    (False, compiled(rf"^{_CALLED} : {_ON}{WHEN}")),
+    (True, compiled(rf"{_CALLED}(?: :)? {_WAS} (?:->|→|=>|-->) {WHEN}")),
     # "Mia hat jeden Dienstag Schwimmtraining", "Timo has judo on Wednesdays", "Ab sofort hat Mia ihr Training montags"
-    (False, re.compile(rf"{_HAS} {_HABIT}{_ON}{WHEN} {_NO_HABIT}(?P<s>{_WORD})(?!\w| {_WORD})")),
-    (False, re.compile(rf"{_HAS} {_THEIR}{_NO_HABIT}(?P<s>{_WORD}(?: {_NO_HABIT}{_WORD})?) {_HABIT}{_ON}{WHEN}")),
+    (False, compiled(rf"{_HAS} {_HABIT}{_ON}{WHEN} {_NO_HABIT}(?P<s>{_WORD})(?!\w| {_WORD})")),
+    (False, compiled(rf"{_HAS} {_THEIR}{_NO_HABIT}(?P<s>{_WORD}(?: {_NO_HABIT}{_WORD})?) {_HABIT}{_ON}{WHEN}")),
     (
         False,
-        re.compile(
+        compiled(
             rf"(?:ab|jetzt|nun|künftig|seit)(?: [^\s,;]+)? (?:hat|haben|habe) {_WHO} {_THEIR}(?P<s>{_WORD}) "
             rf"{_HABIT}{_ON}{WHEN}"
         ),
@@ -120,25 +121,29 @@ _ONCE = words(
 _SINCE, _THIS = words("from since starting ab seit dès partir desde vanaf"), words("this next cette esta deze questa")
 _ONLY, _UNTIL = words("only just nur bloß"), words("until till bis jusqu'à hasta tot")
 # "At 9:45 on Fridays", "at 19:00 in winter", "Thursday in the holidays": not always.
-ON_SOME_DAYS = re.compile(
+_SOME_DAYS = (
     rf" (?:on (?:the )?(?:{_DAYS})|"
     r"(?:in|during|over|im|in den|en|durante|pendant) (?:the |den |le |les |las |los )?(?:school )?(?:spring|summer|"
     r"autumn|winter|holidays|vacation|term|ramadan|lent|advent|january|february|march|april|may|june|july|august|"
     r"september|october|november|december|sommer|herbst|frühling|ferien|été|hiver|vacances|verano|invierno|"
-    r"vacaciones|zomer|vakantie)\b|(?:for|at|für|bei|pour|chez) (?:the |my |our |die |meine |les |mes )?[^\W\d_]+)"
+    r"vacaciones|zomer|vakantie)\b"
 )
-_OWNER = re.compile(r"(⟨\d+⟩) 's $")
-_THEIRS = re.compile(r"(her|his|ihre?n?|seine?n?) (.+)")
+TIME_ON_SOME_DAYS = compiled(rf"(?:{_TIME}){_SOME_DAYS})")
+ON_SOME_DAYS = compiled(
+    rf"{_SOME_DAYS}|(?:for|at|für|bei|pour|chez) (?:the |my |our |die |meine |les |mes )?[^\W\d_]+)"
+)
+_OWNER = compiled(r"(⟨\d+⟩) 's $")
+_THEIRS = compiled(r"(her|his|ihre?n?|seine?n?) (.+)")
 _EACH = words("a per each every pro")
-_INSTEAD = re.compile(rf" (?:instead of|rather than|statt|anstatt) (?:on )?(?P<was>{_DAY})(?=$| )")
-_DONE = re.compile(
+_INSTEAD = compiled(rf" (?:instead of|rather than|statt|anstatt) (?:on )?(?P<was>{_DAY})(?=$| )")
+_DONE = compiled(
     r" (?:(?:um|aus|ein)?gezogen|migriert|repariert|abgesagt|ausgefallen|gestorben|angekommen|gefahren|geliefert|"
     r"abgeholt|geboren)$"
 )
-HINT = re.compile(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
+HINT = compiled(rf"⟦|(?<!\S)(?:{_DAY}|{_TIME})(?!\S)")
 
 
-_PLACE = re.compile(
+_PLACE = compiled(
     r"(?: (?:mornings?|evenings?|afternoons?|this term|this season))?"
     r"(?: (?:at|um) (?:half )?(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|\d{1,2}))?(?: ,)?"
     r" (?:in|at|im|in der|in dem) (?:(?:the|our) )?"

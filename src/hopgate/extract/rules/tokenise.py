@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hopgate.extract.rules.german_cases import nominative
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import language_of
 from hopgate.extract.rules.words import (
     ABBREVIATIONS,
@@ -32,7 +33,7 @@ _LETTERED = (
     "[Gg]ruppe|[Kk]lasse|[Tt]rakt|[Tt]or|[A-Z][ ]to|[A-Z][ ]bis|[A-Z][ ]and|[A-Z][ ]und"
 )
 _NOT_INITIAL = "".join(f"(?<!\\b{word}[ ].[.])" for word in _LETTERED.split("|"))
-_TOKEN = re.compile(
+_TOKEN = compiled(
     r"""[ ]?(                                                # the token, without the space before it
     (?:[€£$¥]|EUR\b|USD\b|GBP\b|CHF\b)[ ]?\d+(?:[.,]\d+)*[kKmM]?   # £24, EUR 11,500
   | [^\W\d_\u0250-\uffff]{2,}+(?=[\s,)]|\.\s)             # plain words first: four tokens of five are one
@@ -64,7 +65,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-_SPACES = re.compile(r"[^\S\n]+")
+_SPACES = compiled(r"[^\S\n]+")
 LONGEST = 80 * 1024
 """What follows this many characters is not read, so that no memory takes longer than a second."""
 
@@ -87,12 +88,12 @@ _MARKS = {
     ";": ";",
     "&": "&",
 }
-_ISO = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
-_YEAR = re.compile(r"(?:1\d|20)\d\d(?:s|[-–/]\d\d(?:\d\d)?)?")
-_NUMBER = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
-_CLOCK = re.compile(r"\d{1,2}(?:\.\d\d)?(?:[ap]m|h(?:\d\d)?)")
-_HOST = re.compile(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
-_CODE = re.compile(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
+_ISO = compiled(r"\d{4}-\d\d(?:-\d\d)?")
+_YEAR = compiled(r"(?:1\d|20)\d\d(?:s|[-–/]\d\d(?:\d\d)?)?")
+_NUMBER = compiled(r"\d[\d,.]*(?:st|nd|rd|th|%|k|m|s)?")
+_CLOCK = compiled(r"\d{1,2}(?:\.\d\d)?(?:[ap]m|h(?:\d\d)?)")
+_HOST = compiled(r"(?:https?://|~?\.{0,2}/).*|.*@.*|[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9]{1,14}")
+_CODE = compiled(r".*[a-z0-9][A-Z]|.*_|.*[^\W\d][-./]?\d|\d+[-]?[^\W\d]|.*(?:\+\+|#)$|.*\w\.[a-z]")
 
 _ARROWS = frozenset(("->", "-->", "=>", "→", "⇒"))
 _CURRENCIES = (
@@ -117,7 +118,7 @@ _CURRENCIES = (
     "kr",
     "zł",
 )
-_PREFIXED = re.compile(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
+_PREFIXED = compiled(r"(?:[dl]['’]|al-|el-)[^\W\d_a-z]")
 
 
 class Analysis(NamedTuple):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from hopgate.extract.rules.clauses import Clause
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import table
 from hopgate.extract.rules.words import words
 
@@ -27,65 +28,63 @@ def _any(name: str) -> str:
 
 _CHANGED = _any("changed")
 # "Moved Immich to magpie and moved it back an hour later": by who did it, and not "the old box went back to Sam".
-_UNDONE = re.compile(
+_UNDONE = compiled(
     rf"\b(?:{_CHANGED})\b.*(?: (?:and|then|but)|[,;]) (?:(?:then|and|but|i|we|they|he|she) )*(?:(?:has|have|had|'ve) )?"
     rf"(?:(?:{_CHANGED}|rolled|came|brought|set) (?:(?:it|them|everything|all|straight|right) )*back(?! up| online)|"
     rf"{_any('reverted')})\b|"
     rf"\b(?:{_CHANGED}|moves|moving)\b.* and back(?: again| to ⟨\d+⟩)?$"
 )
-_DENIED = re.compile(rf"\b(?:{_any('denied')})(?= |$)")
-_CORRECTED = re.compile(rf"(?:^|(?<=[ ,;(]))(?:{_any('corrected')})(?= |$)|^\* ")
-_DREAMT = re.compile(rf"\b(?:{_any('dreamt')})(?= |$)")
-_LONG_AGO = re.compile(rf"\b(?:{_any('long_ago')})(?= |$)")
-_NOW = re.compile(r"\b(?:now|jetzt|nun|maintenant|désormais|ahora|ora|adesso|nu)\b")
+_DENIED = compiled(rf"\b(?:{_any('denied')})(?= |$)")
+_CORRECTED = compiled(rf"(?:^|(?<=[ ,;(]))(?:{_any('corrected')})(?= |$)|^\* ")
+_DREAMT = compiled(rf"\b(?:{_any('dreamt')})(?= |$)")
+_LONG_AGO = compiled(rf"\b(?:{_any('long_ago')})(?= |$)")
+_NOW = compiled(r"\b(?:now|jetzt|nun|maintenant|désormais|ahora|ora|adesso|nu)\b")
 # "Rosalie, the daughter of the postman, has moved", "Karim Haddad from football, not our Karim".
-_ANOTHER = re.compile(
+_ANOTHER = compiled(
     r"^(?:⟨\d+⟩ : )?(?:[^\s⟨,;]+ ){0,3}⟨\d+⟩ , (?:the|an?) "
     r"[^,;⟨]*\b(?:of|from|in|at|next door|across|down|upstairs|downstairs)\b[^,;]* , \S+|"
     rf"(?<!\bin )(?<!\bon )(?<!\bat )(?<!\bto )\b(?:not (?:our|my|the)|{_any('the_other')}) ⟨\d+⟩"
 )
 # "On the last Friday of the month …", "on Fridays …", "in winter …"
-_SOMETIMES = re.compile(rf"(?:⟨\d+⟩ : )?(?:{_any('sometimes')}|on the ⟦\d+⟧ of (?:the|each|every) \S+)(?= |$)")
+_SOMETIMES = compiled(rf"(?:⟨\d+⟩ : )?(?:{_any('sometimes')}|on the ⟦\d+⟧ of (?:the|each|every) \S+)(?= |$)")
 # "Ottilie is out this week, Brandt is standing in for her"
-_FOR_A_WHILE = re.compile(rf"\b(?:{_any('for_a_while')})(?= |$)")
+_FOR_A_WHILE = compiled(rf"\b(?:{_any('for_a_while')})(?= |$)")
 # "came home from Grandpa's and stays in her bedroom now" is no journey; "cheaper by a third" no third one.
-_JOURNEY = re.compile(rf"^(?!.*\b(?:stays?|stayed|bleibt|reste|queda|blijft|resta)\b).*\b(?:{_any('journeys')})(?= |$)")
-_COMPARED = re.compile(rf"(?<!\bby )\b(?:{_any('compared')})(?= (?!time\b|later\b|ago\b)|$)")
-_STORY = re.compile(
+_JOURNEY = compiled(rf"^(?!.*\b(?:stays?|stayed|bleibt|reste|queda|blijft|resta)\b).*\b(?:{_any('journeys')})(?= |$)")
+_COMPARED = compiled(rf"(?<!\bby )\b(?:{_any('compared')})(?= (?!time\b|later\b|ago\b)|$)")
+_STORY = compiled(
     r"\bin (?:the|an?|my|his|her|our|their|this) (?:\S+ (?:['’] |'s )?){0,2}"
     r"(?:dream|play|novel|film|movie|story|game|sketch|series|sitcom|musical|comic|cartoon|fairy tale|"
     r"simulation)(?= (?!room|night|club|shop|store|console)|$)"
 )
 # Of a sentence with so many parts nobody knows which are meant: of 664 changes that people told, none had four.
-_PARTS, _MOST_PARTS = re.compile(" , "), 3
+_PARTS, _MOST_PARTS = compiled(" , "), 3
 # "The team: Dana owns quotes, Anjali owns docks, Caleb is our drummer"
-_LIST = re.compile(r"[^:]+ : ⟨\d+⟩ [^,;:]+(?: , (?:and )?⟨\d+⟩ [^,;:]+)+(?: , [^,;:⟨]+)?$")
+_LIST = compiled(r"[^:]+ : ⟨\d+⟩ [^,;:]+(?: , (?:and )?⟨\d+⟩ [^,;:]+)+(?: , [^,;:⟨]+)?$")
 # "moves to Monday, same time, same room"
-_THE_SAME = re.compile(r" , (?:same|selbe|gleiche|gleicher|gleiches) [^\W\d_]+(?= ,|$)")
-_RELATIVE = re.compile(r"(?<!⟩ now ,) \b(?:who|whose|which)\b")
+_THE_SAME = compiled(r" , (?:same|selbe|gleiche|gleicher|gleiches) [^\W\d_]+(?= ,|$)")
+_RELATIVE = compiled(r"(?<!⟩ now ,) \b(?:who|whose|which)\b")
 # "Grandad told everybody Mireya had moved", but not "Mireya says she moved".
-_SAID = re.compile(
+_SAID = compiled(
     rf"\b(?:{_any('said')})(?: (?:me|us|him|her|them|everybody|everyone|people|that|dass|que|dat|che|the|my|our))* ⟨"
 )
 # "At the fair the stall was moved to …": it need not be so elsewhere.
-_ELSEWHERE = re.compile(
+_ELSEWHERE = compiled(
     r"(?:⟨\d+⟩ : )?(?:in|at|on|during|when|according to|before) (?!⟦|⟨)(?:[^\s⟨⟦,:]+ ){1,6}(?:, )?(?:⟨|(?:the|our|my) )"
 )
-_TRIED = re.compile(
+_TRIED = compiled(
     r"\bfor (?:the|an?|some|our) (?:[^\W\d_]+ )?(?:test|tests|trial|demo|experiment|benchmark|rehearsal)\b"
 )
 # "Herta sagt, wir treffen uns ab jetzt im Casino", "Dot says she's off and the skeleton is our receptionist now"
-_JOKED = re.compile(
-    r"⟨\d+⟩ (?:(?:sagt|meint|behauptet) , (?!er |sie |dass )|says (?:she|he) [^,;]* and (?:the|my|our) )"
-)
-_REMARK = re.compile(r"(?<=⟩) , and (?:he|she|they) (?:thinks?|says?|reckons?|hopes?) (?!no\b|not\b)[^;]*$")
+_JOKED = compiled(r"⟨\d+⟩ (?:(?:sagt|meint|behauptet) , (?!er |sie |dass )|says (?:she|he) [^,;]* and (?:the|my|our) )")
+_REMARK = compiled(r"(?<=⟩) , and (?:he|she|they) (?:thinks?|says?|reckons?|hopes?) (?!no\b|not\b)[^;]*$")
 # "Ms Wendt is on parental leave, his teacher is Mr Okafor now": not only for a while, by these words
-_ON_LEAVE = re.compile(
+_ON_LEAVE = compiled(
     r"(?:on (?:parental|maternity) leave|in elternzeit|in mutterschutz) (?:, |and |und )[^,;]*\b"
     r"(?:is now|ist jetzt|is ⟨\d+⟩ now|new [^\W\d_]+ is|neue[rs]? [^\W\d_]+ ist)\b"
 )
-_APRIL = re.compile(r"\bapril(?: [,!] april\b|(?:'s)? fools?\b)")
-FOR_ONCE = re.compile(
+_APRIL = compiled(r"\bapril(?: [,!] april\b|(?:'s)? fools?\b)")
+FOR_ONCE = compiled(
     r"\b(?:(?:this|next) (?:week|weekend|time) only|(?:only|just) (?:for )?(?:this|one) (?:week|weekend|time|once|day)|"
     r"nur (?:diese woche|diesmal|heute)|einmalig|einmal (?:von|vom|auf)|"
     r"(?:moved|moves|relocated)\b[^.;]* within|innerhalb\b[^.;]* (?:um)?gezogen|"
@@ -97,20 +96,20 @@ _ONCE_HINTS = words(
 )
 _LAUGHS = frozenset(("haha", "ha ha", "hahaha", "hihi", "lol"))
 _IN_WORDS = (_SAID, _JOKED, _TRIED, _FOR_A_WHILE, _JOURNEY, _COMPARED)
-_PREFACE = re.compile(
+_PREFACE = compiled(
     r"(?P<who>⟨\d+⟩ : )?(?P<preface>(?:[^\s:]+ ){3,}): (?:yes , )?"
     r"(?P<rest>(?:(?:the|our|my|der|die|das|unsere?|le|la|les|notre|el|los|nuestr[oa]|de|het|onze|il|i|gli) |⟨)[^:]+)$"
 )
-_IS_SO_NOW = re.compile(
+_IS_SO_NOW = compiled(
     r"\b(?:now|since|instead|no longer|any ?more|new|replaced|t(?:ook|aken?|akes) over|from (?:today|tonight|this|⟦)|"
     r"jetzt|seit|maintenant|depuis|ahora|desde|nu|sinds|ora|dal)\b"
 )
-HABIT = re.compile(  # "training is on Tuesdays at Carnfield, half six, bring bibs"
+HABIT = compiled(  # "training is on Tuesdays at Carnfield, half six, bring bibs"
     r"\b(?:mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|montags|dienstags|mittwochs|donnerstags|"
     r"freitags|samstags|sonntags)\b"
 )
 """What is so on certain days, and not at others."""
-_HAPPENED = re.compile(
+_HAPPENED = compiled(
     r"\b(?:moved|relocated|swapped|switched|replaced|(?:took|taken|takes) over|lent|handed|got|took|gezogen|umgezogen|"
     r"gewechselt|übernommen|ersetzt|verliehen|verlegt|wohnt|wohnen|lives?)\b"
 )

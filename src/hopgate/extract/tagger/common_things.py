@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.reading import Reading
+from hopgate.extract.rules.stated_parts import VERBS
 from hopgate.extract.rules.words import STOP_WORDS
 from hopgate.extract.tagger.change_tagger import THING, Compared, tagged
 from hopgate.extract.tagger.same_words import found_in, share_a_word
@@ -33,7 +34,9 @@ def thing_of(seen: Compared, before: Reading, earlier: Source, now: Reading, lat
         surer = [one for one in marked(tagged(later.text).spans) if one.confidence > things[0].confidence]
         if there := found_in(earlier.text, surer[:1]):
             return owned_thing(there[0], before, earlier.text)
-        if surer and surer[0].confidence >= _SURE and things[0].confidence < _DOUBTFUL:
+        # Of a verb the words that both have say what it is of: "we rehearse", and "takes over as conductor" of the choir.
+        is_doubtful = things[0].confidence < _DOUBTFUL and things[0].text.lower() not in VERBS
+        if surer and surer[0].confidence >= _SURE and is_doubtful:
             return owned_thing(surer[0], now, later.text)
     if things := things or marked(tagged(earlier.text).spans):
         both = [one for one in things if any(share_a_word(one.text, other.text) for other in named)]

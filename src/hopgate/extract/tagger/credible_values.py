@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from hopgate.extract.rules.change_words import doubts_another, is_doubtful
 from hopgate.extract.rules.clauses import Clause, clauses
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.untold import is_doubted_in_words, telling
 from hopgate.extract.rules.words import TITLES, words
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = compiled(r"[^\W_]+")
 # "Wir haben überlegt, ob Oma ins Seniorenheim zieht"
-_ONLY_THOUGHT = re.compile(
+_ONLY_THOUGHT = compiled(
     r"\b(?:apparently|überleg(?:t|en|ten)|ob|whether|thinking (?:of|about)|considered|considering|toying|wondering)\b"
 )
-_MARK = re.compile(r"[⟨⟦⟪][^⟩⟧⟫]*[⟩⟧⟫]")
-_COPY = re.compile(r"\b(?:copy|copies|copied|kopien?|kopiert|mirror|snapshots?)\b")
+_MARK = compiled(r"[⟨⟦⟪][^⟩⟧⟫]*[⟩⟧⟫]")
+_COPY = compiled(r"\b(?:copy|copies|copied|kopien?|kopiert|mirror|snapshots?)\b")
 _COPIED = words("copied copies copy rsynced mirrored synced kopie kopien kopiert")
 
 

@@ -11,6 +11,7 @@ from hopgate.extract.extraction import Source
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.change_words import is_doubtful
 from hopgate.extract.rules.clauses import clauses
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.reading import Reading, read
 from hopgate.extract.rules.stated_loans import is_of_loan, tells_loan
 from hopgate.extract.rules.stated_parts import AMOUNT, WHEN
@@ -22,6 +23,7 @@ from hopgate.extract.tagger.credible_values import are_doubted, is_credible, is_
 from hopgate.extract.tagger.refused_ends import (
     is_elsewhere,
     is_of_others_thing,
+    is_on_some_days,
     is_range,
     is_this_week,
     may_be_in_town,
@@ -54,7 +56,7 @@ _MAY_HIDE_END = 0.02
 # Of what the rules take for a change: what is less likely to end anything, and to tell of any change, ends nothing.
 # A note that says itself what was, or that somebody is the new one, need not be compared with others.
 _INTO = r"\b(?:to|auf|nach|zu|zum|zur|ins?)\b"
-_SAYS_SO = re.compile(
+_SAYS_SO = compiled(
     r"(?i)\b(?:rais(?:es?|ed|ing)|increase[sd]?|rises|rose|go(?:es|ne)? up|went up|steigt|stieg|gestiegen|erhöht|sinkt|"
     rf"verlegt|moved|changed|switched|umgezogen|gewechselt)\b[^.;]{{0,60}}\b(?:from|von|vom)\b[^.;]{{1,40}}{_INTO}|"
     rf"\b(?:von|vom)\b[^.;]{{1,40}}{_INTO}[^.;]{{1,40}}\b(?:verlegt|umgezogen|gewechselt|gestiegen|erhöht)\b|"
@@ -67,7 +69,7 @@ _SAYS_SO = re.compile(
 )
 _MAY_END, _MAY_TELL = 0.004, 0.5
 # "Notion no longer works on my old iPad": nothing is on it.
-_NO_MORE = re.compile(r"(?i)\b(?:no longer|nicht mehr) (?:[^\W\d_]+ ){0,4}$")
+_NO_MORE = compiled(r"(?i)\b(?:no longer|nicht mehr) (?:[^\W\d_]+ ){0,4}$")
 _LITERAL = frozenset((WHEN, AMOUNT))
 _OWN = words("i i'm i've my we we're our ich wir mein meine unser unsere je j'ai mon ma nous ik mijn wij yo mi")
 _NO_VALUES = words(
@@ -167,6 +169,8 @@ def _ended(seen: Compared, earlier: Source, later: Source, whole: Source) -> End
         if chosen and not is_credible(over[0] if over else things[0].text, parts, though_doubted=False):
             return None  # "Cleo quit. April fool!"
     if chosen and (is_range(chosen.relation, now) or tells_copy(now, before)):
+        return None
+    if chosen and not over and is_on_some_days(chosen.relation, before, later.text):
         return None
     # "Fire at Pike Roasters in Kendal" says nothing of where the coffee comes from.
     if chosen and is_town(chosen.value) and not may_be_in_town(chosen.former, _surest_thing(seen)):

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.clauses import clauses
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.not_ours import is_no_time_of_ours, is_not_here
 from hopgate.extract.rules.places import is_place
 from hopgate.extract.rules.reading import Reading
-from hopgate.extract.rules.stated_parts import AMOUNT, WHEN
+from hopgate.extract.rules.stated_parts import AMOUNT, DAYS, WHEN
+from hopgate.extract.rules.timetable import TIME_ON_SOME_DAYS
 from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.untold import FOR_ONCE
 from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 from hopgate.extract.tagger.tagged_values import is_called_alike, is_of_another
 
-_THIS_WEEK = re.compile(
+_THIS_WEEK = compiled(
     r"(?<!from )(?<!since )(?<!of )(?<!starting )(?<!beginning )\b(?:this (?:week|weekend|time)|"
     r"diese woche|diesmal|ausnahmsweise|heute (?:abend )?(?:nicht mehr|nimmer))\b|"
     r"\b(?:ran|led|took|hosted|covered) [^.;]{0,30} today\b|"
@@ -25,12 +26,12 @@ _THIS_WEEK = re.compile(
     r"\b(?:ist|war|liegt|lag) (?:gerade )?(?:krank|im urlaub|verreist|in (?:der )?reha|mit \w+ im bett)\b|"
     r"\b(?:stood in|stands in|standing in|filled in|filling in|fills in|covered|vertritt|vertreten|springt ein)\b"
 )
-_FOR_GOOD = re.compile(
+_FOR_GOOD = compiled(
     r"\b(?:moved|switched|changed|swapped|started|joined|left|quit|took over|taken over|replaced|bought|sold|handed|"
     r"new|umgezogen|gezogen|gewechselt|übernommen|ersetzt|gekauft|verkauft|angefangen|neue[nrs]?)\b"
 )
-_AND_BACK = re.compile(r"\band back\b")
-_NAME_WORD = re.compile(r"[^\W_]+")
+_AND_BACK = compiled(r"\band back\b")
+_NAME_WORD = compiled(r"[^\W_]+")
 _TEACHERS = words("teacher tutor trainer coach instructor lehrer lehrerin")
 
 
@@ -51,6 +52,11 @@ def is_this_week(reading: Reading) -> bool:
 def is_range(relation: str, reading: Reading) -> bool:
     """Whether two times or amounts are the ends of one: "swimming goes from 4 pm to 5 pm"."""
     return relation in (WHEN, AMOUNT) and is_no_time_of_ours(" ".join(reading.lower))
+
+
+def is_on_some_days(relation: str, before: Reading, later: str) -> bool:
+    """Whether a note tells another hour of some days only, and the earlier one that of all: "at 9:45 on Fridays now"."""
+    return relation == WHEN and DAYS.isdisjoint(before.lower) and bool(TIME_ON_SOME_DAYS.search(later.lower()))
 
 
 def is_of_others_thing(thing: TaggedSpan, earlier: str, later: str, over: Sequence[str]) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.words import TITLES
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 
-_NAME_WORD = re.compile(r"[^\W_]+")
+_NAME_WORD = compiled(r"[^\W_]+")
 
 
 def share_a_word(one: str, other: str) -> bool:

@@ -8,19 +8,20 @@ from dataclasses import replace
 from itertools import product
 
 from hopgate.extract.extraction import Source
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.words import STOP_WORDS, TITLES, words
 from hopgate.memory import Cleared
 
-_END = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_]|[\"“„'’(])")
-_LAST_WORD = re.compile(r"([^\W\d_]+|\d{1,2})\.$")
+_END = compiled(r"(?<=[.!?])\s+(?=[^\W\d_]|[\"“„'’(])")
+_LAST_WORD = compiled(r"([^\W\d_]+|\d{1,2})\.$")
 _ABBREVIATED = TITLES | words("st nr ca bzw usw no vs prof str tel etc jr sr")
-_WORD = re.compile(r"[^\W_]{3,}")
-_SPEAKER = re.compile(r"[^\W\d_][^:.!?]{0,40}: ")
+_WORD = compiled(r"[^\W_]{3,}")
+_SPEAKER = compiled(r"[^\W\d_][^:.!?]{0,40}: ")
 # Of more sentences a note is no short one, and of more parts one of its sentences.
 _MOST, _MOST_STATED = 4, 6
-_APART = re.compile(r", (?:and |und )?|; |\n")
+_APART = compiled(r", (?:and |und )?|; |\n")
 # Whom or what, in a few words, and what is said of it.
-_STATES = re.compile(
+_STATES = compiled(
     r"[-*•] [^:,]{3,40}: \S|"
     r"(?:[-*•] )?(?:[^\W\d_][\w'’.-]*\s){1,4}?(?:is|are|runs?|lives?|has|have|goes|go|uses?|stands?|hangs?|keeps?|"
     r"works?|plays?|leads?|owns?|does|do|trains?|teaches|handles|ist|sind|läuft|laufen|liegt|steht|hängt|hat|haben|wohnt|"

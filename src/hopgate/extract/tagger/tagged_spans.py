@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.extract.rules.kept_patterns import compiled
+
 # A word is what stands between spaces and marks; "E.ON", "nas-2", "Mo's", "19:00" and "€1,020" are one.
-_WORD = re.compile(r"""(?:[^\s,;:()"“”„!?…=→>]|(?<=\d)[,:](?=\d))+""")
+_WORD = compiled(r"""(?:[^\s,;:()"“”„!?…=→>]|(?<=\d)[,:](?=\d))+""")
 _AT_END = ".'’/-"
-_ARTICLES = re.compile(
+_ARTICLES = compiled(
     r"(?:the|my|our|a|an|der|die|das|den|dem|ein|eine|mein|meine|unser|unsere|le|la|les|el|il|het|de|her|his) (?=.)",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from hopgate.extract.rules.agent_nouns import is_agent
 from hopgate.extract.rules.capitals import is_person
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.parts_of_things import is_part
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, VERBS, WHEN
@@ -16,32 +17,32 @@ from hopgate.extract.tagger.sentence_pairs import sentences_of
 from hopgate.extract.tagger.tagged_spans import TaggedSpan
 
 _SURE = 0.5
-_MINE = re.compile(
+_MINE = compiled(
     r"\b(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr\w|mijn|onze) $", re.IGNORECASE
 )
 # "A photocopy of Mum's will", "the Jellyfin exporter": what changed is not the will, nor Jellyfin.
-_OF_IT = re.compile(r"(\S+) (?:of|off|for|from) (?:(?:the|my|our) )?$", re.IGNORECASE)
-_COMPOUND = re.compile(r"\w-([^\W\d_]+)$")
+_OF_IT = compiled(r"(\S+) (?:of|off|for|from) (?:(?:the|my|our) )?$", re.IGNORECASE)
+_COMPOUND = compiled(r"\w-([^\W\d_]+)$")
 # "hängt bei mir am Schlüsselbrett"
-_AT_ME = re.compile(
+_AT_ME = compiled(
     r"^(?:mir|uns|me|us|ihm|ihr) (?:am|im|in|an|auf|in the|on the) |"
     r"(?<=\w) (?:im|am|in|der|des|dem|den|von|vom|zu|zur|zum|nach|bei|und|mit|für|by|behind|near|at|on|"
     r"under|with|next to|over|across|down|up)$"
 )
-_OF_SOMEBODY = re.compile(r" (?:von|of) (?:Herrn?|Frau|Familie|Mrs?\.?|Ms\.?) ")
+_OF_SOMEBODY = compiled(r" (?:von|of) (?:Herrn?|Frau|Familie|Mrs?\.?|Ms\.?) ")
 _RANKS = words("head lead chief deputy assistant senior junior main line")
-_NEXT = re.compile(r" ([^\W\d_]+)")
-_ITS = re.compile(r"(?:['’]s)? ([^\W\d_]+)")
+_NEXT = compiled(r" ([^\W\d_]+)")
+_ITS = compiled(r"(?:['’]s)? ([^\W\d_]+)")
 OF_OTHERS = words("his her their ihr ihre ihren ihrem sein seine seinen seinem sus suo sua zijn haar")
-_OWNER = re.compile(r"(\S+)['’]s $")
+_OWNER = compiled(r"(\S+)['’]s $")
 # "room 5.04" is no time.
-_CLOCK = re.compile(
+_CLOCK = compiled(
     r"(?:^|\s)\d{1,2}:\d\d(?!\d)|^\d{1,2}\.\d\d$|(?:^|\s)\d{1,2}(?:[:.]\d\d)? ?(?:[ap]m|uhr|h|o'clock)(?!\w)|"
     r"\b(?:noon|midnight)\b|\b(?:halb|viertel (?:vor|nach)|half(?: past)?|quarter (?:past|to)) [^\W_]+$",
     re.IGNORECASE,
 )
 # "3 TB", "300 Euro", and not "1Password" or "2009 Corolla".
-_NUMBER = re.compile(r"\d[\d.,]*(?: ?(?:[^\W\dA-ZÄÖÜ]{1,10}|[A-Z]{1,3}|Euro|Franken|Stück|Liter|Meter))?")
+_NUMBER = compiled(r"\d[\d.,]*(?: ?(?:[^\W\dA-ZÄÖÜ]{1,10}|[A-Z]{1,3}|Euro|Franken|Stück|Liter|Meter))?")
 
 
 def sure_spans(spans: Iterable[TaggedSpan], label: str) -> list[TaggedSpan]:

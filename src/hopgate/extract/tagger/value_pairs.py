@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_parts import AMOUNT, ANY, DAYS, WHEN
 
-_HOUR, _DOTTED = re.compile(r"\d{1,2}(?:[:.]\d\d)?"), re.compile(r"\d{1,2}\.\d\d")
+_HOUR, _DOTTED = compiled(r"\d{1,2}(?:[:.]\d\d)?"), compiled(r"\d{1,2}\.\d\d")
 
 
 def sorts_of_both(was: str, sort: str, is_: str, other: str) -> tuple[str, str]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from hopgate.extract.rules.kept_patterns import compiled
+
 _SMALL = (
     r"(?:(?:the|my|our|his|her|their|its|as|from|at|with|in|of|to|on|mit|bei|beim|von|vom|aus|in|im|ins|zum|zur|auf|als|"
     r"der|die|das|dem|den|"
@@ -49,17 +51,17 @@ _THEN = (
     rf"(?:(?:{_DAY})\b|(?:{_MONTH})|\d|week|month|year|term|season|summer|spring|winter|woche|monat|jahr))"
 )
 _AS = r"(?= (?:as|from|als)\b)"
-_ANY_END = re.compile(
+_ANY_END = compiled(
     r"(?i)\b(?:cancell?ed|closed|retired|resigned|stepped down|left|sold|quit|gekündigt|in rente|in den ruhestand|"
     r"verlassen|abgeschaltet|abgeschafft|aufgehört|hört|verkauft|geschichte)\b"
 )
 # "Amir has left the club, he'll be home in twenty minutes"
-_FOR_TODAY = re.compile(
+_FOR_TODAY = compiled(
     r"\b(?:minutes|minuten|home (?:in|soon|at|by|late|early|for)|on (?:his|her|their|the) way|unterwegs|gleich da)\b"
 )
-_PART = re.compile(r"(?<=[,;.!?]) ")
+_PART = compiled(r"(?<=[,;.!?]) ")
 # "nearly quit Ikea", "quit in his dream", "if Clara quits"
-_NOT_REALLY = re.compile(
+_NOT_REALLY = compiled(
     r"\b(?:nearly|almost|fast|beinahe|threatens?|threatened|dreams?|dreamt|traum|if|wenn|falls|might|may|would|wants?|"
     r"will|wollte|würde|soon|bald|joke|joking|kidding|witz|tomorrow|morgen)\b"
 )
@@ -97,11 +99,11 @@ def tells_end_of(text: str, names: Iterable[str]) -> bool:
 @lru_cache(maxsize=512)
 def _told(name: str) -> re.Pattern[str]:
     called = rf"(?<!\w){re.escape(name)}(?!\w)"
-    return re.compile(rf"\b{_LEFT}{_SMALL}{called}{_THEN}|{called} (?:{_IS}|{_SMALL}){_GONE}(?:{_THEN}|{_AS})")
+    return compiled(rf"\b{_LEFT}{_SMALL}{called}{_THEN}|{called} (?:{_IS}|{_SMALL}){_GONE}(?:{_THEN}|{_AS})")
 
 
 @lru_cache(maxsize=512)
 def _something_at(name: str) -> re.Pattern[str]:
     """Of what somebody has there it is told: "his account at the bank"."""
     whose = r"(?:my|his|her|our|the|an?|(?:mein|sein|ihr|unser)(?:e[nmrs]?)?|d(?:as|en|ie)|eine?n?)"
-    return re.compile(rf"\b{whose} [^\W\d_]+ (?:bei|beim|at)(?: the| der| dem)? {re.escape(name)}(?!\w)")
+    return compiled(rf"\b{whose} [^\W\d_]+ (?:bei|beim|at)(?: the| der| dem)? {re.escape(name)}(?!\w)")

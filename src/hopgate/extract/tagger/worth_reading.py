@@ -6,6 +6,7 @@ import re
 from enum import Enum
 
 from hopgate.extract.extraction import Extraction, Source
+from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS, MOST_TOKENS
 from hopgate.extract.tagger.change_tagger import tagged
@@ -16,7 +17,7 @@ from hopgate.extract.tagger.words_of_ending import may_tell_end
 # Measured on sets of notes by authors whom the model had not seen: docs/research/extraction.md.
 _TELLS_CHANGE, _MAY_TELL = 0.75, 0.02
 # "New meeting point for the clean-ups: the pier", by whomever.
-_NEW = re.compile(r"(?:\w+: )?(?:new|neue[rns]?|nouveau|nouvelle|nuev[oa]|nuov[oa]|nieuwe?)\b", re.IGNORECASE)
+_NEW = compiled(r"(?:\w+: )?(?:new|neue[rns]?|nouveau|nouvelle|nuev[oa]|nuov[oa]|nieuwe?)\b", re.IGNORECASE)
 
 
 class Likelihood(Enum):

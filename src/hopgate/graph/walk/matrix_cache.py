@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.embed.cache import default_directory
 from hopgate.graph.walk.graph_rows import read_changes, read_rows
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.matrix_file import read_matrix, write_matrix
 from hopgate.store.graph import arrays, change_rows
 from hopgate.store.graph.arrays import Stamp
+from hopgate.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -178,7 +178,7 @@ class MatrixCache:
 
 def matrix_directory() -> Path:
     """Where matrices are kept between processes."""
-    return default_directory() / "matrices"
+    return cache_folder() / "matrices"
 
 
 def kept_files(directory: Path) -> list[Path]:
