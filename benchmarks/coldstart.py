@@ -1,10 +1,10 @@
-"""`hopgate recall` from the shell against the bare imports it cannot do without, in turns, with the server up.
+"""`hopgate recall` and `add` from the shell against the bare imports they cannot do without, in turns, the server up.
 
 python benchmarks/coldstart.py [--repeats 15] [--json]
 
 Asked for: `recall_to_imports`, with all three legs, at most 2 × `python -c "import psycopg, numpy, onnxruntime,
-tokenizers"`. Beside it stand the lexical leg alone, which loads no model, the dense leg, both, and the first command of
-all, which starts the server (`start`).
+tokenizers"`. Beside it stand the lexical leg alone, which loads no model, the dense leg, both, one note remembered with
+its vector and its links (`add`), and the first command of all, which starts the server (`start`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import hopgate
 from hopgate.demo import corpus
 
 QUERY = "who owns the wiki service"
+NOTE = "Moved the wiki from elm to walnut on Tuesday, it runs in a container there."
 
 
 def commands(store: Path) -> dict[str, list[str]]:
@@ -34,6 +35,7 @@ def commands(store: Path) -> dict[str, list[str]]:
         "lexical": [*recall, "--dense", "0", "--graph", "0"],
         "dense": [*recall, "--lexical", "0", "--graph", "0"],
         "fused": [*recall, "--graph", "0"],
+        "add": [sys.executable, "-m", "hopgate", "add", NOTE, "--data", str(store)],
     }
 
 

@@ -106,6 +106,8 @@ def _people(tokens: list[str], start: int, end: int) -> Iterator[tuple[int, int]
         yield start, start + 1  # "Jonas 14 geworden"
         return
     titled = end - start == 3 and tokens[start].lower().rstrip(".") in TITLES
+    # Not of "Sister of Anna", nor of "Frau Dr. Mila".
+    titled = titled and tokens[start + 1][0].isupper() and tokens[start + 1].lower().rstrip(".") not in TITLES
     if titled and is_given(tokens[end - 1]) and not is_given(tokens[end - 2]):
         yield from ((start, end - 1), (end - 1, end))
     else:
@@ -183,7 +185,7 @@ def variants(tokens: list[str], marks: str, span: Span) -> Iterator[str]:
         if inside[0] == "Y":
             yield tokens[start]
     if (of := inside.rfind("o")) > 0:
-        yield joined(tokens, start + of + (2 if inside[of + 1] == "t" else 1), end)
+        yield joined(tokens, start + of + (2 if inside[of + 1 : of + 2] == "t" else 1), end)
     if 0 <= (owner := inside.find("P")) < len(inside) - 1:
         yield joined(tokens, start, start + owner + 1)
         yield joined(tokens, start + owner + 1, end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import MAXYEAR, MINYEAR, date
 from itertools import pairwise
 
+from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.places import is_event
 from hopgate.extract.rules.words import words
 
@@ -24,6 +25,12 @@ _PRESENT = words("works work lives live leads runs costs joins reports arbeitet 
 WAS = words("was were had been ran left went since war waren hatte wurde")
 RANGE = words("to until till through bis tot - –")
 _SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", "¶"))
+# "By Dagny in April": who did it, and not until when.
+_UNTIL = words("until till by bis zum avant hasta fino tot voor antes jusqu'au jusqu'en")
+_SMALL = words(
+    "the end of early late mid middle start beginning about around in on at den dem der ende anfang mitte im am le la el al "
+    "fin finales de eind begin het , least latest spätestens mindestens"
+) | {day for language in LANGUAGES.values() for day in language.days}
 _NEW_DATE_REACH = 8  # "new date for the security audit is …"
 _IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
 # "The contract is up in September"
@@ -31,7 +38,8 @@ _RUNS_OUT = frozenset((("is", "up"), ("runs", "out"), ("comes", "up"), ("goes", 
 # A sentence is not looked at any further than this, so that a memory of a million dates takes no longer.
 _REACH = 60
 _SOON = 31
-_SINCE = words("since seit depuis desde sinds")
+SINCE = words("since seit depuis desde sinds")
+"""Before a date from which on something has been so."""
 _IN = words("in on im am")
 # What was done, and no state that may lie ahead: "closed in March".
 _DONE = words(
@@ -65,16 +73,16 @@ def year_of(lower: list[str], start: int, end: int, month: int, number: int | No
     >>> year_of("the wedding is in march".split(), 4, 5, 3, None, day)
     2027
     """
-    if not AHEAD.isdisjoint(lower[max(0, start - 3) : start]) or _is_to_come(lower, start, whole=bool(number)):
+    if _says_ahead(lower[max(0, start - 3) : start]) or _is_to_come(lower, start, whole=bool(number)):
         return _nearest(month, number, day, _GRACE)
-    before, after = _sentence(lower, start, end)
+    before, after = sentence_of(lower, start, end)
     runs_out = any(pair in _RUNS_OUT for pair in pairwise(before[-4:]))
     if runs_out or _is_announced(before, after):
         return _nearest(month, number, day, _GRACE if runs_out else _STARTED)
-    if before and before[-1] in _SINCE:
+    if before and before[-1] in SINCE:
         return max(MINYEAR, day.year - ((month, number or 1) > (day.month, day.day)))
     nearest = _nearest(month, number, day, None)
-    if not _has_happened(before, after):
+    if not has_happened(before, after):
         return nearest
     # "We moved to Zwolle on 1 September", in August, is said ahead of it.
     if (date(nearest, month, min(number or 1, 28)) - day).days in range(_SOON):
@@ -82,7 +90,14 @@ def year_of(lower: list[str], start: int, end: int, month: int, number: int | No
     return max(MINYEAR, day.year - ((month, number or 1) > (day.month, day.day)))
 
 
-def _sentence(lower: list[str], start: int, end: int) -> tuple[list[str], list[str]]:
+def _says_ahead(before: list[str]) -> bool:
+    """Whether the words before a date say that it lies ahead; "by" and its like do so right before it alone."""
+    return any(
+        word in AHEAD and (word not in _UNTIL or _SMALL.issuperset(before[at + 1 :])) for at, word in enumerate(before)
+    )
+
+
+def sentence_of(lower: list[str], start: int, end: int) -> tuple[list[str], list[str]]:
     """What stands before a date and after it in its sentence."""
     least, most = max(0, start - _REACH), min(len(lower), end + _REACH)
     first = next((at + 1 for at in range(start - 1, least - 1, -1) if lower[at] in _SENTENCE_ENDS), least)
@@ -112,7 +127,7 @@ def _is_announced(before: list[str], after: list[str]) -> bool:
     )
 
 
-def _has_happened(before: list[str], after: list[str]) -> bool:
+def has_happened(before: list[str], after: list[str]) -> bool:
     """Whether what was done then stands beside a date: "moved to the cellar in March", "in March we moved"."""
     if not before or before[-1] not in _IN:
         return False

@@ -40,6 +40,14 @@ _TURNED = compiled(
 )
 _NOW_AFTER = compiled(rf"(?: [\w/]+){{0,3}} (?:{_NOW})(?=$| ?[,.;!)(])")
 _NOW_FIRST = compiled(rf"(?:.*[,;:] )?(?:and |und |et |y |en )?(?:{_NOW}) ?,? ?$")
+# "Winnie lives in Tralee now, she moved from Cork last May": told in the same breath.
+_CAME = compiled(
+    rf"(?: (?:{_NOW}))? [,;(–-] (?:(?:and|und|s?he|it|they|i|we|er|sie|es|ich|wir) )*"
+    r"(?:(?:has|have|had|'ve|'s|was|were|just|only) )*"
+    r"(?:moved|relocated|came|started|joined|switched|migrated|transferred|began)"
+    r"(?: (?:here|there|in|over|out|away|across))?(?: from (?:the )?⟨\d+⟩)? "
+    r"(?:(?:in|on|at|early|late|around|the|end|start|beginning|of) )*⟦(\d+)⟧"
+)
 _RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
 
 
@@ -122,6 +130,13 @@ def tells_turn(clause: Clause, match: re.Match[str]) -> bool:
     """Whether a match tells that something has become so, by its words or by "now" before or after it."""
     lead, rest = clause.text[: match.start()], clause.text[match.end() :]
     return bool(_TURNED.search(match[0]) or _NOW_AFTER.match(rest) or _NOW_FIRST.match(lead))
+
+
+def came_when(clause: Clause, match: re.Match[str], written: str | None) -> str | None:
+    """When a move was that the same sentence tells after what has become of it; one that lies ahead is none."""
+    found = _CAME.match(clause.text, match.end()) if "⟦" in clause.text else None
+    named = clause.reading.spans[int(found[1])].name if found else ""
+    return named if named and written and named < written else None
 
 
 def _is_at(clause: Clause, between: str) -> bool:

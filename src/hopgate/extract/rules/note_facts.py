@@ -11,7 +11,7 @@ from hopgate.extract.extraction import DOUBTED, Fact, Source
 from hopgate.extract.rules.change_words import has_change, may_tell_change
 from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
-from hopgate.extract.rules.fact_dates import holds_still, tells_turn, validity
+from hopgate.extract.rules.fact_dates import came_when, holds_still, tells_turn, validity
 from hopgate.extract.rules.fact_patterns import FACTS, groups_of
 from hopgate.extract.rules.fitting import fitting, software_name
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
@@ -281,7 +281,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
                 if holds_still(clause, begin, who.written):  # so on the day of the note, too: the graph weighs it
                     yield Fact(subject, kind, target, None, None, ALONE)
                 elif tells_turn(clause, match):
-                    begin = over
+                    begin = begin or came_when(clause, match, who.written) or over
             yield Fact(subject, kind, target, begin, until, trust)
         elif end := until or begin or who.written:  # "No longer since May": the date is its end.
             yield Fact(subject, kind, target, begin if until else None, end, trust)

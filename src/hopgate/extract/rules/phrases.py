@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 
 from hopgate.extract.extraction import DOUBTED, Extraction, Fact, Mention, Source, found
 from hopgate.extract.extractor import ExtractorIdentity
@@ -55,7 +56,7 @@ class Phrases:
     facts: bool = True
     tagger: bool = False
 
-    @property
+    @cached_property
     def identity(self) -> ExtractorIdentity:
         """The rules' version, the tagger's file, and the settings."""
         tagger = f", tagger {WEIGHTS_SHA256[:8]}" if self.tagger else ""

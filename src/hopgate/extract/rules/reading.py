@@ -154,4 +154,4 @@ def person_kind(name: str) -> str:
     word = plain(first).rstrip(".")
     if rest:
         return "person" if (word in KIN and rest[0].isupper()) or word in GIVEN_NAMES else ""
-    return "person" if first[0].isupper() and (is_given(first) or word in _FAMILY) else ""
+    return "person" if first[:1].isupper() and (is_given(first) or word in _FAMILY) else ""

@@ -208,7 +208,8 @@ def facts(
         while following < len(pronouns) and pronouns[following] < end:
             place = pronouns[following]
             following += 1
-            if name := speaker if tokens[place] == "I" else last:
+            named = any(span.start <= place < span.end for span in spans[first:at])  # "Meneer It"
+            if not named and (name := speaker if tokens[place] == "I" else last):
                 inside.append(Span(place, place + 1, name, "pronoun"))
         if len(inside) > at - first:
             inside.sort(key=_START)
