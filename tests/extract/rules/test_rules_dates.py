@@ -153,3 +153,83 @@ def test_what_has_happened_lies_behind(text: str, day: str) -> None:
     assert [span.iso for span in date_spans(reading.tokens, reading.lower, reading.code, datetime(2026, 11, 17))] == [
         day
     ]
+
+
+@pytest.mark.parametrize(
+    ("day", "text", "fact"),
+    [
+        ("2024-09-18", "Cousin Leif started at Skagen Shipping on Monday.", "works at|Skagen Shipping|2024-09-16"),
+        ("2024-10-14", "Immich runs on nas-2 since Saturday.", "runs on|nas-2|2024-10-12"),
+        ("2024-10-14", "Immich runs on nas-2 since Monday.", "runs on|nas-2|2024-10-07"),
+        ("2024-10-14", "Immich was moved to nas-3 on Saturday.", "runs on|nas-3|2024-10-12"),
+        ("2024-10-14", "Seit Samstag läuft Immich auf nas-2.", "runs on|nas-2|2024-10-12"),
+        ("2024-10-14", "Am Samstag ist Immich auf nas-2 umgezogen.", "runs on|nas-2|2024-10-12"),
+        ("2024-10-14", "Since Saturday our dentist is Dr. Lind.", "has dentist|Dr. Lind|2024-10-12"),
+        ("2024-05-20", "Duncan left Barclays and works at Monzo since last month.", "works at|Monzo|2024-04"),
+        ("2024-05-20", "Duncan arbeitet seit letztem Monat bei Monzo.", "works at|Monzo|2024-04"),
+        ("2024-01-20", "Since last month Immich runs on cedar.", "runs on|cedar|2023-12"),
+        ("2024-01-20", "Immich läuft seit letztem Jahr auf cedar.", "runs on|cedar|2023"),
+        ("2024-08-20", "Aunt Winnie lives in Tralee now, she moved from Cork last May.", "lives in|Tralee|2024-05"),
+        (
+            "2024-08-20",
+            "Tante Ute wohnt jetzt in Celle, sie ist im Mai aus Bremen weggezogen.",
+            "lives in|Celle|2024-05",
+        ),
+        (
+            "2024-06-20",
+            "Mosquitto was migrated to pico by Dagny in April; before that it ran on tamarack.",
+            "runs on|pico|2024-04",
+        ),
+        ("2024-09-18", "Immich läuft seit Weihnachten auf cedar.", "runs on|cedar|2023-12-25"),
+        # What is to come has no day of those that are behind.
+        ("2024-09-18", "Jo works at Acme from Monday.", "works at|Acme|None"),
+        ("2024-09-18", "Ab Montag arbeitet Lena bei Bosch.", "works at|Bosch|None"),
+        ("2024-09-18", "Yoga is on Monday.", "takes place|monday|None"),
+    ],
+)
+def test_days_and_months_behind_have_no_date_of_their_own(day: str, text: str, fact: str) -> None:
+    [found] = Phrases().extract(with_context([Memory("m1", text, created_at=datetime.fromisoformat(f"{day}T12:00Z"))]))
+    assert fact in {f"{one.relation}|{one.object}|{one.valid_from}" for one in found.facts}
+
+
+def test_a_statement_begins_on_the_weekday_it_names() -> None:
+    text = "The guest wifi is called Polarrev since Saturday, no longer Fjellrev."
+    [found] = Phrases().extract(with_context([Memory("m1", text, created_at=datetime(2024, 10, 14, tzinfo=UTC))]))
+    assert {(one.value, one.valid_from) for one in found.stated} == {("Polarrev", "2024-10-12")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On Monday Ada starts at Acme.",
+        "Sanne starts at Philips on Monday.",
+        "We moved yoga, it is now on Monday.",
+        "Rosa moved her lesson on Monday to Friday.",
+        "Ada took the class on Monday and Thursday.",
+        "Ada left early on Monday evenings.",
+        "Am Montag fängt Ada bei Acme an.",
+        "Montag ist Ada umgezogen.",
+    ],
+)
+def test_weekdays_ahead_and_habits_are_no_dates(text: str) -> None:
+    reading = read(Source("m", Cleared(text), created_at=datetime(2024, 9, 18, tzinfo=UTC)))
+    assert not [span.name for span in reading.spans if span.form == "date"]
+
+
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("The choir is led by Anneliese until Christmas.", "led by|Anneliese|2024-12-25"),
+        ("Immich runs on cedar until Easter.", "runs on|cedar|2025-04-20"),
+        ("Bis Ostern läuft Immich auf cedar.", "runs on|cedar|2025-04-20"),
+    ],
+)
+def test_a_feast_is_a_day(text: str, until: str) -> None:
+    [found] = Phrases().extract(with_context([Memory("m1", text, created_at=datetime(2024, 9, 18, tzinfo=UTC))]))
+    assert until in {f"{one.relation}|{one.object}|{one.valid_to}" for one in found.facts}
+
+
+@pytest.mark.parametrize("text", ["Immich runs on cedar until the Christmas party.", "We spent Christmas in Leeds."])
+def test_a_feast_that_is_no_end_stays_a_name(text: str) -> None:
+    reading = read(Source("m", Cleared(text), created_at=datetime(2024, 9, 18, tzinfo=UTC)))
+    assert "Christmas" in {span.name for span in reading.spans}

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from hopgate.extract.context import with_context
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.rules.tokenise import analysed
-from hopgate.memory import Cleared
+from hopgate.memory import Cleared, Memory
 
 
 def told(text: str) -> set[str]:
@@ -114,3 +115,22 @@ def test_a_price_that_rises_on_a_day_does_so_then() -> None:
     text = "The rent goes up from £1,850 to £1,950 in August."
     (found,) = Phrases().extract([Source("m", Cleared(text), created_at=datetime(2024, 5, 2, tzinfo=UTC))])
     assert {(fact.object, fact.valid_from) for fact in found.facts if not fact.valid_to} == {("£1,950", "2024-08")}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Jellyfin is hosted on the little Odroid.", {"Jellyfin|runs on|Odroid"}),
+        # What was on a machine, or at a hoster, is on another one.
+        ("Der AdGuard ist von plover auf den Raspberry umgezogen.", {"AdGuard|runs on|Raspberry"}),
+        ("Der Pihole läuft auf plover.", {"Pihole|runs on|plover"}),
+        ("Die Kopie der Nextcloud läuft auf plover.", set()),
+        ("Billing API moved from Azure to Hetzner on 3 May.", {"billing api|runs on|Hetzner"}),
+        ("We moved our savings from Chase to Schwab.", set()),
+    ],
+)
+def test_what_runs_on_machines_named_in_passing(text: str, expected: set[str]) -> None:
+    memories = [Memory("m1", text, created_at=datetime(2024, 5, 20, tzinfo=UTC)), Memory("m2", "Gitea runs on plover.")]
+    found = Phrases().extract(with_context(memories))[0]
+    facts = [fact for fact in found.facts if fact.valid_to is None and fact.relation in ("runs on", "located in")]
+    assert {f"{fact.subject}|{fact.relation}|{fact.object}" for fact in facts} == expected

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopgate.extract.extraction import Extraction, Fact, State, sources
+from hopgate.extract.extraction import Extraction, Fact, Source, State, sources
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.rules.tokenise import letter, tokenise
-from hopgate.memory import Memory
+from hopgate.memory import Cleared, Memory
 
 
 def extract(text: str, title: str = "", tags: tuple[str, ...] = (), keywords: tuple[str, ...] = ()) -> Extraction:
@@ -154,11 +157,41 @@ def test_a_text_that_says_nothing_is_empty_and_says_why() -> None:
     assert extraction.state is State.EMPTY and extraction.reason
 
 
+@pytest.mark.parametrize(
+    ("text", "known", "name"),
+    [
+        # A title, "of" and a given name are one name; "of" is no surname.
+        ("The Sister of Anna and Bob came.", (), "Sister of Anna"),
+        ("Frau Dr. Mila kommt heute.", (), "Frau Dr. Mila"),
+        ("Herr Jablonski Mila", (), "Mila"),
+        # A pronoun that is a name's last word stands for nobody.
+        ("Requester jetzt Lead Mantel\nMeneer It", (), "Meneer It"),
+        # A role, and a name that may be no person's.
+        ("doctor Soul", (("soul", ""),), "Soul"),
+    ],
+)
+def test_names_that_had_no_last_word_are_read(text: str, known: tuple[tuple[str, str], ...], name: str) -> None:
+    (found,) = Phrases().extract([replace(one, known=known) for one in sources([Memory("m1", text)])])
+    assert name in {mention.name for mention in found.mentions}
+
+
 WORDS = tokenise("Ada of the NAS 2019 in March, . \" ( ) 's & is a runs on I May it 12 kW The \n X's J. and")
+# Words that rules ask about: titles, roles, given names, days, amounts, and German beside English.
+RULED = tokenise(
+    "Sister Herr Frau Dr. President Coach Anna Mila Jonas Soul doctor dentist landlord our my her unser Zahnarzt Chor "
+    "choir moved from to on in since last until by now Monday Montag seit jetzt zieht nach läuft auf hat ist wohnt "
+    "lives works at with for new neue € 40 April 9:30 - -> : ; & / ? ... ' the The Of of It He they not instead"
+)
+# So few that any three of them soon stand side by side.
+OF_NAMES = tokenise("Sister Herr Frau Dr. of the Anna Mila Soul It doctor and 14 .\n")
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.text(max_size=120) | st.lists(st.sampled_from(WORDS)).map(" ".join))
+@settings(max_examples=300, deadline=None)
+@given(
+    st.text(max_size=120)
+    | st.lists(st.sampled_from(WORDS)).map(" ".join)
+    | st.lists(st.sampled_from(RULED + WORDS), max_size=12).map(" ".join)
+)
 def test_any_text_is_extracted_twice_alike_and_without_an_error(text: str) -> None:
     if "\0" in text or not text.isprintable():
         text = "".join(mark for mark in text if mark.isprintable())
@@ -167,6 +200,18 @@ def test_any_text_is_extracted_twice_alike_and_without_an_error(text: str) -> No
     assert all(mention.name.strip() for mention in once.mentions)
     assert len({mention.name for mention in once.mentions}) == len(once.mentions)
     assert "".join(tokenise(text)).replace(" ", "") == "".join(text.split())
+
+
+@settings(max_examples=1000, deadline=None)
+@given(
+    st.lists(st.sampled_from(OF_NAMES), min_size=1, max_size=5),
+    st.sampled_from([None, datetime(2024, 2, 29, tzinfo=UTC)]),
+)
+def test_any_names_side_by_side_are_read_whatever_is_known_of_them(said: list[str], day: datetime | None) -> None:
+    known = tuple((word.lower(), "") for word in sorted(set(OF_NAMES)) if word.istitle())
+    for some in ((), known):
+        (found,) = Phrases().extract([Source("m1", Cleared(" ".join(said)), created_at=day, known=some)])
+        assert all(mention.name.strip() for mention in found.mentions)
 
 
 @pytest.mark.timeout(90)  # quadratic scanning took 100 s where this takes one

@@ -75,7 +75,11 @@ _ANOTHER = compiled(
     r"segund[oa]|otr[oa]|tweede|andere|second[oa]|altr[oa])(?: (?:the|my|our|his|her|their|le|la|el|het))? $|"
     r"\ban? (?:[^\W\d_]+ )?$"
 )
-_COPIES_OF = compiled(r"\b(?:of|von|vom|der|des|de|van|di)(?: (?:the|my|our|his|her|their|le|la|el|het))? $")
+# "Der Gitea" that begins is a subject.
+_COPIES_OF = compiled(
+    r"(?:\b(?:of|von|vom|des|de|van|di)|(?<=[^\W\d_] )(?<!und )(?<!aber )der)"
+    r"(?: (?:the|my|our|his|her|their|le|la|el|het))? $"
+)
 # "…, but she laughed and said no".
 _TAKEN_BACK = compiled(
     r"\b(?:but|though|however) (?:[^,;]+ )?(?:said no|not true|laughed|denied|denies|joking|kidding|wrong|nonsense|"

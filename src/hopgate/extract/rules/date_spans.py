@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from hopgate.extract.dates import checked
 from hopgate.extract.rules.date_years import AHEAD, RANGE, WAS, year_of
+from hopgate.extract.rules.days_by_name import FEASTS, day_by_name
 from hopgate.extract.rules.language_tables import LANGUAGES, Language
-from hopgate.extract.rules.past_days import since_last, weekday_behind
 from hopgate.extract.rules.words import words
 
 _BETWEEN = frozenset(("de", "of", "."))
@@ -48,7 +48,8 @@ def date_spans(tokens: list[str], lower: list[str], code: str, written: datetime
     found: list[DateSpan] = []
     end = 0
     for at, word in enumerate(lower):
-        if at < end or not (word in language.of_dates or word in language.days or _is_number(word[0])):
+        of_dates = word in language.of_dates or word in language.days or word in FEASTS
+        if at < end or not (of_dates or _is_number(word[0])):
             continue
         # "From 3 May to 24 May": of one year.
         ranged = found and end == at - 1 and lower[at - 1] in RANGE and len(found[-1].iso) == _WHOLE
@@ -69,14 +70,10 @@ def _date_at(tokens: list[str], lower: list[str], at: int, language: Language, d
         return None
     if word in language.shifts:
         return _shifted(at, at + 1, day, language.shifts[word])
-    if word in language.days:
-        behind = weekday_behind(lower, at, language, day)
-        return DateSpan(at, at + 1, behind.isoformat()) if behind else None
-    if before := since_last(lower, at, day):
-        return DateSpan(at, at + 2, before)
-    if word in language.last or word in language.next:
-        return _relative(tokens, lower, at, language, day, -1 if word in language.last else 1)
-    return None
+    if named := day_by_name(lower, at, language, day):
+        return DateSpan(at, *named)
+    way = (word in language.next) - (word in language.last)
+    return _relative(tokens, lower, at, language, day, way) if way else None
 
 
 def _is_month(tokens: list[str], lower: list[str], at: int, code: str) -> bool:

@@ -26,10 +26,12 @@ WAS = words("was were had been ran left went since war waren hatte wurde")
 RANGE = words("to until till through bis tot - –")
 _SENTENCE_ENDS = frozenset((".", "!", "?", ";", "\n", "¶"))
 # "By Dagny in April": who did it, and not until when.
-_UNTIL = words("until till by bis zum avant hasta fino tot voor antes jusqu'au jusqu'en")
+UNTIL = words("until till by bis zum avant hasta fino tot voor antes jusqu'au jusqu'en")
 _SMALL = words(
-    "the end of early late mid middle start beginning about around in on at den dem der ende anfang mitte im am le la el al "
-    "fin finales de eind begin het , least latest spätestens mindestens"
+    """
+    the end of early late mid middle start beginning about around in on at least latest den dem der ende anfang mitte
+    spätestens mindestens im am le la el al fin finales de eind begin het ,
+    """
 ) | {day for language in LANGUAGES.values() for day in language.days}
 _NEW_DATE_REACH = 8  # "new date for the security audit is …"
 _IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
@@ -93,7 +95,7 @@ def year_of(lower: list[str], start: int, end: int, month: int, number: int | No
 def _says_ahead(before: list[str]) -> bool:
     """Whether the words before a date say that it lies ahead; "by" and its like do so right before it alone."""
     return any(
-        word in AHEAD and (word not in _UNTIL or _SMALL.issuperset(before[at + 1 :])) for at, word in enumerate(before)
+        word in AHEAD and (word not in UNTIL or _SMALL.issuperset(before[at + 1 :])) for at, word in enumerate(before)
     )
 
 

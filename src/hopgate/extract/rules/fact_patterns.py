@@ -74,7 +74,7 @@ _MACROS = {
     "{B}": rf"{_START}(?P<b>{_ONE})",
     "{M}": r"(?P<m>⟪\d+⟫)",
     "{D}": r"(?P<d>⟦\d+⟧)",
-    "{the}": rf"(?:(?:{_ARTICLES}) )?(?:(?:old|new|dead|broken|ageing|trusty|current|former) )?",
+    "{the}": rf"(?:(?:{_ARTICLES}) )?(?:(?:old|new|dead|broken|ageing|trusty|little|tiny|current|former) )?",
     # Words that say nothing of where or whose: no names, no marks.
     "{any}": r"(?:(?!(?:down|off|out|from|von|van|about|with|mit|avec|con|met) )[^\W\d_]+ ){0,3}",
     "{be}": r"(?:(?:is|are|was|were|am|'s|'m|'re|'ve|has|have|had|be|"

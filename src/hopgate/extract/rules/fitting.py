@@ -47,6 +47,7 @@ _EMPLOYERS = (
     "schreinerei", "metzgerei", "konditorei", "fabrik", "gymnasium", "diakonie", "caritas",
 )  # fmt: skip
 _FIRMS = words(table("brands")["names"]) | words(table("brands")["english"])
+_HOSTERS = words(table("brands")["hosters"])
 _NO_ALLERGENS = words("anything nothing everything mondays monday montage montag work arbeit stupidity dummheit")
 _IN_A_ROW = compiled(r"(?:front|back|end|top|bottom|middle|head|side) of\b")
 _FOR_THINGS = words(
@@ -158,6 +159,10 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
         return "runs on"
     if not who.is_named(subject) and _GROUPS.search(subject):
         return ""
+    # "von plover auf den Raspberry", "from Azure to Hetzner": what was on a machine is on another one.
+    was_there = any(map(who.is_host, old)) and not is_town(target)
+    if old and (was_there or {name.lower() for name in (target, *old)} <= _HOSTERS):
+        return "runs on"
     return "located in" if target[:1].isupper() else ""
 
 

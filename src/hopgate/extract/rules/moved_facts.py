@@ -63,7 +63,7 @@ def moved_facts(  # noqa: PLR0912
             continue
         told = (
             relation in ("owned by", "led by")
-            or (relation == "part of" and bool(old))
+            or (relation in ("part of", "runs on") and bool(old))
             or (relation == "lives in" and is_kin(subject, clause.text))
             or (relation == "located in" and (bool(old) or is_room(new) or is_address(new)))
         )

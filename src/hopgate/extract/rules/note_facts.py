@@ -12,8 +12,9 @@ from hopgate.extract.rules.change_words import has_change, may_tell_change
 from hopgate.extract.rules.changed_values import changed_values
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import came_when, holds_still, tells_turn, validity
+from hopgate.extract.rules.fact_ends import ARTICLE, ends_of, objects_of, subjects_of
 from hopgate.extract.rules.fact_patterns import FACTS, groups_of
-from hopgate.extract.rules.fitting import fitting, software_name
+from hopgate.extract.rules.fitting import fitting
 from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.markers import meet
@@ -21,7 +22,7 @@ from hopgate.extract.rules.moved_facts import HANDS, moved_facts
 from hopgate.extract.rules.named_beside import named_beside
 from hopgate.extract.rules.next_sentence import of_this_sentence
 from hopgate.extract.rules.not_ours import is_no_time_of_ours, is_of_others
-from hopgate.extract.rules.places import CONTRASTS, contrast, is_event, is_room, tells_change, with_place
+from hopgate.extract.rules.places import contrast, is_event, is_room, tells_change
 from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
@@ -31,19 +32,15 @@ from hopgate.extract.rules.timetable import TAKES_PLACE, may_tell_time, timetabl
 from hopgate.extract.rules.uncovered_prose import uncovered
 from hopgate.extract.rules.untold import HABIT
 
-_OF_THINGS = frozenset(("costs", "due", "bought from", "located in", "owned by"))
 _PUT_OFF = compiled(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
 )
-_POSTS = frozenset(("job", "role", "post", "task", "position", "place", "lot", "thing"))
 _KEPT = compiled(r"\b(?:stored|kept|parked|moored|located|based|gelagert|eingelagert)\b")
 _RISES = compiled(
     r"\b(?:(?:goes|went|gone|going|put) (?:up|down)|(?:put|puts|putting) [^,;]{1,30}up|rises|rose|risen|increases|"
     r"increased|raises|raised|bumped|lowered|drops|dropped|falls|fell|steigt|gestiegen|erhöht|sinkt|gesunken|gesenkt)\b"
 )
 _ON_A_DAY = compiled(r"(?: [^,;]{0,20})?(?: ,)? (?:in|from|on|starting|as of|ab|im|zum) ⟦(\d+)⟧")
-# "the Hartmann proposal" is one thing.
-_NOUN_AFTER = compiled(r"⟨\d+⟩ ([^\W\d_]+(?: [^\W\d_]+){0,2})$")
 _OLDER = compiled(
     r"(?:the|my|our|his|her|their|der|die|das|den|mein|meine|meinen|unser|unsere|unseren|le|la|mon|ma|"
     r"el|mi|il|de|het|mijn) "
@@ -52,10 +49,6 @@ _OLDER = compiled(
 )
 # "Netflix in Turkey costs £3" is another price, "the flat in Leeds costs £900" its own.
 _ELSEWHERE = compiled(r"^(?:⟨\d+⟩|[^\W\d_][\w-]*) in ⟨\d+⟩ ")
-_ARTICLE = compiled(
-    r"^(?:the|a|an|my|our|your|his|her|its|their|this|that|der|die|das|den|dem|des|eine?[nmr]?|"
-    r"(?:mein|unser)(?:e[nmr]?)?|le|la|les|un|une|mon|ma|el|los|las|una|mi|il|lo|de|het|een|mijn) "
-)
 # "Grant report for the Wolfson money is due": the report is; but "the report for the board" may be one of several.
 _OF_A_KIND = compiled(
     r"(?:⟨\d+⟩ : )?(?:(?:the|our|my|this) )?(?P<noun>(?!(?:the|our|my|this) )(?:[^\W\d_]+ ){1,2}"
@@ -64,11 +57,6 @@ _OF_A_KIND = compiled(
 )
 # "A baguette costs £2.90 at Gail's": theirs, which ends no price of ours.
 _AT_SOMEBODYS = compiled(r" (?:at|bei|chez) ⟨\d+⟩")
-# "In the loft beside the switch".
-_NEAR_SOMETHING = compiled(
-    r" (?:beside|behind|near|next|above|below|opposite|against|between|inside|outside|neben|hinter|gegenüber|naast|"
-    r"achter)$"
-)
 
 
 def note_facts(
@@ -202,7 +190,7 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
 def _instead(relation: str, match: re.Match[str], clause: Clause, who: Referents) -> Iterator[Fact]:
     """What holds instead of what is denied, told by a preposition alone: "not in Celle any more but in Uelzen"."""
     if told := contrast(clause.text, *match.span()):
-        subjects = _ends(groups_of(match).get("s"), clause, who, match.start())[0]
+        subjects = ends_of(groups_of(match).get("s"), clause, who, match.start())[0]
         began = validity(clause, match, None)[0]
         for subject, name in product(subjects, who.names_of(told) or (told,)):
             yield Fact(subject, relation, name, began, None, STATED)
@@ -232,7 +220,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
     if relation == "before":
         yield from before(groups, who, over, clause.text[match.end() :])
         return
-    subjects, common = _subjects(relation, groups, clause, who, match.start())
+    subjects, common = subjects_of(relation, groups, clause, who, match.start())
     if relation in _SHARED and (too := _SO_DO.match(clause.text, match.end())):
         subjects += who.names_of(too["t"]) if too["t"][0] == "⟨" else (too["t"],)
     older = relation != "replaced by" and groups.get("s") and _OLDER.search(clause.text[: match.start("s")])
@@ -250,7 +238,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         # Told as it happens, or with its day: before it the old thing was in its place.
         ahead = _ON_A_DAY.match(clause.text, match.end()) if relation == "costs" else None
         begin = clause.reading.spans[int(ahead[1])].name if ahead else over
-    objects, plain = _objects(relation, groups, clause, who, clause.text[match.end() :])
+    objects, plain = objects_of(relation, groups, clause, who, clause.text[match.end() :])
     made = False
     for subject, target in product(subjects, objects):
         kind = fitting(relation, subject, target, clause, who, plain=plain, common=common)
@@ -260,7 +248,7 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
         if (
             common
             and kind == "located in"
-            and not (_ARTICLE.match(groups.get("s") or "") or is_room(target) or _KEPT.search(match[0]))
+            and not (ARTICLE.match(groups.get("s") or "") or is_room(target) or _KEPT.search(match[0]))
         ):
             continue  # "Mail is at Gmail"
         if not meet(groups, subject, target, who) or (kind == "led by" and is_room(subject)):
@@ -287,65 +275,3 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
             yield Fact(subject, kind, target, begin if until else None, end, trust)
     if over and made and not ended:
         yield from gone(relation, subjects[0], groups, clause, match.end(), over, who)
-
-
-def _subjects(  # noqa: PLR0911
-    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents, at: int
-) -> tuple[tuple[str, ...], bool]:
-    """Whom or what a match is about, and whether that is a common noun."""
-    if relation in _OF_THINGS and ("first" in groups or "near" in groups or groups.get("s") == ""):
-        return who.thing_left_out(clause, at), False
-    if "me" in groups:
-        return (who.first_person,), False
-    if "first" in groups or "near" in groups:
-        return who.left_out(clause, at, near="near" in groups), False
-    subjects, common = _ends(groups.get("s"), clause, who, at)
-    if relation == "costs" and subjects in (("price",), ("prices",)):
-        return (), True
-    if relation == "owned by":
-        return tuple(one.removesuffix(" ownership") for one in subjects if one not in _POSTS), common
-    if relation == "due":
-        return tuple(one.removesuffix(" deadline") for one in subjects if one not in ("deadline", "due date")), common
-    if relation == "runs on":  # "the unifi controller" is unifi
-        return tuple(software_name(one, who) for one in subjects), common
-    return subjects, common
-
-
-def _ends(part: str | None, clause: Clause, who: Referents, at: int) -> tuple[tuple[str, ...], bool]:
-    """The names a subject slot means, and whether it is a common noun; a slot left empty means the topic."""
-    if part is None or part == "":
-        return ((who.topic,) if who.topic else ()), False
-    names = who.names_of(part)
-    if names:
-        after = _NOUN_AFTER.search(part)
-        return ((f"{names[0]} {after[1]}",) if after and len(names) == 1 else names), False
-    if people := who.people_of(part, clause, at):
-        return people, False
-    noun = _ARTICLE.sub("", part).strip()
-    if part in who.pronouns or not noun or noun in who.pronouns or noun in CONTRASTS or "⟨" in noun:
-        return (), False
-    return (noun,), True
-
-
-def _objects(
-    relation: str, groups: dict[str, str | None], clause: Clause, who: Referents, rest: str
-) -> tuple[tuple[str, ...], bool]:
-    if relation == "costs":
-        return tuple(clause.reading.spans[number].name for number in clause.spans(groups["m"] or "")), False
-    if relation == "due":
-        return tuple(clause.reading.spans[number].name for number in clause.spans(groups["d"] or "")), False
-    part = groups.get("o") or groups.get("o2") or ""
-    names = who.names_of(part) or who.people_of(part)
-    if names:
-        return ((with_place(names[0], rest),) if relation == "located in" and len(names) == 1 else names), False
-    noun = _NEAR_SOMETHING.sub("", _ARTICLE.sub("", part).strip())
-    if noun.endswith((" der", " des", " vom")):  # "im Keller der Feuerwache"
-        noun = f"{noun} {rest.split(' ')[1]}" if rest[1:2].isalpha() else noun.rpartition(" ")[0]
-    if relation == "allergic to" and (
-        more := re.match(r"(?:(?: ,|,)? (?:and|und|et|y|e|en) )(?:to )?([^\W\d_]+)(?=$| [,(])", rest)
-    ):
-        return ((noun, more[1]) if noun else ()), True
-    if rest.startswith(" ⟨"):
-        return (), True  # "in the old Gates building": not in "old"
-    # A version, an amount or a date is no place: "pfSense is at 2.6.0".
-    return ((noun,) if noun and noun not in who.pronouns and noun[0] not in "⟨⟦⟪" else ()), True

@@ -25,7 +25,7 @@ from hopgate.extract.rules.words import HONORIFICS
 from hopgate.extract.tagger.change_tagger import WEIGHTS_SHA256
 from hopgate.extract.tagger.worth_reading import worth_reading
 
-RULES = "8.35"
+RULES = "8.36"
 """The version of the rules: raised with every change of what they find, so that caches know."""
 
 

@@ -34,7 +34,7 @@ def thing_of(seen: Compared, before: Reading, earlier: Source, now: Reading, lat
         surer = [one for one in marked(tagged(later.text).spans) if one.confidence > things[0].confidence]
         if there := found_in(earlier.text, surer[:1]):
             return owned_thing(there[0], before, earlier.text)
-        # Of a verb the words that both have say what it is of: "we rehearse", and "takes over as conductor" of the choir.
+        # Of a verb the words that both have say what it is of: "we rehearse", "takes over as conductor" of the choir.
         is_doubtful = things[0].confidence < _DOUBTFUL and things[0].text.lower() not in VERBS
         if surer and surer[0].confidence >= _SURE and is_doubtful:
             return owned_thing(surer[0], now, later.text)

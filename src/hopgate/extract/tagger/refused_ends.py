@@ -55,7 +55,7 @@ def is_range(relation: str, reading: Reading) -> bool:
 
 
 def is_on_some_days(relation: str, before: Reading, later: str) -> bool:
-    """Whether a note tells another hour of some days only, and the earlier one that of all: "at 9:45 on Fridays now"."""
+    """Whether a note tells another hour of some days only, the earlier one of all: "at 9:45 on Fridays now"."""
     return relation == WHEN and DAYS.isdisjoint(before.lower) and bool(TIME_ON_SOME_DAYS.search(later.lower()))
 
 
