@@ -40,4 +40,4 @@ def cache_folder() -> Path:
     True
     """
     given = os.environ.get(CACHE)
-    return Path(given) if given else user_folder("cache", f"set {CACHE} to a folder")
+    return Path(given).absolute() if given else user_folder("cache", f"set {CACHE} to a folder")

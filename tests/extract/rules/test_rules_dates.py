@@ -233,3 +233,37 @@ def test_a_feast_is_a_day(text: str, until: str) -> None:
 def test_a_feast_that_is_no_end_stays_a_name(text: str) -> None:
     reading = read(Source("m", Cleared(text), created_at=datetime(2024, 9, 18, tzinfo=UTC)))
     assert "Christmas" in {span.name for span in reading.spans}
+
+
+# What a cold review of weekdays, feasts and moves told in the same breath had found wrong.
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("Gitea moved to pine on Monday (2024-09-02).", "Gitea|runs on|pine|2024-09-02|None"),
+        ("Ann started at Siemens on Monday (2 September).", "Ann|works at|Siemens|2024-09-02|None"),
+        ("Ann started at Siemens on Monday in March.", "Ann|works at|Siemens|2024-03|None"),
+        ("Ann lived in Leeds until Christmas.", "Ann|lives in|Leeds|None|2023-12-25"),
+        ("Anna wohnt bis Weihnachten in Celle.", "Anna|lives in|Celle|None|2024-12-25"),
+        ("Ann has lived in Leeds since Christmas (2019).", "Ann|lives in|Leeds|2019|None"),
+        ("Dev leads Kestrel now, he joined in March.", "Kestrel|led by|Dev|2024-09-18|None"),
+        ("Winnie lives in Tralee now, I moved from Cork in 2010.", "Winnie|lives in|Tralee|2024-09-18|None"),
+    ],
+)
+def test_dates_that_stand_beside_weekdays_feasts_and_others_moves(text: str, fact: str) -> None:
+    [found] = Phrases().extract(with_context([Memory("m1", text, created_at=datetime(2024, 9, 18, tzinfo=UTC))]))
+    said = {"|".join(map(str, (f.subject, f.relation, f.object, f.valid_from, f.valid_to))) for f in found.facts}
+    assert fact in said
+
+
+@pytest.mark.parametrize("text", ["The audit is due by noon on 3 March.", "Die Abgabe ist fällig bis etwa 3. März."])
+def test_a_deadline_stays_ahead(text: str) -> None:
+    reading = read(Source("m", Cleared(text), created_at=datetime(2024, 5, 10, tzinfo=UTC)))
+    assert [span.name for span in reading.spans if span.form == "date"] == ["2025-03-03"]
+
+
+def test_things_that_move_from_a_host_to_a_firm_replace_no_host() -> None:
+    notes = [
+        Memory("m1", "Gitea runs on oak.", created_at=datetime(2024, 5, 10, tzinfo=UTC)),
+        Memory("m2", "We moved the passwords from oak to Bitwarden.", created_at=datetime(2024, 6, 10, tzinfo=UTC)),
+    ]
+    assert not Phrases().extract(with_context(notes))[1].facts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import re
 import subprocess
 import sys
@@ -80,14 +82,44 @@ def test_what_two_processes_compiled_is_kept_together(file: Path) -> None:
     assert not again.missing
 
 
-def test_a_file_that_grows_too_large_begins_anew(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_patterns, "MOST_BYTES", 10)
-    more = KeptPatterns(file)
-    more.compiled("more")
-    more.save()
+def test_a_file_that_grew_too_large_begins_anew(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as small:
+        small.setattr(kept_patterns, "MOST_BYTES", 10)
+        more = KeptPatterns(file)
+        more.compiled("more")
+        more.save()
     again = KeptPatterns(file)
     again.compiled("more"), again.compiled(PATTERNS[0])
     assert again.missing == 1
+
+
+def test_a_file_of_somebody_else_is_not_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    again = KeptPatterns(file)
+    assert again.compiled(PATTERNS[0]).match("gitea runs on birch") and again.missing == 1
+
+
+def test_a_disk_that_is_full_is_left_as_it_was(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    more = KeptPatterns(file)
+    more.compiled("more")
+    more.save()
+    assert [one.name for one in file.parent.iterdir()] == [file.name]
+
+
+def test_no_pattern_of_a_notes_words_is_kept() -> None:
+    """What is made inside a function may hold what somebody wrote; only the table of facts is compiled late."""
+    late = set()
+    for path in (Path(kept_patterns.__file__).parents[1]).rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        for made in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)):
+            calls = (one.func for one in ast.walk(made) if isinstance(one, ast.Call))
+            late |= {f"{path.stem}.{made.name}" for func in calls if getattr(func, "id", "") == "compiled"}
+    assert late == {"fact_patterns._compiled"}
 
 
 def test_a_pattern_that_is_none_is_refused_as_ever(file: Path) -> None:

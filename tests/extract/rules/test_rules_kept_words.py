@@ -17,7 +17,7 @@ from hopgate.extract.rules.kept_words import WordList, kept_word_lists, word_fol
 def test_a_list_says_of_each_word_its_last_bucket(buckets: list[list[str]], other: str) -> None:
     numbers = {word: number for number, bucket in enumerate(buckets) for word in bucket}
     made = WordList.of(buckets)
-    for words in (made, WordList.unpacked(made.packed())):
+    for words in (made, WordList.unpacked(b"".join(made.packed()))):
         assert {word: words.zipf(word) for word in numbers} == {word: 9 - at / 100 for word, at in numbers.items()}
         assert (other in words) == (other in numbers)
 

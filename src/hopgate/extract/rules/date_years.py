@@ -33,6 +33,7 @@ _SMALL = words(
     spätestens mindestens im am le la el al fin finales de eind begin het ,
     """
 ) | {day for language in LANGUAGES.values() for day in language.days}
+_HOURS = words("noon midday midnight lunch lunchtime evening morning close eod eob")
 _NEW_DATE_REACH = 8  # "new date for the security audit is …"
 _IS_ON = frozenset((("is", "on"), ("are", "on"), ("ist", "am"), ("sind", "am"), ("est", "le"), ("is", "op")))
 # "The contract is up in September"
@@ -93,10 +94,16 @@ def year_of(lower: list[str], start: int, end: int, month: int, number: int | No
 
 
 def _says_ahead(before: list[str]) -> bool:
-    """Whether the words before a date say that it lies ahead; "by" and its like do so right before it alone."""
+    """Whether the words before a date say that it lies ahead; "by" may also name who did what."""
     return any(
-        word in AHEAD and (word not in UNTIL or _SMALL.issuperset(before[at + 1 :])) for at, word in enumerate(before)
+        word in AHEAD and not (word == "by" and _is_somebody(before[at + 1 :])) for at, word in enumerate(before)
     )
+
+
+def _is_somebody(between: list[str]) -> bool:
+    """Whether what stands between "by" and a date is a name: "by Dagny in April", and not "by noon on 3 March"."""
+    named = [word for word in between if word not in _SMALL]
+    return len(named) in (1, 2) and all(word.isalpha() and word not in _HOURS for word in named) and between[-1] in _IN
 
 
 def sentence_of(lower: list[str], start: int, end: int) -> tuple[list[str], list[str]]:

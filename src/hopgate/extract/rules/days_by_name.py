@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import MAXYEAR, MINYEAR, date, timedelta
 
-from hopgate.extract.rules.date_years import SINCE, UNTIL, has_happened, sentence_of
+from hopgate.extract.rules.date_years import SINCE, UNTIL, WAS, has_happened, sentence_of
 from hopgate.extract.rules.language_tables import Language
 from hopgate.extract.rules.words import words
 
@@ -13,12 +13,16 @@ _LAST = words("last past letztem letzten letzter vorigem vorigen")
 _MONTH, _YEAR = words("month monat"), words("year jahr")
 # Not that day alone: "on Monday evenings", "on Monday and Friday", "moved the lesson on Monday to Friday".
 _MORE = words("and or to und oder auf mornings afternoons evenings nights morgens abends nachts each every")
+_WHICH = words("ago vor of after nach week weeks woche wochen fortnight")
+_NEAR = 5
 
 _CHRISTMAS = words("christmas xmas weihnachten noël navidad natale kerst kerstmis natal")
 _EASTER, _PENTECOST = words("easter ostern pâques pascua pasqua pasen páscoa"), words("pentecost whitsun pfingsten")
 _YEAR_ENDS = words("silvester")
 FEASTS = _CHRISTMAS | _EASTER | _PENTECOST | _YEAR_ENDS
 # "Until the Christmas party" is another day; in German that is one word.
+_WAS_SO = WAS | words("lived worked wohnte arbeitete lief leitete kostete gehörte lebte")
+_YEAR_DIGITS = 4
 _CLOSES = words("and but when while because then so as , . ; : ! ? ) ( - – ¶")
 
 
@@ -51,11 +55,18 @@ def _feast(lower: list[str], at: int, language: Language, day: date) -> date | N
     before, follows = lower[at - 1] if at else "", lower[at + 1] if at + 1 < len(lower) else ""
     if language.code == "en" and follows.strip() and follows not in _CLOSES:
         return None
-    if before in UNTIL and day.year < MAXYEAR:
+    if any(map(_is_year, lower[at + 1 : at + 4])):
+        return None  # "since Christmas (2019)"
+    is_over = not _WAS_SO.isdisjoint(sentence_of(lower, at, at + 1)[0])
+    if before in UNTIL and not is_over and day.year < MAXYEAR:
         return min(one for year in (day.year, day.year + 1) if (one := _of_year(lower[at], year)) >= day)
-    if before in SINCE and day.year > MINYEAR:
+    if (before in SINCE or (before in UNTIL and is_over)) and day.year > MINYEAR:
         return max(one for year in (day.year - 1, day.year) if (one := _of_year(lower[at], year)) < day)
     return None
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == _YEAR_DIGITS and word.isdigit()
 
 
 def _of_year(feast: str, year: int) -> date:
@@ -96,7 +107,11 @@ def weekday_behind(lower: list[str], at: int, language: Language, day: date) -> 
     # "on Monday next week", "depuis samedi dernier": the word beside it says which.
     if follows in _MORE or follows in language.next or follows in language.last:
         return None
-    if before in _ON and not has_happened(*sentence_of(lower, at, at + 1)):
+    said, rest = sentence_of(lower, at, at + 1)
+    # "On Monday, 2 September", "on Monday two weeks ago": what follows says which.
+    if any(word[:1].isdigit() or word in language.months or word in _WHICH for word in rest[:_NEAR]):
+        return None
+    if before in _ON and not has_happened(said, rest):
         return None
     days = (day.weekday() - language.days[lower[at]]) % 7 or 7
     return day - timedelta(days) if day.toordinal() > days else None

@@ -7,6 +7,7 @@ import re
 from hopgate.extract.rules.clauses import Clause
 from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import LANGUAGES
+from hopgate.extract.rules.words import words
 
 _DATE = compiled(r"⟦(\d+)⟧")
 # From a fact to its date there are at most so many words, and no further verb or comma.
@@ -42,12 +43,19 @@ _NOW_AFTER = compiled(rf"(?: [\w/]+){{0,3}} (?:{_NOW})(?=$| ?[,.;!)(])")
 _NOW_FIRST = compiled(rf"(?:.*[,;:] )?(?:and |und |et |y |en )?(?:{_NOW}) ?,? ?$")
 # "Winnie lives in Tralee now, she moved from Cork last May": told in the same breath.
 _CAME = compiled(
-    rf"(?: (?:{_NOW}))? [,;(–-] (?:(?:and|und|s?he|it|they|i|we|er|sie|es|ich|wir) )*"
+    rf"(?: (?:{_NOW}))? [,;(–-] (?:(?:and|und|s?he|it|they|er|sie|es|(?P<me>i|we|ich|wir)) )*"
     r"(?:(?:has|have|had|'ve|'s|was|were|just|only) )*"
-    r"(?:moved|relocated|came|started|joined|switched|migrated|transferred|began)"
+    r"(?P<did>moved|relocated|came|started|joined|switched|migrated|transferred|began)"
     r"(?: (?:here|there|in|over|out|away|across))?(?: from (?:the )?⟨\d+⟩)? "
-    r"(?:(?:in|on|at|early|late|around|the|end|start|beginning|of) )*⟦(\d+)⟧"
+    r"(?:(?:in|on|at|early|late|around|the|end|start|beginning|of) )*⟦(?P<day>\d+)⟧"
 )
+# What somebody did to live, to work, to run where it is said: another verb is of something else.
+_CAME_BY = {
+    "lives in": words("moved relocated came"),
+    "works at": words("started joined began"),
+    "runs on": words("moved migrated switched transferred"),
+    "located in": words("moved migrated switched transferred"),
+}
 _RANGE = frozenset(("to", "until", "till", "-", "–", "bis", "à", "a", "tot", "al", "and"))
 
 
@@ -98,7 +106,8 @@ def validity(clause: Clause, match: re.Match[str], inside: str | None) -> tuple[
             return iso, None
     inner = [one for one in found if start <= one[0] < end]
     if inner and "⟦" in match[0] and match.re.pattern.find("?P<d>") < 0:
-        return inner[0][2], None
+        date_start, _, iso = inner[0]
+        return (None, iso) if _UNTIL.search(text[:date_start].strip()) else (iso, None)
     return None, None
 
 
@@ -132,10 +141,18 @@ def tells_turn(clause: Clause, match: re.Match[str]) -> bool:
     return bool(_TURNED.search(match[0]) or _NOW_AFTER.match(rest) or _NOW_FIRST.match(lead))
 
 
-def came_when(clause: Clause, match: re.Match[str], written: str | None) -> str | None:
-    """When a move was that the same sentence tells after what has become of it; one that lies ahead is none."""
+def came_when(relation: str, clause: Clause, match: re.Match[str], written: str | None, *, mine: bool) -> str | None:
+    """When a move was that the same sentence tells after what has become of it; one that lies ahead is none.
+
+    Parameters
+    ----------
+    mine : bool
+        Whether it is told of who writes: what somebody else did is not what "I" did.
+    """
     found = _CAME.match(clause.text, match.end()) if "⟦" in clause.text else None
-    named = clause.reading.spans[int(found[1])].name if found else ""
+    if not found or found["did"] not in _CAME_BY.get(relation, ()) or bool(found["me"]) != mine:
+        return None
+    named = clause.reading.spans[int(found["day"])].name
     return named if named and written and named < written else None
 
 

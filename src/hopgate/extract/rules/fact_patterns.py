@@ -101,7 +101,7 @@ _MACROS = {
         r"mittlerweile|endlich|désormais|actualmente|inmiddels|from now on|from today|"
         r"seit (?:weihnachten|ostern|pfingsten|kurzem|gestern|heute|neuestem)|"
         r"(?:seit|sinds|depuis|since|"
-        r"desde|dal|im|am|in|ab|from|as "
+        r"desde|dal|im|am|in|ab|bis|from|as "
         r"of|vanaf|dès|a partir de)(?: "
         r"dem| the| le| el)? ⟦\d+⟧) )*"
     ),

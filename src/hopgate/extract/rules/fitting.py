@@ -8,7 +8,7 @@ from hopgate.extract.rules.capitals import is_given
 from hopgate.extract.rules.clauses import TEAMS, Clause
 from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import table, zipf
-from hopgate.extract.rules.places import is_passing, is_place, is_room, is_school
+from hopgate.extract.rules.places import is_address, is_passing, is_place, is_room, is_school
 from hopgate.extract.rules.referents import Referents
 from hopgate.extract.rules.subjects import KINSHIP
 from hopgate.extract.rules.towns import is_town
@@ -160,8 +160,9 @@ def of_move(subject: str, target: str, old: list[str], said: str, who: Referents
     if not who.is_named(subject) and _GROUPS.search(subject):
         return ""
     # "von plover auf den Raspberry", "from Azure to Hetzner": what was on a machine is on another one.
-    was_there = any(map(who.is_host, old)) and not is_town(target)
-    if old and (was_there or {name.lower() for name in (target, *old)} <= _HOSTERS):
+    was_there = any(map(who.is_host, old)) and who.is_named(subject) and not is_town(target) and not is_address(target)
+    hosted = {name.lower() for name in (target, *old)} <= _HOSTERS and not is_room(subject)
+    if old and (was_there or hosted):
         return "runs on"
     return "located in" if target[:1].isupper() else ""
 

@@ -3,6 +3,9 @@
 Python compiles a pattern in Python, and the patterns of facts have thousands of words in them: to compile those that
 sixty notes need took 2.4 s of CPU, to read them back takes 0.03 (docs/research/speed.md). What is kept is what
 `re.compile` hands to its engine, which checks it once more; whatever is wrong with a file, the pattern is compiled.
+
+Only patterns of the rules themselves come here, which a test holds: one that is made of a note's words would leave them
+on the disk.
 """
 
 from __future__ import annotations
@@ -12,11 +15,10 @@ import atexit
 import contextlib
 import hashlib
 import marshal
+import mmap
 import os
 import re
 import sys
-import tempfile
-import threading
 import zlib
 from array import array
 from collections.abc import Mapping
@@ -31,15 +33,15 @@ from typing import NamedTuple
 
 from hopgate.errors import HopgateError
 from hopgate.extract.rules.needed_texts import Needs, needed_by_tree, needed_texts
-from hopgate.private_files import private_folder
+from hopgate.private_files import own_file, replace_file
 from hopgate.user_folders import cache_folder
 
 SUFFIX = ".patterns"
-# What is kept of editions gone by is let go when the file is as large as this; one edition's take 10 MB.
+# A larger file is let go, and with it what editions gone by had compiled; one edition's take 11 MB.
 MOST_BYTES = 64 << 20
 _HEAD = hashlib.sha256().digest_size + 8
 # Raised where what is kept of a pattern, or what is read off it, changes.
-_EDITION = 1
+_EDITION = 2
 
 
 class _Entry(NamedTuple):
@@ -65,6 +67,7 @@ class KeptPatterns:
 
     Examples
     --------
+    >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / f"some{SUFFIX}"
     >>> first = KeptPatterns(file)
     >>> first.compiled(r"(?P<thing>\w+) runs on").match("immich runs on cedar")["thing"]
@@ -94,7 +97,7 @@ class KeptPatterns:
             packed = self._codes[entry.start : entry.start + entry.size]
             if len(packed) == entry.size and zlib.crc32(packed) == entry.crc:
                 # An engine that does not know this code says so.
-                with contextlib.suppress(RuntimeError, ValueError, TypeError, OverflowError):
+                with contextlib.suppress(Exception):
                     return self._engine(pattern, entry, packed)
         try:
             tree = parser.parse(pattern, flags)
@@ -137,11 +140,8 @@ class KeptPatterns:
         if not self._file or not self._made:
             return
         with contextlib.suppress(OSError):
-            private_folder(self._file.parent)
             known, codes = _read(self._file)
             parts = {key: (entry, codes[entry.start : entry.start + entry.size]) for key, entry in known.items()}
-            if sum(entry.size for entry, _ in parts.values()) > MOST_BYTES:
-                parts = {}
             _write(self._file, {**parts, **self._made})
 
 
@@ -150,16 +150,15 @@ def _key(pattern: str, flags: int) -> bytes:
 
 
 def _read(file: Path) -> tuple[dict[bytes, _Entry], memoryview]:
-    """The entries of a file, and its codes; nothing where it is not there, or is damaged."""
-    try:
-        content = memoryview(file.read_bytes())
-    except OSError:
-        return {}, memoryview(b"")
-    size = int.from_bytes(content[_HEAD - 8 : _HEAD], "big")
-    index = content[_HEAD : _HEAD + size]
-    if hashlib.sha256(index).digest() != content[: _HEAD - 8]:
-        return {}, memoryview(b"")
-    return {key: _Entry(*row) for key, row in marshal.loads(index).items()}, content[_HEAD + size :]
+    """The entries of a file, and its codes, which are read when they are wanted; nothing of a file that is damaged."""
+    with contextlib.suppress(Exception), os.fdopen(own_file(file), "rb") as opened:
+        if os.fstat(opened.fileno()).st_size <= MOST_BYTES:
+            content = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
+            size = int.from_bytes(content[_HEAD - 8 : _HEAD], "big")
+            index = content[_HEAD : _HEAD + size]
+            if hashlib.sha256(index).digest() == content[: _HEAD - 8]:
+                return {key: _Entry(*row) for key, row in marshal.loads(index).items()}, content[_HEAD + size :]
+    return {}, memoryview(b"")
 
 
 def _write(file: Path, parts: Mapping[bytes, tuple[_Entry, bytes | memoryview]]) -> None:
@@ -168,11 +167,8 @@ def _write(file: Path, parts: Mapping[bytes, tuple[_Entry, bytes | memoryview]])
         rows[key] = tuple(entry._replace(start=at, size=len(packed)))
         at += len(packed)
     index = marshal.dumps(rows)
-    handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=file.parent)
-    with os.fdopen(handle, "wb") as out:
-        out.write(hashlib.sha256(index).digest() + len(index).to_bytes(8, "big") + index)
-        out.writelines(packed for _, packed in parts.values())
-    Path(temporary).replace(file)
+    head = hashlib.sha256(index).digest() + len(index).to_bytes(8, "big")
+    replace_file(file, [head, index, *(packed for _, packed in parts.values())])
 
 
 def pattern_folder() -> Path:
@@ -199,9 +195,6 @@ def _patterns() -> KeptPatterns:
     return kept
 
 
-_one_at_a_time = threading.Lock()
-
-
 def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """What `re.compile` gives, from the user's cache where an earlier process compiled it.
 
@@ -210,8 +203,7 @@ def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     >>> compiled("a+").findall("aa b a")
     ['aa', 'a']
     """
-    with _one_at_a_time:
-        return _patterns().compiled(pattern, flags)
+    return _patterns().compiled(pattern, flags)
 
 
 def needs_of(pattern: re.Pattern[str]) -> Needs:

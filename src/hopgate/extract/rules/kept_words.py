@@ -1,7 +1,7 @@
-"""How frequent words are in a language, kept on disk as a table that is looked into and never read as a whole.
+"""How frequent words are in a language, kept on disk as a table that is looked into: no word of it becomes an object.
 
 wordfreq reads a list of half a million words to answer for one: 0.2 s of CPU a language and process, beside 0.3 for its
-import. A kept list is a sorted array of the words' digests, with the bucket of each (docs/research/speed.md).
+import. A kept list is its words in their order, one after the other, and where each begins (docs/research/speed.md).
 """
 
 from __future__ import annotations
@@ -11,20 +11,23 @@ import hashlib
 import importlib.util
 import os
 import sys
-import tempfile
+import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 
 from hopgate.errors import HopgateError
-from hopgate.private_files import private_folder
+from hopgate.private_files import own_file, replace_file
 from hopgate.user_folders import cache_folder
 
 SUFFIX = ".words"
-_EDITION = 1
+_EDITION = 2
 _DIGEST = hashlib.sha256().digest_size
+# Lists of another installation that shares the cache are left for so long.
+_FORGOTTEN_S = 30 * 86_400
 
 
 class WordList:
@@ -32,8 +35,10 @@ class WordList:
 
     Parameters
     ----------
-    digests, buckets : sequence of int
-        Words' digests in their order, and how many hundredths of a decade each is below one word of 1 (9 as a zipf).
+    words : bytes
+        The words in the order of their bytes, one after the other.
+    starts, buckets : sequence of int
+        Where each begins, and how many hundredths of a decade it is below one word of 1 (9 as a zipf).
 
     Examples
     --------
@@ -42,15 +47,17 @@ class WordList:
     (9.0, 8.98, 0.0, True)
     """
 
-    def __init__(self, digests: Sequence[int], buckets: Sequence[int]) -> None:
-        self._digests, self._buckets = digests, buckets
+    def __init__(self, words: bytes, starts: Sequence[int], buckets: Sequence[int]) -> None:
+        self._words, self._starts, self._buckets = words, starts, buckets
+        self._places = range(len(buckets))
 
     @classmethod
     def of(cls, buckets: Iterable[Sequence[str]]) -> WordList:
         """Take the words of each bucket, from the most frequent one on."""
-        numbered = {digest(word): number for number, bucket in enumerate(buckets) for word in bucket}
-        rows = sorted(numbered.items())
-        return cls(array("Q", (row[0] for row in rows)), array("H", (row[1] for row in rows)))
+        numbered = {word.encode(errors="replace"): number for number, some in enumerate(buckets) for word in some}
+        words = sorted(numbered)
+        starts = array("I", accumulate(map(len, words), initial=0))
+        return cls(b"".join(words), starts, array("H", map(numbered.__getitem__, words)))
 
     def zipf(self, word: str) -> float:
         """How frequent a word is."""
@@ -61,24 +68,23 @@ class WordList:
         return self._place(word) is not None
 
     def _place(self, word: str) -> int | None:
-        wanted = digest(word)
-        at = bisect_left(self._digests, wanted)
-        return at if at < len(self._digests) and self._digests[at] == wanted else None
+        wanted = word.encode(errors="replace")
+        at = bisect_left(self._places, wanted, key=self._word)
+        return at if at < len(self._places) and self._word(at) == wanted else None
 
-    def packed(self) -> bytes:
-        """What `unpacked` reads."""
-        return b"".join((len(self._digests).to_bytes(8, "big"), bytes(self._digests), bytes(self._buckets)))
+    def _word(self, at: int) -> bytes:
+        return self._words[self._starts[at] : self._starts[at + 1]]
+
+    def packed(self) -> list[bytes]:
+        """What `unpacked` reads, in parts."""
+        return [len(self._places).to_bytes(8, "big"), bytes(self._starts), bytes(self._buckets), self._words]
 
     @classmethod
     def unpacked(cls, content: bytes) -> WordList:
         """Read what `packed` gave, without looking at each word."""
         rows, data = int.from_bytes(content[:8], "big"), memoryview(content)[8:]
-        return cls(data[: 8 * rows].cast("Q"), data[8 * rows : 10 * rows].cast("H"))
-
-
-def digest(word: str) -> int:
-    """What a list knows of a word: of a million words no two share it but once in forty thousand lists."""
-    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")
+        ends = 4 * (rows + 1)
+        return cls(bytes(data[ends + 2 * rows :]), data[:ends].cast("I"), data[ends : ends + 2 * rows].cast("H"))
 
 
 @cache
@@ -96,8 +102,8 @@ def word_list(code: str, size: str, rarest: float) -> WordList:
         file = word_folder() / name
     except HopgateError:
         return _from_wordfreq(code, size, rarest)
-    with contextlib.suppress(OSError):
-        content = file.read_bytes()
+    with contextlib.suppress(OSError), os.fdopen(own_file(file), "rb") as opened:
+        content = opened.read()
         if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:
             return WordList.unpacked(content[_DIGEST:])
     made = _from_wordfreq(code, size, rarest)
@@ -113,23 +119,21 @@ def _from_wordfreq(code: str, size: str, rarest: float) -> WordList:
     return WordList.of(get_frequency_list(code, size)[: round((9 - rarest) * 100) + 1])
 
 
-def _write(file: Path, content: bytes, others: str) -> None:
-    private_folder(file.parent)
-    handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=file.parent)
-    with os.fdopen(handle, "wb") as out:
-        out.write(hashlib.sha256(content).digest() + content)
-    # Those of other editions are nobody's any more.
+def _write(file: Path, parts: Sequence[bytes], others: str) -> None:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    replace_file(file, [digest.digest(), *parts])
     for other in file.parent.glob(others):
-        other.unlink(missing_ok=True)
-    Path(temporary).replace(file)
+        if other.stat().st_mtime < time.time() - _FORGOTTEN_S:
+            other.unlink(missing_ok=True)
 
 
 def _installed(code: str) -> str:
     """Which lists of a language are installed, without importing what reads them."""
     found = importlib.util.find_spec("wordfreq")
     folder = Path(found.origin).parent / "data" if found and found.origin else Path()
-    lists = [(file.name, file.stat()) for file in sorted(folder.glob(f"*_{code}.*"))]
-    return " ".join(f"{name} {known.st_size} {known.st_mtime_ns}" for name, known in lists)
+    return " ".join(f"{file.name} {file.stat().st_size}" for file in sorted(folder.glob(f"*_{code}.*")))
 
 
 def word_folder() -> Path:

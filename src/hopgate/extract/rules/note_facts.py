@@ -269,7 +269,8 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
                 if holds_still(clause, begin, who.written):  # so on the day of the note, too: the graph weighs it
                     yield Fact(subject, kind, target, None, None, ALONE)
                 elif tells_turn(clause, match):
-                    begin = begin or came_when(clause, match, who.written) or over
+                    mine = subject == who.first_person
+                    begin = begin or came_when(kind, clause, match, who.written, mine=mine) or over
             yield Fact(subject, kind, target, begin, until, trust)
         elif end := until or begin or who.written:  # "No longer since May": the date is its end.
             yield Fact(subject, kind, target, begin if until else None, end, trust)

@@ -128,7 +128,12 @@ _SOME_DAYS = (
     r"september|october|november|december|sommer|herbst|frühling|ferien|été|hiver|vacances|verano|invierno|"
     r"vacaciones|zomer|vakantie)\b"
 )
-TIME_ON_SOME_DAYS = compiled(rf"(?:{_TIME}){_SOME_DAYS})")
+# "At 9:45 on Fridays", "at 6 in the holidays"; in September is when it changes.
+TIME_ON_SOME_DAYS = compiled(
+    rf"(?:{_TIME}) (?:on (?:the )?(?:{_DAYS})|(?:in|during|over|in den|im) (?:the )?(?:school )?"
+    r"(?:spring|summer|autumn|winter|holidays|vacation|ramadan|lent|advent|ferien|sommer|herbst)"
+    r"(?=$| ?[,.;!)]| now| and))"
+)
 ON_SOME_DAYS = compiled(
     rf"{_SOME_DAYS}|(?:for|at|für|bei|pour|chez) (?:the |my |our |die |meine |les |mes )?[^\W\d_]+)"
 )

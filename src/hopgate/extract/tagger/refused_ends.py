@@ -54,9 +54,15 @@ def is_range(relation: str, reading: Reading) -> bool:
     return relation in (WHEN, AMOUNT) and is_no_time_of_ours(" ".join(reading.lower))
 
 
+_HAS_MOVED = compiled(r"\b(?:moved|moves|switched|changed|shifted|rescheduled|verlegt|verschoben)\b")
+
+
 def is_on_some_days(relation: str, before: Reading, later: str) -> bool:
     """Whether a note tells another hour of some days only, the earlier one of all: "at 9:45 on Fridays now"."""
-    return relation == WHEN and DAYS.isdisjoint(before.lower) and bool(TIME_ON_SOME_DAYS.search(later.lower()))
+    said = later.lower()
+    if relation != WHEN or not DAYS.isdisjoint(before.lower) or _HAS_MOVED.search(said):
+        return False
+    return bool(TIME_ON_SOME_DAYS.search(said))
 
 
 def is_of_others_thing(thing: TaggedSpan, earlier: str, later: str, over: Sequence[str]) -> bool:

@@ -99,11 +99,12 @@ def tells_end_of(text: str, names: Iterable[str]) -> bool:
 @lru_cache(maxsize=512)
 def _told(name: str) -> re.Pattern[str]:
     called = rf"(?<!\w){re.escape(name)}(?!\w)"
-    return compiled(rf"\b{_LEFT}{_SMALL}{called}{_THEN}|{called} (?:{_IS}|{_SMALL}){_GONE}(?:{_THEN}|{_AS})")
+    # Not `compiled`: what is made of a note's own words is kept nowhere.
+    return re.compile(rf"\b{_LEFT}{_SMALL}{called}{_THEN}|{called} (?:{_IS}|{_SMALL}){_GONE}(?:{_THEN}|{_AS})")
 
 
 @lru_cache(maxsize=512)
 def _something_at(name: str) -> re.Pattern[str]:
     """Of what somebody has there it is told: "his account at the bank"."""
     whose = r"(?:my|his|her|our|the|an?|(?:mein|sein|ihr|unser)(?:e[nmrs]?)?|d(?:as|en|ie)|eine?n?)"
-    return compiled(rf"\b{whose} [^\W\d_]+ (?:bei|beim|at)(?: the| der| dem)? {re.escape(name)}(?!\w)")
+    return re.compile(rf"\b{whose} [^\W\d_]+ (?:bei|beim|at)(?: the| der| dem)? {re.escape(name)}(?!\w)")
