@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import platform
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hopgate.private_files import private_folder
+from hopgate.private_files import replace_file
 
 SUFFIX = ".onnx"
 # What is optimised is optimised for a processor: a folder may be shared by machines.
@@ -71,14 +70,12 @@ class KeptModel:
             yield made
             with contextlib.suppress(OSError):
                 model = made.read_bytes()
-                private_folder(self.directory)
-                handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.directory)
-                with os.fdopen(handle, "wb") as out:
-                    out.write(model)
+                target = self.directory / (self._prefix + hashlib.sha256(model).hexdigest() + SUFFIX)
+                replace_file(target, [model])
                 # Those of other versions of the runtime, and damaged ones, are nobody's any more.
                 for other in self.directory.glob(f"{self.name}-*{SUFFIX}"):
-                    other.unlink(missing_ok=True)
-                Path(temporary).replace(self.directory / (self._prefix + hashlib.sha256(model).hexdigest() + SUFFIX))
+                    if other != target:
+                        other.unlink(missing_ok=True)
 
 
 def kept_models(directory: Path) -> list[Path]:
