@@ -1,4 +1,4 @@
-"""The source of hopgate, read and never imported: its modules, what they define, and which module uses which."""
+"""The source of hopgate, read and never imported: its modules, and which module uses which."""
 
 from __future__ import annotations
 
@@ -56,23 +56,6 @@ def is_empty(name: str) -> bool:
         or (isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"])
         for node in tree(name).body
     )
-
-
-def definitions(path: Path) -> Iterator[str]:
-    """What a file defines: functions and classes, members as `Class.member`, constants and types of its top level."""
-    yield from _defined(tree(_dotted(path)).body, "")
-
-
-def _defined(body: list[ast.stmt], prefix: str) -> Iterator[str]:
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield prefix + node.name
-            if isinstance(node, ast.ClassDef):
-                yield from _defined(node.body, f"{prefix}{node.name}.")
-        elif isinstance(node, ast.Assign):
-            yield from (prefix + target.id for target in node.targets if isinstance(target, ast.Name))
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            yield prefix + node.target.id
 
 
 @cache
