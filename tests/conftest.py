@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import coverage
 import psycopg
@@ -21,6 +22,7 @@ from hopgate.store.schema import migrate
 from hopgate.store.server.process import EmbeddedServer
 
 _numbers = itertools.count()
+_CRASHED = pytest.StashKey[bool]()
 
 # On a machine that others use an example may take seconds: that is no failure.
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -65,6 +67,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
     finally:
         if tracing is not None:
             tracing.start()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport, sched: Any) -> None:
+    """Remember that a worker died: the tests that it had before it are not run by another."""
+    sched.config.stash[_CRASHED] = True
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End with a status of its own where a worker died, so that nobody takes the rest of the run for the whole."""
+    if session.config.stash.get(_CRASHED, False):
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""The extras against the real packages: `make extras` runs these in an environment of their own."""
+"""The extras against the real packages: `make full` runs these in an environment of their own."""
 
 from __future__ import annotations
 

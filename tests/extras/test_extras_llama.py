@@ -1,4 +1,4 @@
-"""The real GGUF at what takes long: several memories in a call, and statements."""
+"""The real GGUF at what takes long, by `make full`: several memories in a call, and statements."""
 
 from __future__ import annotations
 

