@@ -39,18 +39,19 @@ lint: $(STAMPS)/dev
 types: $(STAMPS)/dev
 	$(BIN)/mypy
 
-unit: $(STAMPS)/dev
+unit: $(STAMPS)/dev ## the tests but for those marked `full`
 	@# What fails beside others is asked once more alone, with the same made-up examples: a machine that stands still for
 	@# minutes fails tests that wait for something, and a defect fails twice. Both runs are printed. A run that a dead worker
 	@# cut short ends with another status (tests/conftest.py): the tests after it were not run, and that is a failure.
 	$(BIN)/pytest $(PARALLEL) || { [ $$? = 1 ] && $(BIN)/pytest --last-failed --last-failed-no-failures none; }
-	@# Ray ends its driver's process where it loses a node, as on a busy machine: a process of its own, and once more.
-	$(BIN)/pytest $(RAY) || $(BIN)/pytest $(RAY)
 
 # In an environment of their own, which sees the other one's packages: the frameworks bring many of their own, and
 # llama-cpp-python is compiled, for minutes, which takes a C++ compiler and CMake.
 FULL := $(VENV)/full/bin/python -m
-full: test ## and what is slow or heavy: LangChain, LlamaIndex, Parquet against the real packages, a GGUF at length, by both runtimes
+full: test ## and what is slow or heavy: browsers, Ray, kernels, faults, fuzzing; LangChain, LlamaIndex and a GGUF at length
+	$(BIN)/pytest -m full $(PARALLEL) || { [ $$? = 1 ] && $(BIN)/pytest -m full --last-failed --last-failed-no-failures none; }
+	@# Ray ends its driver's process where it loses a node, as on a busy machine: a process of its own, and once more.
+	$(BIN)/pytest -m full $(RAY) || $(BIN)/pytest -m full $(RAY)
 	$(PYTHON) -m venv $(VENV)/full
 	$(FULL) pip install --quiet langchain-core langchain-tests llama-index-core pyarrow
 	CMAKE_ARGS=-DGGML_NATIVE=OFF CMAKE_BUILD_PARALLEL_LEVEL=$(CORES) $(FULL) pip install --quiet --constraint constraints.txt llama-cpp-python
@@ -67,7 +68,7 @@ api: $(STAMPS)/dev ## send 5,000 made-up requests to the HTTP API, and print wha
 	$(BIN)/python tests/serve/fuzz_api.py --requests 5000
 
 coverage: $(STAMPS)/dev ## the tests with every line traced, which takes twice as long: which lines none of them runs
-	$(BIN)/pytest $(PARALLEL) --cov --cov-report=term --cov-fail-under=$(COVERED)
+	$(BIN)/pytest -m "" $(PARALLEL) --cov --cov-report=term --cov-fail-under=$(COVERED)
 
 docs: $(STAMPS)/docs ## build the site into site/, strictly
 	$(BIN)/python tests/docs_commands.py

@@ -31,7 +31,12 @@ def example() -> Iterator[str]:
         yield kb.store.dsn
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+# A kernel takes half a minute: the last notebook's by default, and all in `make full`.
+@pytest.mark.parametrize(
+    "path",
+    [*(pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS[:-1]), NOTEBOOKS[-1]],
+    ids=lambda path: path.stem,
+)
 def test_a_notebook_runs(path: Path, example: str, tmp_path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     variables = {**os.environ, "HOPGATE_STORE": example, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}

@@ -15,6 +15,8 @@ from hopgate.embed.sentence_transformers import SentenceTransformers, _prompts
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory, cleared
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def path() -> Path:

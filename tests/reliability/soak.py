@@ -149,7 +149,7 @@ def fuzzed(options: argparse.Namespace, server: EmbeddedServer, _: tuple[str, st
 def tested(*arguments: str, **environ: str) -> subprocess.Popen[str]:
     """A file of the suite in its long form."""
     return subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments],
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "", *arguments],
         env={**os.environ, "HOPGATE_SOAK": "1", **environ}, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
 

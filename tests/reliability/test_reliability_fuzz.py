@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from fuzz_targets import COMMANDS_SHARE, fuzz_all
 
 
+@pytest.mark.full
 def test_no_input_ends_in_a_traceback_or_never(empty_dsn: str) -> None:
     found = fuzz_all(10 * COMMANDS_SHARE, 0, empty_dsn)
     assert sum(one.inputs for one in found.values()) >= 10 * COMMANDS_SHARE

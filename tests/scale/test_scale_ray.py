@@ -44,7 +44,7 @@ from hopgate.store.server.pid_file import pid_of
 ray = pytest.importorskip("ray")
 
 # A loaded machine may take long over what takes seconds.
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [pytest.mark.full, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from fuzz_api import fuzz
 from serving import Running
 
 
+@pytest.mark.full
 def test_no_made_up_request_breaks_the_server_or_gets_what_it_must_not(writing: Running) -> None:
     figures = fuzz(writing, 300)
     assert figures.wrong == []

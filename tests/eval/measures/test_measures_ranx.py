@@ -15,6 +15,7 @@ import pytest
 
 from hopgate.eval.measures import parse_measure
 
+pytestmark = pytest.mark.full
 NAMES = {
     "recall@5": "recall@5",
     "recall@20": "recall@20",
