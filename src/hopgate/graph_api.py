@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.manual import Change
     from hopgate.graph.build.second_opinion import SecondOpinion
-    from hopgate.graph.communities.concept_clusters import ConceptClusters
+    from hopgate.graph.clusters import ConceptClusters
     from hopgate.graph.inspect.concept_detail import ConceptDetail
     from hopgate.graph.inspect.edges import Edge
     from hopgate.graph.inspect.memory_detail import MemoryDetail
@@ -150,16 +150,9 @@ class ConceptGraph(GraphViews):
         scope : str or sequence of str, optional
             Only what memories of this scope, or of these, say: nothing of another scope moves or names them.
         """
-        from hopgate.graph.communities.find import find_clusters
-        from hopgate.store.graph import name_rows
+        from hopgate.graph.clusters import find_clusters
 
-        def embed(names: Sequence[str]) -> NDArray[np.float32]:
-            # Names were read from cleared texts, and go when their memories turn sensitive.
-            with guarded(name_rows.guard(self._store, names)):
-                return self._embedding.embedder().documents([Cleared(name) for name in names])
-
-        scopes = Filters(scope).scopes
-        return find_clusters(self._store, resolution=resolution, level=level, scopes=scopes, embed=embed)
+        return find_clusters(self._store, resolution=resolution, level=level, scopes=Filters(scope).scopes)
 
     def ambiguous(self, *, limit: int = 50) -> list[Ambiguous]:
         """Give the names that may be the same as another concept's and were left apart, the most alike first."""

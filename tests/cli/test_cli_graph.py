@@ -210,9 +210,8 @@ def test_export_is_read_by_networkx(built, tmp_path, capsys):
 
 def test_concepts_clusters_and_recall_within_one(built, capsys):
     shown = run(capsys, "concepts", "clusters", "--dsn", built)
-    assert "modularity" in shown and "stability" in shown and "k-means" in shown
+    assert "modularity" in shown
     found = told(capsys, "concepts", "clusters", "--dsn", built)
-    assert set(found["agreement"]) >= {"rand", "mutual", "apart"}
     largest = found["clusters"][0]
     assert f"{largest['id']}" in shown and largest["label"] in shown
     members = told(capsys, "concepts", "clusters", "--members", str(largest["id"]), "--dsn", built)["members"]

@@ -3,7 +3,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import matplotlib
-import numpy as np
 import pytest
 
 matplotlib.use("agg")
@@ -121,8 +120,3 @@ def test_functions_draw_on_the_axes_they_are_given() -> None:
 def test_groups_beyond_the_palette_are_grey() -> None:
     found = colours([str(number) for number in range(12)])
     assert list(found.values())[: len(COLOURS)] == list(COLOURS) and list(found.values())[-1] == GREY
-
-
-def test_clusters_are_numbered_by_size() -> None:
-    vectors = np.concatenate([np.tile([1.0, 0], (5, 1)), np.tile([0, 1.0], (2, 1))])
-    assert plot.clusters(vectors, 2).tolist() == [0] * 5 + [1] * 2

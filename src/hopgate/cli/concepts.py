@@ -15,9 +15,6 @@ app = typer.Typer(no_args_is_help=False, invoke_without_command=True, rich_marku
 Name = Annotated[str, typer.Argument(help="A name of the concept, any of them.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would change and change nothing.")]
 
-# How many of the concepts that two views of clusters place differently are named.
-DIFFERING = 5
-
 
 @app.callback()
 def top(
@@ -127,13 +124,12 @@ def clusters(
     dsn: Dsn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the clusters that the graph makes of its concepts, and where groups of like names differ from them.
+    """Show the clusters that the graph makes of its concepts.
 
     Example: hopgate concepts clusters --resolution 2
     """
     with opened(data, dsn) as kb:
         found = kb.graph.clusters(resolution=resolution, level=level, scope=scope or None)
-        agreement = found.agreement if found.clusters and members is None else None
     if members is not None:
         one = found[members]
         if as_json:
@@ -144,15 +140,13 @@ def clusters(
             say(f"{concept.memory_count:6,}  {concept.name}{_bracketed(concept.kind)}")
         return
     if as_json:
-        print_json(found.to_dict() | {"agreement": agreement.to_dict() if agreement else None})
+        print_json(found.to_dict())
         return
-    if agreement is None:
+    if not found.clusters:
         say("there are no concepts: run hopgate build first")
         return
-    for line in [*str(found).splitlines(), str(agreement)]:
+    for line in str(found).splitlines():
         say(line)
-    for placed in agreement.apart[:DIFFERING]:
-        say(f"  {placed.name!r} is in cluster {placed.cluster}, its name among those of {placed.named_like}")
 
 
 @app.command()

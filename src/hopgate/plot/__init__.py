@@ -7,7 +7,7 @@ made, looked at and changed before it is drawn. Colours and greys are legible on
 from __future__ import annotations
 
 from hopgate.plot.concept_map import Html, concept_map, hover_map
-from hopgate.plot.concepts import Concepts, clusters, project, read_concepts
+from hopgate.plot.concepts import Concepts, project, read_concepts
 from hopgate.plot.degree import by_degree
 from hopgate.plot.example import open_or_example
 from hopgate.plot.explore import explore
@@ -19,7 +19,6 @@ __all__ = [
     "Concepts",
     "Html",
     "by_degree",
-    "clusters",
     "concept_map",
     "explore",
     "gains",

@@ -57,16 +57,3 @@ def project(
     near = min(30.0, (len(vectors) - 1) / 3)
     placed = TSNE(2, perplexity=near, metric="cosine", init="random", random_state=seed).fit_transform(vectors)
     return np.asarray(placed, np.float64)
-
-
-def clusters(vectors: NDArray[np.floating], count: int = 8, *, seed: int = 0) -> NDArray[np.int64]:
-    """Group vectors by k-means; cluster 0 is the largest.
-
-    Examples
-    --------
-    >>> clusters(np.array([[1.0, 0], [1, 0.1], [0, 1]]), 2).tolist()
-    [0, 0, 1]
-    """
-    from hopgate.graph.communities.name_groups import grouped_by_name
-
-    return grouped_by_name(vectors, count, seed=seed)

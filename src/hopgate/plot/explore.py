@@ -16,7 +16,7 @@ from hopgate.plot.concept_map import Html
 from hopgate.plot.style import GREY, colours
 
 if TYPE_CHECKING:
-    from hopgate.graph.communities.concept_clusters import ConceptClusters
+    from hopgate.graph.clusters import ConceptClusters
     from hopgate.kb import KnowledgeBase
     from hopgate.store.graph.concept_rows import Concept
 

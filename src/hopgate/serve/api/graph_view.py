@@ -74,7 +74,6 @@ def drawn_clusters(served: Served) -> DrawnClustersAnswer:
         links=[ClusterLinkAnswer(source=one, target=other, weight=sum_) for (one, other), sum_ in weights.items()],
         alone=len(found) - len(several),
         modularity=found.modularity,
-        stability=found.stability,
     )
 
 

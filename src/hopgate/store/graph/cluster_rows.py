@@ -17,13 +17,11 @@ MOST_KEY_BYTES = 2000
 
 
 class PartitionRow(NamedTuple):
-    """One level of clusters: at which version of the graph it was found, and its figures."""
+    """One level of clusters: at which version of the graph it was found, and its modularity."""
 
     level: int
     version: int
     modularity: float
-    stability: float
-    kept: float | None
 
 
 class ClusterRow(NamedTuple):
@@ -41,7 +39,7 @@ def read(
     """What was found last of these scopes, at this resolution: nothing, or every level of it."""
     key = {"scopes": list(scopes), "resolution": resolution}
     partitions = connection.execute(
-        "SELECT level, graph_version, modularity, stability, kept FROM cluster_partitions "
+        "SELECT level, graph_version, modularity FROM cluster_partitions "
         "WHERE scopes = %(scopes)s::text[] AND resolution = %(resolution)s ORDER BY level",
         key,
     )
@@ -107,8 +105,8 @@ def replace(
     _forget(connection, scopes, [resolution])
     with connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO cluster_partitions (scopes, resolution, level, graph_version, modularity, stability, kept) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s)",
+            "INSERT INTO cluster_partitions (scopes, resolution, level, graph_version, modularity) "
+            "VALUES (%s, %s, %s, %s, %s)",
             [(list(scopes), resolution, *row) for row in partitions],
         )
         cursor.executemany(

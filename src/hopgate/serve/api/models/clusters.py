@@ -35,7 +35,5 @@ class ClustersAnswer(BaseModel):
     levels: int
     version: int
     modularity: float
-    stability: float
-    kept: float | None
     scopes: list[str]
     clusters: list[ClusterAnswer]

@@ -71,7 +71,6 @@ class DrawnClustersAnswer(BaseModel):
     links: list[ClusterLinkAnswer]
     alone: int
     modularity: float
-    stability: float
 
 
 class WalkRequest(Strict):

@@ -17,9 +17,6 @@ CREATE TABLE cluster_partitions (
   graph_version bigint NOT NULL,
   made_at timestamptz NOT NULL DEFAULT now(),
   modularity double precision NOT NULL,
-  stability double precision NOT NULL,
-  -- The agreement with the partition that was here before, where there was one.
-  kept double precision,
   PRIMARY KEY (scopes, resolution, level)
 );
 CREATE TABLE concept_clusters (

@@ -1,1 +1,0 @@
-"""Clusters of concepts that come from the graph: weights, communities, their levels, their ids and their names."""
