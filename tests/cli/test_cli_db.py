@@ -78,7 +78,7 @@ def test_a_directory_that_cannot_be_one(bare: Runner, tmp_path: Path, command: s
     assert ran.status == 2 and len(ran.err.strip().splitlines()) == 1
 
 
-def test_start_leaves_a_server_running_until_stop() -> None:
+def test_start_leaves_a_server_running_until_stop(bare: Runner) -> None:
     def hopgate(*arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, "-m", "hopgate", *arguments], capture_output=True, text=True, check=False
@@ -91,7 +91,7 @@ def test_start_leaves_a_server_running_until_stop() -> None:
         try:
             assert "runs until hopgate db stop" in hopgate("db", "start", *where)
             assert (Path(folder) / "store" / "pg" / "postmaster.pid").exists()
-            assert hopgate("recall", "x", "--json", *where) == "[]\n"
+            assert bare("recall", "x", "--json", *where).json == []
             assert (Path(folder) / "store" / "pg" / "postmaster.pid").exists()
         finally:
             assert "is stopped" in hopgate("db", "stop", *where)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import networkx as nx
@@ -93,33 +89,6 @@ def test_a_replay_of_a_memory_that_is_not_there_is_refused(dsn, tmp_path, capsys
     with hopgate.open(dsn) as kb:
         kb.add(*corpus().memories[:2])
     assert "line 1" in refused(capsys, "build", "--dsn", dsn, "--extractor", "replay", "--model", str(path))
-
-
-def test_killed_while_extracting_nothing_is_lost_and_nothing_doubled(dsn):
-    """A real process, a real kill -9, then the rest: the same as one run that was left alone."""
-    with hopgate.open(dsn) as kb:
-        kb.add(*corpus().memories)
-    command = [sys.executable, "-m", "hopgate", "extract", "--dsn", dsn, "--batch", "4"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    counts = "SELECT (SELECT count(*) FROM extractions), (SELECT count(*) FROM mentions), (SELECT count(*) FROM facts)"
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        done = 0
-        while process.poll() is None and done < 12:
-            time.sleep(0.02)
-            (done, _, _) = connection.execute(counts).fetchone()
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        killed = connection.execute(counts).fetchone()
-        subprocess.run([*command, "--json"], check=True, stdout=subprocess.DEVNULL)
-        finished = connection.execute(counts).fetchone()
-        assert 0 < killed[0] <= finished[0]
-        clear = sum(not memory.is_sensitive for memory in corpus().memories)
-        assert finished[0] == clear
-        connection.execute("TRUNCATE extractions, extraction_cache, extraction_readings, mentions, facts")
-        connection.execute("UPDATE concept_names SET uses = 0")
-        with hopgate.open(dsn) as kb:
-            kb.extract("phrases")
-        assert connection.execute(counts).fetchone() == finished
 
 
 def test_build_says_what_it_made(built, triples, capsys):

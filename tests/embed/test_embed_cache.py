@@ -214,9 +214,9 @@ for number in range(40):
 
 
 def test_processes_share_it(cache: EmbeddingCache) -> None:
-    running = [subprocess.Popen([sys.executable, "-c", WRITER, str(cache.path), str(name)]) for name in range(3)]
-    assert [process.wait() for process in running] == [0, 0, 0]
-    assert cache.info().vectors == 3 * 40 * 5
+    running = [subprocess.Popen([sys.executable, "-c", WRITER, str(cache.path), str(name)]) for name in range(2)]
+    assert [process.wait() for process in running] == [0, 0]
+    assert cache.info().vectors == 2 * 40 * 5
 
 
 def test_a_process_that_dies_while_writing_leaves_whole_batches(cache: EmbeddingCache) -> None:

@@ -190,7 +190,9 @@ print(progress.skipped, progress.memories, progress.cache_hits)
 """
 
 
-@pytest.mark.parametrize(("how", "twice"), [(signal.SIGKILL, 2), (signal.SIGINT, 0)])
+@pytest.mark.parametrize(
+    ("how", "twice"), [(signal.SIGKILL, 2), pytest.param(signal.SIGINT, 0, marks=pytest.mark.full)]
+)
 def test_stopped_in_the_middle_and_resumed_nothing_is_lost_and_nothing_doubled(
     tmp_path: Path, how: signal.Signals, twice: int
 ) -> None:

@@ -188,7 +188,6 @@ def test_a_lock_that_another_user_holds_ends_in_a_sentence(tmp_path: Path, monke
     [
         ("status", "this user has no home folder"),
         ("ingest CLOSED", "cannot be"),
-        ("cache info", "this user has no home folder"),
     ],
 )
 def test_an_unknown_user_without_a_home_gets_one_sentence(tmp_path: Path, command: str, said: str) -> None:
