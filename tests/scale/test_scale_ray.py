@@ -9,9 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -22,14 +20,7 @@ from shard_files import LONG, POISON, SECRET, notes, write_shards
 from word_endpoint import WordEndpoint, embed
 
 import hopgate
-from hopgate.demo import corpus
-from hopgate.demo.generate import write
-from hopgate.embed.spec import split_options
 from hopgate.errors import HopgateError
-from hopgate.eval.data.dataset import read_dataset
-from hopgate.eval.gate.plan import GateOptions
-from hopgate.eval.gate.run import gate_store
-from hopgate.eval.gate.saved import saved_fingerprint
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.phrases import Phrases
@@ -37,8 +28,6 @@ from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.scale.engine import Engine
 from hopgate.scale.ray_pool import RayPool
-from hopgate.scale.ray_session import cluster_workers, ray_session, spans_machines
-from hopgate.scale.tasks import tasks
 from hopgate.store.server.pid_file import pid_of
 
 ray = pytest.importorskip("ray")
@@ -187,29 +176,6 @@ def test_a_database_that_workers_wait_for_is_started_though_nobody_else_needs_it
         assert pid_of(tmp_path / "store" / "pg") not in (0, postmaster)
 
 
-def test_a_gate_on_a_cluster_gives_the_verdict_of_one_process_bit_for_bit(
-    cluster: Any, kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
-) -> None:
-    kb.add(*corpus().memories)
-    kb.embed(endpoint.spec)
-    kb.build()
-    judged = []
-    for name, engine in (("here", Engine()), ("there", Engine("ray", workers=3))):
-        # A folder each: looks at the queries are counted in a ledger beside them.
-        folder, out = tmp_path / name / "demo", tmp_path / name / "out"
-        folder.parent.mkdir()
-        dataset = read_dataset(write(folder))
-        splits = {split: dict(list(qrels.items())[:9]) for split, qrels in dataset.splits.items()}
-        judgement = gate_store(kb, replace(dataset, splits=splits), GateOptions(shuffles=3), out=out, engine=engine)
-        judged.append((judgement.to_dict(), saved_fingerprint(out), judgement.evidence.arms))
-    assert judged[0] == judged[1]
-
-
-def test_what_is_wrong_with_a_task_is_what_its_own_error_says(cluster: Any) -> None:
-    with tasks(Engine("ray", workers=2)) as able, pytest.raises(HopgateError, match="unknown option 'b'"):
-        able.each(split_options, "model#b=1", [frozenset({"b"}), frozenset({"a"})])
-
-
 class _Locked:
     """An extractor that no other process can have."""
 
@@ -246,23 +212,3 @@ def test_workers_that_cannot_be_started_set_no_row_aside(
     with pytest.raises(HopgateError, match="workers cannot be started"):
         kb.backfill(shards, embedder=endpoint.spec, extractor=_Unknown(), engine="ray", workers=1)
     assert kb.upkeep.set_aside() == []
-
-
-def test_there_are_no_more_workers_than_cores_and_gpus() -> None:
-    ray_of = SimpleNamespace(cluster_resources=lambda: {"CPU": 8.0, "GPU": 1.0})
-    assert cluster_workers(ray_of, Engine("ray")) == cluster_workers(ray_of, Engine("ray", workers=64)) == 8
-    assert cluster_workers(ray_of, Engine("ray", gpus_per_worker=0.25)) == 4
-    with pytest.raises(HopgateError, match=r"no 2\.0 GPU for a worker"):
-        cluster_workers(ray_of, Engine("ray", gpus_per_worker=2.0))
-
-
-def test_nodes_of_several_machines_are_told_from_those_of_one() -> None:
-    nodes = [{"NodeManagerAddress": "192.0.2.1", "Alive": True}, {"NodeManagerAddress": "192.0.2.2", "Alive": True}]
-    assert spans_machines(SimpleNamespace(nodes=lambda: nodes))
-    assert not spans_machines(SimpleNamespace(nodes=lambda: [nodes[0], {**nodes[1], "Alive": False}]))
-
-
-def test_what_is_wrong_with_a_cluster_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(HopgateError, match=r"pip install 'hopgate\[scale\]'"), ray_session(Engine("ray")):
-        pass

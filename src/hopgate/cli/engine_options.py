@@ -8,11 +8,11 @@ import typer
 
 from hopgate.cli.shared_options import MOST
 
-EngineName = Annotated[str, typer.Option("--engine", help="local: this process. ray: the workers of a Ray cluster.")]
+EngineName = Annotated[
+    str, typer.Option("--engine", help="local: this process. processes: several of them. ray: a Ray cluster's workers.")
+]
 Address = Annotated[
     str | None,
     typer.Option(help="The Ray cluster, such as auto or ray://head:10001.", show_default="one of its own"),
 ]
-Workers = Annotated[
-    int | None, typer.Option(help="How many workers.", min=1, max=MOST, show_default="one a core of the cluster")
-]
+Workers = Annotated[int | None, typer.Option(help="How many workers.", min=1, max=MOST, show_default="one a core")]

@@ -1,30 +1,58 @@
-"""Who does a backfill's work: this process, or workers of a Ray cluster; both answer in the order of the questions."""
+"""Work spread over workers: one function over many batches, in this process, in processes beside it or on Ray.
+
+`map_batches` gives the same results in the same order whoever worked: engines differ in how quickly, and in nothing
+else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import copyreg
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal, Protocol, TypeVar
 
 from hopgate.errors import HopgateError
 
-ENGINES = ("local", "ray")
+ENGINES = ("local", "processes", "ray")
+# Workers that may die over one batch before the run ends.
+TRIES = 3
+Batch = TypeVar("Batch")
+Result = TypeVar("Result")
+
+
+def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
+
+
+# Python cannot pickle a mapping that nobody may change, and results hold some.
+copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Which engine, and how large.
+    """Who does the work.
 
     Parameters
     ----------
-    name : {"local", "ray"}
-        This process, or workers of a Ray cluster.
+    name : {"local", "processes", "ray"}
+        A thread of this process, processes of this machine, or workers of a Ray cluster.
     address : str, optional
         The cluster's, such as "ray://head:10001" or "auto"; by default one of this machine's own for the run.
     workers : int, optional
-        How many workers; by default one a core of the cluster. A store that has fewer connections free gets fewer.
+        How many processes or workers; by default one a core.
     gpus_per_worker : float
-        What of a GPU each worker holds.
+        What of a GPU each worker of a cluster holds.
 
     Examples
     --------
@@ -32,7 +60,7 @@ class Engine:
     Engine(name='ray', address=None, workers=2, gpus_per_worker=0.0)
     >>> Engine("spark")
     Traceback (most recent call last):
-    hopgate.errors.HopgateError: there is no engine 'spark': use local or ray
+    hopgate.errors.HopgateError: there is no engine 'spark': use local, processes or ray
     """
 
     name: str = "local"
@@ -42,11 +70,272 @@ class Engine:
 
     def __post_init__(self) -> None:
         if self.name not in ENGINES:
-            raise HopgateError(f"there is no engine {self.name!r}: use {' or '.join(ENGINES)}")
-        if self.name == "local" and (self.address or self.workers or self.gpus_per_worker):
-            raise HopgateError("--address, --workers and --gpus-per-worker are for a cluster: add --engine ray")
+            raise HopgateError(f"there is no engine {self.name!r}: use local, processes or ray")
+        if self.name != "ray" and (self.address or self.gpus_per_worker):
+            raise HopgateError("--address and --gpus-per-worker are for a cluster: add --engine ray")
+        if self.name == "local" and self.workers not in (None, 1):
+            raise HopgateError("the engine local is one worker: add --engine processes, or --engine ray")
         if (self.workers is not None and self.workers < 1) or self.gpus_per_worker < 0:
             raise HopgateError("an engine has at least one worker, and no fewer than 0 GPUs for each")
+
+    def size(self) -> int:
+        """How many workers there are; a cluster is asked, so that this belongs into a `session`."""
+        if self.name == "local":
+            return 1
+        if self.name == "processes":
+            from hopgate.embed.onnx import cores
+
+            return self.workers or cores()
+        from hopgate.scale.ray_cluster import cluster_workers
+
+        return cluster_workers(self)
+
+
+def session(engine: Engine) -> AbstractContextManager[None]:
+    """Stay connected to the engine's cluster for as long as the block runs; other engines need nothing."""
+    if engine.name != "ray":
+        return nullcontext()
+    from hopgate.scale.ray_cluster import ray_session
+
+    return ray_session(engine)
+
+
+def map_batches(
+    engine: Engine,
+    make: Callable[[], Callable[[Batch], Result]],
+    batches: Iterable[Batch],
+    *,
+    ahead: int = 2,
+    place: Callable[[Batch], str] | None = None,
+) -> Iterator[Result]:
+    """Call a function for every batch and give the results in the order of the batches.
+
+    Batches are read as they are worked on. A worker that dies is started again and its batch done again, so that the
+    function must be one that may run twice. An error of the function ends the run and is raised as itself.
+
+    Parameters
+    ----------
+    make : callable
+        Called once a worker, and gives the function: what it needs, such as a model, is loaded there once. It is
+        pickled for workers in other processes, and so are batches and results.
+    ahead : int
+        Batches for each worker that are begun or done before the first of them is taken.
+    place : callable, optional
+        Names a batch that workers die over; by default it is called by its number.
+
+    Examples
+    --------
+    >>> list(map_batches(Engine(), with_shared(pow, 2), [1, 2, 3]))
+    [2, 4, 8]
+    """
+    with session(engine):
+        workers = _workers(engine, make)
+        idle: queue.LifoQueue[_Worker] = queue.LifoQueue()
+        for worker in workers:
+            idle.put(worker)
+        threads = ThreadPoolExecutor(len(workers), thread_name_prefix="hopgate-engine")
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for number, batch in enumerate(batches, start=1):
+                name = place(batch) if place else f"batch {number}"
+                waiting.append(threads.submit(_ask, idle, batch, name))
+                if len(waiting) >= ahead * len(workers):
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for answer in waiting:
+                answer.cancel()
+            for worker in workers:
+                worker.end()
+            threads.shutdown()
+
+
+def with_shared(work: Callable[[Any, Batch], Result], shared: Any) -> Callable[[], Callable[[Batch], Result]]:
+    """Give a `make` for a function whose first argument is the same for all batches: it is sent once a worker."""
+    return partial(partial, work, shared)
+
+
+class DiedError(Exception):
+    """A worker died over a batch so many times."""
+
+    def __init__(self, times: int = 1) -> None:
+        self.times = times
+
+
+class _Worker(Protocol):
+    """Works on one batch at a time."""
+
+    def ask(self, batch: Any) -> Any: ...
+
+    def end(self) -> None:
+        """Let it go; what it is doing is not waited for."""
+        ...
+
+
+def _workers(engine: Engine, make: Callable[[], Callable[[Any], Any]]) -> Sequence[_Worker]:
+    if engine.name == "local":
+        return [_Local(make)]
+    try:
+        pickled = pickle.dumps(make)
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise HopgateError(f"this work cannot be sent to other processes ({error}): use --engine local") from None
+    if engine.name == "processes":
+        return [_Process(pickled) for _ in range(engine.size())]
+    from hopgate.scale.ray_cluster import ray_workers
+
+    return ray_workers(engine, pickled)
+
+
+def _ask(idle: queue.LifoQueue[_Worker], batch: Any, name: str) -> Any:
+    """Let an idle worker do a batch; where it dies, one is tried again."""
+    worker = idle.get()
+    try:
+        died = 0
+        while died < TRIES:
+            try:
+                return worker.ask(batch)
+            except DiedError as error:
+                died += error.times
+    finally:
+        idle.put(worker)
+    raise HopgateError(
+        f"{TRIES} workers died over {name}: look into their output, give them more memory or take smaller batches, and "
+        "run this again"
+    )
+
+
+class _Local:
+    """The thread that asks."""
+
+    def __init__(self, make: Callable[[], Callable[[Any], Any]]) -> None:
+        self._make = make
+        self._work: Callable[[Any], Any] | None = None
+
+    def ask(self, batch: Any) -> Any:
+        self._work = self._work or self._make()
+        return self._work(batch)
+
+    def end(self) -> None:
+        pass
+
+
+class _Process:
+    """A process of this machine, started when it is first asked and again after it died.
+
+    It runs this module, which `multiprocessing` would not: that imports the user's program a second time, and a script
+    without a guard would run all over again.
+    """
+
+    def __init__(self, make: bytes) -> None:
+        self._make = make
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
+
+    def ask(self, batch: Any) -> Any:
+        data = pickle.dumps(batch, pickle.HIGHEST_PROTOCOL)
+        if self._ended:
+            raise HopgateError("this run has ended")
+        try:
+            pipes = self._process = self._process or self._started()
+            assert pipes.stdin is not None and pipes.stdout is not None
+            pipes.stdin.write(data)
+            pipes.stdin.flush()
+            answer = pickle.load(pipes.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            self._stop()
+            raise DiedError from None
+        return result_of(*answer)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from hopgate.scale.engine import serve; serve()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # With this process's path, so that it finds what this one found.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )
+        assert process.stdin is not None
+        pickle.dump(self._make, process.stdin)
+        return process
+
+    def _stop(self) -> None:
+        if process := self._process:
+            self._process = None
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    assert pipe is not None
+                    pipe.close()
+
+    def end(self) -> None:
+        self._ended = True
+        self._stop()
+
+
+def serve() -> None:
+    """Work in a process of `processes`: the pickled `make` and then batches come in, answers go out."""
+    # An interruption is the starter's to deal with, and nothing but answers may stand on standard output.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    worker = Answering(pickle.load(requests))
+    with suppress(EOFError, BrokenPipeError):
+        while True:
+            answer = worker.answer(pickle.load(requests))
+            try:
+                data = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+            except (TypeError, AttributeError, pickle.PicklingError) as error:
+                data = pickle.dumps((None, HopgateError(f"what a worker made cannot be sent back: {error}")))
+            answers.write(data)
+            answers.flush()
+
+
+class Answering:
+    """The far side of a worker: gives the function's result and no error, or no result and the error."""
+
+    def __init__(self, make: bytes) -> None:
+        self._make = make
+        self._work: Callable[[Any], Any] | None = None
+
+    def ready(self) -> bool:
+        """Say that it is there."""
+        return True
+
+    def answer(self, batch: Any) -> tuple[Any, Exception | None]:
+        """Do a batch."""
+        try:
+            if self._work is None:
+                self._work = self._loaded()()
+            return self._work(batch), None
+        except Exception as error:
+            return None, _sendable(error)
+
+    def _loaded(self) -> Any:
+        try:
+            return pickle.loads(self._make)
+        except (ImportError, AttributeError) as error:
+            raise HopgateError(
+                f"a worker does not have what it should run ({error}): put it into a module that every worker can "
+                "import, or use --engine local"
+            ) from None
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error, or its kind alone where it cannot be pickled."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return HopgateError(f"a worker failed: {type(error).__name__}")
+    return error
+
+
+def result_of(result: Any, error: Exception | None) -> Any:
+    """Give a worker's result, or raise its error."""
+    if error is not None:
+        raise error
+    return result
 
 
 WorkerTask = Literal["embedded", "vectors", "surveyed", "extracted"]

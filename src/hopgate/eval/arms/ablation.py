@@ -19,7 +19,7 @@ from hopgate.eval.gate.evidence import BASE_LEGS, GRAPH, LEGS, Arm, Tuning
 from hopgate.eval.statistics import FEWEST
 from hopgate.recall.fuse import RRF, TM2C2, AnyFuser, MinMax, parse
 from hopgate.recall.settings import Settings
-from hopgate.scale.tasks import Tasks
+from hopgate.scale.engine import Engine, map_batches, with_shared
 
 BASE = "lexical+dense"
 WITH_GRAPH = "lexical+dense+graph"
@@ -82,7 +82,7 @@ def ablate(
     more: bool,
     default: AnyFuser | None = None,
     reading: CrossReading | None = None,
-    tasks: Tasks | None = None,
+    engine: Engine | None = None,
 ) -> Ablation:
     """Choose configurations on `dev` and fuse the reported queries with them.
 
@@ -107,7 +107,7 @@ def ablate(
         The configuration declared beforehand; recall's own where not given.
     reading : CrossReading, optional
         The cross-encoder, where every base and the challenger are to be compared with it too.
-    tasks : Tasks, optional
+    engine : Engine, optional
         Who tunes the shuffles, where it is not this process.
     """
     default = default or Settings().fuser
@@ -129,7 +129,7 @@ def ablate(
         tuning[name] = chosen.challenger.tuning
     shuffles = []
     given = (chosen.candidates, every, dev, k)
-    fusers = (tasks or Tasks()).each(_tuned_on, given, collected.shuffled)
+    fusers = map_batches(engine or Engine(), with_shared(_tuned_on, given), collected.shuffled)
     for number, (fuser, shuffled) in enumerate(zip(fusers, collected.shuffled, strict=True), start=1):
         part = lists.with_graph(shuffled.only(queries))
         shuffles.append(fused_arm(shuffle_name(number), fuser, part, queries, settings))

@@ -1,4 +1,4 @@
-"""Queries asked of a store, each by itself: here, or in runs by whoever does tasks, to the same lists."""
+"""Queries asked of a store, each by itself: here, or in runs by the workers of an engine, to the same lists."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hopgate.eval.data.queries import Query
 from hopgate.graph.walk.hops import Hops
 from hopgate.graph.walk.rank import Walk
 from hopgate.recall.settings import Settings
+from hopgate.scale.engine import Engine, map_batches, with_shared
 from hopgate.store.frozen import FrozenStore, SnapshotStore
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.recall.run_legs import Legs
-    from hopgate.scale.tasks import Tasks
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class AskingPlan:
     Parameters
     ----------
     further : tuple of str
-        The further graph legs; in tasks there is one, by hops.
+        The further graph legs; workers know one, by hops.
     recording : bool
         Whether it is kept what each query found to start from, to be walked from again.
     """
@@ -41,7 +41,7 @@ class AskingPlan:
 
 
 class _Asking(NamedTuple):
-    """What a task needs to ask queries of a store as it was at one moment."""
+    """What a worker needs to ask queries of a store as it was at one moment."""
 
     dsn: str
     snapshot: str
@@ -49,7 +49,7 @@ class _Asking(NamedTuple):
 
 
 class _Walking(NamedTuple):
-    """What a task needs to walk on a shuffle: the queries' starts, and the names of memories."""
+    """What a worker needs to walk on a shuffle: the queries' starts, and the names of memories."""
 
     asking: _Asking
     asked: Mapping[str, Asked]
@@ -83,16 +83,16 @@ def ask(
     return kept
 
 
-def ask_by_tasks(
+def ask_by_workers(
     kb: KnowledgeBase,
     recorder: WalkRecorder,
     queries: Sequence[Query],
     plan: AskingPlan,
     shuffles: Sequence[int],
     names: Mapping[int, str],
-    tasks: Tasks,
+    engine: Engine,
 ) -> tuple[dict[str, Legs], tuple[GraphLists, ...]]:
-    """Let tasks ask runs of queries, then walk on a shuffle each, all of them in one snapshot of the store.
+    """Let workers ask runs of queries, then walk on a shuffle each, all of them in one snapshot of the store.
 
     Queries are asked one by one as ever, and a shuffle is walked for all of them at once: solvers then meet the same
     columns together as in one process, and no bit differs.
@@ -102,12 +102,15 @@ def ask_by_tasks(
         asking = _Asking(frozen.dsn, frozen.snapshot, plan)
         kept: dict[str, Legs] = {}
         asked: dict[str, Asked] = {}
-        for legs, recorded in tasks.each(_ask_part, asking, tasks.parts(queries)):
+        size = max(1, -(-len(queries) // engine.size()))
+        parts = [queries[start : start + size] for start in range(0, len(queries), size)]
+        for legs, recorded in map_batches(engine, with_shared(_ask_part, asking), parts):
             kept |= legs
             asked |= recorded
         recorder.take(asked)
-        shuffled = tasks.each(_walk_shuffle, _Walking(asking, asked, names), list(shuffles))
-    return kept, tuple(shuffled)
+        walking = _Walking(asking, asked, names)
+        shuffled = tuple(map_batches(engine, with_shared(_walk_shuffle, walking), shuffles))
+    return kept, shuffled
 
 
 def _ask_part(asking: _Asking, queries: Sequence[Query]) -> tuple[dict[str, Legs], dict[str, Asked]]:

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from hopgate.eval.arms.asking import AskingPlan, ask, ask_by_tasks
+from hopgate.eval.arms.asking import AskingPlan, ask, ask_by_workers
 from hopgate.eval.arms.leg_lists import GraphLists, LegLists
 from hopgate.eval.arms.shuffled_walks import WalkRecorder
 from hopgate.eval.data.queries import Query
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.recall.run_legs import Legs
-    from hopgate.scale.tasks import Tasks
+    from hopgate.scale.engine import Engine
 
 Lists = dict[str, dict[str, list[tuple[str, float]]]]
 """Leg → query → list of (external id, score)."""
@@ -51,7 +51,7 @@ def collect(
     shuffles: Sequence[int] = (),
     parts: bool = False,
     progress: Callable[[int], None] | None = None,
-    tasks: Tasks | None = None,
+    engine: Engine | None = None,
 ) -> Collected:
     """Run lexical, dense and graph legs, and further graph legs, for each query inside its scope.
 
@@ -67,7 +67,7 @@ def collect(
         Seeds of shuffled graphs to walk from the same seeds as the real one.
     parts : bool
         Whether to walk on the graph without each of its parts too, and on the prototype's cliques.
-    tasks : Tasks, optional
+    engine : Engine, optional
         Who asks the queries and walks on the shuffles, where it is not this process.
     """
     settings = settings or Settings()
@@ -75,11 +75,11 @@ def collect(
     asked = list(queries)
     recorder = WalkRecorder(kb.store, kb.graph_leg.walk)
     plan = AskingPlan(settings, recorder.walk, tuple(graphs or ()), bool(shuffles or parts))
-    if tasks is None or tasks.size < 2:
+    if engine is None or engine.size() < 2:
         kept = ask(kb, recorder, asked, plan, graphs or {}, progress)
         shuffled = tuple(recorder.on_shuffle(seed, names) for seed in shuffles)
     else:
-        kept, shuffled = ask_by_tasks(kb, recorder, asked, plan, shuffles, names, tasks)
+        kept, shuffled = ask_by_workers(kb, recorder, asked, plan, shuffles, names, engine)
     lacking = recorder.in_parts(names) if parts else {}
     found = _named(kb, kept, (*shuffled, *lacking.values()), recorder, names, settings, tuple(graphs or ()))
     cliques = recorder.cliques(names) if parts else None

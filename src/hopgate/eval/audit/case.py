@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hopgate.eval.gate.compare import Comparison, Values, compare_all, per_query, per_shuffle
 from hopgate.eval.gate.evidence import GRAPH, Evidence
 from hopgate.eval.statistics import Among, among_shuffles
-from hopgate.scale.tasks import Tasks
+from hopgate.scale.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Case:
     """Evidence, per-query values and comparisons, each computed once."""
 
     evidence: Evidence
-    tasks: Tasks | None = None
+    engine: Engine | None = None
 
     @cached_property
     def values(self) -> Values:
@@ -34,7 +34,7 @@ class Case:
     @cached_property
     def comparisons(self) -> list[Comparison]:
         """The declared comparisons."""
-        return compare_all(self.evidence, self.values, self.shuffles, self.tasks)
+        return compare_all(self.evidence, self.values, self.shuffles, self.engine)
 
     @property
     def primary(self) -> Comparison:

@@ -25,7 +25,7 @@ from hopgate.recall.settings import Settings
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
-    from hopgate.scale.tasks import Tasks
+    from hopgate.scale.engine import Engine
 
 
 TRIPLES, STATEMENTS = "triples.jsonl", "statements.jsonl"
@@ -56,7 +56,7 @@ def assemble(
     *,
     policy: Policy | None = None,
     source: str = "",
-    tasks: Tasks | None = None,
+    engine: Engine | None = None,
 ) -> tuple[Evidence, dict[str, Any]]:
     """Put together everything a verdict rests on, and what is written about it in the report.
 
@@ -64,7 +64,7 @@ def assemble(
     ----------
     source : str
         What the graph was made by; by default what a data set's own graph is.
-    tasks : Tasks, optional
+    engine : Engine, optional
         Who tunes the shuffles, where it is not this process.
     """
     reported = dataset.split(options.split)
@@ -80,7 +80,7 @@ def assemble(
         settings=settings,
         more=options.arms != "quick",
         reading=_reading(dataset, options, kb) if options.rerank else None,
-        tasks=tasks,
+        engine=engine,
     )
     arms = dict(ablation.arms)
     if options.arms == "full":

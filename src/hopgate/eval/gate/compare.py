@@ -27,7 +27,7 @@ from hopgate.eval.statistics import (
     spread,
     upper_limit,
 )
-from hopgate.scale.tasks import Tasks
+from hopgate.scale.engine import Engine, map_batches, with_shared
 
 Role = Literal["primary", "rival", "control", "harm", "other"]
 Values = Mapping[str, Mapping[Measure, Mapping[str, float]]]
@@ -179,13 +179,13 @@ class _Pair(NamedTuple):
 
 
 def compare_all(
-    evidence: Evidence, values: Values, shuffles: NDArray[np.float64], tasks: Tasks | None = None
+    evidence: Evidence, values: Values, shuffles: NDArray[np.float64], engine: Engine | None = None
 ) -> list[Comparison]:
     """Make the declared comparisons; the primary one is the first.
 
     Parameters
     ----------
-    tasks : Tasks, optional
+    engine : Engine, optional
         Who draws the randomisations, where it is not this process.
     """
     policy, primary = evidence.policy, evidence.primary
@@ -220,7 +220,7 @@ def compare_all(
         )
         for pair in pairs
     ]
-    results = (tasks or Tasks()).each(_paired_at, policy, asked)
+    results = list(map_batches(engine or Engine(), with_shared(_paired_at, policy), asked))
     found = [
         Comparison(pair.name, pair.base, str(pair.measure), repr(pair.part), pair.role, p_holm=result["p"], **result)
         for pair, result in zip(pairs, results, strict=True)

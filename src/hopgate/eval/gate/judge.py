@@ -16,7 +16,7 @@ from hopgate.eval.gate.graph_contribution import GraphContribution, graph_contri
 from hopgate.eval.gate.verdict import GateDecision, decide
 from hopgate.eval.measures import MAP, MRR, NDCG, Measure, Recall, Success, score_all
 from hopgate.eval.statistics import Among
-from hopgate.scale.tasks import Tasks
+from hopgate.scale.engine import Engine
 
 REPORTED: tuple[Measure, ...] = (
     Recall(2),
@@ -83,23 +83,23 @@ class Judgement:
         }
 
 
-def judge(evidence: Evidence, tasks: Tasks | None = None) -> Judgement:
+def judge(evidence: Evidence, engine: Engine | None = None) -> Judgement:
     """Audit the evidence, compare the arms, and decide.
 
     Nothing is read or written; the same evidence gives the same judgement.
 
     Parameters
     ----------
-    tasks : Tasks, optional
+    engine : Engine, optional
         Who draws the randomisations, where it is not this process.
     """
-    case = Case(evidence, tasks)
+    case = Case(evidence, engine)
     checks = audit(case)
     arm = evidence.challenger_arm
     contribution = graph_contribution(arm, evidence.qrels, evidence.k) if GRAPH in arm.legs else None
     after = None
     if evidence.looks > 1:
-        stricter = Case(replace(evidence, policy=evidence.policy.after(evidence.looks)), tasks)
+        stricter = Case(replace(evidence, policy=evidence.policy.after(evidence.looks)), engine)
         # What was made again and compared once need not be again: only what depends on the level is asked anew.
         again = [control(stricter) if check.name == control.__name__ else check for check in checks]
         after = decide(stricter, [power(stricter) if check.name == power.__name__ else check for check in again])

@@ -25,8 +25,7 @@ from hopgate.eval.report.page import detailed_queries
 from hopgate.eval.report.text_marks import marks
 from hopgate.memory import cleared
 from hopgate.recall.settings import DEFAULT_FUSER, Settings
-from hopgate.scale.engine import Engine
-from hopgate.scale.tasks import Tasks, tasks
+from hopgate.scale.engine import Engine, session
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -67,12 +66,13 @@ def run_gate(
     stage : callable
         Shows progress.
     engine : Engine, optional
-        Who asks, walks, tunes and draws: this process, or a Ray cluster. The verdict is the same, bit for bit.
+        Who asks, walks, tunes and draws: the verdict is the same, bit for bit.
     """
     options, policy = _planned(dataset, options, policy, plan, out)
-    with throwaway_store(dataset, stage, options) as kb, tasks(engine or Engine()) as able:
+    engine = engine or Engine()
+    with throwaway_store(dataset, stage, options) as kb, session(engine):
         source = graph_source(dataset, options)
-        return _gate(kb, Settings(), dataset, options, policy, plan, out, stage, source, able, kb)
+        return _gate(kb, Settings(), dataset, options, policy, plan, out, stage, source, engine, kb)
 
 
 def gate_store(
@@ -109,11 +109,12 @@ def gate_store(
 
     options, policy = _planned(dataset, options, policy, plan, out)
     settings = kb.settings()
-    with KnowledgeBase(FrozenStore(kb.store)) as frozen, tasks(engine or Engine()) as able:
+    engine = engine or Engine()
+    with KnowledgeBase(FrozenStore(kb.store)) as frozen, session(engine):
         if settings.walk is not None:
             frozen.graph_leg.walk = walk_from(settings.walk)
         source = "the store's graph"
-        return _gate(frozen, settings, dataset, options, policy, plan, out, stage, source, able, kb, marked)
+        return _gate(frozen, settings, dataset, options, policy, plan, out, stage, source, engine, kb, marked)
 
 
 def _planned(
@@ -140,7 +141,7 @@ def _gate(
     out: Path | None,
     stage: Stage,
     source: str,
-    able: Tasks,
+    engine: Engine,
     live: KnowledgeBase,
     marked: bool = False,
 ) -> Judgement:
@@ -163,19 +164,19 @@ def _gate(
         shuffles=options.shuffle_seeds,
         parts=full,
         progress=progress,
-        tasks=able,
+        engine=engine,
     )
     if full and dataset.triples:
         with throwaway_store(replace(dataset, triples=()), stage) as plain:
             progress = stage("asking without a model", len(queries))
-            no_model = collect(plain, queries, settings=settings, progress=progress, tasks=able)
+            no_model = collect(plain, queries, settings=settings, progress=progress, engine=engine)
         collected = replace(collected, no_model=no_model.lists)
     stage("choosing weights", None)
-    evidence, about = assemble(dataset, collected, options, kb, policy=policy, source=source, tasks=able)
+    evidence, about = assemble(dataset, collected, options, kb, policy=policy, source=source, engine=engine)
     about["plan"] = plan_hash(plan or plan_text(options, policy))
     sensitive = frozenset(memory.external_id for memory in dataset.memories if memory.is_sensitive)
     evidence = with_hidden_ids(evidence, sensitive | _sensitive_now(live))
-    judgement, about = look(dataset.folder, evidence, about, options.split, out, stage, able)
+    judgement, about = look(dataset.folder, evidence, about, options.split, out, stage, engine)
     if out is not None:
         write_report(out, judgement, _notes(dataset, about, live, judgement, options, marked=marked))
     return judgement
@@ -194,7 +195,7 @@ def look(
     split: str,
     out: Path | None,
     stage: Stage = quiet,
-    able: Tasks | None = None,
+    engine: Engine | None = None,
 ) -> tuple[Judgement, dict[str, Any]]:
     """Save the evidence, judge it, and write the look down in the ledger beside the data."""
     ledger = Ledger.beside(folder)
@@ -203,7 +204,7 @@ def look(
     with _result_folder(out) as kept:
         fingerprint = save_gate(kept, evidence, about)
         stage("judging", None)
-        judgement = replace(judge(replace(evidence, saved=recomputed(kept)), able), fingerprint=fingerprint)
+        judgement = replace(judge(replace(evidence, saved=recomputed(kept)), engine), fingerprint=fingerprint)
     ledger.record(
         evidence.qrels,
         split=split,

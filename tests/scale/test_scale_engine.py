@@ -1,0 +1,221 @@
+"""One function over many batches: results in order whoever worked, and a worker that dies is made up for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from word_endpoint import WordEndpoint
+
+from hopgate.demo import corpus
+from hopgate.demo.generate import write
+from hopgate.errors import HopgateError, UnreachableError
+from hopgate.eval.data.dataset import read_dataset
+from hopgate.eval.gate.plan import GateOptions
+from hopgate.eval.gate.run import gate_store
+from hopgate.eval.gate.saved import saved_fingerprint
+from hopgate.kb import KnowledgeBase
+from hopgate.scale.engine import Engine, map_batches, session, with_shared
+from hopgate.scale.ray_cluster import cluster_workers, ray_session, spans_machines
+
+RAY = pytest.param("ray", marks=[pytest.mark.full, pytest.mark.timeout(1800)])
+
+
+@pytest.fixture(scope="module")
+def _cluster() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        # A cluster's workers import what this process can, and are not traced.
+        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+        for name in [name for name in os.environ if name.startswith("COV")]:
+            patch.delenv(name)
+        with session(Engine("ray", workers=2)):
+            yield
+
+
+def _engine(request: pytest.FixtureRequest) -> Engine:
+    if request.param == "ray":
+        request.getfixturevalue("_cluster")
+    return Engine(request.param, workers=1 if request.param == "local" else 2)
+
+
+everywhere = pytest.fixture(_engine, params=["local", "processes", RAY])
+elsewhere = pytest.fixture(_engine, params=["processes", RAY])
+
+
+def doubled(folder: Path, number: int) -> int:
+    """Double a number, and die the first time over 3."""
+    seen = folder / str(number)
+    if number == 3 and not seen.exists():
+        seen.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 2 * number
+
+
+def refused(_: object, number: int) -> int:
+    """Refuse 2."""
+    if number == 2:
+        raise UnreachableError("nobody answers")
+    return number
+
+
+def killed(_: object, number: int) -> int:
+    """Die over 2."""
+    if number == 2:
+        os._exit(1)
+    return number
+
+
+def loading(log: Path) -> Callable[[int], int]:
+    """Write down that something was loaded."""
+    with log.open("a") as lines:
+        lines.write("loaded\n")
+    return abs
+
+
+def test_results_come_in_the_order_of_the_batches(everywhere: Engine, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert list(map_batches(everywhere, partial(loading, log), range(-20, 0))) == list(range(20, 0, -1))
+    assert 1 <= len(log.read_text().splitlines()) <= (everywhere.workers or 1)
+    assert list(map_batches(everywhere, partial(loading, log), [])) == []
+
+
+def test_the_batch_of_a_worker_that_is_killed_is_done_again(elsewhere: Engine, tmp_path: Path) -> None:
+    assert list(map_batches(elsewhere, with_shared(doubled, tmp_path), range(8))) == list(range(0, 16, 2))
+
+
+def test_an_error_of_a_worker_is_raised_as_itself(everywhere: Engine) -> None:
+    results = map_batches(everywhere, with_shared(refused, None), range(8))
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(UnreachableError, match=r"^nobody answers$"):
+        next(results)
+
+
+def test_a_batch_that_kills_three_workers_ends_the_run_with_its_place(elsewhere: Engine) -> None:
+    results = map_batches(
+        elsewhere, with_shared(killed, None), range(4), place=lambda number: f"a.jsonl, line {number}"
+    )
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(HopgateError, match=r"3 workers died over a\.jsonl, line 2: look"):
+        next(results)
+
+
+def test_batches_are_read_as_they_are_worked_on() -> None:
+    read: list[int] = []
+
+    def numbers() -> Iterator[int]:
+        for number in range(100):
+            read.append(number)
+            yield number
+
+    results = map_batches(Engine("processes", workers=2), partial(loading, Path(os.devnull)), numbers(), ahead=2)
+    next(results)
+    assert read == [0, 1, 2, 3]
+    results.close()  # type: ignore[attr-defined]
+
+
+def test_work_that_cannot_be_sent_and_engines_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(HopgateError, match="cannot be sent to other processes"):
+        next(map_batches(Engine("processes"), lambda: abs, [1]))
+    for wrong, reason in (
+        ({"name": "dask"}, "no engine 'dask'"),
+        ({"workers": 2}, "one worker: add --engine processes"),
+        ({"name": "processes", "address": "auto"}, "for a cluster"),
+        ({"name": "ray", "workers": 0}, "at least one worker"),
+    ):
+        with pytest.raises(HopgateError, match=reason):
+            Engine(**cast("Any", wrong))
+
+
+@pytest.mark.full
+def test_a_gate_gives_the_verdict_of_one_process_bit_for_bit(
+    elsewhere: Engine, kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    kb.add(*corpus().memories)
+    kb.embed(endpoint.spec)
+    kb.build()
+    judged = []
+    for name, by in (("here", Engine()), ("there", elsewhere)):
+        # A folder each: looks at the queries are counted in a ledger beside them.
+        folder, out = tmp_path / name / "demo", tmp_path / name / "out"
+        folder.parent.mkdir()
+        dataset = read_dataset(write(folder))
+        splits = {split: dict(list(qrels.items())[:9]) for split, qrels in dataset.splits.items()}
+        judgement = gate_store(kb, replace(dataset, splits=splits), GateOptions(shuffles=3), out=out, engine=by)
+        judged.append((judgement.to_dict(), saved_fingerprint(out), judgement.evidence.arms))
+    assert judged[0] == judged[1]
+
+
+def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from hopgate.scale.engine import Engine, map_batches, with_shared\n"
+        "print(list(map_batches(Engine('processes', workers=1), with_shared(pow, 2), [1, 2])))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    assert subprocess.check_output([sys.executable, script], text=True, env=environment) == "[2, 4]\n"
+
+
+# What Ray raises where it was too slow, which is of no narrower kind.
+LATE = "The current node timed out during startup. This could happen because …\nand more"
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[Exception | None]:
+    """What comes of each start of a cluster, in turn."""
+    turns: list[Exception | None] = []
+
+    def init(**_: Any) -> None:
+        if error := turns.pop(0):
+            raise error
+
+    monkeypatch.setitem(sys.modules, "ray", _ray(init=init, is_initialized=lambda: False, shutdown=lambda: None))
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    return turns
+
+
+def _ray(**named: Any) -> Any:
+    return SimpleNamespace(**named)
+
+
+def test_a_cluster_that_was_late_is_started_again(starts: list[Exception | None]) -> None:
+    starts += [Exception(LATE), None]
+    with ray_session(Engine("ray")):
+        assert not starts
+
+
+def test_a_cluster_that_does_not_start_is_one_sentence(
+    starts: list[Exception | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts += [Exception(LATE), Exception(LATE)]
+    reason = r"Ray did not start on this machine .*--engine processes"
+    with pytest.raises(HopgateError, match=reason) as raised, ray_session(Engine("ray")):
+        pass
+    assert "\n" not in str(raised.value)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(HopgateError, match=r"pip install 'hopgate\[scale\]'"), ray_session(Engine("ray")):
+        pass
+
+
+def test_there_are_no_more_workers_than_cores_and_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", _ray(cluster_resources=lambda: {"CPU": 8.0, "GPU": 1.0}))
+    assert cluster_workers(Engine("ray")) == cluster_workers(Engine("ray", workers=64)) == 8
+    assert cluster_workers(Engine("ray", gpus_per_worker=0.25)) == 4
+    with pytest.raises(HopgateError, match=r"no 2\.0 GPU for a worker"):
+        cluster_workers(Engine("ray", gpus_per_worker=2.0))
+
+
+def test_nodes_of_several_machines_are_told_from_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [{"NodeManagerAddress": "192.0.2.1", "Alive": True}, {"NodeManagerAddress": "192.0.2.2", "Alive": True}]
+    monkeypatch.setitem(sys.modules, "ray", _ray(nodes=lambda: nodes))
+    assert spans_machines()
+    nodes[1]["Alive"] = False
+    assert not spans_machines()
