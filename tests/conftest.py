@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 import hopgate
 from hopgate.graph.walk.pagerank import compiled
 from hopgate.kb import KnowledgeBase
-from hopgate.store.schema import migrate
+from hopgate.store import schema
 from hopgate.store.server.process import EmbeddedServer
 
 _numbers = itertools.count()
@@ -118,7 +118,7 @@ def server() -> Iterator[EmbeddedServer]:
 def template(server: EmbeddedServer) -> str:
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE hopgate_template")
-    migrate.upgrade(_database(server, "hopgate_template"))
+    schema.upgrade(_database(server, "hopgate_template"))
     # By hand: every test that begins with an empty store begins with one whose memories lie in parts (`make parts`).
     if parts := os.environ.get("TEST_PARTS"):
         with hopgate.open(_database(server, "hopgate_template")) as kb:

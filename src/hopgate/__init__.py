@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hopgate.recall.fuse import RRF, TM2C2
     from hopgate.recall.hit import Hit
     from hopgate.recall.settings import Settings
+    from hopgate.store.owners_table import OwnersTable
 
 __version__ = "0.1.0"
 __all__ = [
@@ -65,7 +66,7 @@ def open(
     where: str | Path | None = None,
     *,
     upgrade: bool | None = None,
-    memories: str | None = None,
+    memories: str | OwnersTable | None = None,
     pool: ConnectionPool[Any] | None = None,
     linger: float | None = None,
     read_dsn: str | None = None,
@@ -78,11 +79,11 @@ def open(
         `postgresql://…` for a server, a directory for an embedded one. By default what the environment variable
         `HOPGATE_STORE` says, or the user's data directory.
     upgrade : bool, optional
-        Whether to migrate a database whose schema is behind or not there. By default an embedded store is; in a
-        server's database nothing is made or changed but by `hopgate db upgrade`.
-    memories : str, optional
-        With `upgrade`, a table of yours that hopgate adds its columns to, such as "public.memories"; by default it has
-        a table of its own.
+        Whether to make the schema in a database that has none. By default in an embedded store; in a server's database
+        nothing is made but by `hopgate db upgrade`.
+    memories : str or OwnersTable, optional
+        With `upgrade`, a table of yours whose rows are memories, such as "public.notes"; by default hopgate has a table
+        of its own.
     pool : psycopg_pool.ConnectionPool, optional
         The program's own pool of connections, instead of `where`; it stays open when the knowledge base is closed.
     linger : float, optional

@@ -1,4 +1,4 @@
-"""`hopgate db`: status, upgrade, downgrade, and the embedded server's start and stop."""
+"""`hopgate db`: status, upgrade, schema, drop, and the embedded server's start and stop."""
 
 from __future__ import annotations
 
@@ -11,25 +11,41 @@ import psycopg
 import pytest
 from cli_run import Runner
 
-from hopgate.store.schema.migrate import HEAD
+from hopgate.store.schema import VERSION
 
 
 def test_status_of_a_current_database(run: Runner) -> None:
     told = run("db", "status", "--json").json
-    assert told["state"] == "current" and told["current"] == told["head"] == HEAD
+    assert told["state"] == "current" and told["current"] == told["wanted"] == VERSION
     assert "nothing to do" in run("db", "status").out
 
 
-def test_upgrade_and_downgrade(bare: Runner, empty_dsn: str) -> None:
+def test_upgrade_and_drop(bare: Runner, empty_dsn: str) -> None:
     where = ("--dsn", empty_dsn)
     assert bare("db", "status", *where, "--json").json["state"] == "absent"
-    assert bare("db", "upgrade", *where, "--json").json["state"] == "current"
-    assert "back at 0001" in bare("db", "downgrade", "0001", "--yes", *where).out
-    assert bare("db", "status", *where, "--json").json["state"] == "behind"
     assert "run hopgate db upgrade" in bare("db", "status", *where).out
-    assert "no schema '7777'" in bare("db", "downgrade", "7777", "--yes", *where, status=2).refused()
+    assert bare("db", "upgrade", *where, "--json").json["state"] == "current"
+    assert "add --yes" in bare("db", "drop", *where, status=2).refused()
+    bare("add", "A note.", *where)
+    dropped = bare("db", "drop", "--yes", *where)
+    assert "nothing of hopgate's is left" in dropped.out and "a backup of what there was is in" in dropped.err
+    assert bare("db", "status", *where, "--json").json["state"] == "absent"
     bare("db", "upgrade", *where)
-    assert bare("recall", "x", *where, "--json").json == []
+    assert bare("recall", "note", *where, "--json").json == []
+
+
+def test_the_sql_of_an_upgrade_makes_the_same_store(bare: Runner, empty_dsn: str) -> None:
+    where = ("--dsn", empty_dsn)
+    with psycopg.connect(empty_dsn) as connection:
+        connection.execute("CREATE TABLE notes (id serial PRIMARY KEY, content text)")
+        connection.execute("INSERT INTO notes (content) VALUES ('amber')")
+    text = bare("db", "schema", "--memories", "public.notes", *where).out
+    assert bare("db", "status", *where, "--json").json["state"] == "absent"
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute(text.encode())
+    told = bare("db", "status", *where, "--json").json
+    assert told["state"] == "current" and told["follows"] == "public.notes"
+    assert [hit["content"] for hit in bare("recall", "amber", *where, "--json").json] == ["amber"]
 
 
 def test_the_stores_language(run: Runner) -> None:
@@ -51,12 +67,12 @@ def test_memories_are_divided_by_scope(run: Runner, bare: Runner, empty_dsn: str
     assert bare("status", "--json", "--dsn", empty_dsn).json["parts"] == 4
 
 
-def test_a_newer_schema_is_refused(run: Runner, dsn: str) -> None:
+def test_another_schema_is_refused(run: Runner, dsn: str) -> None:
     with psycopg.connect(dsn) as connection:
-        connection.execute("UPDATE hopgate_schema_version SET version_num = '9999'")
+        connection.execute("UPDATE hopgate.schema_version SET version = 9999")
     for command in (["recall", "x"], ["export"], ["db", "upgrade"]):
-        assert "update hopgate" in run(*command, status=2).refused()
-    assert run("db", "status", "--json").json["state"] == "newer"
+        assert "ingest here" in run(*command, status=2).refused()
+    assert run("db", "status", "--json").json["state"] == "other"
 
 
 def test_an_owners_table_waits_for_an_upgrade(bare: Runner, empty_dsn: str) -> None:

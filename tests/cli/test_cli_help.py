@@ -71,7 +71,7 @@ def test_a_wrong_call_is_refused_without_a_traceback(bare: Runner, arguments: li
 
 
 def test_nothing_heavy_is_imported_for_help_and_nothing_at_all_for_the_package() -> None:
-    heavy = "{'numpy', 'scipy', 'onnxruntime', 'alembic', 'sqlalchemy', 'sklearn', 'networkx', 'psycopg', 'rich.table'}"
+    heavy = "{'numpy', 'scipy', 'onnxruntime', 'sklearn', 'networkx', 'psycopg', 'rich.table'}"
     code = (
         f"import sys, hopgate\nheavy = {heavy}\nbad = heavy & set(sys.modules); assert not bad, bad\n"
         "from hopgate.cli import main\ntry: main(['recall', '--help'])\nexcept SystemExit: pass\n"
@@ -86,7 +86,7 @@ def test_a_lexical_recall_imports_no_numpy_and_no_graph(dsn: str) -> None:
         f"main(['recall', 'x', '--dense', '0', '--graph', '0', '--json', '--dsn', {dsn!r}])"
     )
     check = (
-        "\nheavy = {'numpy', 'scipy', 'onnxruntime', 'tokenizers', 'alembic', 'rich.table', 'hopgate.extract'}"
+        "\nheavy = {'numpy', 'scipy', 'onnxruntime', 'tokenizers', 'rich.table', 'hopgate.extract'}"
         "\nbad = heavy & set(sys.modules); assert not bad, bad"
     )
     wrapped = code.replace("\nmain(", "\ntry: main(") + "\nexcept SystemExit: pass" + check

@@ -155,7 +155,7 @@ def test_a_plain_recall_loads_neither_typer_nor_what_it_does_not_need(dsn: str) 
     code = (
         "import sys; from hopgate.cli import main\n"
         f"main(['recall', 'where is the key', '--dsn', {dsn!r}])\n"
-        "heavy = {'typer', 'rich', 'pydantic', 'scipy', 'sqlalchemy', 'alembic', 'sklearn', 'networkx', 'numba'}\n"
+        "heavy = {'typer', 'rich', 'pydantic', 'scipy', 'sklearn', 'networkx', 'numba'}\n"
         "print(heavy & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

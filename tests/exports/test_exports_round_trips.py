@@ -19,9 +19,7 @@ from hopgate.errors import HopgateError
 from hopgate.exports.vault import write_vault
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.sensitivity import SensitivityRules
 from hopgate.store.backup import own_tables
-from hopgate.store.schema.migrate import VERSION_TABLE
 
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 _key = st.none() | st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8)
@@ -130,7 +128,7 @@ def test_every_table_of_hopgate_is_in_a_backup(kb: KnowledgeBase) -> None:
             "SELECT relname FROM pg_class WHERE relnamespace = 'hopgate'::regnamespace AND relkind IN ('r', 'p') "
             "AND relpersistence = 'p' AND NOT relispartition"
         ).fetchall()
-    assert {row[0] for row in rows} - {VERSION_TABLE} == set(own_tables())
+    assert {row[0] for row in rows} - {"schema_version"} == set(own_tables())
 
 
 def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, other: str, tmp_path: Path) -> None:
@@ -152,30 +150,6 @@ def test_a_damaged_backup_is_refused_and_nothing_is_restored(kb: KnowledgeBase, 
             with pytest.raises(HopgateError, match=reason):
                 second.upkeep.restore(tmp_path / name)
         assert len(second) == 0
-
-
-def test_a_backup_of_an_older_schema_is_brought_up(kb: KnowledgeBase, other: str, tmp_path: Path, dsn: str) -> None:
-    from hopgate.store.schema import migrate
-
-    kb.add(Memory("m1", "Ada Lovelace lives in London."), Memory("m0", "Charles Babbage lives in Paris."))
-    kb.build()
-    kb.store.close()
-    migrate.downgrade(dsn, "0003")
-    with hopgate.open(dsn, upgrade=True):
-        pass
-    migrate.downgrade(dsn, "0003")
-    from hopgate.store.backup import write_backup
-    from hopgate.store.store import Store
-
-    with Store(dsn) as old:
-        assert write_backup(old, tmp_path / "old").schema == "0003"
-    with hopgate.open(other) as second:
-        second.add_sensitivity(SensitivityRules(patterns=("Paris",)))
-        second.upkeep.restore(tmp_path / "old")
-        assert [edge.target for edge in second.graph.edges("Ada Lovelace")] == ["London"]
-        assert second.sensitivity().patterns == ("Paris",)
-        assert [one.external_id for one in second.export() if one.is_sensitive] == ["m0"]
-        second.add(Memory("m2", "x", thread="t"))
 
 
 def test_a_vault_takes_titles_that_are_long_in_bytes(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def _home(module: str, name: str) -> tuple[str, str]:
 
 
 def _named(name: str) -> set[str]:
-    """The modules that a module names in strings: a table for `importlib`, lazy public names, a folder for Alembic."""
+    """The modules that a module names in strings: a table for `importlib`, lazy public names."""
     strings: set[str] = set()
     prefixes: set[str] = set()
     for node in ast.walk(tree(name)):
@@ -119,9 +119,6 @@ def _named(name: str) -> set[str]:
     # f"hopgate.cli.{module}", with a table of modules in the same file.
     named = {text.replace(":", ".") for text in strings} | {prefix + word for prefix in prefixes for word in words}
     named &= modules().keys()
-    for folder in [text for text in named if text.endswith(".migrations")]:
-        # Alembic is given the folder and runs all that is in it.
-        named |= {other for other in modules() if other.startswith(f"{folder}.")}
     return named | {_home(text, word)[0] for text in named if is_package(text) for word in words}
 
 

@@ -48,8 +48,8 @@ from hopgate.redact import redacted
 from hopgate.sources.field_map import parse_map
 from hopgate.sources.read import read_source
 from hopgate.sources.source import ReadOptions
+from hopgate.store import schema
 from hopgate.store.address import check_address
-from hopgate.store.schema import migrate
 from hopgate.times import moment
 
 NOTES = (
@@ -307,7 +307,7 @@ def fuzz_all(inputs: int, seed: int, dsn: str) -> dict[str, Fuzzed]:
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             (folder / "sources").mkdir()
-            migrate.upgrade(dsn)
+            schema.upgrade(dsn)
             read = [*readers(folder), *sources(folder / "sources")]
             return {
                 **counted(read, inputs - inputs // COMMANDS_SHARE, seed),

@@ -45,7 +45,7 @@ STARTS, ENDS = (("", "a", "1"), ("", "!", "\0", "T2x/c", " ", "@")) if LONG else
 
 def _modules() -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(hopgate.__path__, "hopgate."):
-        if not {"__main__", "migrations", "integrations"} & set(found.name.split(".")):
+        if not {"__main__", "integrations"} & set(found.name.split(".")):
             yield importlib.import_module(found.name)
 
 

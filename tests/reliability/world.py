@@ -21,7 +21,7 @@ from hopgate import upkeep
 from hopgate.corpus import to_record
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.store.schema import migrate
+from hopgate.store import schema
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 _TEXTS = [
@@ -127,7 +127,7 @@ def commands(first: str, second: str) -> list[Command]:
         Command("backfill", "empty", _opened(lambda kb: backfill(kb, first))),
         Command("mend", "built", _opened(_mend)),
         Command("partition", "built", _opened(lambda kb: kb.upkeep.partition(3))),
-        Command("upgrade", "old", migrate.upgrade),
+        Command("upgrade", "owned", lambda dsn: schema.upgrade(dsn, memories="public.memories")),
     ]
 
 
@@ -163,9 +163,11 @@ class Databases:
         return self._states[state]
 
     def _prepare(self, state: str, dsn: str) -> None:
-        if state == "old":
-            migrate.upgrade(dsn, "0003")
+        if state == "owned":
             with psycopg.connect(dsn) as connection:
+                connection.execute(
+                    "CREATE TABLE memories (id serial PRIMARY KEY, external_id text, content text, scope text)"
+                )
                 connection.execute(
                     "INSERT INTO memories (external_id, content, scope) "
                     "SELECT 'm' || n, 'backup ' || n || ' of atlas', 's' || n % 3 FROM generate_series(1, 50) n"

@@ -21,41 +21,37 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
+Memories = Annotated[
+    str | None,
+    typer.Option(
+        help="A table of yours, such as public.notes, whose rows are memories.",
+        show_default="hopgate.memories, a table of its own",
+        metavar="SCHEMA.TABLE",
+    ),
+]
+
+
 @app.command()
 def upgrade(
     data: Data = None,
     dsn: Dsn = None,
-    memories: Annotated[
-        str | None,
-        typer.Option(
-            help="A table of yours, such as public.memories, that gets hopgate's columns.",
-            show_default="hopgate.memories, a table of its own",
-            metavar="SCHEMA.memories",
-        ),
-    ] = None,
-    row_security: Annotated[
-        bool,
-        typer.Option("--row-security", help="Let other roles of the server read the memories of their scopes alone."),
-    ] = False,
+    memories: Memories = None,
     parts: Annotated[
         int | None,
         typer.Option(help="Divide the memories by scope, as db partition does.", show_default="as is"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the schema up to this hopgate: tables in a schema of their own, and columns of the table you name.
+    """Make hopgate's tables, in a schema of their own.
 
-    With --row-security the tables' owner sees all as before, and SELECT hopgate_allow('role', 'scope') lets a role
-    read the memories of a scope, what was made of them, and nothing else.
+    With --memories the rows of your table are memories, now and as your programs write them. Nothing of the table is
+    changed: it gets triggers, which db drop takes away again.
 
     Example: hopgate db upgrade --dsn postgresql://me@host/notes
     """
-    from hopgate.store.schema import row_security as security
     from hopgate.store.store import open_store
 
     with open_store(place(data, dsn), upgrade=True, memories=memories) as store:
-        if row_security:
-            store.run(security.enable)
         if parts is not None:
             from hopgate.store.partition.partition_run import partition as divide
 
@@ -64,28 +60,51 @@ def upgrade(
 
 
 @app.command()
+def schema(data: Data = None, dsn: Dsn = None, memories: Memories = None) -> None:
+    """Print the SQL that db upgrade would run, for migrations of your own.
+
+    Example: hopgate db schema > hopgate.sql
+    """
+    from hopgate.store import connect
+    from hopgate.store import schema as schema_of
+
+    with _address(data, dsn) as address, contextlib.closing(connect.connect(address)) as connection:
+        text = schema_of.sql_text(connection, memories)
+    say(f"BEGIN;\n\n{text}COMMIT;")
+
+
+@app.command()
 def status(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None:
-    """Say which schema the database has and which one this hopgate wants.
+    """Say which schema the database has and which one this hopgate needs.
 
     Example: hopgate db status --json
     """
-    from hopgate.store import connect
-    from hopgate.store.schema import migrate
+    from hopgate.store import connect, owners_table
+    from hopgate.store.schema import status as schema_status
 
     with _address(data, dsn) as address, contextlib.closing(connect.connect(address)) as connection:
-        found = migrate.status(connection)
+        found = schema_status(connection)
+        table = owners_table.followed(connection)
         version = connection.info.server_version
     if as_json:
-        values = {"current": found.current, "head": found.head, "state": found.state, "server_version": version}
-        print_json(values)
+        print_json(
+            {
+                "current": found.current,
+                "wanted": found.wanted,
+                "state": found.state,
+                "follows": table,
+                "server_version": version,
+            }
+        )
         return
     advice = {
         "absent": "run hopgate db upgrade to create it",
-        "behind": "run hopgate db upgrade",
         "current": "nothing to do",
-        "newer": "update hopgate",
+        "other": "export with the version that made it, and ingest here",
     }[found.state]
-    say(f"schema {found.current or 'none'}, hopgate wants {found.head}: {advice}")
+    say(f"schema {found.current or 'none'}, hopgate needs {found.wanted}: {advice}")
+    if table is not None:
+        say(f"the rows of {table} are memories")
 
 
 @app.command()
@@ -107,28 +126,25 @@ def language(
 
 
 @app.command()
-def downgrade(
-    revision: Annotated[str, typer.Argument(help="The schema to go back to, such as 0001, or base for none.")],
-    data: Data = None,
-    dsn: Dsn = None,
-    yes: Yes = False,
-    backup: Backup = True,
-) -> None:
-    """Go back to an earlier schema; memories stay, what it had no place for is lost. A backup is written first.
+def drop(data: Data = None, dsn: Dsn = None, yes: Yes = False, backup: Backup = True) -> None:
+    """Take away all that hopgate made in a database, its memories included; a table of yours stays as it was.
 
-    Example: hopgate db downgrade 0001
+    A backup is written first.
+
+    Example: hopgate db drop --yes
     """
     from hopgate.store import connect
-    from hopgate.store.schema import migrate
+    from hopgate.store import schema as schema_of
     from hopgate.store.store import Store
 
-    where = confirmed(f"go back to schema {revision}, losing what it has no place for", place(data, dsn), yes=yes)
+    where = confirmed("take away all of hopgate's tables, memories included", place(data, dsn), yes=yes)
     with _address(data, dsn) as address, connect.explained():
         if backup:
             with contextlib.closing(Store(address)) as store:
-                say_backup(write_first(store, where, "downgrade"))
-        migrate.downgrade(address, revision)
-    say(f"the schema is back at {revision}")
+                say_backup(write_first(store, where, "drop"))
+        with contextlib.closing(connect.connect(address)) as connection, connection.transaction():
+            schema_of.drop(connection)
+    say("nothing of hopgate's is left in the database but the extension vector")
 
 
 class Key(StrEnum):

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.resources
 import json
 import os
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
+from hopgate.store import schema
 from hopgate.store.graph.arrays import snapshot
-from hopgate.store.schema import migrate
+from hopgate.store.schema import own_tables
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.store import Store
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "hopgate-backup.json"
 # So that the same rows are the same bytes on every server and in every session.
 _WRITTEN_ALIKE = {"TimeZone": "UTC", "DateStyle": "ISO", "extra_float_digits": "1", "bytea_output": "hex"}
-# A revision of the schema, as every backup has one.
-_SCHEMA = re.compile(r"\d{4}")
 # A table has a line or two in it.
 MAX_MANIFEST_BYTES = 16 << 20
-_CREATED = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)")
 # Made from the memories where they are restored: a backup of parts and one of a single table are the same.
 DERIVED = ("memory_keys",)
 
@@ -50,7 +45,7 @@ class TableCopy:
 class Manifest:
     """What a backup holds: the schema's version and every table."""
 
-    schema: str
+    schema: int
     tables: Mapping[str, TableCopy]
 
     @property
@@ -59,22 +54,12 @@ class Manifest:
         return self.tables["memories"].rows
 
 
-@cache
-def own_tables() -> tuple[str, ...]:
-    """The tables that hopgate's migrations make and that are kept; others in the database are their owner's.
-
-    An unlogged one is not kept: it serves running processes.
-    """
-    folder = importlib.resources.files("hopgate.store.schema.migrations.versions")
-    texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".py")]
-    return tuple(sorted({name for text in texts for name in _CREATED.findall(text)}))
-
-
 def has_memories(store: Store) -> bool:
-    """Whether a database of any schema, or of none, holds something that a backup would keep."""
+    """Whether a database with hopgate's schema, or with none, holds something that a backup would keep."""
     with snapshot(store) as connection:
-        there = migrate.status(connection)
-        return there.current is not None and bool(connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone())
+        return schema.status(connection).current is not None and bool(
+            connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
+        )
 
 
 def write_backup(store: Store, path: Path) -> Manifest:
@@ -123,7 +108,9 @@ def read_manifest(path: Path) -> Manifest:
                 raise ValueError
             values = json.loads(archive.read(MANIFEST))
         if values["format"] != FORMAT:
-            raise HopgateError(f"{path} is a backup of format {str(values['format'])[:20]}: update hopgate")
+            raise HopgateError(
+                f"{path} is a backup of format {str(values['format'])[:20]}: restore it with the version that made it"
+            )
         made = Manifest(values["schema"], {name: TableCopy(**table) for name, table in values["tables"].items()})
         if not _well_formed(made):
             raise ValueError
@@ -137,8 +124,7 @@ def read_manifest(path: Path) -> Manifest:
 def _well_formed(manifest: Manifest) -> bool:
     """Whether a manifest's values are of the kinds that one has, with the one table that every store has."""
     return (
-        isinstance(manifest.schema, str)
-        and bool(_SCHEMA.fullmatch(manifest.schema))
+        isinstance(manifest.schema, int)
         and "memories" in manifest.tables
         and all(
             isinstance(table.rows, int)
@@ -213,7 +199,6 @@ def _write(store: Store, archive: zipfile.ZipFile) -> Manifest:
     tables: dict[str, TableCopy] = {}
     with snapshot(store) as connection:
         write_alike(connection)
-        schema = migrate.status(connection).current or ""
         for table in own_tables():
             columns = columns_of(connection, table)
             if not columns or table in DERIVED:
@@ -225,7 +210,11 @@ def _write(store: Store, archive: zipfile.ZipFile) -> Manifest:
                     digest.update(chunk)
                     rows += chunk.count(b"\n")
             tables[table] = TableCopy(columns, rows, digest.hexdigest())
-    manifest = Manifest(schema, tables)
-    values = {"format": FORMAT, "schema": schema, "tables": {name: asdict(table) for name, table in tables.items()}}
+    manifest = Manifest(schema.VERSION, tables)
+    values = {
+        "format": FORMAT,
+        "schema": manifest.schema,
+        "tables": {name: asdict(table) for name, table in tables.items()},
+    }
     archive.writestr(MANIFEST, json.dumps(values, indent=1))
     return manifest

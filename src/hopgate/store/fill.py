@@ -14,8 +14,7 @@ from hopgate.memory import Cleared, cleared
 from hopgate.passages import passage_text, passages
 from hopgate.redact import without_credentials
 from hopgate.sending import guarded
-from hopgate.store import clearance, connect, memory_words, passage_rows, vector_index, vectors
-from hopgate.store.schema import place
+from hopgate.store import clearance, connect, memory_words, passage_rows, schema, vector_index, vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -172,7 +171,7 @@ class Embedding:
                 return
         with connect.explained(), connect.connect(self._store.dsn) as connection:
             connection.autocommit = True
-            vector_index.build_index(connection, place.search_path(connection))
+            vector_index.build_index(connection, schema.search_path(connection))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg import errors
 
-from hopgate.store.schema.place import SCHEMA
+from hopgate.store.schema import SCHEMA
 
 if TYPE_CHECKING:
     from psycopg import Connection

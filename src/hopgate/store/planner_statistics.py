@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg import errors
 
-from hopgate.store.schema.place import IS_OWN
+from hopgate.store.schema import IS_OWN
 
 if TYPE_CHECKING:
     from psycopg import Connection

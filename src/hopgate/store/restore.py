@@ -12,22 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import psycopg
 
 from hopgate.errors import HopgateError
-from hopgate.store import memories, setting_rows
+from hopgate.store import memories, owners_table, setting_rows
 from hopgate.store.backup import (
     Manifest,
     check_backup,
     columns_of,
     copied,
     key_of,
-    own_tables,
     quoted,
     table_bytes,
     write_alike,
 )
 from hopgate.store.graph import graph_vectors
 from hopgate.store.partition import layout
-from hopgate.store.schema import migrate
-from hopgate.store.schema.migrate import HEAD
+from hopgate.store.schema import VERSION, own_tables
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -42,40 +40,33 @@ Finish: TypeAlias = Callable[["Connection[Any]", Sequence[Mapping[str, Any] | No
 def read_backup(store: Store, path: Path, finish: Finish) -> Manifest:
     """Load a backup into a store without memories: wholly, and equal by digest, or not at all.
 
-    One of an older schema is loaded as it was and brought up to this code's, as the store itself would have been.
-
     Parameters
     ----------
     finish : callable
         Makes the store's own rules hold in what was loaded, before anybody else can read it.
     """
     manifest = check_backup(path)
-    if manifest.schema > HEAD:
-        raise HopgateError(f"{path} has schema {manifest.schema}, newer than this hopgate's {HEAD}: update hopgate")
+    if manifest.schema != VERSION:
+        raise HopgateError(
+            f"{path} has schema {manifest.schema}, and this hopgate needs {VERSION}: restore it with the version "
+            "that made it, export there, and ingest here"
+        )
     with store.transaction() as connection:
         _require_empty(connection)
+        if table := owners_table.followed(connection):
+            raise HopgateError(f"this store follows {table}: restore into one of hopgate's own, --data NEW-FOLDER")
         rules = [setting_rows.sensitivity(connection)]
-    older = manifest.schema != HEAD
-    if older:
-        migrate.downgrade(store.dsn, manifest.schema)
     try:
         with store.transaction() as connection, zipfile.ZipFile(path) as archive:
             rules += _load(connection, archive, manifest)
-            if not older:
-                finish(connection, rules)
+            finish(connection, rules)
     except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
         # By its kind alone: what the server says of a row repeats it.
         kind = type(error).__name__
         raise HopgateError(
             f"{path} holds what this store cannot take ({kind}): nothing was restored; use another backup"
         ) from None
-    finally:
-        if older:
-            migrate.upgrade(store.dsn)
     with store.transaction() as connection:
-        if older:
-            # Code that knows the rules reads this code's schema, which is there since a moment.
-            finish(connection, rules)
         memories.tidy(connection)
         if "embedding" in columns_of(connection, "concepts"):
             graph_vectors.ensure_index(connection)

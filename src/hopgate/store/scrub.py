@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, LiteralString
 
 from psycopg import errors
 
-from hopgate.store import connect, index_memory
+from hopgate.store import connect, index_memory, schema
 from hopgate.store.partition import layout
-from hopgate.store.schema import place
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 _TABLES = (
     f"SELECT c.oid::regclass::text, c.relkind = 'p', EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid "
     f"AND attname = 'embedding' AND NOT attisdropped) FROM pg_class c WHERE c.relkind IN ('r', 'p') "
-    f"AND ({place.IS_OWN}) AND pg_has_role(c.relowner, 'USAGE') ORDER BY 2, 1"
+    f"AND ({schema.IS_OWN}) AND pg_has_role(c.relowner, 'USAGE') ORDER BY 2, 1"
 )
 BEYOND = (
     "backups, exports, replicas and archives of the log keep what they copied",
@@ -53,7 +52,7 @@ def scrub(store: Store) -> Scrubbed:
     done, left = [], list(BEYOND)
     with connect.explained(), contextlib.closing(connect.connect(store.dsn)) as connection:
         with connection.transaction():
-            if path := place.search_path(connection):
+            if path := schema.search_path(connection):
                 connection.execute(f"SET search_path = {path}")
             tables = connection.execute(_TABLES).fetchall()
             if layout.run_state(connection) is not None:

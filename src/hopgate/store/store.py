@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.store import connect
+from hopgate.store import connect, schema
 from hopgate.store.address import check_address, located
 from hopgate.store.retry import T, retried
-from hopgate.store.schema import migrate, place
 from hopgate.store.server.environment import is_embedded
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
 
+    from hopgate.store.owners_table import OwnersTable
     from hopgate.store.server.process import EmbeddedServer
 
 READ_ENVIRONMENT = "HOPGATE_READ_STORE"
@@ -95,7 +95,7 @@ class Store:
         In the transaction and not in the session: that holds behind a pooler, and in a pool of the caller's.
         """
         if self._path is None:
-            self._path = place.search_path(connection)
+            self._path = schema.search_path(connection)
         if self._path:
             connection.execute(f"SET LOCAL search_path = {self._path}")
 
@@ -153,7 +153,7 @@ def open_store(
     where: str | Path | None = None,
     *,
     upgrade: bool | None = None,
-    memories: str | None = None,
+    memories: str | OwnersTable | None = None,
     pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
     linger: float | None = None,
     read_dsn: str | None = None,
@@ -166,10 +166,10 @@ def open_store(
         `postgresql://…` for a server, a directory for an embedded one; by default what `HOPGATE_STORE` says, or the
         user's data directory.
     upgrade : bool, optional
-        Whether to migrate a database that is behind. By default an embedded store is; in a server's database nothing
-        is made or changed but by `hopgate db upgrade`.
-    memories : str, optional
-        With `upgrade`, the owner's table that hopgate adds its columns to, such as "public.memories".
+        Whether to make the schema in a database that has none. By default in an embedded store; in a server's database
+        nothing is made but by `hopgate db upgrade`.
+    memories : str or OwnersTable, optional
+        With `upgrade`, the owner's table whose rows are memories, such as "public.notes".
     pool : ConnectionPool, optional
         The caller's own pool, instead of `where`: it is used as it is and stays open.
     linger : float, optional
@@ -195,7 +195,7 @@ def open_store(
 def _opened(
     where: str | Path | None,
     upgrade: bool | None,
-    memories: str | None,
+    memories: str | OwnersTable | None,
     pool: ConnectionPool[psycopg.Connection[Any]] | None,
     linger: float | None,
 ) -> Store:
@@ -214,7 +214,7 @@ def _opened(
     return _ready(Store(server.dsn, server), upgrade if upgrade is not None else True, memories)
 
 
-def _ready(store: Store, upgrade: bool, memories: str | None) -> Store:
+def _ready(store: Store, upgrade: bool, memories: str | OwnersTable | None) -> Store:
     """Check the vector operators and the schema; leave nothing open when they are not right."""
     try:
         with connect.explained():
@@ -225,26 +225,19 @@ def _ready(store: Store, upgrade: bool, memories: str | None) -> Store:
     return store
 
 
-def _bring_up(store: Store, upgrade: bool, memories: str | None) -> None:
+def _bring_up(store: Store, upgrade: bool, memories: str | OwnersTable | None) -> None:
     with contextlib.closing(connect.connect(store.dsn)) as connection:
-        found = migrate.status(connection)
-        if found.state == "newer":
-            raise HopgateError(
-                f"this database has schema {found.current}, newer than this hopgate's {found.head}: update hopgate"
-            )
-        if found.state != "current" and not upgrade:
-            raise HopgateError(
-                f"this database's schema is {found.current or 'not yet there'} and hopgate needs {found.head}: "
-                "run hopgate db upgrade"
-            )
+        schema.check(connection)
+        absent = schema.status(connection).current is None
+        if absent and not upgrade:
+            raise HopgateError("this database has no schema of hopgate's yet: run hopgate db upgrade")
         connection.commit()
         connect.check_vector(connection, embedded=store.directory is not None)
-    if found.state == "current":
+    if not absent:
         return
 
     def upgraded() -> None:
         with connect.explained():
-            migrate.upgrade(store.dsn, memories=memories)
+            schema.upgrade(store.dsn, memories=memories)
 
-    # Each migration is a transaction, or goes on where it stopped.
     retried(upgraded)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import psycopg
 import pytest
 
-import hopgate
 from hopgate import Memory
 from hopgate.corpus import parse_memory, to_record
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
-from hopgate.store.schema import migrate
 
 
 def found(kb: KnowledgeBase, query: str, **options: str) -> list[str]:
@@ -98,31 +95,3 @@ def test_a_text_of_the_largest_size_is_searched_in_any_script(kb: KnowledgeBase)
     kb.add(Memory("zh", characters), Memory("accents", "é" * 3 + " ".join(f"ä{n}" for n in range(25_000))))
     assert found(kb, characters[100:104]) == ["zh"]
     assert found(kb, "a24000") == ["accents"]
-
-
-def test_a_filled_store_of_before_is_upgraded_and_goes_back(empty_dsn: str) -> None:
-    migrate.upgrade(empty_dsn, "0003")
-    with psycopg.connect(empty_dsn) as connection:
-        connection.execute(
-            "INSERT INTO memories (external_id, content, tags, scope) SELECT 'm' || n, 'résumé ' || n || '/udp', "
-            "'{t}', 's' || n % 3 FROM generate_series(1, 300) n"
-        )
-    with hopgate.open(empty_dsn, upgrade=True) as kb:
-        assert found(kb, "17") == ["m17"]
-        assert found(kb, "resume 17", scope="s2")[0] == "m17"
-        kb.add(Memory("new", "résumé of borealis"))
-        assert found(kb, "resume borealis")[0] == "new"
-        with kb.store.transaction() as connection:
-            totals = connection.execute("SELECT sum(memories) FROM word_totals").fetchone()
-            index = connection.execute("SELECT count(*) FROM pg_indexes WHERE indexname = 'memories_search_vector'")
-            assert totals == (301,) and index.fetchone() == (1,)
-    migrate.downgrade(empty_dsn, "0003")
-    with psycopg.connect(empty_dsn) as connection:
-        row = connection.execute(
-            "SELECT count(*) FROM memories WHERE search_vector @@ to_tsquery('borealis')"
-        ).fetchone()
-        assert row == (1,)
-        connection.execute("INSERT INTO memories (content) VALUES ('later')")
-    migrate.upgrade(empty_dsn)
-    with hopgate.open(empty_dsn) as kb:
-        assert len(found(kb, "later")) == 1

@@ -25,7 +25,6 @@ from hopgate.memory import Memory
 from hopgate.store import clearance, memories, vectors
 from hopgate.store.frozen import FrozenStore
 from hopgate.store.partition import copy_rows, layout, next_table, partition_run, swap
-from hopgate.store.schema import migrate, row_security
 
 PEOPLE = ("Ada Lovelace", "Grace Hopper", "Alan Turing")
 PLACES = ("London", "Leeds", "Paris")
@@ -318,19 +317,6 @@ def test_a_memory_that_moves_meanwhile_is_looked_at_again(parted: KnowledgeBase)
     assert [memory.text for memory in parted.page()] == ["two"] * 6
 
 
-def test_a_schema_of_before_has_one_table(parted: KnowledgeBase, other: str, dsn: str) -> None:
-    parted.load(iter(notes()))
-    before = said(other)
-    parted.close()
-    migrate.downgrade(other, "0017")
-    with psycopg.connect(other) as connection:
-        assert layout.parts(connection) == 1
-        assert connection.execute("SELECT to_regclass('hopgate.memory_keys')").fetchone() == (None,)
-    migrate.upgrade(other)
-    assert said(other) == before
-    assert shape(other) == shape(dsn)
-
-
 def test_vectors_are_indexed_by_part(parted: KnowledgeBase, spec: str) -> None:
     parted.load(iter(notes()))
     with mock.patch.object(vectors, "EXACT_BELOW", 1):
@@ -343,67 +329,3 @@ def test_vectors_are_indexed_by_part(parted: KnowledgeBase, spec: str) -> None:
         assert vectors.has_index(connection)
         parts = connection.execute("SELECT count(*) FROM pg_inherits WHERE inhparent = 'memories_embedding'::regclass")
         assert parts.fetchone() == (2,)
-
-
-def test_roles_see_their_scopes_alone_in_parts_too(kb: KnowledgeBase, dsn: str) -> None:
-    kb.add(Memory("a1", "Ada moved.", scope="alice"), Memory("b1", "Bea stayed.", scope="bob"))
-    kb.build()
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("CREATE ROLE bob_of_parts LOGIN")
-    try:
-        with kb.store.transaction() as connection:
-            row_security.enable(connection)
-            connection.execute("SELECT hopgate_allow('bob_of_parts', 'bob')")
-        kb.upkeep.partition(2)
-        own = psycopg.connect(
-            dsn.replace("user=hopgate", "user=bob_of_parts"), options="-c search_path=hopgate", autocommit=True
-        )
-        with own as connection:
-            assert connection.execute("SELECT external_id FROM memories").fetchall() == [("b1",)]
-            mentioned = "SELECT count(*) FROM mentions WHERE memory_id IN (SELECT id FROM memories)"
-            assert (
-                connection.execute(mentioned).fetchone()
-                == connection.execute("SELECT count(*) FROM mentions").fetchone()
-            )
-            assert connection.execute("SELECT count(*) FROM memory_keys").fetchone() == (0,)
-            for part in (0, 1):
-                with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                    connection.execute(f"SELECT content FROM memories_2_{part}")
-    finally:
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            connection.execute("DROP OWNED BY bob_of_parts")
-            connection.execute("DROP ROLE bob_of_parts")
-
-
-@pytest.mark.parametrize("parts", [0, 1025, True, "4"])
-def test_a_number_of_parts_that_is_none_is_refused(kb: KnowledgeBase, parts: Any) -> None:
-    with pytest.raises(HopgateError, match="parts is a number from 1"):
-        kb.upkeep.partition(parts)
-
-
-def test_what_is_not_hopgates_is_left_alone(kb: KnowledgeBase, empty_dsn: str) -> None:
-    with psycopg.connect(empty_dsn) as connection:
-        connection.execute("CREATE TABLE public.memories (id bigint PRIMARY KEY, content text)")
-    with hopgate.open(empty_dsn, upgrade=True, memories="public.memories") as theirs:
-        with pytest.raises(HopgateError, match="in a table of yours"):
-            theirs.upkeep.partition(2)
-        assert theirs.upkeep.status()["parts"] == 1
-    for told, mine, gone in (
-        ("unique index", "UNIQUE INDEX of_mine ON memories (title_length, id)", "INDEX of_mine"),
-        ("something of yours hangs on", "VIEW of_mine AS SELECT id FROM memories", "VIEW of_mine"),
-    ):
-        with kb.store.transaction() as connection:
-            connection.execute(f"CREATE {mine}")
-        with pytest.raises(HopgateError, match=told):
-            kb.upkeep.partition(2)
-        with kb.store.transaction() as connection:
-            connection.execute(f"DROP {gone}")
-    assert kb.upkeep.partition(2).parts == 2
-
-
-def test_one_run_at_a_time(kb: KnowledgeBase) -> None:
-    with psycopg.connect(kb.store.dsn) as holder:
-        holder.execute("SELECT pg_advisory_lock(hashtext('hopgate schema'))")
-        told = pytest.raises(HopgateError, match="another process partitions or upgrades")
-        with mock.patch.object(partition_run, "PATIENCE", "20ms"), told:
-            kb.upkeep.partition(3)

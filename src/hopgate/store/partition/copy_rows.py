@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.store.partition import layout
 from hopgate.store.partition.layout import CHANGED, KEYS, NEXT, RUN
-from hopgate.store.schema.place import OWN
+from hopgate.store.schema import OWN
 
 if TYPE_CHECKING:
     from psycopg import Connection

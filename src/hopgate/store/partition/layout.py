@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.errors import HopgateError
-from hopgate.store.schema.place import OWN, SCHEMA
+from hopgate.store.schema import OWN, SCHEMA
 
 if TYPE_CHECKING:
     from psycopg import Connection

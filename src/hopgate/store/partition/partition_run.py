@@ -13,8 +13,7 @@ from hopgate.errors import HopgateError
 from hopgate.store import connect, index_memory
 from hopgate.store.partition import copy_rows, layout, next_table, swap
 from hopgate.store.partition.layout import KEYS
-from hopgate.store.schema import place
-from hopgate.store.schema.place import OWN
+from hopgate.store.schema import OWN, search_path
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -88,21 +87,6 @@ def abandon(store: Store) -> bool:
         return state is not None
 
 
-def merge_at_once(connection: Connection[Any]) -> None:
-    """Make one table of the memories again in the caller's transaction, which nobody reads or writes beside."""
-    if layout.run_state(connection) is not None:
-        next_table.drop(connection)
-    if layout.parts(connection) == 1:
-        return
-    connection.execute(f"LOCK TABLE {OWN} IN ACCESS EXCLUSIVE MODE")
-    next_table.make(connection, 1)
-    copy_rows.copy(connection, None)
-    for statement in next_table.missing_indexes(connection, 1):
-        _index(connection, statement)
-    swap.swap(connection, 1)
-    swap.validate(connection)
-
-
 def _fill(connection: Connection[Any], parts: int, progress: Progress | None) -> int:
     """Make the copy, or go on with it, until it has all rows and indexes, or the memories got other columns."""
     with _committed(connection):
@@ -154,7 +138,7 @@ def _alone(store: Store) -> Iterator[Connection[Any]]:
                 raise HopgateError(
                     "another process partitions or upgrades this store: wait until it has ended"
                 ) from None
-            if path := place.search_path(connection):
+            if path := search_path(connection):
                 connection.execute(f"SET search_path = {path}")
         try:
             yield connection

@@ -13,8 +13,7 @@ from psycopg import errors
 from hopgate.errors import HopgateError
 from hopgate.store.partition import copy_rows, layout, next_table
 from hopgate.store.partition.layout import CHANGED, KEYS, NEXT, RUN
-from hopgate.store.schema import row_security
-from hopgate.store.schema.place import OWN, SCHEMA
+from hopgate.store.schema import OWN, SCHEMA
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -117,7 +116,6 @@ def _put(connection: Connection[Any], parts: int, before: int, keys: Sequence[Fo
             (OWN,),
         )
     ]
-    guarded = connection.execute("SELECT relrowsecurity FROM pg_class WHERE oid = to_regclass(%s)", (OWN,)).fetchone()
     indexes = list(layout.index_statements(connection, parts))
     _take_rights(connection)
     _continue_numbers(connection)
@@ -128,9 +126,6 @@ def _put(connection: Connection[Any], parts: int, before: int, keys: Sequence[Fo
     connection.execute(f"ALTER TABLE {NEXT} RENAME TO memories")
     for key in keys:
         connection.execute(key.added(KEYS if parts > 1 else OWN))
-    if guarded and guarded[0]:
-        # The other tables' policies know the memories by their number, not by their name.
-        row_security.enable(connection)
     connection.execute(f"DROP TABLE {OLD}, {CHANGED}, {RUN}")
     for name in [*indexes, "memories_id" if parts > 1 else "memories_pkey", "memories_id_seq"]:
         kind = "SEQUENCE" if name == "memories_id_seq" else "INDEX"

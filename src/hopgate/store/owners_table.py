@@ -1,0 +1,442 @@
+"""A table of an owner's whose rows are memories: followed by triggers, and never changed but by who writes memories.
+
+Each row has a memory in `hopgate.memories`, made in the transaction that writes the row. Vectors and all else that is
+made of memories stand in hopgate's own tables, so that the owner's has no new column, index or row version, and its own
+triggers fire for nobody but its owner. A memory that is added, changed or deleted through hopgate is written to the
+table as well, in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_WHOLE = ("smallint", "integer", "bigint")
+_NUMBER = (*_WHOLE, "real", "double precision", "numeric")
+_TEXT = ("text", "character varying", "character", "citext", "name")
+_NAME = (*_TEXT, *_WHOLE, "uuid")
+_TIME = ("timestamp with time zone", "timestamp without time zone", "date")
+_LIST = (*_TEXT, "text[]", "character varying[]", "citext[]", "json", "jsonb")
+# The fields of a memory that a column can be, and the types that it may have.
+FIELDS: Mapping[str, Sequence[str]] = {
+    "content": _TEXT,
+    "external_id": _NAME,
+    "category": _NAME,
+    "tags": _LIST,
+    "expanded_keywords": _LIST,
+    "importance": _NUMBER,
+    "is_sensitive": ("boolean", *_NUMBER, *_TEXT),
+    "scope": _NAME,
+    "created_at": _TIME,
+    "thread": _NAME,
+    "reply_to": _NAME,
+    "superseded_at": _TIME,
+}
+# A column of such a name may say that a row is a secret: it is never passed over in silence.
+FLAGS = ("is_sensitive", "sensitive", "is_private", "private", "is_secret", "secret", "is_confidential", "confidential")
+# A flag as text that says no; every other one says yes.
+_NO = "'', '0', 'f', 'false', 'n', 'no', 'off', 'nein', 'public', 'none'"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnersTable:
+    """Which table's rows are memories, and how they are read.
+
+    Parameters
+    ----------
+    name : str
+        With its schema, such as "public.notes".
+    columns : mapping
+        By field of a memory the column that it stands in; a column that is called like a field is that field.
+    hide : str, optional
+        A condition over the columns, in SQL: rows that meet it are no memories, such as "deleted_at IS NOT NULL".
+    superseded : str, optional
+        Likewise: rows that meet it have been superseded, such as "content LIKE '[SUPERSEDED]%'".
+    not_flags : sequence of str
+        Columns that are called like a flag of sensitivity and are none.
+
+    Examples
+    --------
+    >>> OwnersTable("public.notes", {"scope": "user_id"}).name
+    'public.notes'
+    """
+
+    name: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    hide: str | None = None
+    superseded: str | None = None
+    not_flags: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the owner's: its name and type, and whether an INSERT must give it a value."""
+
+    name: str
+    type: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """An owner's table as the catalog has it."""
+
+    name: str
+    columns: Mapping[str, _Column]
+    key: _Column | None
+    mapped: Mapping[str, _Column]
+
+    @property
+    def unfilled(self) -> list[str]:
+        """The columns that a memory has no value for and that an INSERT must give one."""
+        known = {column.name for column in self.mapped.values()}
+        return [name for name, column in self.columns.items() if column.required and name not in known]
+
+
+def conflicts(connection: Connection[Any], owners: OwnersTable) -> list[str]:
+    """What stands in the way of following a table, each as a sentence."""
+    table = _look_up(connection, owners)
+    return list(_conflicts(connection, owners, table))
+
+
+def statements(connection: Connection[Any], owners: OwnersTable) -> list[str]:
+    """The SQL that follows a table and makes a memory of each of its rows, with `search_path` at hopgate's schema."""
+    table = _look_up(connection, owners)
+    assert table.key is not None
+    return [
+        f"LOCK TABLE {table.name} IN SHARE ROW EXCLUSIVE MODE",
+        "CREATE UNIQUE INDEX memories_row_key ON memories (row_key)",
+        _rows_function(owners, table),
+        _follow_function(table),
+        _owner_changed_function(table),
+        *_owner_triggers(table),
+        _write_back_function(table),
+        *_WRITE_BACK_TRIGGERS,
+        "SELECT hopgate_follow(NULL, NULL)",
+    ]
+
+
+def release(connection: Connection[Any]) -> None:
+    """Take hopgate's triggers off an owner's table."""
+    rows = connection.execute(
+        "SELECT quote_ident(t.tgname), t.tgrelid::regclass::text FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid "
+        "JOIN pg_class c ON c.oid = t.tgrelid WHERE p.pronamespace = to_regnamespace('hopgate') "
+        "AND c.relnamespace <> p.pronamespace AND NOT t.tgisinternal"
+    ).fetchall()
+    for trigger, table in rows:
+        connection.execute(f"DROP TRIGGER {trigger} ON {table}")
+
+
+def followed(connection: Connection[Any]) -> str | None:
+    """The owner's table that a store follows, with its schema, if it follows one."""
+    row = connection.execute(
+        "SELECT n.nspname || '.' || c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
+        "JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_proc p ON p.oid = t.tgfoid "
+        "WHERE p.pronamespace = to_regnamespace('hopgate') AND c.relnamespace <> p.pronamespace LIMIT 1"
+    ).fetchone()
+    return str(row[0]) if row else None
+
+
+def _look_up(connection: Connection[Any], owners: OwnersTable) -> _Table:
+    schema, _, name = owners.name.rpartition(".")
+    rows = connection.execute(
+        "SELECT c.oid::regclass::text, quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname, "
+        "format_type(a.atttypid, NULL), a.attnotnull AND NOT a.atthasdef AND a.attidentity = '', a.attnum "
+        "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid "
+        "WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped "
+        "ORDER BY a.attnum",
+        (schema.strip('"'), name.strip('"')),
+    ).fetchall()
+    if not rows:
+        raise HopgateError(f"there is no table {owners.name}: name the one that holds memories, as schema.table")
+    columns = {row[2]: _Column(row[2], row[3], row[4]) for row in rows}
+    key = connection.execute(
+        "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0] "
+        "WHERE i.indrelid = %s::regclass AND i.indisunique AND i.indnkeyatts = 1 AND i.indpred IS NULL "
+        "AND a.attnotnull ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1",
+        (rows[0][1],),
+    ).fetchone()
+    named = {name: columns.get(owners.columns.get(name, name)) for name in FIELDS}
+    mapped = {name: column for name, column in named.items() if column is not None}
+    return _Table(rows[0][1], columns, columns[key[0]] if key else None, mapped)
+
+
+def _conflicts(connection: Connection[Any], owners: OwnersTable, table: _Table) -> Iterator[str]:
+    if table.key is None:
+        yield f"{owners.name} has no primary key of one column: give it one"
+    for name, named in owners.columns.items():
+        if name not in FIELDS:
+            yield f"a memory has no field {name}: there are {', '.join(FIELDS)}"
+        elif named not in table.columns:
+            yield f"{owners.name} has no column {named} for {name}"
+    if "content" not in table.mapped and "content" not in owners.columns:
+        yield f"{owners.name} has no column content: say which one holds the text, as --content-column NAME"
+    for name, column in table.mapped.items():
+        if column.type not in FIELDS[name]:
+            yield f"the column {column.name} is {column.type}, which {name} cannot be read from"
+    passed_over = {*owners.not_flags, *(column.name for column in table.mapped.values())}
+    for flag in table.columns:
+        if flag.lower() in FLAGS and flag not in passed_over:
+            yield (
+                f"the column {flag} may say which rows are secret: say --sensitive-column {flag}, "
+                f"or --not-sensitive {flag} if it does not"
+            )
+    if twice := _twice(connection, table):
+        yield f"{twice:,} external ids stand in more than one row: make them unique"
+    for what, condition in (("--hide", owners.hide), ("--superseded", owners.superseded)):
+        if condition is not None and (error := _refused(connection, table, condition)):
+            yield f"{what} {condition!r} is no condition over {owners.name} ({error})"
+
+
+def _twice(connection: Connection[Any], table: _Table) -> int:
+    """How many external ids stand in more than one row."""
+    column = table.mapped.get("external_id")
+    if column is None or column.type not in FIELDS["external_id"]:
+        return 0
+    name = _quoted(column.name)
+    row = connection.execute(
+        f"SELECT count(*) FROM (SELECT FROM {table.name} GROUP BY {name} HAVING count({name}) > 1) AS twice"
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _refused(connection: Connection[Any], table: _Table, condition: str) -> str | None:
+    """Why the server does not take a condition over a table."""
+    import psycopg
+
+    try:
+        with connection.transaction():
+            connection.execute(f"SELECT 1 FROM {table.name} AS t WHERE ({condition}) IS NULL LIMIT 0".encode())
+    except psycopg.Error as error:
+        return str(error.diag.message_primary)
+    return None
+
+
+def _reading(name: str, column: _Column | None, owners: OwnersTable) -> str:
+    """A field of a memory as SQL over a row `t` of the table."""
+    value = f"t.{_quoted(column.name)}" if column else "NULL"
+    kind = column.type if column else ""
+    if name in ("tags", "expanded_keywords"):
+        return _reading_list(value, kind)
+    if name in ("created_at", "superseded_at"):
+        time = f"({value} AT TIME ZONE 'UTC')" if kind in ("timestamp without time zone", "date") else value
+        ended = (
+            f"CASE WHEN {owners.superseded} THEN now() END" if name == "superseded_at" and owners.superseded else "NULL"
+        )
+        return f"coalesce({time}::timestamptz, {ended})"
+    if name == "importance":
+        # By way of text, so that a real gives 0.3 and not 0.30000001192.
+        return f"least(greatest(coalesce({value}::text::float8, 0.5), 0), 1)"
+    if name == "is_sensitive":
+        yes = "false" if column is None else value
+        if kind in _NUMBER:
+            yes = f"{value} <> 0"
+        elif kind in _TEXT:
+            yes = f"lower(btrim({value}::text)) NOT IN ({_NO})"
+        return f"coalesce({yes}, true)"
+    return f"coalesce({value}::text, '')" if name == "content" else f"{value}::text"
+
+
+def _reading_list(value: str, kind: str) -> str:
+    """A list of words as SQL, whatever it stands in."""
+    if kind in ("json", "jsonb"):
+        array = f"CASE jsonb_typeof({value}::jsonb) WHEN 'array' THEN {value}::jsonb ELSE '[]' END"
+        return f"ARRAY(SELECT jsonb_array_elements_text({array}))"
+    return f"coalesce({value}::text[], '{{}}')" if kind.endswith("[]") else f"hopgate_split({value}::text)"
+
+
+# By which a list that stands in a text is read: "cat,vet" and '{"cat","vet"}'.
+_SPLIT = """
+CREATE FUNCTION hopgate_split(list text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $body$
+  SELECT coalesce(array_agg(word ORDER BY place), '{}') FROM (
+    SELECT btrim(part, ' "''') AS word, place
+    FROM unnest(string_to_array(translate(btrim(coalesce(list, ''), '{}[]'), ';', ','), ',')) WITH ORDINALITY
+      AS parts (part, place)
+  ) AS words WHERE word <> ''
+$body$"""
+
+
+def _rows_function(owners: OwnersTable, table: _Table) -> str:
+    """The rows of the table that are memories, of some keys or all, as fields of memories."""
+    assert table.key is not None
+    fields = {name: _reading(name, table.mapped.get(name), owners) for name in FIELDS}
+    kinds = {
+        "importance": "float8",
+        "is_sensitive": "boolean",
+        "created_at": "timestamptz",
+        "superseded_at": "timestamptz",
+    }
+    lists = ("tags", "expanded_keywords")
+    returns = ", ".join(f"{name} {'text[]' if name in lists else kinds.get(name, 'text')}" for name in FIELDS)
+    selected = ", ".join(fields.values())
+    key = _quoted(table.key.name)
+    hidden = f" AND ({owners.hide}) IS NOT TRUE" if owners.hide else ""
+    return f"""{_SPLIT};
+CREATE FUNCTION hopgate_owners_rows(keys text[]) RETURNS TABLE (row_key text, {returns})
+LANGUAGE plpgsql STABLE SET search_path = hopgate, pg_temp AS $body$
+#variable_conflict use_column
+BEGIN
+  IF keys IS NULL THEN
+    RETURN QUERY SELECT t.{key}::text, {selected} FROM {table.name} AS t WHERE true{hidden} ORDER BY t.{key};
+  ELSE
+    RETURN QUERY SELECT t.{key}::text, {selected} FROM {table.name} AS t
+      WHERE t.{key} = ANY(keys::{table.key.type}[]){hidden};
+  END IF;
+END
+$body$"""
+
+
+def _follow_function(table: _Table) -> str:
+    """Bring the memories of some rows, or of all, up to date."""
+    # What the table has no column for was given by hopgate's user, if at all, and stays as it is.
+    changed = [f"{name} = r.{name}" for name in table.mapped if name not in ("is_sensitive", "created_at")]
+    if "created_at" in table.mapped:
+        changed += ["created_at = coalesce(r.created_at, m.created_at)", "dated = m.dated OR r.created_at IS NOT NULL"]
+    fields = [name for name in FIELDS if name not in ("external_id", "created_at")]
+    return f"""
+-- `opened` are rows whose flag said that they are sensitive, and says so no more: the owner took it back by name.
+CREATE FUNCTION hopgate_follow(keys text[], opened text[]) RETURNS void
+LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  PERFORM set_config('hopgate.following', 'on', true);
+  DELETE FROM memories m WHERE m.row_key = ANY(keys)
+    AND NOT EXISTS (SELECT FROM hopgate_owners_rows(keys) r WHERE r.row_key = m.row_key);
+  UPDATE memories m SET {", ".join(changed)},
+    is_sensitive = r.is_sensitive OR (m.is_sensitive AND NOT coalesce(m.row_key = ANY(opened), false))
+  FROM hopgate_owners_rows(keys) r WHERE keys IS NOT NULL AND m.row_key = r.row_key;
+  INSERT INTO memories (row_key, external_id, created_at, dated, {", ".join(fields)})
+  SELECT r.row_key, coalesce(r.external_id, r.row_key), coalesce(r.created_at, now()), r.created_at IS NOT NULL,
+    {", ".join(f"r.{name}" for name in fields)}
+  FROM hopgate_owners_rows(keys) r WHERE NOT EXISTS (SELECT FROM memories m WHERE m.row_key = r.row_key);
+  PERFORM set_config('hopgate.following', 'off', true);
+END
+$body$"""
+
+
+def _owner_changed_function(table: _Table) -> str:
+    assert table.key is not None
+    key = _quoted(table.key.name)
+    flag = table.mapped.get("is_sensitive")
+    opened = "NULL"
+    if flag is not None:
+        was, now = (
+            _reading("is_sensitive", flag, OwnersTable(table.name)).replace("t.", f"{row}.", 1)
+            for row in ("went", "came")
+        )
+        opened = f"(SELECT array_agg(came.{key}::text) FROM went JOIN came USING ({key}) WHERE {was} AND NOT {now})"
+    return f"""
+CREATE FUNCTION hopgate_owner_changed() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  IF current_setting('hopgate.writing_back', true) = 'on' THEN
+    RETURN NULL;
+  ELSIF TG_OP = 'TRUNCATE' THEN
+    DELETE FROM memories WHERE row_key IS NOT NULL;
+  ELSIF TG_OP = 'INSERT' THEN
+    PERFORM hopgate_follow(array_agg(DISTINCT {key}::text), NULL) FROM came HAVING count(*) > 0;
+  ELSIF TG_OP = 'DELETE' THEN
+    PERFORM hopgate_follow(array_agg(DISTINCT {key}::text), NULL) FROM went HAVING count(*) > 0;
+  ELSE
+    PERFORM hopgate_follow(array_agg(k), {opened})
+    FROM (SELECT {key}::text AS k FROM went UNION SELECT {key}::text FROM came) AS keys HAVING count(*) > 0;
+  END IF;
+  RETURN NULL;
+END
+$body$"""
+
+
+def _owner_triggers(table: _Table) -> list[str]:
+    tables = {
+        "INSERT": "REFERENCING NEW TABLE AS came",
+        "UPDATE": "REFERENCING OLD TABLE AS went NEW TABLE AS came",
+        "DELETE": "REFERENCING OLD TABLE AS went",
+        "TRUNCATE": "",
+    }
+    return [
+        f"CREATE TRIGGER hopgate_follows_{event.lower()} AFTER {event} ON {table.name} {rows} "
+        "FOR EACH STATEMENT EXECUTE FUNCTION hopgate_owner_changed()"
+        for event, rows in tables.items()
+    ]
+
+
+def _write_back_function(table: _Table) -> str:
+    """What hopgate writes of a memory is written of its row, too: the columns that changed and no others."""
+    assert table.key is not None
+    key, kind = _quoted(table.key.name), table.key.type
+    written = {name: column for name, column in table.mapped.items() if column.name != table.key.name}
+    columns = ", ".join(_quoted(column.name) for column in written.values())
+    values = ", ".join(_writing(f"r.{name}", name, column) for name, column in written.items())
+    updates = ", ".join(
+        f"{_quoted(column.name)} = CASE WHEN n.{name} IS DISTINCT FROM o.{name} "
+        f"THEN {_writing(f'n.{name}', name, column)} ELSE t.{_quoted(column.name)} END"
+        for name, column in written.items()
+    )
+    news, olds = (", ".join(f"{row}.{name}" for name in written) for row in "no")
+    if table.unfilled:
+        insert = (
+            f"RAISE EXCEPTION 'hopgate has no value for the column {table.unfilled[0]} of {table.name}' "
+            "USING HINT = 'give it a default, or add rows by your own program', ERRCODE = 'HG001';"
+        ).replace('"', "")
+    else:
+        insert = f"""FOR r IN SELECT * FROM came ORDER BY id LOOP
+      INSERT INTO {table.name} ({columns}) VALUES ({values}) RETURNING {key}::text INTO k;
+      UPDATE memories SET row_key = k WHERE id = r.id;
+    END LOOP;"""
+    return f"""
+CREATE FUNCTION hopgate_write_back() RETURNS trigger
+LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+DECLARE
+  r record;
+  k text;
+BEGIN
+  IF current_setting('hopgate.following', true) = 'on' OR current_setting('hopgate.writing_back', true) = 'on' THEN
+    RETURN NULL;
+  END IF;
+  PERFORM set_config('hopgate.writing_back', 'on', true);
+  IF TG_OP = 'INSERT' THEN
+    {insert}
+  ELSIF TG_OP = 'DELETE' THEN
+    DELETE FROM {table.name} t USING went WHERE t.{key} = went.row_key::{kind};
+  ELSE
+    UPDATE {table.name} t SET {updates} FROM came n JOIN went o USING (id)
+    WHERE t.{key} = n.row_key::{kind} AND ({news}) IS DISTINCT FROM ({olds});
+  END IF;
+  PERFORM set_config('hopgate.writing_back', 'off', true);
+  RETURN NULL;
+END
+$body$"""
+
+
+_WRITE_BACK_TRIGGERS = (
+    "CREATE TRIGGER hopgate_writes_back_insert AFTER INSERT ON memories REFERENCING NEW TABLE AS came "
+    "FOR EACH STATEMENT EXECUTE FUNCTION hopgate_write_back()",
+    "CREATE TRIGGER hopgate_writes_back_update AFTER UPDATE ON memories "
+    "REFERENCING OLD TABLE AS went NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION hopgate_write_back()",
+    "CREATE TRIGGER hopgate_writes_back_delete AFTER DELETE ON memories REFERENCING OLD TABLE AS went "
+    "FOR EACH STATEMENT EXECUTE FUNCTION hopgate_write_back()",
+)
+
+
+def _writing(value: str, name: str, column: _Column) -> str:
+    """A field of a memory as a value of the owner's column."""
+    kind = column.type
+    if name in ("tags", "expanded_keywords"):
+        if kind in ("json", "jsonb"):
+            return f"to_{kind}({value})"
+        return f"{value}::{kind}" if kind.endswith("[]") else f"array_to_string({value}, ',')"
+    if name == "is_sensitive" and kind != "boolean":
+        return f"CASE WHEN {value} THEN 1 ELSE 0 END" if kind in _NUMBER else f"{value}::text"
+    if kind in ("timestamp without time zone", "date"):
+        return f"({value} AT TIME ZONE 'UTC')::{kind}"
+    return f"{value}::{kind}"
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'

@@ -1,0 +1,226 @@
+"""The schema of a store: whether a database has it, how it comes and how it goes."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from hopgate.errors import HopgateError
+from hopgate.store import owners_table
+from hopgate.store.owners_table import OwnersTable
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+SCHEMA = "hopgate"
+# The version of schema.sql. Another one is not read: until a first release there are no migrations.
+VERSION = 26
+OWN = f"{SCHEMA}.memories"
+# Whether the table `c` of pg_class is one that hopgate reads and writes.
+IS_OWN = f"c.relnamespace = to_regnamespace('{SCHEMA}')"
+
+_TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaStatus:
+    """Which version of the schema a database has, none where it has none, and which one this code needs.
+
+    Examples
+    --------
+    >>> SchemaStatus(current=None, wanted=26).state
+    'absent'
+    """
+
+    current: int | None
+    wanted: int = VERSION
+
+    @property
+    def state(self) -> str:
+        """`absent`, `current` or `other`."""
+        if self.current is None:
+            return "absent"
+        return "current" if self.current == self.wanted else "other"
+
+
+def status(connection: Connection[Any]) -> SchemaStatus:
+    """Read which version of the schema a database has."""
+    row = connection.execute(
+        "SELECT to_regclass(%(ours)s)::text, coalesce(to_regclass(%(before)s), to_regclass('hopgate_schema_version'))",
+        {"ours": f"{SCHEMA}.schema_version", "before": f"{SCHEMA}.hopgate_schema_version"},
+    ).fetchone()
+    assert row is not None
+    if row[0] is None:
+        # Versions before 26 kept theirs in another table.
+        return SchemaStatus(None if row[1] is None else 0)
+    version = connection.execute(f"SELECT version FROM {SCHEMA}.schema_version").fetchone()
+    return SchemaStatus(version[0] if version else 0)
+
+
+def check(connection: Connection[Any]) -> None:
+    """Refuse a store that another version of hopgate made."""
+    there = status(connection)
+    if there.state == "other":
+        raise HopgateError(
+            f"this store has schema {there.current or 'of an earlier hopgate'}, and this hopgate needs {there.wanted}: "
+            "export it with the version that made it, and ingest here"
+        )
+
+
+def upgrade(dsn: str, *, memories: str | OwnersTable | None = None) -> None:
+    """Make the schema in a database that has none; two processes that do so at once take turns.
+
+    Parameters
+    ----------
+    memories : str or OwnersTable, optional
+        An owner's table whose rows are memories, as `schema.table`, or "hopgate.memories" for none. It has to be said
+        where the database has a table called memories.
+    """
+    from hopgate.store.connect import connect
+
+    with contextlib.closing(connect(dsn)) as connection, connection.transaction():
+        create(connection, memories)
+
+
+def create(connection: Connection[Any], memories: str | OwnersTable | None = None) -> None:
+    """Make the schema in the caller's transaction, or nothing where it is there; see `upgrade`."""
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate schema'))")
+    check(connection)
+    if status(connection).current is not None:
+        return
+    owners = _owners(connection, memories)
+    if found := conflicts(connection, owners):
+        raise HopgateError(f"nothing was changed, because of {len(found)} things in the way: {'; '.join(found)}")
+    for statement in _statements(connection, owners):
+        # No parameters: `%` stands in it as it is.
+        connection.execute(statement.encode())
+
+
+def sql_text(connection: Connection[Any], memories: str | OwnersTable | None = None) -> str:
+    """The SQL that `create` would run, for somebody's own migrations."""
+    return "".join(
+        f"{statement.rstrip().rstrip(';')};\n\n" for statement in _statements(connection, _owners(connection, memories))
+    )
+
+
+def conflicts(connection: Connection[Any], owners: OwnersTable | None = None) -> list[str]:
+    """What stands in the way of the schema, each as a sentence; nothing where it can be made."""
+    rows = connection.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) "
+        "AND relkind IN ('r', 'v', 'm', 'p', 'f') ORDER BY 1",
+        (SCHEMA,),
+    ).fetchall()
+    names = ", ".join(row[0] for row in rows)
+    found = (
+        [f"the schema {SCHEMA} holds tables that hopgate did not make ({names}): move them elsewhere"] if rows else []
+    )
+    return found if owners is None else [*found, *owners_table.conflicts(connection, owners)]
+
+
+def drop(connection: Connection[Any]) -> None:
+    """Take away all that `create` made, memories included; an owner's table stays as it is.
+
+    What depends on hopgate's tables, such as a view of the owner's, is in the way and refused by name.
+    """
+    import psycopg
+
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate schema'))")
+    row = connection.execute(
+        "SELECT extname FROM pg_extension WHERE extnamespace = to_regnamespace(%s)", (SCHEMA,)
+    ).fetchone()
+    if row is not None:
+        raise HopgateError(
+            f"the extension {row[0]} is in the schema {SCHEMA}: ALTER EXTENSION {row[0]} SET SCHEMA public"
+        )
+    owners_table.release(connection)
+    objects = connection.execute(
+        "SELECT 'TABLE ' || string_agg(oid::regclass::text, ', ') FROM pg_class "
+        "WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind IN ('r', 'p') AND NOT relispartition "
+        "UNION ALL SELECT 'FUNCTION ' || string_agg(oid::regprocedure::text, ', ') FROM pg_proc "
+        "WHERE pronamespace = to_regnamespace(%(schema)s)",
+        {"schema": SCHEMA},
+    ).fetchall()
+    try:
+        for (names,) in objects:
+            if names is not None:
+                connection.execute(f"DROP {names}")
+        connection.execute(f"DROP SCHEMA IF EXISTS {SCHEMA}")
+    except psycopg.errors.DependentObjectsStillExist as error:
+        raise HopgateError(
+            f"something of yours depends on hopgate's tables: drop it first ({error.diag.message_detail})"
+        ) from None
+
+
+@cache
+def sql() -> str:
+    """The text of schema.sql."""
+    return files("hopgate.store").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+@cache
+def own_tables() -> tuple[str, ...]:
+    """The tables that the schema has and that are kept; an unlogged one serves running processes."""
+    return tuple(sorted({*_TABLE.findall(sql())} - {"schema_version"}))
+
+
+def search_path(connection: Connection[Any]) -> str:
+    """What `search_path` must be for hopgate's statements; empty where the session's own is right.
+
+    It is for `hopgate`'s own user, as whom the embedded server is reached: PostgreSQL searches the schema of that name.
+    """
+    wanted = _schemas(connection)
+    row = connection.execute("SELECT current_schemas(false)").fetchone()
+    return "" if row and list(row[0])[: len(wanted)] == wanted else _quoted(wanted)
+
+
+def _schemas(connection: Connection[Any]) -> list[str]:
+    """Where hopgate's tables and functions are, and pgvector's types."""
+    rows = connection.execute(
+        "SELECT DISTINCT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
+    )
+    return [SCHEMA, *(row[0].strip('"') for row in rows if row[0] != SCHEMA)]
+
+
+def _quoted(names: list[str]) -> str:
+    """Names of schemas as the value of `search_path`.
+
+    Examples
+    --------
+    >>> _quoted(["hopgate", 'o"dd'])
+    '"hopgate", "o""dd"'
+    """
+    return ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+
+
+def _owners(connection: Connection[Any], memories: str | OwnersTable | None) -> OwnersTable | None:
+    if memories == OWN:
+        return None
+    if memories is not None:
+        return OwnersTable(memories) if isinstance(memories, str) else memories
+    row = connection.execute(
+        "SELECT n.nspname || '.memories' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE c.oid = coalesce(to_regclass('memories'), to_regclass('public.memories')) AND n.nspname <> %s",
+        (SCHEMA,),
+    ).fetchone()
+    if row is not None:
+        raise HopgateError(
+            f"this database has a table {row[0]}: say hopgate db upgrade --memories {row[0]} to make its rows "
+            f"memories, or --memories {OWN} for a table of hopgate's own"
+        )
+    return None
+
+
+def _statements(connection: Connection[Any], owners: OwnersTable | None) -> list[str]:
+    return [
+        # The extension first: it is the database's, and must not come to stand in hopgate's schema.
+        "CREATE EXTENSION IF NOT EXISTS vector",
+        f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}",
+        f"SET LOCAL search_path = {SCHEMA}, pg_temp",
+        sql(),
+        f"INSERT INTO schema_version VALUES ({VERSION})",
+        *(owners_table.statements(connection, owners) if owners is not None else []),
+    ]

@@ -1,0 +1,774 @@
+-- The schema, as it is: `create` in schema.py runs this file in one transaction, with `search_path` at the schema hopgate,
+-- and `hopgate db schema` prints it. All that hopgate makes in a database is in that schema, but for the two triggers on
+-- a table of an owner's that it follows (owners_table.py).
+--
+-- Part 1 is memories, their words and their vectors. Part 2 is the graph that is made of them.
+--
+-- Functions that name tables carry a search_path: whoever writes a memory need not know hopgate's schema.
+-- `SET STATISTICS 0` stands at columns that hold words of a memory: the planner's samples of them would outlive what is
+-- deleted or turns sensitive.
+
+-- One row; a store that another version of this file made is refused.
+CREATE TABLE schema_version (version integer NOT NULL);
+
+
+------------------------------------------------------------------------------------------------------------------------
+-- PART 1: MEMORIES
+------------------------------------------------------------------------------------------------------------------------
+
+-- ---- Words ----------------------------------------------------------------------------------------------------------
+
+-- The language of memories that name none; `hopgate db language` replaces it. A function and not a row, because a
+-- generated column may call it.
+CREATE FUNCTION hopgate_language() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 'english';
+
+-- A generated column accepts immutable functions only, and array_to_string is declared stable.
+CREATE FUNCTION hopgate_words(text[]) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN array_to_string($1, ' ');
+
+-- The one way from a text to its words, for memories and for queries (`asked`). Beside the words as PostgreSQL's parser
+-- and the language's dictionaries give them stand those that they would be looked for by and that are not among them:
+-- without accents, the parts of what a sign joins ("51820/udp"), and for Chinese, Japanese and Korean, which have no
+-- spaces, each two neighbouring characters. A query's characters stand alone only where there is one: in two they would
+-- match everywhere. Nothing but pg_catalog is called: a restored dump computes this with an empty search path. What is
+-- added is cut, since a tsvector ends at 1 MiB.
+CREATE FUNCTION hopgate_tsvector(language text, content text, asked boolean DEFAULT false) RETURNS tsvector
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $body$
+DECLARE
+  config regconfig := language;
+  whole tsvector;
+  ascii boolean := octet_length(content) = length(content);
+  plain text := content;
+  further text := '';
+  cjk CONSTANT text := '\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff'
+    '\U00020000-\U0003ffff';
+BEGIN
+  IF content IS NULL OR content = '' THEN
+    RETURN ''::tsvector;
+  END IF;
+  whole := to_tsvector(config, content);
+  IF NOT ascii THEN
+    plain := normalize(regexp_replace(normalize(content, NFKD),
+      '[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]+', '', 'g'), NFC);
+    plain := translate(plain, 'ıøØłŁđĐðÐħĦŧŦ', 'ioollddddhhtt');
+    plain := replace(replace(replace(replace(replace(plain, 'ß', 'ss'), 'ẞ', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th');
+    plain := replace(replace(replace(plain, 'Æ', 'ae'), 'Œ', 'oe'), 'Þ', 'th');
+    IF plain ~ ('[' || cjk || ']') THEN
+      SELECT string_agg(pairs.words, ' ') INTO further
+      FROM regexp_matches(plain, '[' || cjk || ']+', 'g') AS run, LATERAL (
+        SELECT string_agg(
+          CASE WHEN asked AND length(run[1]) > 1 THEN '' ELSE one || ' ' END || coalesce(one || next, ''), ' ') AS words
+        FROM (
+          SELECT one, lead(one) OVER (ORDER BY n) AS next
+          FROM unnest(string_to_array(run[1], NULL)) WITH ORDINALITY AS c (one, n)
+        ) AS characters
+      ) AS pairs;
+      plain := regexp_replace(plain, '[' || cjk || ']+', ' ', 'g');
+    END IF;
+    further := plain || ' ' || further;
+  END IF;
+  IF plain ~ '[^\s!-/:-@\[-`{-~][-/_.@:~+=#%&?\\]+[^\s!-/:-@\[-`{-~]' THEN
+    further := further || ' ' || (
+      SELECT string_agg(regexp_replace(token[1], '[-/_.@:~+=#%&?\\]+', ' ', 'g'), ' ') FROM regexp_matches(plain,
+        '[^\s!-/:-@\[-`{-~]+(?:[-/_.@:~+=#%&?\\]+[^\s!-/:-@\[-`{-~]+)+', 'g') AS token);
+  END IF;
+  IF further = '' THEN
+    RETURN whole;
+  END IF;
+  RETURN whole || ts_delete(to_tsvector(config, left(further, 200000)), tsvector_to_array(whole));
+END
+$body$;
+
+-- How many positions a vector has. ts_rank divides by just that when told to (2), and gives 1e-20 where an AND of words
+-- finds none of them: two that no parser makes. Counting in SQL would take a hundred times as long.
+CREATE FUNCTION hopgate_length(tsvector) RETURNS float8 LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN coalesce(round(1e-20::float8
+  / nullif(ts_rank('{1,1,1,1}', $1, E'''\x01'' & ''\x02'''::tsquery, 2), 0)::float8), 0);
+
+-- ---- Memories -------------------------------------------------------------------------------------------------------
+
+CREATE TABLE memories (
+  id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  external_id text,
+  row_key text,                                -- the key of the owner's row that this memory is, if it is one
+  content text NOT NULL DEFAULT '',
+  category text,
+  tags text[] NOT NULL DEFAULT '{}',
+  expanded_keywords text[] NOT NULL DEFAULT '{}',
+  importance double precision NOT NULL DEFAULT 0.5,
+  is_sensitive boolean NOT NULL DEFAULT false,
+  scope text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  dated boolean NOT NULL DEFAULT true,         -- false where it came without a date: created_at is its arrival's then
+  title_length integer NOT NULL DEFAULT 0,     -- how much of the content is its title
+  source json,                                 -- the fields as they came in, so that an export gives them back
+  thread text,                                 -- which memories are neighbours follows from these two and the dates
+  reply_to text,
+  superseded_at timestamptz,                   -- curation never deletes: what gave way stays, and is left out of recall
+  superseded_by bigint,
+  superseded_reason text,
+  search_language text,
+  search_vector tsvector GENERATED ALWAYS AS (
+    setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), coalesce(content, '')), 'A')
+    || setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), hopgate_words(expanded_keywords)), 'B')
+    || setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), hopgate_words(tags)), 'C')
+    || setweight(hopgate_tsvector(coalesce(search_language, hopgate_language()), coalesce(category, '')), 'D')
+  ) STORED
+);
+ALTER TABLE memories ALTER content SET STATISTICS 0;
+CREATE UNIQUE INDEX memories_external_id ON memories (external_id);
+CREATE INDEX memories_search_vector ON memories USING gin (search_vector);
+CREATE INDEX memories_scope ON memories (scope) WHERE scope IS NOT NULL;
+CREATE INDEX memories_created_at ON memories (created_at DESC, id);
+-- By these the neighbours of one memory are found. A load without dates gives a category one time: the id decides.
+CREATE INDEX memories_thread ON memories (thread, created_at) WHERE thread IS NOT NULL;
+CREATE INDEX memories_category ON memories (category, created_at, id) WHERE thread IS NULL AND category IS NOT NULL;
+CREATE INDEX memories_reply ON memories (reply_to) WHERE reply_to IS NOT NULL;
+
+-- One notification a statement, however many rows it writes: `hopgate watch` looks for itself what is pending.
+CREATE FUNCTION hopgate_notify() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('hopgate_memories', '');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_memories_written AFTER INSERT ON memories FOR EACH STATEMENT EXECUTE FUNCTION hopgate_notify();
+
+-- Empty while memories are one table. One in parts cannot keep its ids unique itself: docs/adr/0008.
+CREATE TABLE memory_keys (id bigint PRIMARY KEY, external_id text UNIQUE);
+CREATE FUNCTION hopgate_keep_keys() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    INSERT INTO memory_keys SELECT id, external_id FROM came;
+  ELSIF TG_OP = 'DELETE' THEN
+    DELETE FROM memory_keys k USING went WHERE k.id = went.id;
+  ELSIF TG_OP = 'UPDATE' THEN
+    UPDATE memory_keys k SET external_id = came.external_id FROM came JOIN went USING (id)
+      WHERE k.id = came.id AND came.external_id IS DISTINCT FROM went.external_id;
+  ELSE
+    DELETE FROM memory_keys;
+  END IF;
+  RETURN NULL;
+END
+$body$;
+
+-- ---- Counts of words, for BM25: how many memories hold a word, and how long memories are ----------------------------
+
+-- A word is kept as its hash: half the size, and no word of a sensitive memory stands in a table of its own. Writers
+-- only ever add changes, so that no two of them wait for each other; now and then one of them folds the changes.
+CREATE TABLE word_counts (word bigint NOT NULL, scope text, memories bigint NOT NULL);
+CREATE UNIQUE INDEX word_counts_key ON word_counts (word, coalesce(scope, ''), (scope IS NULL));
+CREATE TABLE word_changes (word bigint NOT NULL, scope text, memories bigint NOT NULL);
+CREATE INDEX word_changes_word ON word_changes (word);
+CREATE TABLE word_totals (scope text, language text NOT NULL, memories bigint NOT NULL, length float8 NOT NULL);
+
+CREATE FUNCTION hopgate_fold_words() RETURNS void LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  -- One at a time; and a transaction that sees an older state could not delete what another has folded since.
+  IF current_setting('transaction_isolation') <> 'read committed'
+    OR NOT pg_try_advisory_xact_lock(hashtext('hopgate words')) THEN
+    RETURN;
+  END IF;
+  WITH gone AS (DELETE FROM word_changes RETURNING *)
+  INSERT INTO word_counts AS known
+  SELECT word, scope, sum(memories) FROM gone GROUP BY word, scope HAVING sum(memories) <> 0
+  ON CONFLICT (word, coalesce(scope, ''), (scope IS NULL)) DO UPDATE SET memories = known.memories + excluded.memories;
+  WITH gone AS (DELETE FROM word_totals RETURNING *)
+  INSERT INTO word_totals
+  SELECT scope, language, sum(memories), sum(length) FROM gone GROUP BY scope, language HAVING sum(memories) <> 0;
+END
+$body$;
+
+-- Once for each statement, whoever writes it. `sign` is 1 for rows that came and -1 for rows that went; an UPDATE of
+-- other columns leaves none. About every 50,000 changes are folded, by chance, which needs no counter to wait for.
+CREATE FUNCTION hopgate_count_words() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+DECLARE
+  written bigint;
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    TRUNCATE word_counts, word_changes, word_totals;
+    RETURN NULL;
+  ELSIF TG_OP = 'INSERT' THEN
+    INSERT INTO word_totals SELECT scope, coalesce(search_language, hopgate_language()), count(*),
+      coalesce(sum(hopgate_length(search_vector)), 0) FROM came GROUP BY 1, 2;
+    INSERT INTO word_changes SELECT hashtextextended(lexeme, 0), scope, count(*)
+      FROM came, unnest(tsvector_to_array(search_vector)) AS lexeme GROUP BY 1, 2;
+  ELSIF TG_OP = 'DELETE' THEN
+    INSERT INTO word_totals SELECT scope, coalesce(search_language, hopgate_language()), -count(*),
+      -coalesce(sum(hopgate_length(search_vector)), 0) FROM went GROUP BY 1, 2;
+    INSERT INTO word_changes SELECT hashtextextended(lexeme, 0), scope, -count(*)
+      FROM went, unnest(tsvector_to_array(search_vector)) AS lexeme GROUP BY 1, 2;
+  ELSE
+    WITH changed AS MATERIALIZED (
+      SELECT went.scope AS old_scope, coalesce(went.search_language, hopgate_language()) AS old_language,
+        went.search_vector AS old_vector, came.scope, coalesce(came.search_language, hopgate_language()) AS language,
+        came.search_vector
+      FROM went JOIN came USING (id) WHERE went.search_vector IS DISTINCT FROM came.search_vector
+        OR went.scope IS DISTINCT FROM came.scope OR went.search_language IS DISTINCT FROM came.search_language
+    ),
+    signed AS MATERIALIZED (
+      SELECT -1 AS sign, old_scope AS scope, old_language AS language, old_vector AS vector FROM changed
+      UNION ALL SELECT 1, scope, language, search_vector FROM changed
+    ),
+    counted AS (
+      INSERT INTO word_totals SELECT scope, language, sum(sign), coalesce(sum(sign * hopgate_length(vector)), 0)
+      FROM signed GROUP BY 1, 2
+    )
+    INSERT INTO word_changes SELECT hashtextextended(lexeme, 0), scope, sum(sign)
+      FROM signed, unnest(tsvector_to_array(vector)) AS lexeme GROUP BY 1, 2 HAVING sum(sign) <> 0;
+  END IF;
+  GET DIAGNOSTICS written = ROW_COUNT;
+  IF random() < written / 50000.0 THEN
+    PERFORM hopgate_fold_words();
+  END IF;
+  RETURN NULL;
+END
+$body$;
+CREATE TRIGGER hopgate_words_came AFTER INSERT ON memories REFERENCING NEW TABLE AS came
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_count_words();
+CREATE TRIGGER hopgate_words_went AFTER DELETE ON memories REFERENCING OLD TABLE AS went
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_count_words();
+CREATE TRIGGER hopgate_words_changed AFTER UPDATE ON memories REFERENCING OLD TABLE AS went NEW TABLE AS came
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_count_words();
+CREATE TRIGGER hopgate_words_emptied AFTER TRUNCATE ON memories
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_count_words();
+-- Counting all anew: when the store's language changes.
+CREATE FUNCTION hopgate_recount_words() RETURNS void LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE;
+  TRUNCATE word_counts, word_changes, word_totals;
+  INSERT INTO word_totals SELECT scope, coalesce(search_language, hopgate_language()), count(*),
+    coalesce(sum(hopgate_length(search_vector)), 0) FROM memories GROUP BY 1, 2;
+  INSERT INTO word_counts SELECT hashtextextended(lexeme, 0), scope, count(*)
+    FROM memories, unnest(tsvector_to_array(search_vector)) AS lexeme GROUP BY 1, 2;
+END
+$body$;
+
+-- ---- Vectors --------------------------------------------------------------------------------------------------------
+
+-- Who made the store's vectors. The first vector adds a column `embedding halfvec(n)` to memories, passages, concepts,
+-- concept_edges and statements, and `next_embedding` stands beside it while the embedder is being changed.
+CREATE TABLE embedding_space (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  name text NOT NULL,
+  dimension integer NOT NULL CHECK (dimension > 0),
+  identity jsonb NOT NULL,
+  next_identity jsonb,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Long memories are compared by their passages: where each begins and ends in the content, and its vector. Only
+-- memories that are too long to be read whole have rows.
+CREATE TABLE passages (
+  memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+  number integer NOT NULL,
+  starts integer NOT NULL,
+  ends integer NOT NULL,
+  PRIMARY KEY (memory_id, number)
+);
+
+-- ---- What waits for a vector or for the graph -----------------------------------------------------------------------
+
+-- Whoever writes a memory puts it on the lists, and whoever embeds or links it takes it off: what waits then costs what
+-- it is, however many memories there are. A list may hold one that waits no more (it turned sensitive, say): whoever
+-- reads it looks at the memory too.
+CREATE TABLE waiting_vectors (memory_id bigint PRIMARY KEY);
+CREATE TABLE waiting_links (memory_id bigint PRIMARY KEY);
+
+CREATE FUNCTION hopgate_wait() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    TRUNCATE waiting_vectors, waiting_links;
+  ELSIF TG_OP = 'DELETE' THEN
+    DELETE FROM waiting_vectors w USING went WHERE w.memory_id = went.id;
+    DELETE FROM waiting_links w USING went WHERE w.memory_id = went.id;
+  ELSE
+    INSERT INTO waiting_vectors SELECT id FROM came WHERE NOT is_sensitive ON CONFLICT DO NOTHING;
+    INSERT INTO waiting_links SELECT id FROM came WHERE NOT is_sensitive ON CONFLICT DO NOTHING;
+  END IF;
+  RETURN NULL;
+END
+$body$;
+CREATE TRIGGER hopgate_wait_came AFTER INSERT ON memories REFERENCING NEW TABLE AS came
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait();
+CREATE TRIGGER hopgate_wait_went AFTER DELETE ON memories REFERENCING OLD TABLE AS went
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait();
+CREATE TRIGGER hopgate_wait_emptied AFTER TRUNCATE ON memories
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait();
+
+CREATE FUNCTION hopgate_wait_again() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+DECLARE
+  hidden bigint[];
+  opened bigint[];
+BEGIN
+  SELECT array_agg(id) FILTER (WHERE came.is_sensitive IS NOT FALSE), array_agg(id) FILTER (WHERE NOT came.is_sensitive)
+    INTO hidden, opened FROM went JOIN came USING (id) WHERE went.is_sensitive IS DISTINCT FROM came.is_sensitive;
+  IF hidden IS NOT NULL THEN
+    DELETE FROM waiting_vectors WHERE memory_id = ANY(hidden);
+    DELETE FROM waiting_links WHERE memory_id = ANY(hidden);
+  END IF;
+  IF opened IS NOT NULL THEN
+    INSERT INTO waiting_vectors SELECT unnest(opened) ON CONFLICT DO NOTHING;
+    INSERT INTO waiting_links SELECT unnest(opened) ON CONFLICT DO NOTHING;
+  END IF;
+  RETURN NULL;
+END
+$body$;
+CREATE TRIGGER hopgate_wait_sensitive AFTER UPDATE ON memories REFERENCING OLD TABLE AS went NEW TABLE AS came
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_wait_again();
+
+-- A long memory without its passages waits for a vector too.
+CREATE FUNCTION hopgate_passages_went() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  INSERT INTO waiting_vectors SELECT DISTINCT m.id FROM went JOIN memories m ON m.id = went.memory_id
+    WHERE NOT m.is_sensitive ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END
+$body$;
+CREATE TRIGGER hopgate_passages_went AFTER DELETE ON passages REFERENCING OLD TABLE AS went
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_passages_went();
+
+-- ---- Settings and what could not be read ----------------------------------------------------------------------------
+
+-- What a gate chose for this store, and what its owner set.
+CREATE TABLE store_settings (
+  name text PRIMARY KEY,
+  value jsonb NOT NULL,
+  source text NOT NULL,
+  set_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Rows of a source that no memory could be made of: where each lies, and why; never its text.
+CREATE TABLE set_aside (
+  source text NOT NULL,
+  place text NOT NULL,
+  external_id text,
+  stage text NOT NULL,
+  reason text NOT NULL,
+  noted_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (source, place)
+);
+
+-- What people changed by hand, so that it can be looked at and taken back. Ids and no texts: names and memories are
+-- looked up when the log is read, and what is gone is gone from it too. Of a deletion only how many memories it was.
+CREATE TABLE mend_log (
+  id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  done_at timestamptz NOT NULL DEFAULT now(),
+  action text NOT NULL CHECK (action IN ('merge', 'keep apart', 'supersede', 'mark sensitive', 'delete')),
+  merge_id bigint,
+  name_id bigint,
+  near_id bigint,
+  score real,
+  memory_ids bigint[] NOT NULL DEFAULT '{}',
+  memories integer NOT NULL DEFAULT 0,
+  undone_at timestamptz
+);
+
+
+------------------------------------------------------------------------------------------------------------------------
+-- PART 2: THE GRAPH
+------------------------------------------------------------------------------------------------------------------------
+
+-- What extractors said is the ground: names, mentions and facts, each row knowing its memory. Concepts' edges and
+-- memory_concepts follow from it by deterministic code, so that a merge, a split or a deletion can rebuild exactly what
+-- it touched and provenance never needs a model.
+
+-- `derived` is false from the first extraction of a backfill to its end: what was said is not yet followed up.
+CREATE TABLE graph_state (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  version bigint NOT NULL DEFAULT 0,
+  changed_at timestamptz NOT NULL DEFAULT now(),
+  derived boolean NOT NULL DEFAULT false
+);
+INSERT INTO graph_state DEFAULT VALUES;
+
+-- ---- What was read --------------------------------------------------------------------------------------------------
+
+CREATE TABLE extraction_cache (
+  text_hash text NOT NULL,
+  extractor_hash text NOT NULL,
+  extraction json NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (text_hash, extractor_hash)
+);
+
+-- Every text that was ever read of a memory, so that one that turns sensitive takes all of its extractions along.
+CREATE TABLE extraction_readings (
+  memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+  text_hash text NOT NULL,
+  PRIMARY KEY (memory_id, text_hash)
+);
+CREATE INDEX extraction_readings_text ON extraction_readings (text_hash);
+
+CREATE TABLE extractions (
+  memory_id bigint PRIMARY KEY REFERENCES memories ON DELETE CASCADE,
+  extractor text NOT NULL,
+  extractor_hash text NOT NULL,
+  state text NOT NULL CHECK (state IN ('complete', 'empty', 'truncated', 'failed')),
+  reason text,
+  extracted_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX extractions_extractor ON extractions (extractor_hash);
+CREATE INDEX extractions_unfinished ON extractions (memory_id) WHERE state NOT IN ('complete', 'empty');
+
+CREATE FUNCTION hopgate_linked() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    DELETE FROM waiting_links w USING came WHERE w.memory_id = came.memory_id;
+  ELSE
+    INSERT INTO waiting_links SELECT m.id FROM went JOIN memories m ON m.id = went.memory_id
+      WHERE NOT m.is_sensitive ON CONFLICT DO NOTHING;
+  END IF;
+  RETURN NULL;
+END
+$body$;
+CREATE TRIGGER hopgate_linked_came AFTER INSERT ON extractions REFERENCING NEW TABLE AS came
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_linked();
+CREATE TRIGGER hopgate_linked_went AFTER DELETE ON extractions REFERENCING OLD TABLE AS went
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_linked();
+
+-- ---- Names and what is said of them ---------------------------------------------------------------------------------
+
+CREATE TABLE concepts (
+  id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  canonical_name text NOT NULL,
+  aliases text[] NOT NULL DEFAULT '{}',
+  kind text,
+  memory_count integer NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- A name's spelling, kind and use follow from its mentions, so that revoking a memory takes back what it alone told.
+-- `uses` is counted as mentions come and go: naming a hub then costs what is added and not what is there.
+CREATE TABLE concept_names (
+  id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  name text NOT NULL,
+  normal_name text NOT NULL UNIQUE,
+  kind text,
+  concept_id bigint NOT NULL REFERENCES concepts,
+  -- The near neighbour that resolution left undecided: shown by `hopgate concepts --ambiguous`.
+  ambiguous_with bigint REFERENCES concept_names ON DELETE SET NULL,
+  ambiguous_score real,
+  uses integer NOT NULL DEFAULT 0,
+  initials text
+);
+CREATE INDEX concept_names_concept ON concept_names (concept_id);
+CREATE INDEX concept_names_ambiguous ON concept_names (ambiguous_with) WHERE ambiguous_with IS NOT NULL;
+-- Every new name is looked up here at once: a list of pending entries would be read through each time.
+CREATE INDEX concept_names_words ON concept_names USING gin (string_to_array(normal_name, ' ')) WITH (fastupdate = off);
+CREATE INDEX concept_names_initials ON concept_names (initials) WHERE initials IS NOT NULL;
+
+CREATE TABLE concept_merges (
+  id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  kept_id bigint NOT NULL,
+  merged_id bigint NOT NULL,
+  -- What the merged concept was, so that a split can bring it back as it was.
+  merged_name text NOT NULL,
+  merged_kind text,
+  name_ids bigint[] NOT NULL,
+  score real,
+  method text NOT NULL,
+  merged_at timestamptz NOT NULL DEFAULT now(),
+  split_at timestamptz
+);
+CREATE INDEX concept_merges_kept ON concept_merges (kept_id) WHERE split_at IS NULL;
+
+-- A relation that somebody declared stays; one that was read in a text goes with the last fact that has it.
+CREATE TABLE relations (
+  raw text PRIMARY KEY,
+  canonical text NOT NULL,
+  single_valued boolean NOT NULL DEFAULT false,
+  score real,
+  declared boolean NOT NULL DEFAULT false
+);
+
+CREATE TABLE mentions (
+  memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+  name_id bigint NOT NULL REFERENCES concept_names,
+  kind text,
+  spelling text NOT NULL,
+  -- An end of a fact that two memories tell together: links nothing, and counts nowhere.
+  silent boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (memory_id, name_id)
+);
+CREATE INDEX mentions_name ON mentions (name_id, memory_id);
+CREATE INDEX mentions_kind ON mentions (name_id, memory_id) WHERE kind IS NOT NULL;
+
+CREATE TABLE facts (
+  id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+  subject_id bigint NOT NULL REFERENCES concept_names,
+  relation text NOT NULL REFERENCES relations (raw),
+  object_id bigint NOT NULL REFERENCES concept_names,
+  weight real NOT NULL DEFAULT 1,
+  valid_from timestamptz,
+  valid_to timestamptz,
+  recorded_at timestamptz NOT NULL DEFAULT now(),
+  -- Told by two memories together: told by each, and goes with either.
+  joint boolean NOT NULL DEFAULT false
+);
+-- A memory states a fact once; what two tell together stands beside what one allows by itself.
+CREATE UNIQUE INDEX facts_once ON facts (
+  memory_id, subject_id, relation, object_id, coalesce(valid_from, '-infinity'), coalesce(valid_to, 'infinity'), joint
+);
+-- With the weight, so that what is stated of a hub is found without reading what is merely said beside it.
+CREATE INDEX facts_subject ON facts (subject_id, relation, weight);
+CREATE INDEX facts_pair ON facts (subject_id, object_id);
+CREATE INDEX facts_object ON facts (object_id);
+
+CREATE TABLE statements (
+  id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+  statement text NOT NULL,
+  subject text,
+  weight real NOT NULL DEFAULT 1,
+  valid_from timestamptz,
+  valid_to timestamptz,
+  recorded_at timestamptz NOT NULL
+);
+CREATE INDEX statements_memory ON statements (memory_id);
+-- By hash, so that one is stored once for a memory however long it is.
+CREATE UNIQUE INDEX statements_once ON statements (memory_id, md5(statement));
+
+-- ---- What memories state of things in any words, kept aside until another tells of a change -------------------------
+
+-- The keys are folded texts, so that no name is made of what may never matter. `former_key` is what a change names as
+-- over. A statement that was read in two memories together goes with either of them.
+CREATE TABLE stated_values (
+  memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+  place smallint NOT NULL,
+  thing text NOT NULL,
+  thing_key text NOT NULL,
+  relation text NOT NULL,
+  value text NOT NULL,
+  value_key text NOT NULL,
+  former_key text,
+  is_change boolean NOT NULL,
+  valid_from timestamptz,
+  read_with bigint REFERENCES memories ON DELETE CASCADE
+);
+ALTER TABLE stated_values ALTER thing SET STATISTICS 0, ALTER thing_key SET STATISTICS 0, ALTER value SET STATISTICS 0,
+  ALTER value_key SET STATISTICS 0, ALTER former_key SET STATISTICS 0;
+CREATE UNIQUE INDEX stated_values_key ON stated_values (memory_id, place, coalesce(read_with, 0));
+CREATE INDEX stated_values_thing ON stated_values (thing_key);
+CREATE INDEX stated_values_changed ON stated_values (thing_key) WHERE is_change;
+CREATE INDEX stated_values_head ON stated_values ((substring(thing_key FROM '[^ ]+$'))) WHERE thing_key LIKE '% %';
+CREATE INDEX stated_values_value ON stated_values (value_key);
+CREATE INDEX stated_values_former ON stated_values (former_key) WHERE former_key IS NOT NULL;
+CREATE INDEX stated_values_read_with ON stated_values (read_with) WHERE read_with IS NOT NULL;
+
+-- Which memories wait to be read with others.
+CREATE TABLE waiting_changes (memory_id bigint PRIMARY KEY REFERENCES memories ON DELETE CASCADE);
+
+-- Which memories end what others say, and whether they still seem to when both are read together; null shows neither.
+CREATE TABLE noted_ends (
+  later_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+  earlier_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+  is_read boolean NOT NULL DEFAULT false,
+  is_end boolean,
+  PRIMARY KEY (later_id, earlier_id)
+);
+CREATE INDEX noted_ends_earlier ON noted_ends (earlier_id);
+CREATE INDEX noted_ends_unread ON noted_ends (later_id, earlier_id) WHERE NOT is_read;
+
+-- ---- What follows: can be made again from the tables above ----------------------------------------------------------
+
+CREATE TABLE memory_concepts (
+  memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
+  concept_id bigint NOT NULL REFERENCES concepts ON DELETE CASCADE,
+  relation text NOT NULL DEFAULT 'mentions',
+  weight real NOT NULL DEFAULT 1,
+  PRIMARY KEY (memory_id, concept_id)
+);
+CREATE INDEX memory_concepts_concept ON memory_concepts (concept_id, memory_id);
+
+CREATE TABLE concept_edges (
+  id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  src_id bigint NOT NULL REFERENCES concepts ON DELETE CASCADE,
+  dst_id bigint NOT NULL REFERENCES concepts ON DELETE CASCADE,
+  relation text NOT NULL,
+  weight real NOT NULL DEFAULT 1,
+  valid_from timestamptz,
+  valid_to timestamptz,
+  recorded_at timestamptz NOT NULL DEFAULT now(),
+  retired_at timestamptz,
+  evidence_memory_ids bigint[] NOT NULL,
+  CHECK (valid_from IS NULL OR valid_to IS NULL OR valid_from <= valid_to)
+);
+-- An edge of a hub is found without reading the hub's others.
+CREATE INDEX concept_edges_src ON concept_edges (src_id, relation, dst_id);
+CREATE INDEX concept_edges_dst ON concept_edges (dst_id);
+CREATE INDEX concept_edges_evidence ON concept_edges USING gin (evidence_memory_ids);
+
+-- Clusters of concepts, of the whole store where `scopes` is empty, else of what these scopes alone say. Members are
+-- numbers of concepts and no names: what is forgotten leaves no word here.
+CREATE TABLE cluster_partitions (
+  scopes text[] NOT NULL,
+  resolution double precision NOT NULL,
+  level integer NOT NULL,
+  graph_version bigint NOT NULL,
+  made_at timestamptz NOT NULL DEFAULT now(),
+  modularity double precision NOT NULL,
+  PRIMARY KEY (scopes, resolution, level)
+);
+CREATE TABLE concept_clusters (
+  scopes text[] NOT NULL,
+  id integer NOT NULL,
+  resolution double precision NOT NULL,
+  level integer NOT NULL,
+  parent integer,  -- the cluster of the level above that this one is a part of
+  concept_ids bigint[] NOT NULL,  -- the most central first
+  PRIMARY KEY (scopes, id)
+);
+-- The last id that was given: none is given again.
+CREATE TABLE cluster_numbers (scopes text[] PRIMARY KEY, last_id integer NOT NULL);
+
+-- ---- What changed, so that a running process reads that and not the whole graph again -------------------------------
+
+-- A row says which memory (with its mentions), concept or edge changed in which transaction; a reader asks for those
+-- that its snapshot did not see. A statement that changes many is recorded as one row of kind 'all'. Before the first graph
+-- nothing is recorded. Unlogged: running processes read all again after the server was started anew.
+CREATE UNLOGGED TABLE graph_changes (
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  kind text NOT NULL CHECK (kind IN ('memory', 'concept', 'edge', 'all')),
+  id bigint NOT NULL
+);
+CREATE INDEX graph_changes_xid ON graph_changes (xid);
+-- What was recorded up to this transaction is gone.
+CREATE UNLOGGED TABLE graph_changes_swept (one boolean PRIMARY KEY DEFAULT true CHECK (one), xid xid8 NOT NULL);
+
+CREATE FUNCTION hopgate_record_changes(kind text, ids bigint[]) RETURNS void LANGUAGE sql
+SET search_path = hopgate, pg_temp AS $$
+  INSERT INTO graph_changes (kind, id)
+  SELECT kind, unnest(ids) WHERE cardinality(ids) BETWEEN 1 AND 1000
+  UNION ALL SELECT 'all', 0 WHERE cardinality(ids) > 1000;
+$$;
+
+CREATE FUNCTION hopgate_memories_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $$
+DECLARE ids bigint[];
+BEGIN
+  IF (SELECT version FROM graph_state) = 0 THEN RETURN NULL; END IF;
+  IF TG_OP = 'INSERT' THEN
+    SELECT array_agg(DISTINCT id) INTO ids FROM written;
+  ELSIF TG_OP = 'DELETE' THEN
+    SELECT array_agg(DISTINCT id) INTO ids FROM gone;
+  ELSE
+    SELECT array_agg(DISTINCT coalesce(n.id, o.id)) INTO ids FROM gone o FULL JOIN written n ON o.id = n.id
+    WHERE (o.is_sensitive, o.superseded_at, o.created_at, o.dated, o.scope, o.thread, o.category, o.reply_to)
+      IS DISTINCT FROM (n.is_sensitive, n.superseded_at, n.created_at, n.dated, n.scope, n.thread, n.category, n.reply_to)
+      OR o.external_id IS DISTINCT FROM n.external_id;
+  END IF;
+  PERFORM hopgate_record_changes('memory', ids);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_memories_inserted AFTER INSERT ON memories REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_memories_changed();
+CREATE TRIGGER hopgate_memories_updated AFTER UPDATE ON memories REFERENCING OLD TABLE AS gone NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_memories_changed();
+CREATE TRIGGER hopgate_memories_deleted AFTER DELETE ON memories REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_memories_changed();
+
+CREATE FUNCTION hopgate_memory_concepts_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $$
+DECLARE ids bigint[];
+BEGIN
+  IF (SELECT version FROM graph_state) = 0 THEN RETURN NULL; END IF;
+  IF TG_OP = 'INSERT' THEN
+    SELECT array_agg(DISTINCT memory_id) INTO ids FROM written;
+  ELSIF TG_OP = 'DELETE' THEN
+    SELECT array_agg(DISTINCT memory_id) INTO ids FROM gone;
+  ELSE
+    SELECT array_agg(DISTINCT coalesce(n.memory_id, o.memory_id)) INTO ids FROM gone o FULL JOIN written n ON o.memory_id = n.memory_id AND o.concept_id = n.concept_id
+    WHERE (o.concept_id, o.relation, o.weight)
+      IS DISTINCT FROM (n.concept_id, n.relation, n.weight);
+  END IF;
+  PERFORM hopgate_record_changes('memory', ids);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_memory_concepts_inserted AFTER INSERT ON memory_concepts REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_memory_concepts_changed();
+CREATE TRIGGER hopgate_memory_concepts_updated AFTER UPDATE ON memory_concepts REFERENCING OLD TABLE AS gone NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_memory_concepts_changed();
+CREATE TRIGGER hopgate_memory_concepts_deleted AFTER DELETE ON memory_concepts REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_memory_concepts_changed();
+
+CREATE FUNCTION hopgate_concepts_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $$
+DECLARE ids bigint[];
+BEGIN
+  IF (SELECT version FROM graph_state) = 0 THEN RETURN NULL; END IF;
+  IF TG_OP = 'INSERT' THEN
+    SELECT array_agg(DISTINCT id) INTO ids FROM written;
+  ELSIF TG_OP = 'DELETE' THEN
+    SELECT array_agg(DISTINCT id) INTO ids FROM gone;
+  ELSE
+    SELECT array_agg(DISTINCT coalesce(n.id, o.id)) INTO ids FROM gone o FULL JOIN written n ON o.id = n.id
+    WHERE o.kind IS DISTINCT FROM n.kind;
+  END IF;
+  PERFORM hopgate_record_changes('concept', ids);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_concepts_inserted AFTER INSERT ON concepts REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_concepts_changed();
+CREATE TRIGGER hopgate_concepts_updated AFTER UPDATE ON concepts REFERENCING OLD TABLE AS gone NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_concepts_changed();
+CREATE TRIGGER hopgate_concepts_deleted AFTER DELETE ON concepts REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_concepts_changed();
+
+CREATE FUNCTION hopgate_concept_edges_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $$
+DECLARE ids bigint[];
+BEGIN
+  IF (SELECT version FROM graph_state) = 0 THEN RETURN NULL; END IF;
+  IF TG_OP = 'INSERT' THEN
+    SELECT array_agg(DISTINCT id) INTO ids FROM written;
+  ELSIF TG_OP = 'DELETE' THEN
+    SELECT array_agg(DISTINCT id) INTO ids FROM gone;
+  ELSE
+    SELECT array_agg(DISTINCT coalesce(n.id, o.id)) INTO ids FROM gone o FULL JOIN written n ON o.id = n.id
+    WHERE (o.src_id, o.dst_id, o.relation, o.weight, o.valid_from, o.valid_to, o.recorded_at, o.retired_at)
+      IS DISTINCT FROM (n.src_id, n.dst_id, n.relation, n.weight, n.valid_from, n.valid_to, n.recorded_at, n.retired_at);
+  END IF;
+  PERFORM hopgate_record_changes('edge', ids);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_concept_edges_inserted AFTER INSERT ON concept_edges REFERENCING NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_concept_edges_changed();
+CREATE TRIGGER hopgate_concept_edges_updated AFTER UPDATE ON concept_edges REFERENCING OLD TABLE AS gone NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_concept_edges_changed();
+CREATE TRIGGER hopgate_concept_edges_deleted AFTER DELETE ON concept_edges REFERENCING OLD TABLE AS gone
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_concept_edges_changed();
+
+-- What a scope's own matrix depends on besides: its edges follow from its facts, which may change where those of the
+-- whole store do not; and what a relation means is decided for all.
+CREATE FUNCTION hopgate_facts_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $$
+BEGIN
+  IF (SELECT version FROM graph_state) = 0 THEN RETURN NULL; END IF;
+  PERFORM hopgate_record_changes('memory', (SELECT array_agg(DISTINCT memory_id) FROM changed));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_facts_inserted AFTER INSERT ON facts REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_facts_changed();
+CREATE TRIGGER hopgate_facts_updated AFTER UPDATE ON facts REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_facts_changed();
+CREATE TRIGGER hopgate_facts_deleted AFTER DELETE ON facts REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_facts_changed();
+
+CREATE FUNCTION hopgate_mentions_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $$
+BEGIN
+  IF (SELECT version FROM graph_state) = 0 THEN RETURN NULL; END IF;
+  PERFORM hopgate_record_changes('memory', (SELECT array_agg(DISTINCT memory_id) FROM changed));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_mentions_inserted AFTER INSERT ON mentions REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_mentions_changed();
+CREATE TRIGGER hopgate_mentions_updated AFTER UPDATE ON mentions REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_mentions_changed();
+CREATE TRIGGER hopgate_mentions_deleted AFTER DELETE ON mentions REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_mentions_changed();
+
+CREATE FUNCTION hopgate_relations_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $$
+BEGIN
+  IF (SELECT version FROM graph_state) > 0 AND EXISTS (SELECT 1 FROM gone o JOIN written n USING (raw)
+    WHERE (o.canonical, o.single_valued) IS DISTINCT FROM (n.canonical, n.single_valued)) THEN
+    INSERT INTO graph_changes (kind, id) VALUES ('all', 0);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER hopgate_relations_updated AFTER UPDATE ON relations REFERENCING OLD TABLE AS gone NEW TABLE AS written
+  FOR EACH STATEMENT EXECUTE FUNCTION hopgate_relations_changed();

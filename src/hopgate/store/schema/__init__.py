@@ -1,1 +1,0 @@
-"""The database's schema: its version and its migrations."""

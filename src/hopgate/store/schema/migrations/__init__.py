@@ -1,1 +1,0 @@
-"""Alembic migrations: additive to an existing `memories` table."""

@@ -1,1 +1,0 @@
-"""One file a step, in the order of their numbers."""

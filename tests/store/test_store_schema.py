@@ -1,0 +1,272 @@
+"""The schema in an owner's database: it comes whole or not at all, and goes again; the owner's tables stay."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg_pool import ConnectionPool
+
+import hopgate
+from hopgate.corpus import parse_memory, to_record
+from hopgate.errors import HopgateError
+from hopgate.memory import Memory
+from hopgate.store import schema
+from hopgate.store.frozen import FrozenStore
+from hopgate.store.server.process import EmbeddedServer
+
+NOT_THE_SERVERS = "::text !~ '^pg_|^information_schema'"
+CATALOGUE = {
+    "tables": "SELECT relnamespace::regnamespace::text, relname, relkind FROM pg_class "
+    f"WHERE relnamespace::regnamespace{NOT_THE_SERVERS}",
+    "columns": "SELECT attrelid::regclass::text, attname, format_type(atttypid, atttypmod), attnotnull, "
+    "col_description(attrelid, attnum) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid WHERE attnum > 0 "
+    f"AND NOT attisdropped AND c.relnamespace::regnamespace{NOT_THE_SERVERS}",
+    "functions": f"SELECT oid::regprocedure::text FROM pg_proc p WHERE pronamespace::regnamespace{NOT_THE_SERVERS} "
+    "AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')",
+    "triggers": "SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE NOT tgisinternal",
+    "schemas": "SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_'",
+    "extensions": "SELECT extname FROM pg_extension",
+}
+# Tables of the owner's that are called like some of hopgate's, and a function.
+OWNERS = """
+CREATE TABLE memories (id serial PRIMARY KEY, content text, thread varchar(40), tags text[]);
+CREATE INDEX memories_category ON memories (thread);
+CREATE TABLE relations (id serial PRIMARY KEY, who text);
+CREATE TABLE facts (nothing int);
+CREATE FUNCTION hopgate_language() RETURNS text LANGUAGE sql RETURN 'mine';
+INSERT INTO memories (content, thread) VALUES ('Caddy runs on Atlas.', 'one'), ('Caddy moved to Borealis.', 'one');
+"""
+
+
+def catalogue(dsn: str) -> dict[str, set[tuple[Any, ...]]]:
+    with psycopg.connect(dsn) as connection:
+        return {name: set(connection.execute(query).fetchall()) for name, query in CATALOGUE.items()}
+
+
+@pytest.fixture
+def owners(server: EmbeddedServer, empty_dsn: str) -> Iterator[str]:
+    """A database as somebody else's user sees it, whose search path knows nothing of hopgate."""
+    role = f"owner_{uuid.uuid4().hex[:8]}"
+    name = empty_dsn.partition("dbname=")[2]
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+        connection.execute(f"ALTER DATABASE {name} OWNER TO {role}")
+        connection.execute(f"ALTER SCHEMA public OWNER TO {role}")
+        yield empty_dsn.replace("user=hopgate", f"user={role}")
+        connection.execute(f"REASSIGN OWNED BY {role} TO hopgate")
+        connection.execute(f"DROP ROLE {role}")
+
+
+@pytest.fixture
+def stranger(owners: str) -> Iterator[str]:
+    """Another user of that database, who has been granted nothing."""
+    role = f"stranger_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(psycopg.conninfo.make_conninfo(owners, user="hopgate"), autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {role} LOGIN")
+        yield psycopg.conninfo.make_conninfo(owners, user=role)
+        admin.execute(f"DROP ROLE {role}")
+
+
+def test_recall_on_an_empty_database_creates_nothing(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute("DROP EXTENSION IF EXISTS vector")
+    before = catalogue(empty_dsn)
+    with pytest.raises(HopgateError, match="run hopgate db upgrade"):
+        hopgate.open(empty_dsn)
+    assert catalogue(empty_dsn) == before
+
+
+@pytest.mark.parametrize("memories", ["public.memories", "hopgate.memories"])
+def test_an_owners_tables_stay_and_ours_go_again(owners: str, memories: str) -> None:
+    with psycopg.connect(owners) as connection:
+        connection.execute(OWNERS)
+    before = catalogue(owners)
+    with pytest.raises(HopgateError, match=r"--memories public\.memories"):
+        hopgate.open(owners, upgrade=True)
+    assert catalogue(owners) == before
+    with hopgate.open(owners, upgrade=True, memories=memories) as kb:
+        count = 3 if memories.startswith("public") else 1
+        kb.add(Memory("new", "Borealis hosts Immich."))
+        kb.build()
+        assert len(kb) == count
+        assert kb.recall("Immich", legs=("lexical", "graph"))[0].external_id == "new"
+        assert kb.graph.stats().memories == count  # over a connection of its own
+        with FrozenStore(kb.store) as frozen, frozen.transaction() as connection:
+            assert connection.execute("SELECT count(*) FROM memories").fetchone() == (count,)
+        assert kb.language() == "english"
+        assert kb.language("german") == "german"
+    added = catalogue(owners)["tables"] - before["tables"]
+    assert {name for name, *_ in added} == {schema.SCHEMA}
+    with psycopg.connect(owners) as connection:
+        schema.drop(connection)
+    assert catalogue(owners) == before
+
+
+def test_what_is_in_the_way_is_listed_before_the_first_change(owners: str) -> None:
+    with psycopg.connect(owners) as connection:
+        connection.execute(
+            "CREATE TABLE memories (id bigint, external_id text, importance text, tags bytea); "
+            "INSERT INTO memories VALUES (1, 'a', '', ''), (2, 'a', '', ''); "
+            "CREATE SCHEMA hopgate; CREATE TABLE hopgate.relations (x int)"
+        )
+    before = catalogue(owners)
+    with pytest.raises(HopgateError) as caught:
+        hopgate.open(owners, upgrade=True, memories="public.memories")
+    for reason in (
+        "holds tables that hopgate did not make (relations)",
+        "has no primary key of one column",
+        "has no column content",
+        "the column tags is bytea",
+        "the column importance is text",
+        "1 external ids stand in more than one row",
+    ):
+        assert reason in str(caught.value)
+    assert "6 things" in str(caught.value)
+    assert catalogue(owners) == before
+
+
+@pytest.mark.parametrize("memories", ["public.notes", "memories", "elsewhere.memories"])
+def test_a_table_that_is_not_there_is_refused(owners: str, memories: str) -> None:
+    before = catalogue(owners)
+    with pytest.raises(HopgateError, match="there is no table"):
+        hopgate.open(owners, upgrade=True, memories=memories)
+    assert catalogue(owners) == before
+
+
+def test_what_depends_on_hopgates_tables_is_named_before_they_go(owners: str) -> None:
+    schema.upgrade(owners)
+    with psycopg.connect(owners, autocommit=True) as connection:
+        connection.execute("CREATE VIEW mine AS SELECT content FROM hopgate.memories")
+        with pytest.raises(HopgateError, match="view mine depends"), connection.transaction():
+            schema.drop(connection)
+        connection.execute("DROP VIEW mine")
+        schema.drop(connection)
+        assert schema.status(connection).state == "absent"
+
+
+def test_many_that_open_an_empty_database_at_once_take_turns(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute("DROP EXTENSION IF EXISTS vector CASCADE")
+    with ThreadPoolExecutor(6) as pool:
+        for kb in pool.map(lambda dsn: hopgate.open(dsn, upgrade=True), [empty_dsn] * 6):
+            kb.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE hopgate.schema_version SET version = 9999",
+        "ALTER TABLE hopgate.schema_version RENAME TO hopgate_schema_version",
+    ],
+)
+def test_another_versions_store_is_refused(dsn: str, statement: str) -> None:
+    with psycopg.connect(dsn) as connection:
+        connection.execute(statement.encode())
+    for upgrade in (False, True):
+        with pytest.raises(HopgateError, match="export it with the version that made it, and ingest here"):
+            hopgate.open(dsn, upgrade=upgrade)
+
+
+def test_a_callers_pool_keeps_its_own_search_path(owners: str) -> None:
+    schema.upgrade(owners)
+    with ConnectionPool(owners, min_size=1, max_size=1) as pool:
+        with hopgate.open(pool=pool) as kb:
+            kb.add(Memory("m", "Caddy runs on Atlas."))
+            assert len(kb) == 1
+        with pool.connection() as connection:
+            assert connection.execute("SHOW search_path").fetchone() == ('"$user", public',)
+
+
+def test_who_may_write_the_table_needs_no_rights_of_hopgates(owners: str, stranger: str) -> None:
+    with psycopg.connect(owners) as connection:
+        connection.execute(OWNERS)
+    schema.upgrade(owners, memories="public.memories")
+    with psycopg.connect(owners) as connection:
+        connection.execute("GRANT INSERT ON memories TO PUBLIC; GRANT USAGE ON SEQUENCE memories_id_seq TO PUBLIC")
+    with psycopg.connect(stranger) as connection:
+        connection.execute("INSERT INTO memories (content) VALUES ('Grafana runs on rowan.')")
+    with hopgate.open(owners) as kb:
+        assert len(kb.recall("Grafana", legs=("lexical",))) == 1
+
+
+def test_who_has_no_rights_in_the_schema_is_told_so(owners: str, stranger: str) -> None:
+    schema.upgrade(owners)
+    with pytest.raises(HopgateError, match=r"may not do this|run hopgate db upgrade"):
+        hopgate.open(stranger)
+
+
+def test_an_owners_rows_without_ids_and_with_nulls_go_the_whole_way(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn) as connection:
+        connection.execute(
+            "CREATE TABLE memories (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text, "
+            "category text, tags text, expanded_keywords text, importance real, "
+            "is_sensitive boolean, created_at timestamp, extra jsonb)"
+        )
+        connection.execute(
+            "INSERT INTO memories (content, is_sensitive) VALUES ('Caddy runs on Atlas.', false), (NULL, false), "
+            "('Borealis is the host of Caddy.', false), ('The pin is quibble.', NULL)"
+        )
+    with hopgate.open(empty_dsn, upgrade=True, memories="public.memories") as kb:
+        assert [hit.external_id for hit in kb.recall("caddy", legs=("lexical",), exclude=["1"])] == ["3"]
+        assert kb.extract().memories == 3  # what does not say whether it is sensitive is
+        assert kb.extraction_states() == {"complete": 2, "empty": 1}
+        assert kb.extract().skipped == 3
+        records = [to_record(memory) for memory in kb.export()]
+        assert [record["_id"] for record in records] == ["1", "2", "3", "4"]
+        written = kb.add(*map(parse_memory, records))
+        assert (written.added, written.changed, len(kb)) == (0, (), 4)
+        kb.mark_sensitive(["3"])
+        memory = kb.get("3")
+        assert memory and memory.is_sensitive
+        assert kb.delete(["1"]) == 1 and len(kb) == 3
+    with psycopg.connect(empty_dsn) as connection:
+        rows = connection.execute("SELECT id, is_sensitive FROM public.memories ORDER BY id").fetchall()
+        assert rows == [(2, False), (3, True), (4, None)]
+
+
+def test_an_owners_table_keeps_its_rows_and_its_search(empty_dsn: str) -> None:
+    search = "SELECT id, ts_rank(search_vector, 'backup & atlas') FROM public.memories ORDER BY 2 DESC, 1"
+    with psycopg.connect(empty_dsn) as connection:
+        connection.execute(
+            "CREATE TABLE memories (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), external_id text, "
+            "content text NOT NULL, tags text[], expanded_keywords text, importance real DEFAULT 0.5, "
+            "created_at timestamptz NOT NULL DEFAULT now(), "
+            "search_vector tsvector GENERATED ALWAYS AS (to_tsvector('english', content)) STORED)"
+        )
+        connection.execute(
+            "INSERT INTO memories (external_id, content, tags, importance) "
+            "SELECT 'old' || n, 'backup ' || n || ' of atlas', '{t}', 0.3 FROM generate_series(1, 2000) n"
+        )
+        before = connection.execute("SELECT * FROM public.memories ORDER BY id").fetchall()
+        ranked = connection.execute(search).fetchall()
+    with pytest.raises(HopgateError, match="run hopgate db upgrade"):
+        hopgate.open(empty_dsn)
+    with hopgate.open(empty_dsn, upgrade=True, memories="public.memories") as kb:
+        assert len(kb) == 2000
+        assert kb.recall("atlas backup", legs=("lexical",), k=1)[0].memory.importance == 0.3
+        kb.add(Memory("new", "a note on borealis", expanded_keywords=("aurora", "north")))
+        assert kb.recall("borealis", legs=("lexical",))[0].external_id == "new"
+        with psycopg.connect(empty_dsn) as connection:
+            row = connection.execute(
+                "SELECT content, expanded_keywords FROM public.memories WHERE external_id = 'new'"
+            ).fetchone()
+            assert row == ("a note on borealis", "aurora,north")
+        kb.delete(["new"])
+    with psycopg.connect(empty_dsn) as connection:
+        assert connection.execute("SELECT * FROM public.memories ORDER BY id").fetchall() == before
+        assert connection.execute(search).fetchall() == ranked
+
+
+def test_an_importance_that_somebody_writes_later_is_bounded(owners: str) -> None:
+    with psycopg.connect(owners) as connection:
+        connection.execute(OWNERS + "ALTER TABLE memories ADD COLUMN importance real")
+    with hopgate.open(owners, upgrade=True, memories="public.memories") as kb:
+        with psycopg.connect(owners) as connection:
+            connection.execute("UPDATE public.memories SET importance = CASE WHEN id = 1 THEN 7 ELSE -2 END")
+        assert sorted(hit.memory.importance for hit in kb.recall("Caddy", legs=("lexical",))) == [0, 1]
