@@ -29,7 +29,6 @@ from grown_store import World, fill
 
 import hopgate
 from hopgate.embed.bge import BgeSmall
-from hopgate.graph.walk.pagerank import warm
 from hopgate.kb import KnowledgeBase
 
 WARM = 5
@@ -133,7 +132,6 @@ def main() -> None:
         stores = [Growing(folder / str(rows), rows) for rows in (options.small, options.large)]
         counted = [Statements() for _ in stores]
         embedder = BgeSmall()
-        warm()
         for number in range(options.inserts + WARM):
             for store, statements in zip(stores, counted, strict=True):
                 with statements.counting() if options.statements and number >= WARM else contextlib.nullcontext():

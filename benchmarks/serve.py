@@ -26,7 +26,7 @@ import hopgate
 from hopgate.demo import corpus
 from hopgate.plot.example import fill
 
-# A process compiles its walks after so many; see hopgate.graph.walk.pagerank.compiled.
+# The first recalls load what is loaded when it is needed.
 WARM = 60
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import hopgate
-from hopgate.graph.walk.pagerank import compiled
 from hopgate.kb import KnowledgeBase
 from hopgate.store import schema
 from hopgate.store.server.process import EmbeddedServer
@@ -92,8 +90,6 @@ def _own_places() -> Iterator[None]:
     for name in list(os.environ):
         if name.startswith("HOPGATE_") and name not in ("HOPGATE_DATA", "HOPGATE_CACHE"):
             del os.environ[name]
-    # Compiling takes seconds of every worker: the tests of what is compiled ask for it.
-    compiled.WARM_AFTER = sys.maxsize
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOPGATE_STORE"] = str(Path(folder) / "store")
         # No server outlives its test.

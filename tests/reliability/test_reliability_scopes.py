@@ -26,7 +26,6 @@ import hopgate
 from hopgate import HopgateError, Memory
 from hopgate.extract.replay import Replay
 from hopgate.graph.inspect.neighbourhood import Neighbourhood
-from hopgate.graph.walk.pagerank import warm
 from hopgate.kb import KnowledgeBase
 from hopgate.store.server.process import EmbeddedServer
 
@@ -57,8 +56,6 @@ QUERIES = ("where does Ada Byron live", "what runs on cedar", "Mill Street, Norw
 if "HOPGATE_SOAK" not in os.environ:
     QUERIES = QUERIES[::2]
 
-# Until the kernels are compiled walks are made with less haste, and right to a tolerance: equal bits need equal means.
-warm()
 _numbers = itertools.count()
 
 

@@ -22,7 +22,7 @@ def ranking(
 ) -> list[tuple[int, float]]:
     """Rank memories as the graph leg does."""
     walk = walk or Walk()
-    scores = mixed_walks(source_walks(graph, start, walk, all_memories=allowed is not None), COMMON_SHARES)
+    scores = mixed_walks(source_walks(graph, start, walk), COMMON_SHARES)
     return [(at, float(scores[at])) for at in top_k(scores, walk.depth, allowed=allowed).tolist()]
 
 

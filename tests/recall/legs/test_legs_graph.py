@@ -13,7 +13,6 @@ import pytest
 
 from hopgate import Memory
 from hopgate.extract.replay import Replay
-from hopgate.graph.walk import rank
 from hopgate.graph.walk.rank import Walk
 from hopgate.graph.walk.seeds import Seeding
 from hopgate.kb import BarredLegWarning, KnowledgeBase
@@ -111,27 +110,20 @@ def test_a_barred_graph_is_said_once(built: KnowledgeBase) -> None:
         built.recall("Quillon", fuser=barred, k=3)
 
 
-def test_an_evaluation_compares_every_fact_and_walks_the_whole_graph(
-    built: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[str, bool]] = []
-    real_read, real_walks = seed_rows.read, rank.source_walks
+def test_an_evaluation_compares_every_fact(built: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    real_read = seed_rows.read
 
     def read(*given: Any, exact: bool, **options: Any) -> seed_rows.SeedRows:
-        asked.append(("facts", exact))
+        asked.append(exact)
         return real_read(*given, exact=exact, **options)
 
-    def walks(*given: Any, exact: bool, **options: Any) -> Any:
-        asked.append(("walks", exact))
-        return real_walks(*given, exact=exact, **options)
-
     monkeypatch.setattr(seed_rows, "read", read)
-    monkeypatch.setattr(rank, "source_walks", walks)
     built.recall("Quillon")
     built.recall("Quillon", exact=True)
     built.legs("Quillon", exact=True)
     built.graph.walk("Quillon")
-    assert asked == [(what, exact) for exact in (False, True, True, True) for what in ("facts", "walks")]
+    assert asked == [False, True, True, True]
 
 
 def test_what_the_leg_asks_the_store_is_asked_beside_the_base(

@@ -2,7 +2,7 @@
 
 On a dense graph walks from unrelated seeds end up at the same hubs: the first 100 of two unrelated queries overlapped
 by 0.66 at damping 0.5 and by 0.91 at 0.85 on the prototype's graph of memories. Such a ranking says little about the
-query. Measure it on every graph; `pagerank(..., degree_correction=...)` is the remedy.
+query. Measure it on every graph; `Walk(degree_correction=...)` is the remedy.
 """
 
 from __future__ import annotations

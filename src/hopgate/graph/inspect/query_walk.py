@@ -61,7 +61,7 @@ class QueryWalk:
 
     def memory_scores(self, *, damping: float = 0.8, degree_correction: float = 0.0) -> NDArray[np.floating]:
         """Score every memory of the graph by walks from the same start, with another damping or correction."""
-        scores = pagerank(self.graph, self.start, damping=damping, degree_correction=degree_correction)
+        scores = pagerank(self.graph, self.start, damping=damping) * self.graph.divisor**-degree_correction
         return scores[: self.graph.memories]
 
 

@@ -47,7 +47,6 @@ def write_matrix(path: Path, matrix: GraphMatrix) -> None:
     about = {
         "identity": _identity(matrix.stamp, matrix.config),
         "memories": graph.memories,
-        "undirected": graph.undirected,
         # How many, and not which: they were read in texts, and a file outlives what turns sensitive.
         "relations": len(matrix.relations),
     }
@@ -77,9 +76,7 @@ def read_matrix(
             about = json.loads(file["about"].tobytes())
             if about["identity"] != _identity(stamp, config):
                 return None
-            graph = WalkGraph(
-                file["indptr"], file["indices"], file["weights"], about["memories"], undirected=about["undirected"]
-            )
+            graph = WalkGraph(file["indptr"], file["indices"], file["weights"], about["memories"])
             arrays = {name: file[name] for name in _ARRAYS}
         named = relations()
         if len(named) != about["relations"]:

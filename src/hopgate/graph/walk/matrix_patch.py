@@ -108,7 +108,7 @@ def patched(base: Patchable, changes: RowChanges, stamp: Stamp) -> Patchable | N
         to_concepts = np.where(concepts.kept, int(memories.kept.sum()) + concepts.now, -1)
         csr = csr.renumbered(np.concatenate([memories.now, to_concepts]), nodes - len(left))
         strength = np.delete(strength, left)
-    graph = WalkGraph(csr.indptr, csr.indices, csr.weights, int(memories.kept.sum()), old.undirected)
+    graph = WalkGraph(csr.indptr, csr.indices, csr.weights, int(memories.kept.sum()))
     return Patchable(
         replace(
             matrix,

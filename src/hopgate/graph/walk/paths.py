@@ -155,8 +155,7 @@ def _backwards(
     """
     if not seeds or (damping <= 0 and memory not in seeds):
         return None
-    incoming, strength = graph.incoming, graph.strength
-    indptr, indices, weights = incoming.indptr, incoming.indices, incoming.data
+    indptr, indices, weights, strength = graph.indptr, graph.indices, graph.weights, graph.strength
     least = -math.log(max(seeds.values()))
     after: dict[int, int] = {}
     cost: dict[int, float] = {memory: 0.0}

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.pagerank import pagerank, quick_walks
+from hopgate.graph.walk.pagerank import pagerank
+from hopgate.graph.walk.push import near_walks
 from hopgate.graph.walk.seeds import Seeding, Shares, Starts
 from hopgate.graph.walk.walk_graph import WalkGraph
 
@@ -55,16 +56,15 @@ class Walk:
 
 
 def source_walks(
-    graph: WalkGraph, start: Starts, walk: Walk | None = None, *, exact: bool = False, all_memories: bool = False
+    graph: WalkGraph, start: Starts, walk: Walk | None = None, *, near: bool = False
 ) -> NDArray[np.float64]:
     """Walk from each source that found something, side by side; give the share of walks at every memory.
 
     Parameters
     ----------
-    exact : bool
-        Whether the whole graph is solved as an evaluation solves it: by the same solver in every process.
-    all_memories : bool
-        Whether every memory's score must be right, and not only the first ones': where some are filtered out.
+    near : bool
+        Whether only the first `walk.depth` memories of each walk must be right: a large graph is then walked near the
+        seeds alone, where that is compiled.
 
     Returns
     -------
@@ -82,46 +82,29 @@ def source_walks(
     >>> source_walks(graph, starts(graph, names=[0])).round(2).tolist()
     [[0.0, 0.63, 0.0], [0.0, 0.37, 0.0], [0.0, 0.0, 0.0]]
     """
-    walk = walk or Walk()
-    if not exact:
-        mass = np.array([sum(source.values()) for source in start.sources])
-        used = np.flatnonzero(mass > 0)
-        restarts = [{node: one / mass[at] for node, one in start.sources[at].items()} for at in used]
-        near_only = not all_memories and not walk.degree_correction
-        scores = quick_walks(
-            graph,
-            restarts,
-            damping=walk.damping,
-            tolerance=walk.tolerance,
-            top=walk.depth if near_only else None,
-        )
-        if scores is not None:
-            found = np.asarray(scores[: graph.memories], np.float64)
-            if walk.degree_correction:
-                found *= graph.divisor[: graph.memories, None] ** -walk.degree_correction
-            # A column after the other in memory: what follows looks at one walk at a time.
-            walks = np.zeros((graph.memories, 3), order="F")
-            walks[:, used] = shares_of_memories(found, mass[used])
-            return walks
-    return batched_walks(graph, [start], walk)[0]
+    return batched_walks(graph, [start], walk, near=near)[0]
 
 
-def batched_walks(graph: WalkGraph, queries: Sequence[Starts], walk: Walk | None = None) -> list[NDArray[np.float64]]:
+def batched_walks(
+    graph: WalkGraph, queries: Sequence[Starts], walk: Walk | None = None, *, near: bool = False
+) -> list[NDArray[np.float64]]:
     """Walk for many queries at once: what `source_walks` gives, one array a query, for one reading of the matrix."""
     walk = walk or Walk()
     columns = np.concatenate([start.columns for start in queries], axis=1)
-    walks = np.zeros((graph.memories, columns.shape[1]))
+    # A column after the other in memory: what follows looks at one walk at a time.
+    walks = np.zeros((graph.memories, columns.shape[1]), order="F")
     mass = columns.sum(axis=0)
     used = np.flatnonzero(mass > 0)
     if used.size:
-        scores = pagerank(
-            graph,
-            columns[:, used],
-            damping=walk.damping,
-            tolerance=walk.tolerance,
-            degree_correction=walk.degree_correction,
-        )
-        walks[:, used] = shares_of_memories(np.asarray(scores[: graph.memories], np.float64), mass[used])
+        restarts, scores = columns[:, used] / mass[used], None
+        if near and not walk.degree_correction:
+            scores = near_walks(graph, restarts, damping=walk.damping, top=walk.depth)
+        if scores is None:
+            scores = pagerank(graph, restarts, damping=walk.damping, tolerance=walk.tolerance)
+        found = np.asarray(scores[: graph.memories], np.float64)
+        if walk.degree_correction:
+            found *= graph.divisor[: graph.memories, None] ** -walk.degree_correction
+        walks[:, used] = shares_of_memories(found, mass[used])
     return np.split(walks, len(queries), axis=1)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.row_blocks import RowBlocks, row_blocks
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -20,7 +19,7 @@ Array = TypeVar("Array", bound=NDArray[Any])
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WalkGraph:
-    """A weighted graph over nodes ``0..n-1``: memories come first, then concepts.
+    """A weighted undirected graph over nodes ``0..n-1``: memories come first, then concepts.
 
     Row ``i`` of the CSR holds the arcs that leave node ``i``. Every array is read-only, so that any number of threads
     may walk the same graph; a new version of the graph is a new value.
@@ -28,11 +27,9 @@ class WalkGraph:
     Parameters
     ----------
     indptr, indices, weights : numpy.ndarray
-        The adjacency in CSR form: int32 or int64, int32, float32.
+        The adjacency, which is symmetric, in CSR form: int32 or int64, int32, float32.
     memories : int
         Nodes ``0..memories-1`` are memories and the rest are concepts.
-    undirected : bool
-        Whether the adjacency is symmetric; the faster solvers need it.
 
     Examples
     --------
@@ -40,7 +37,7 @@ class WalkGraph:
 
     >>> graph = mention_graph(2, 2, memory=[0, 1, 1], concept=[0, 0, 1])
     >>> graph
-    WalkGraph(memories=2, concepts=2, arcs=6, undirected=True, bytes=100)
+    WalkGraph(memories=2, concepts=2, arcs=6, bytes=100)
     >>> graph.strength.tolist()
     [1.0, 2.0, 2.0, 1.0]
     """
@@ -49,17 +46,13 @@ class WalkGraph:
     indices: NDArray[np.int32]
     weights: NDArray[np.float32]
     memories: int
-    undirected: bool
 
     def __post_init__(self) -> None:
         for array in (self.indptr, self.indices, self.weights):
             array.setflags(write=False)
 
     def __repr__(self) -> str:
-        return (
-            f"WalkGraph(memories={self.memories}, concepts={self.concepts}, arcs={self.arcs}, "
-            f"undirected={self.undirected}, bytes={self.bytes})"
-        )
+        return f"WalkGraph(memories={self.memories}, concepts={self.concepts}, arcs={self.arcs}, bytes={self.bytes})"
 
     @property
     def nodes(self) -> int:
@@ -73,7 +66,7 @@ class WalkGraph:
 
     @property
     def arcs(self) -> int:
-        """Non-zeros of the adjacency: an undirected edge counts twice, a self-loop once."""
+        """Non-zeros of the adjacency: an edge counts twice, a self-loop once."""
         return len(self.indices)
 
     @property
@@ -85,11 +78,6 @@ class WalkGraph:
     def degree(self) -> NDArray[np.int64]:
         """How many arcs leave each node."""
         return _frozen(np.diff(self.indptr).astype(np.int64))
-
-    @cached_property
-    def widest(self) -> int:
-        """The most arcs that leave one node."""
-        return int(self.degree.max(initial=0))
 
     @cached_property
     def strength(self) -> NDArray[np.float64]:
@@ -107,30 +95,9 @@ class WalkGraph:
         return _frozen(np.where(self.dangling, 1.0, self.strength))
 
     @cached_property
-    def light_divisor(self) -> NDArray[np.float32]:
-        """The divisor in single precision, for walks that touch few nodes."""
-        return _frozen(self.divisor.astype(np.float32))
-
-    @cached_property
-    def far(self) -> NDArray[np.float32]:
-        """Where an undirected graph's walks are after many steps: at each node by its share of all strength."""
-        return _frozen((self.strength / (self.strength.sum() or 1.0)).astype(np.float32))
-
-    @cached_property
     def dangling(self) -> NDArray[np.bool_]:
         """Nodes that nothing leaves."""
         return _frozen(self.strength == 0)
-
-    @cached_property
-    def any_dangling(self) -> bool:
-        """Whether there is a node that nothing leaves."""
-        return bool(self.dangling.any())
-
-    @cached_property
-    def apart(self) -> tuple[bool, bool]:
-        """Whether no arc joins two memories, and whether none joins two concepts: either halves a walk's work."""
-        split = int(self.indptr[self.memories])
-        return bool((self.indices[:split] >= self.memories).all()), bool((self.indices[split:] < self.memories).all())
 
     @cached_property
     def matrix(self) -> csr_array[np.float32]:
@@ -138,16 +105,6 @@ class WalkGraph:
         from scipy.sparse import csr_array
 
         return csr_array((self.weights, self.indices, self.indptr), shape=(self.nodes, self.nodes), copy=False)
-
-    @cached_property
-    def incoming(self) -> csr_array[np.float32]:
-        """The transpose in CSR form: row ``i`` holds what arrives at ``i``."""
-        return self.matrix if self.undirected else self.matrix.T.tocsr()
-
-    @cached_property
-    def halves(self) -> tuple[RowBlocks, RowBlocks]:
-        """The rows that arrive at memories and those that arrive at concepts, ready to be multiplied in threads."""
-        return row_blocks(self.incoming, 0, self.memories), row_blocks(self.incoming, self.memories, self.nodes)
 
 
 def edge_graph(
@@ -157,11 +114,10 @@ def edge_graph(
     weight: ArrayLike | None = None,
     *,
     memories: int = 0,
-    directed: bool = False,
 ) -> WalkGraph:
     """Build a graph from a list of edges.
 
-    Parallel edges add up. An undirected edge becomes two arcs and a self-loop one. Edges of weight 0 are left out.
+    Parallel edges add up. An edge becomes two arcs and a self-loop one. Edges of weight 0 are left out.
 
     Examples
     --------
@@ -175,13 +131,12 @@ def edge_graph(
     src, dst, value = _checked(nodes, source, target, weight)
     if not 0 <= memories <= nodes:
         raise HopgateError(f"a graph of {nodes} nodes cannot have {memories} memories")
-    if not directed:
-        other = src != dst
-        src, dst = np.concatenate([src, dst[other]]), np.concatenate([dst, src[other]])
-        value = np.concatenate([value, value[other]])
+    other = src != dst
+    src, dst = np.concatenate([src, dst[other]]), np.concatenate([dst, src[other]])
+    value = np.concatenate([value, value[other]])
     matrix = coo_array((value, (src, dst)), shape=(nodes, nodes)).tocsr()
     matrix.sum_duplicates()
-    return WalkGraph(matrix.indptr, matrix.indices, matrix.data, memories, undirected=not directed)
+    return WalkGraph(matrix.indptr, matrix.indices, matrix.data, memories)
 
 
 def mention_graph(

@@ -189,7 +189,7 @@ class GraphLeg:
             return self._by_hops(begun, found, walk, filters)
         allowed = allowed_memories(matrix, filters, found.sight)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
-        walks = source_walks(matrix.graph, begun.starts, walk, exact=bool(exact), all_memories=allowed is not None)
+        walks = source_walks(matrix.graph, begun.starts, walk, near=not exact and allowed is None)
         ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
         start = begun.starts.mixed(ranked.mixture.shares)
         return GraphRanking(
@@ -223,7 +223,7 @@ class GraphLeg:
             return GraphRanking([], None, {})
         walk, allowed = replace(self.walk, depth=depth), allowed_memories(matrix, filters, sight)
         found = starts(matrix.graph, memories={at: belief[key] for key, at in linked.items()}, seeding=walk.seeding)
-        walks = source_walks(matrix.graph, found, walk, all_memories=True)
+        walks = source_walks(matrix.graph, found, walk)
         scores = walks[:, 0]
         best = top_k(scores, depth, allowed=allowed).tolist()
         known = pool_scores(scores, linked, belief)

@@ -1,0 +1,210 @@
+"""Walks near their seeds on a large graph, compiled by numba where the extra ``fast`` is installed.
+
+When only the first memories matter most of a large graph need not be touched. Each node holds settled mass and mass
+still walking. A node whose walking mass exceeds ``epsilon`` times its strength settles its share and passes on the
+rest; the others wait. A node's score then lies at most ``epsilon`` times its strength above what has settled.
+`epsilon` shrinks until that is little beside the score of the last memory that matters. Three walks of a recall over
+350,000 arcs take 11 ms of CPU where `hopgate.graph.walk.pagerank` takes 83, and over 10 M arcs 58 where it takes 3 s.
+
+Importing numba and compiling takes a second and more, so that it is done in a thread, in a process that walks again
+and again.
+
+Andersen, Chung and Lang, "Local graph partitioning using PageRank vectors", 2006.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hopgate.graph.walk.walk_graph import WalkGraph
+
+# On a smaller graph the whole solution takes no longer.
+PUSH_ARCS = 100_000
+# Large walks that a process makes before it compiles.
+WARM_AFTER = 3
+# What a typical memory among the first may lack, as a share of the last one's score. On 1 M nodes and 10 M arcs the
+# first 50 memories are right at 0.03, in 58 ms for three walks; 0.01 takes 97.
+CLOSE = 0.03
+# Each stage starts where the last one stopped, so a coarse first look costs little beside the last.
+REFINE = 8.0
+# So many times as many arcs as the graph has may be walked: then the whole solution costs as little.
+BUDGET = 3
+# So little still walks that no further stage can matter.
+NOTHING_LEFT = 1e-6
+
+_compiled: list[Callable[..., Any]] = []
+_asked: list[None] = []
+
+
+def near_walks(
+    graph: WalkGraph, restarts: NDArray[np.float64], *, damping: float, top: int
+) -> NDArray[np.float32] | None:
+    """Walk from every column of restarts until the first `top` memories are right.
+
+    Returns
+    -------
+    array of shape (nodes, columns), or None
+        None where the graph is small, where nothing is compiled (yet), or where a walk goes as far as the whole graph.
+    """
+    stage = compiled() if graph.arcs >= PUSH_ARCS else None
+    if stage is None:
+        return None
+    columns = [push(graph, column, damping, top, stage) for column in restarts.T]
+    found = [column for column in columns if column is not None]
+    return np.stack(found, axis=1) if len(found) == len(columns) else None
+
+
+def compiled() -> Callable[..., Any] | None:
+    """Give the compiled `push_stage`; a process that asks again and again has it compiled meanwhile."""
+    if _compiled:
+        return _compiled[0]
+    _asked.append(None)
+    if len(_asked) == WARM_AFTER + 1:
+        threading.Thread(target=warm, name="hopgate-compile", daemon=True).start()
+    return None
+
+
+def warm() -> bool:
+    """Compile, or load what an earlier process compiled; False where numba is not installed."""
+    if _compiled:
+        return True
+    try:
+        import numba
+    except ImportError:
+        return False
+    try:
+        stage = numba.njit(cache=True, nogil=True)(push_stage)
+    except RuntimeError:
+        # Neither the package's own directory nor the user's cache can be written to.
+        stage = numba.njit(nogil=True)(push_stage)
+    # It is compiled for the types of its first call.
+    two = WalkGraph(np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32), np.ones(2, np.float32), 2)
+    push(two, np.array([1.0, 0.0]), 0.5, 1, stage)
+    _compiled.append(stage)
+    return True
+
+
+def push(
+    graph: WalkGraph, restart: NDArray[np.float64], damping: float, top: int, stage: Callable[..., Any]
+) -> NDArray[np.float32] | None:
+    """Find the scores of the nodes near the seeds, so that the first `top` memories are right.
+
+    Parameters
+    ----------
+    restart : array
+        One number a node; none is a node that nothing leaves.
+    stage : callable
+        `push_stage`, compiled or not.
+
+    Returns
+    -------
+    numpy.ndarray or None
+        Scores of all nodes; None once more arcs were walked than `BUDGET` allows.
+
+    Examples
+    --------
+    >>> from hopgate.graph.walk.walk_graph import edge_graph
+    >>> chain = edge_graph(101, np.arange(100), np.arange(1, 101), memories=101)
+    >>> push(chain, np.eye(101)[0], 0.5, 3, push_stage)[:4].round(2)
+    array([0.58, 0.31, 0.08, 0.02], dtype=float32)
+    """
+    strength = graph.divisor.astype(np.float32)
+    arrays = graph.indptr, graph.indices, graph.weights, strength
+    settled, walking = np.zeros(graph.nodes, np.float32), restart.astype(np.float32)
+    reached = np.empty(graph.nodes, np.int64)
+    seeds = np.flatnonzero(restart)
+    count, budget = len(seeds), BUDGET * graph.arcs
+    reached[:count] = seeds
+    epsilon = float((walking[seeds] / strength[seeds]).max(initial=0)) / REFINE
+    while epsilon > 0:
+        count, walked = stage(
+            arrays, (settled, walking, reached), count, np.float32(damping), np.float32(epsilon), budget
+        )
+        budget -= walked
+        if budget < 0:
+            return None
+        touched = reached[:count]
+        score = settled + (1 - damping) * walking
+        wanted = _wanted(graph, score, touched[touched < graph.memories], top)
+        if epsilon <= wanted or float(walking[touched].sum()) <= NOTHING_LEFT:
+            break
+        epsilon = max(wanted, epsilon / REFINE)
+    # What still walks settles its first share where it is; the rest goes far: to each node by its strength, as walks do
+    # in the end. That changes no place among the first, and yet how widely a walk is spread, which mixing looks at.
+    settled += np.float32(1 - damping) * walking
+    further = damping * float(walking.sum(dtype=np.float64))
+    settled += (further / (graph.strength.sum() or 1.0) * graph.strength).astype(np.float32)
+    return settled
+
+
+def _wanted(graph: WalkGraph, score: NDArray[np.float32], memories: NDArray[np.int64], top: int) -> float:
+    """Say how small epsilon must become, judged by the first of the memories that were reached."""
+    if memories.size <= top:
+        return 0.0
+    best = memories[np.argpartition(-score[memories], top)[:top]]
+    return CLOSE * float(score[best].min() / np.median(graph.divisor[best]))
+
+
+def push_stage(
+    graph: tuple[Any, ...], masses: tuple[Any, ...], count: int, damping: np.float32, epsilon: np.float32, budget: int
+) -> tuple[int, int]:
+    """Push from a queue until no node's walking mass exceeds ``epsilon`` times its strength.
+
+    Written for numba: plain Python runs it, slowly.
+
+    Parameters
+    ----------
+    graph : tuple of arrays
+        `indptr`, `indices`, `weights` and strengths.
+    masses : tuple of arrays
+        Each node's settled and walking mass, and the nodes that were reached, of which there are `count`: all updated.
+    budget : int
+        Arcs after which it stops.
+
+    Returns
+    -------
+    (int, int)
+        How many nodes are reached now, and how many arcs were walked: more than the budget where it stopped early.
+    """
+    indptr, indices, weights, strength = graph
+    settled, walking, reached = masses
+    nodes = strength.size
+    queue = np.empty(nodes, np.int64)
+    queued = np.zeros(nodes, np.bool_)
+    known = np.zeros(nodes, np.bool_)
+    head, waiting, walked = 0, 0, 0
+    for place in range(count):
+        node = reached[place]
+        known[node] = True
+        if walking[node] > epsilon * strength[node]:
+            queue[waiting] = node
+            queued[node] = True
+            waiting += 1
+    while waiting > 0 and walked <= budget:
+        node = queue[head]
+        head = head + 1 if head + 1 < nodes else 0
+        waiting -= 1
+        queued[node] = False
+        mass = walking[node]
+        walking[node] = 0
+        settled[node] += (1 - damping) * mass
+        share = damping * mass / strength[node]
+        for arc in range(indptr[node], indptr[node + 1]):
+            other = indices[arc]
+            walking[other] += share * weights[arc]
+            if not known[other]:
+                known[other] = True
+                reached[count] = other
+                count += 1
+            if not queued[other] and walking[other] > epsilon * strength[other]:
+                queued[other] = True
+                tail = head + waiting
+                queue[tail if tail < nodes else tail - nodes] = other
+                waiting += 1
+        walked += indptr[node + 1] - indptr[node]
+    return count, walked
