@@ -28,8 +28,9 @@ import scoped_recall
 from grown_store import World, fill
 
 import hopgate
-from hopgate.graph.walk.matrix_cache import MatrixCache
+from hopgate.graph.walk.matrix import load_matrix
 from hopgate.kb import KnowledgeBase
+from hopgate.store.graph.arrays import snapshot
 
 TARGETS = (1_000_000, 100_000_000, 10_000_000_000)
 
@@ -122,7 +123,8 @@ def measure(kb: KnowledgeBase, size: int, queries: int, *, embedded: bool) -> di
             row = connection.execute(f"SELECT {wanted}").fetchone()
             parts[part] = round(float(row[0] or 0) / size) if row else 0
     began = time.perf_counter()
-    matrix = MatrixCache(kb.store).get()
+    with snapshot(kb.store) as connection:
+        matrix = load_matrix(connection)
     loaded = time.perf_counter() - began
     graph = matrix.graph
     arrays = [graph.indptr, graph.indices, graph.weights, *vars(matrix).values()]

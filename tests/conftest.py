@@ -36,7 +36,7 @@ SLOW = (
     "test_model_llama.py",
     "test_recall_rerank.py",
     "test_measures_ranx.py",
-    "test_walk_matrix_cache.py",
+    "test_walk_cache.py",
     "test_build_revoke.py",
     "test_temporal_versions.py",
     "test_embed_sentence_transformers.py",

@@ -328,6 +328,7 @@ class KnowledgeBase(LegReading):
     def close(self) -> None:
         """Close the connections and let go of the embedded server."""
         self._workers.shutdown(wait=False, cancel_futures=True)
+        self.graph_leg.close()
         self.store.close()
 
     def __enter__(self) -> KnowledgeBase:

@@ -32,7 +32,7 @@ def user_folder(kind: str, remedy: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """Where hopgate's caches lie: vectors, models, matrices, patterns.
+    """Where hopgate's caches lie: vectors, models, patterns.
 
     Examples
     --------

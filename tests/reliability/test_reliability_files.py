@@ -196,7 +196,7 @@ def test_an_unknown_user_without_a_home_gets_one_sentence(tmp_path: Path, comman
         import os, sys
         import hopgate.cli, hopgate.embed.cache, hopgate.store.store, hopgate.store.server.process, hopgate.sources.read
         import platformdirs, psycopg, hopgate.kb, hopgate.cli.status, hopgate.cli.ingest, hopgate.cli.cache
-        import hopgate.graph.walk.matrix_cache
+        import hopgate.graph.walk.cache
         # Python itself may lie where this user may not look: what typer loads late is loaded before.
         from pydantic import *
         os.setgid(54321); os.setuid(54321)

@@ -1,4 +1,4 @@
-"""`hopgate cache`: what is kept on disk beside stores: embeddings, matrices, models, compiled patterns, word lists."""
+"""`hopgate cache`: what is kept on disk beside stores: embeddings, models, compiled patterns, word lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @app.command()
 def info(as_json: AsJson = False) -> None:
-    """Say where the caches are and how much they hold: vectors under digests, matrices, models, rules; never a text.
+    """Say where the caches are and how much they hold: vectors under digests, models, rules; never a text.
 
     Example: hopgate cache info
     """
@@ -53,10 +53,8 @@ def _kept() -> dict[str, tuple[str, list[Path]]]:
     from hopgate.embed.onnx import model_directory
     from hopgate.extract.rules.kept_patterns import kept_pattern_files, pattern_folder
     from hopgate.extract.rules.kept_words import kept_word_lists, word_folder
-    from hopgate.graph.walk.matrix_cache import kept_files, matrix_directory
 
     return {
-        "matrix": ("matrices", kept_files(matrix_directory())),
         "model": ("models", kept_models(model_directory())),
         "set of patterns": ("sets_of_patterns", kept_pattern_files(pattern_folder())),
         "word list": ("word_lists", kept_word_lists(word_folder())),

@@ -127,9 +127,6 @@ def run_legs(
         graphs = {**({"graph": pipeline.graph} if "graph" in wanted else {}), **(further or {})}
         run = BASE_LEGS if graphs else wanted & BASE_LEGS
         space = vectors.space(connection) if "dense" in run else None
-    if present and not pipeline.graph.follows(present):
-        # Beside the embedding of the query, which takes longer.
-        pipeline.workers.submit(pipeline.graph.follow, present, filters)
     found, vector, words, looking = _run_base(pipeline, query, settings, filters, run, space, graphs, exact=exact)
     completed = partial(complete, query=query, vector=vector, found=found, filters=filters,
                         ranker=settings.lexical_ranker, words=words)  # fmt: skip

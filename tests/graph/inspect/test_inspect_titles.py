@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import psycopg
 import pytest
@@ -12,7 +10,6 @@ from graph_world import write_concepts, write_memories, write_mentions
 from hopgate.graph.inspect.shuffle import shuffled
 from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
 from hopgate.graph.walk.matrix_config import MatrixConfig
-from hopgate.graph.walk.matrix_file import read_matrix, write_matrix
 
 COUNT = 12
 
@@ -51,11 +48,3 @@ def test_a_shuffle_keeps_titles_and_deals_out_mentions_whatever_they_weigh(dsn: 
 def test_titles_that_are_not_walked_are_not_there(dsn: str) -> None:
     matrix = loaded(dsn, MatrixConfig(relations={"titled": 0}))
     assert len(matrix.title_memory) == 0
-
-
-def test_titles_outlive_the_matrix_file(dsn: str, tmp_path: Path) -> None:
-    matrix = loaded(dsn, MatrixConfig())
-    write_matrix(tmp_path / "matrix", matrix)
-    read = read_matrix(tmp_path / "matrix", matrix.stamp, matrix.config, lambda: matrix.relations)
-    assert read is not None and read.title_concept.tolist() == matrix.title_concept.tolist()
-    assert read.title_memory.tolist() == matrix.title_memory.tolist()

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from hopgate.extract.replay import Replay
+from hopgate.graph.walk.cache import MatrixCache
 from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.own_concepts import own_meaning
-from hopgate.graph.walk.scope_matrices import ScopeMatrices
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store.graph import scope_rows
@@ -183,12 +183,12 @@ def test_what_is_declared_of_a_wording_is_seen_by_a_process_that_holds_the_matri
     told = replay(tmp_path, facts)
     kb.add(*of_scope("b"), *of_scope("a"))
     kb.build(told, single_valued={"lived in"})
-    matrices = ScopeMatrices(kb.store)
+    matrices = MatrixCache(kb.store)
     before = with_edges(kb, matrices)
     assert len(before) == 2 and not kb.graph.conflicts(scope="b")
     kb.build(told, single_valued={"lived in", "has lived in"})
     assert kb.graph.conflicts(scope="b")
-    assert with_edges(kb, matrices) == with_edges(kb, ScopeMatrices(kb.store)) != before
+    assert with_edges(kb, matrices) == with_edges(kb, MatrixCache(kb.store)) != before
 
 
 def test_what_was_split_stays_apart_when_its_partner_becomes_part_of_another(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_what_was_split_stays_apart_when_its_partner_becomes_part_of_another(kb:
     ]
 
 
-def with_edges(kb: KnowledgeBase, matrices: ScopeMatrices) -> list[EdgeRow]:
+def with_edges(kb: KnowledgeBase, matrices: MatrixCache) -> list[EdgeRow]:
     with kb.store.transaction() as connection:
         own = matrices.get(connection, ["b"], MatrixConfig()).own
     assert own is not None

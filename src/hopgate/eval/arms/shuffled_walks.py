@@ -106,7 +106,7 @@ class WalkRecorder(GraphLeg):
                     known_at=one.filters.known_at,
                     superseded=one.filters.superseded,
                 )
-                self.asked[name] = one._replace(whole=self._matrices.get(config, connection))
+                self.asked[name] = one._replace(whole=self.matrices.get(connection, None, config, fresh=True))
 
     def on_shuffle(self, seed: int, names: Mapping[int, str]) -> GraphLists:
         """Give every recorded query's lists on the graph shuffled with this seed, by external ids."""

@@ -88,6 +88,12 @@ class GraphMatrix:
         """The graph's version that was loaded."""
         return self.stamp.version
 
+    @property
+    def bytes(self) -> int:
+        """What it occupies: its arrays, and its graph with what a solver makes of it."""
+        arrays = (value for value in vars(self).values() if isinstance(value, np.ndarray))
+        return sum(int(array.nbytes) for array in arrays) + 3 * self.graph.bytes
+
     def memories(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Number memories by their ids; -1 for those that this view does not have."""
         return positions(self.memory_ids, np.asarray(ids, np.int64))
@@ -137,11 +143,11 @@ def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None)
     The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
     """
     config = config or MatrixConfig()
-    return matrix_of(read_rows(connection, config), arrays.stamp(connection), config)[0]
+    return matrix_of(read_rows(connection, config), arrays.stamp(connection), config)
 
 
-def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> tuple[GraphMatrix, NDArray[np.float32]]:
-    """Number what the rows hold, weigh it, and make the matrix; give also its arcs' weights before hubs fade."""
+def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
+    """Number what the rows hold, weigh it, and make the matrix."""
     memory_ids, scope = rows.memories.id, rows.memories.number
     concept_ids = rows.concepts.id
     of_kind = factors(rows.concepts.names, config.kinds)[rows.concepts.number]
@@ -177,7 +183,7 @@ def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> tuple[Grap
         second=second[near],
         arc_weight=arc_weight[near],
     )
-    matrix = GraphMatrix(
+    return GraphMatrix(
         stamp=stamp,
         config=config,
         graph=replace(plain, weights=faded(plain, scope)),
@@ -197,7 +203,6 @@ def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> tuple[Grap
         arc_weight=arc_weight[near],
         arc_kind=found.kind[near],
     )
-    return matrix, plain.weights
 
 
 def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,24 @@ from hopgate.graph.names.links import TITLE_WEIGHT
 from hopgate.graph.walk.graph_rows import GraphRows
 from hopgate.graph.walk.matrix import GraphMatrix, matrix_of
 from hopgate.graph.walk.matrix_config import MatrixConfig
-from hopgate.graph.walk.scope_graph import ScopeGraph
+from hopgate.graph.walk.scope_graph import ScopeGraph, scope_graph
 from hopgate.graph.walk.walk_graph import mention_graph
+from hopgate.store.graph import arc_rows, arrays, scope_rows
 from hopgate.store.graph.arc_rows import Arcs
 from hopgate.store.graph.arrays import Edges, Mentions, Numbered, Stamp
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.link_rows import MENTIONS, TITLED
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+def load_scopes(connection: Connection[Any], scopes: Sequence[str], config: MatrixConfig) -> GraphMatrix:
+    """Load what the memories of some scopes say, and nothing of others; the transaction should be a snapshot."""
+    ids = scope_rows.memories_of_scopes(connection, scopes, config.known_at, superseded=config.superseded)
+    own = scope_graph(connection, ids, as_of=config.as_of, known_at=config.known_at)
+    memories = arrays.memory_scopes(connection, known_at=config.known_at, superseded=config.superseded, only=ids)
+    return own_matrix(own, memories, arc_rows.arcs(connection, scopes), arrays.stamp(connection), config)
 
 
 def own_matrix(own: ScopeGraph, memories: Numbered, arcs: Arcs, stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
@@ -40,7 +52,6 @@ def own_matrix(own: ScopeGraph, memories: Numbered, arcs: Arcs, stamp: Stamp, co
     relations = sorted({edge.relation for edge in own.edges})
     number = {relation: at for at, relation in enumerate(relations)}
     rows = GraphRows(
-        None,
         memories,
         Numbered(np.arange(len(place), dtype=np.int64), kind, tuple(kinds)),
         Mentions(
@@ -60,7 +71,7 @@ def own_matrix(own: ScopeGraph, memories: Numbered, arcs: Arcs, stamp: Stamp, co
         ),
         arcs,
     )
-    made, _ = matrix_of(rows, stamp, config)
+    made = matrix_of(rows, stamp, config)
     edge_ids = np.array([edge.edge_id for edge in own.edges], np.int64)
     return replace(made, concept_ids=np.array(own.concept_ids, np.int64), edge_id=edge_ids[made.edge_id], own=own)
 

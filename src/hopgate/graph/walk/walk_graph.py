@@ -84,11 +84,6 @@ class WalkGraph:
         """The weight that leaves each node: what a transition divides by."""
         return _frozen(row_sums(self.indptr, self.weights))
 
-    def with_strength(self, strength: NDArray[np.float64]) -> WalkGraph:
-        """Take the strengths as they are given, where somebody knows them."""
-        vars(self)["strength"] = _frozen(strength)
-        return self
-
     @cached_property
     def divisor(self) -> NDArray[np.float64]:
         """The strength, with 1 for a node that nothing leaves, so that dividing is always safe."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,24 +19,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
+    from hopgate.graph.walk.cache import MatrixCache
     from hopgate.graph.walk.explain import PathPart
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix
-    from hopgate.graph.walk.matrix_cache import MatrixCache
     from hopgate.graph.walk.matrix_config import MatrixConfig
     from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded
     from hopgate.graph.walk.rank import Walk
     from hopgate.graph.walk.scope_graph import ScopeSight
-    from hopgate.graph.walk.scope_matrices import ScopeMatrices
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
-
-
-@dataclass
-class _Followed:
-    """The version of the graph that a leg has seen, and with it those that walk over the same."""
-
-    version: int = -1
 
 
 class GraphLeg:
@@ -75,7 +67,6 @@ class GraphLeg:
         self._shuffle = shuffle
         self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
         self._scope_views = ScopeViews()
-        self._followed = _Followed()
 
     @property
     def walk(self) -> Walk:
@@ -97,7 +88,7 @@ class GraphLeg:
         from hopgate.graph.walk.walk_text import walk_from
 
         # Made before the copy, so that both have the same ones.
-        _ = self._matrices, self.scope_matrices
+        _ = self.matrices
         other = copy(self)
         other.walk = walk_from(text)
         return other
@@ -105,16 +96,6 @@ class GraphLeg:
     def variant(self, *, walk: Walk | None = None, hops: Hops | None = None, shuffle: int | None = None) -> GraphLeg:
         """Give another leg over the same store, by default with the same seeding."""
         return GraphLeg(self._store, walk or self.walk, hops=hops, shuffle=shuffle)
-
-    def follows(self, version: int) -> bool:
-        """Whether the leg has seen this version of the graph."""
-        return self._followed.version == version
-
-    def follow(self, version: int, filters: Filters) -> None:
-        """Bring the leg's graph up to a version, or one that came since, so that `look_up` finds it ready."""
-        with self._store.transaction() as connection:
-            self._sight(connection, self._seen(connection, filters)[1], filters)
-        self._followed.version = version
 
     def look_up(
         self, query: str, vector: NDArray[np.float32] | None, filters: Filters, *, exact: bool | None = None
@@ -128,7 +109,7 @@ class GraphLeg:
         vector : array, optional
             The query's vector; without one facts and statements seed nothing.
         exact : bool, optional
-            Whether every fact is compared; by default where there is no index.
+            Whether every fact is compared, on the graph as it is now; by default where there is no index.
         """
         from hopgate.recall.legs.graph_seeds import asked_as_of, look_up
 
@@ -136,7 +117,7 @@ class GraphLeg:
         near = self.facts_kept * seeding.near_facts
 
         def found_as(filters: Filters) -> LookedUp:
-            whole, matrix = self._seen(connection, filters)
+            whole, matrix = self._seen(connection, filters, fresh=bool(exact))
             seen = look_up(connection, whole, matrix, query, vector, filters, seeding, near=near, exact=bool(exact))
             return seen._replace(sight=self._sight(connection, matrix, filters))
 
@@ -243,34 +224,35 @@ class GraphLeg:
             )
 
     @cached_property
-    def _matrices(self) -> MatrixCache:
-        from hopgate.graph.walk.matrix_cache import MatrixCache, matrix_directory
+    def matrices(self) -> MatrixCache:
+        """The matrices that were asked for."""
+        from hopgate.graph.walk.cache import MatrixCache
 
-        return MatrixCache(self._store, matrix_directory())
+        return MatrixCache(self._store)
 
-    @cached_property
-    def scope_matrices(self) -> ScopeMatrices:
-        """The matrices of scopes that were asked for."""
-        from hopgate.graph.walk.scope_matrices import ScopeMatrices
-
-        return ScopeMatrices(self._store)
+    def close(self) -> None:
+        """Wait for a matrix that is being read."""
+        if "matrices" in vars(self):
+            self.matrices.close()
 
     def memories_about(
         self, connection: Connection[Any], filters: Filters, concept_ids: Sequence[int]
     ) -> tuple[int, ...]:
         """The memories of the filters' scopes that talk about one of some concepts, by what these scopes say."""
-        own = self.scope_matrices.get(connection, filters.scopes or (), _config(filters)).own
+        own = self.matrices.get(connection, filters.scopes or (), _config(filters)).own
         assert own is not None
         kept = {own.concept_of(key) for key in concept_ids}
         return tuple(dict.fromkeys(link.memory_id for link in own.links if link.concept_id in kept))
 
-    def _seen(self, connection: Connection[Any], filters: Filters) -> tuple[GraphMatrix, GraphMatrix]:
+    def _seen(
+        self, connection: Connection[Any], filters: Filters, *, fresh: bool = False
+    ) -> tuple[GraphMatrix, GraphMatrix]:
         """The graph at this time and what a query walks; within walls the scopes' own, and no more is read."""
         walled = filters.scopes is not None and setting_rows.scopes(connection) != setting_rows.SHARED
         if walled and self._shuffle is None and not self.needs_whole:
-            own = self.scope_matrices.get(connection, filters.scopes or (), _config(filters))
+            own = self.matrices.get(connection, filters.scopes or (), _config(filters), fresh=fresh)
             return own, own
-        whole = self._matrices.get(_config(filters), connection)
+        whole = self.matrices.get(connection, None, _config(filters), fresh=fresh)
         return whole, self.view(connection, whole, filters)
 
     def view(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> GraphMatrix:

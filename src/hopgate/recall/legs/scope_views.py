@@ -41,15 +41,14 @@ class ScopeViews:
         """
         if filters.scope is None or setting_rows.scopes(connection) == setting_rows.SHARED:
             return matrix
-        from hopgate.graph.walk.scope_matrices import read_scopes
-        from hopgate.graph.walk.scope_view import within
+        from hopgate.graph.walk.scope_view import load_scopes, within
         from hopgate.store.graph import edge_rows
 
         inside = filters.whole_scope
         whole, part = self._parts.get(inside, (None, None))
         if part is None or whole is not matrix:
             if derived:
-                part = read_scopes(connection, filters.scopes or (), matrix.config).matrix
+                part = load_scopes(connection, filters.scopes or (), matrix.config)
             else:
                 ids = _ids(connection, inside)
                 part = within(matrix, ids, edge_rows.with_evidence(connection, ids))

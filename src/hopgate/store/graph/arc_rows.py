@@ -149,37 +149,6 @@ def arcs(connection: Connection[Any], scopes: Sequence[str] | None = None) -> Ar
     return _joined(follows, read(connection, _ENDS, f"{_REPLYING}{both}", asked))
 
 
-def arcs_near(connection: Connection[Any], changed: Sequence[int], near: Sequence[int]) -> tuple[Arcs, list[int]]:
-    """Arcs that a change of some memories may have changed, and all memories whose arcs to later ones are among them.
-
-    However long a thread is, that takes the two before each and the two after these.
-
-    Parameters
-    ----------
-    changed : sequence of int
-        The memories that changed: of their answers all are given.
-    near : sequence of int
-        These, and whom they were joined to.
-    """
-    # A source that nothing follows is given too: it may have been followed before.
-    found = read(
-        connection,
-        _ARC,
-        _FOLLOWING.format(placed=_NEAR_PLACED, more="UNION ALL SELECT id, 0, 0::real FROM sources"),
-        {**_VALUES, "near": list(near)},
-    )
-    only = {"changed": list(changed)}
-    replies = read(
-        connection,
-        {"source": Column("i8", "answer"), "target": Column("i8", "answered")},
-        f"(SELECT m.id AS answer, o.id AS answered FROM {_REPLYING} AND m.id = ANY(%(changed)s) UNION "
-        f"SELECT m.id, o.id FROM {_REPLYING} AND o.id = ANY(%(changed)s)) AS replies",
-        only,
-    )
-    kept = found["target"] > 0
-    return _joined({name: part[kept] for name, part in found.items()}, replies), found["source"][~kept].tolist()
-
-
 _ARC = {"source": Column("i8", "id"), "target": Column("i8", "other"), "weight": Column("f4", "weight")}
 _ENDS = {"source": Column("i8", "m.id"), "target": Column("i8", "o.id")}
 

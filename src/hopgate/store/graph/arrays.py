@@ -217,17 +217,6 @@ def edges(
     return Edges(found["id"], found["source"], found["target"], found["weight"], relation, relations)
 
 
-def edge_relations(
-    connection: Connection[Any], *, as_of: datetime | None = None, known_at: datetime | None = None
-) -> tuple[str, ...]:
-    """The relations of these edges, in the order in which `edges` numbers them."""
-    rows = connection.execute(
-        f"SELECT DISTINCT relation FROM concept_edges WHERE {visible_edges(as_of, known_at)}",
-        time_parameters(as_of, known_at),
-    )
-    return tuple(sorted(row[0] for row in rows))
-
-
 def evidence(connection: Connection[Any], edge_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """The memories that are edges' evidence, by the edges' ids."""
     rows = connection.execute("SELECT id, evidence_memory_ids FROM concept_edges WHERE id = ANY(%s)", (list(edge_ids),))

@@ -154,19 +154,6 @@ def memories_of_scopes(
     return [row[0] for row in rows]
 
 
-def any_in(
-    connection: Connection[Any], scopes: Sequence[str], memory_ids: Sequence[int], edge_ids: Sequence[int]
-) -> bool:
-    """Whether one of the memories is of these scopes, or one of the edges has evidence that is."""
-    row = connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM memories WHERE id = ANY(%(memories)s) AND scope = ANY(%(scopes)s)) OR EXISTS ("
-        "SELECT 1 FROM concept_edges e JOIN memories m ON m.id = ANY(e.evidence_memory_ids) "
-        "WHERE e.id = ANY(%(edges)s) AND m.scope = ANY(%(scopes)s))",
-        {"scopes": list(scopes), "memories": list(memory_ids), "edges": list(edge_ids)},
-    ).fetchone()
-    return bool(row and row[0])
-
-
 def scope_by_memory(connection: Connection[Any], memory_ids: Iterable[int]) -> dict[int, str | None]:
     """The scope of each memory."""
     rows = connection.execute("SELECT id, scope FROM memories WHERE id = ANY(%s)", (list(memory_ids),))

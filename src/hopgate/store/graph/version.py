@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
+# By databases' names: the last version that this process made, whether it was committed or not.
+_written: dict[str, int] = {}
+
+
 def bump(connection: Connection[Any]) -> int:
     """Move to the next version; it becomes visible together with what changed."""
     row = connection.execute(
@@ -18,12 +22,19 @@ def bump(connection: Connection[Any]) -> int:
     assert row is not None
     if row[0] % change_rows.SWEEP_EVERY == 0:
         change_rows.sweep(connection)
+    _written[connection.info.dbname] = int(row[0])
     return int(row[0])
 
 
 def touch(connection: Connection[Any]) -> None:
     """Move to the next version where there is a graph: memories changed, and with them who is whose neighbour."""
-    connection.execute("UPDATE graph_state SET version = version + 1, changed_at = now() WHERE version > 0")
+    if current(connection) > 0:
+        bump(connection)
+
+
+def written_here(connection: Connection[Any]) -> int:
+    """The last version that this process itself made; 0 for none."""
+    return _written.get(connection.info.dbname, 0)
 
 
 def current(connection: Connection[Any]) -> int:

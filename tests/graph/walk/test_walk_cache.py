@@ -1,0 +1,207 @@
+"""The cache: current while the version stands, old while it is read again, never torn, bounded."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from graph_world import Edge, clear, day, write_concepts, write_edges, write_memories, write_mentions
+
+from hopgate.graph.walk import cache as module
+from hopgate.graph.walk.cache import MatrixCache
+from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.matrix_config import MatrixConfig
+from hopgate.graph.walk.pagerank import pagerank
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Memory
+from hopgate.store.graph import version
+from hopgate.store.store import Store
+
+
+@pytest.fixture
+def store(kb: KnowledgeBase) -> Store:
+    with kb.store.transaction() as connection:
+        write_memories(connection, [1, 2, 3])
+        write_concepts(connection, [1, 2])
+        write_mentions(connection, [(1, 1), (2, 1), (2, 2)])
+        write_edges(connection, [Edge(1, 2, "knows", 0.5, valid_to=day(3))])
+        version.bump(connection)
+    return kb.store
+
+
+@pytest.fixture
+def cache(store: Store) -> Any:
+    made = MatrixCache(store)
+    yield made
+    made.close()
+
+
+def given(cache: MatrixCache, store: Store, config: MatrixConfig | None = None, *, fresh: bool = False) -> GraphMatrix:
+    with store.transaction() as connection:
+        return cache.get(connection, None, config, fresh=fresh)
+
+
+def elsewhere(store: Store) -> None:
+    """Double the edges as another process does: this one knows nothing of the new version."""
+    with psycopg.connect(store.dsn) as connection:
+        connection.execute(
+            "INSERT INTO concept_edges (src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
+            "SELECT src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids FROM concept_edges"
+        )
+        connection.execute("UPDATE graph_state SET version = version + 1, changed_at = now()")
+
+
+def held_back(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[int]]:
+    """Let no matrix be read before the event; give also one entry for each that was asked for."""
+    go, asked = threading.Event(), list[int]()
+    real = module.load_matrix
+
+    def load_matrix(*given: Any) -> GraphMatrix:
+        asked.append(1)
+        assert go.wait(60)
+        return real(*given)
+
+    monkeypatch.setattr(module, "load_matrix", load_matrix)
+    return go, asked
+
+
+def test_a_matrix_is_read_once_a_version(cache: MatrixCache, store: Store) -> None:
+    first = given(cache, store)
+    assert given(cache, store) is first
+    assert given(cache, store, MatrixConfig(edges=False)) is not first
+
+
+def test_the_old_one_is_given_while_anothers_change_is_read(
+    cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = given(cache, store)
+    elsewhere(store)
+    go, asked = held_back(monkeypatch)
+    for _ in range(3):
+        assert given(cache, store) is first
+    go.set()
+    second = given(cache, store, fresh=True)
+    assert (first.version, second.version) == (1, 2)
+    assert (len(first.edge_id), len(second.edge_id)) == (1, 2)
+    assert given(cache, store) is second
+    assert len(asked) <= 2, "whoever finds it being read has nothing read again"
+
+
+def test_what_this_process_wrote_is_waited_for_but_not_for_long(
+    cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = given(cache, store)
+    with store.transaction() as connection:
+        version.bump(connection)
+    second = given(cache, store)
+    assert second.version == 2 and second is not first
+    go, _ = held_back(monkeypatch)
+    monkeypatch.setattr(module, "PATIENCE_S", 0.05)
+    with store.transaction() as connection:
+        version.bump(connection)
+    assert given(cache, store) is second
+    go.set()
+
+
+def test_a_recall_finds_what_was_just_built(kb: KnowledgeBase) -> None:
+    kb.add(Memory("a", "Ada Byron lives in London.", scope="s"))
+    kb.build()
+    assert kb.recall("Ada Byron", legs=("graph", "lexical"), scope="s", explain=True)
+    kb.add(Memory("b", "Ada Byron owns the whimbrel.", scope="s"))
+    kb.build()
+    found = {hit.external_id: hit for hit in kb.recall("Ada Byron", legs=("graph", "lexical"), scope="s", explain=True)}
+    assert found["b"].path
+
+
+def test_tables_made_anew_are_read_anew(cache: MatrixCache, store: Store) -> None:
+    with store.transaction() as connection:
+        version.bump(connection)
+    assert len(given(cache, store).edge_id) == 1
+    with store.transaction() as connection:
+        clear(connection)
+        connection.execute("UPDATE graph_state SET version = 1, changed_at = clock_timestamp()")
+    assert given(cache, store).graph.nodes == 0
+
+
+def test_views_are_bounded_by_their_bytes(cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, before, after = (MatrixConfig(as_of=moment) for moment in (None, day(2), day(4)))
+    matrices = [given(cache, store, config) for config in (now, before)]
+    monkeypatch.setattr(module, "MOST_BYTES", 2 * matrices[0].bytes)
+    assert given(cache, store, now) is matrices[0]
+    assert len(given(cache, store, after).edge_id) == 0
+    assert given(cache, store, now) is matrices[0], "the one used last stays"
+    assert given(cache, store, before) is not matrices[1]
+
+
+def test_threads_that_need_the_same_share_one_reading(
+    cache: MatrixCache, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = threading.Barrier(8)
+    go, asked = held_back(monkeypatch)
+
+    def ask(_: int) -> int:
+        together.wait()
+        # Every connection of the pool is held here, and the reading still gets one.
+        with store.transaction() as connection:
+            go.set()
+            return id(cache.get(connection))
+
+    with ThreadPoolExecutor(8) as pool:
+        matrices = set(pool.map(ask, range(8)))
+    assert len(asked) <= 2 and len(matrices) <= 2
+
+
+def rewrite(connection: psycopg.Connection[Any]) -> None:
+    """Make a cycle of concepts, each with a memory, whose length and weights tell the version; in one transaction."""
+    clear(connection)
+    number = version.current(connection)
+    concepts = range(1, 5 + number % 4)
+    write_memories(connection, concepts)
+    write_concepts(connection, concepts)
+    write_mentions(connection, ((n, n, number) for n in concepts))
+    write_edges(connection, (Edge(n, n % len(concepts) + 1, f"at {number}", number) for n in concepts))
+
+
+def test_queries_during_rebuilds_see_whole_matrices(cache: MatrixCache, store: Store) -> None:
+    with store.transaction() as connection:
+        rewrite(connection)
+    done = threading.Event()
+
+    def write() -> int:
+        with psycopg.connect(store.dsn) as connection:
+            while not done.is_set():
+                rewrite(connection)
+                connection.commit()
+                done.wait(0.02)
+            return version.current(connection)
+
+    def ask(number: int) -> set[int]:
+        versions = [0]
+        for query in range(100):
+            matrix = given(cache, store, fresh=bool(number % 2))
+            latest, length = matrix.version, 4 + matrix.version % 4
+            assert latest >= versions[-1], "no thread goes back in time"
+            assert len(matrix.memory_ids) == len(matrix.concept_ids) == len(matrix.edge_id) == length
+            assert matrix.relations == (f"at {latest}",)
+            assert set(matrix.edge_weight.tolist()) == set(matrix.graph.weights.tolist()) == {float(latest)}
+            if query % 5 == 0:
+                # Seeded evenly at the concepts: C = ½ + ½ (⅔ C + M) and M = ½ · ⅓ C, so that C is 6/7 and M 1/7.
+                start = np.repeat([0.0, 1 / length], length)
+                scores = np.asarray(pagerank(matrix.graph, start, damping=0.5, tolerance=1e-6))
+                np.testing.assert_allclose(length * scores, np.repeat([1 / 7, 6 / 7], length), atol=1e-5)
+            versions.append(latest)
+        return set(versions)
+
+    with ThreadPoolExecutor(7) as pool:
+        writer = pool.submit(write)
+        try:
+            versions = set().union(*pool.map(ask, range(6)))
+        finally:
+            done.set()
+    assert writer.result() > 3
+    assert len(versions) > 3, "the graph changed while it was asked"
+    assert given(cache, store, fresh=True).version == writer.result()
