@@ -2,10 +2,10 @@
 
     python benchmarks/canonicalization.py FILE.jsonl [--json] [--later] [--errors]
     python benchmarks/canonicalization.py --scale 35000 [--json]
-    python benchmarks/canonicalization.py --names 200000 --later [--engine ray --workers 2] [--json]
+    python benchmarks/canonicalization.py --names 200000 --later [--json]
 
-Asked for: equal results with both engines (`merges`, a fingerprint of every join), and a time per name at 200,000 names
-within 1.5 times that at 20,000 (`us_per_name`; on a busy machine `cpu_us_per_name`, of this process alone).
+Asked for: a time per name at 200,000 names within 1.5 times that at 20,000 (`us_per_name`; on a busy machine
+`cpu_us_per_name`). `merges` is a fingerprint of every join.
 A row of FILE is a mention: `phrase`, `relation`, `object` and the gold `cluster`, which is used for scoring only.
 """
 
@@ -27,8 +27,6 @@ from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
 from hopgate.graph.canonicalise import Canonicaliser, ContextMention
-from hopgate.scale.engine import Engine
-from hopgate.scale.tasks import tasks
 
 
 def f1(precision: float, recall: float) -> float:
@@ -130,8 +128,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("file", nargs="?", type=Path)
     parser.add_argument("--scale", type=int, metavar="N", help="time a synthetic input of N mentions instead")
     parser.add_argument("--names", type=int, metavar="N", help="N distinct names of made-up people, with known truth")
-    parser.add_argument("--engine", default="local", help="local, or ray: clusters as tasks of a cluster")
-    parser.add_argument("--workers", type=int)
     parser.add_argument("--later", action="store_true", help="compare names as strings only")
     parser.add_argument("--errors", action="store_true", help="list clusters that mix gold clusters")
     parser.add_argument("--json", action="store_true")
@@ -144,12 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(reason, file=sys.stderr)
         return 2
     start, spent = time.perf_counter(), time.process_time()
-    if options.engine == "local":
-        result = Canonicaliser().fit(mentions, None if options.later else _embed)
-    else:
-        with tasks(Engine(options.engine, workers=options.workers)) as able:
-            start, spent = time.perf_counter(), time.process_time()
-            result = Canonicaliser().fit(mentions, None if options.later else _embed, able)
+    result = Canonicaliser().fit(mentions, None if options.later else _embed)
     seconds = time.perf_counter() - start
     figures: dict[str, Any] = {key: round(value, 4) for key, value in cesi(result.labels_.tolist(), gold).items()}
     figures |= {
@@ -161,7 +152,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "us_per_name": round(1e6 * seconds / len(result.units), 1),
         "cpu_us_per_name": round(1e6 * (time.process_time() - spent) / len(result.units), 1),
         "merges": hashlib.sha256(repr(result.merges).encode()).hexdigest()[:16],
-        "engine": options.engine,
         "peak_gb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20), 2),
         "settings": repr(Canonicaliser()),
         "embedded": not options.later,

@@ -131,9 +131,7 @@ class _Run:
 
         def once() -> int:
             writer.mark_by_rules()
-            built = GraphBuilder(store, embedding, readers, readers.tasks if readers else None).build(
-                self.extractor, rebuild=self.rebuild, show=note
-            )
+            built = GraphBuilder(store, embedding, readers).build(self.extractor, rebuild=self.rebuild, show=note)
             return built.extraction.memories
 
         linked = patiently(once)

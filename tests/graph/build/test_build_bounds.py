@@ -64,12 +64,12 @@ def test_names_are_compared_outside_the_lock_and_again_where_the_graph_changed(k
     class Meanwhile(Canonicaliser):
         """Turns a memory sensitive while it compares: under the graph's lock that would never end."""
 
-        def fit_units(self, units, embed=None, tasks=None, floor=None):
+        def fit_units(self, units, embed=None, floor=None):
             if not fitted.is_set():
                 fitted.set()
                 with ThreadPoolExecutor(1) as pool:
                     pool.submit(kb.mark_sensitive, ["b"]).result(PATIENCE)
-            return super().fit_units(units, embed, tasks, floor)
+            return super().fit_units(units, embed, floor)
 
     kb.build(Scripted(said), canonicaliser=Meanwhile())
     assert fitted.is_set()

@@ -12,7 +12,7 @@ from hopgate.extract.runner import Run
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.manual import merge, split
 from hopgate.graph.build.resolve import NameResolver
-from hopgate.graph.canonicalise.incremental import Resolver
+from hopgate.graph.canonicalise import Canonicaliser
 from hopgate.memory import Memory
 from hopgate.store.graph import concept_rows, merge_rows
 
@@ -107,7 +107,7 @@ def grow(kb, resolution, said):
 
 def test_the_middle_band_stays_apart_and_is_listed_unless_a_model_says_otherwise(kb):
     said = {"a": found([Mention("Marilyn Monroe"), Mention("James Monroe")], []), "b": found([Mention("Monroe")], [])}
-    grow(kb, NameResolver(Resolver(merge=0.99, ask=0.2)), said)
+    grow(kb, NameResolver(Canonicaliser(threshold=0.99, ask=0.2)), said)
     with kb.store.transaction() as connection:
         (listed,) = concept_rows.ambiguous(connection)
     assert listed.name == "Monroe" and listed.near in ("Marilyn Monroe", "James Monroe")
@@ -123,7 +123,7 @@ def test_a_model_decides_the_middle_band(kb, answer):
         return answer
 
     said = {"a": found([Mention("Marilyn Monroe"), Mention("James Monroe")], []), "b": found([Mention("Monroe")], [])}
-    resolution = NameResolver(Resolver(merge=0.99, ask=0.2), ask=ask)
+    resolution = NameResolver(Canonicaliser(threshold=0.99, ask=0.2), ask=ask)
     grow(kb, resolution, said)
     assert len(asked) == 1 and asked[0][0] == "Monroe"
     assert len(content(kb)["concepts"]) == (2 if answer else 3)

@@ -59,23 +59,6 @@ _NO_NOUN = words(
     "now also still just finally itself both all which that who it they currently already only and or jetzt nun "
     "auch inzwischen maintenant ahora nu"
 )
-_KIN = words(
-    """
-    sister brother mother father mum mom dad wife husband son daughter cousin boyfriend girlfriend parent aunt uncle
-    niece nephew grandmother grandfather friend boss colleague neighbour neighbor flatmate roommate landlord
-    schwester bruder mutter vater sohn tochter tante onkel mann frau freundin nachbarin kollegin chefin eltern
-    """
-)
-# With a capital these are names: Alicia Keys, Hugo Boss.
-_SURNAMES = words(
-    """
-    key bill bow case carrier wheel string collar toy bench food bed guide permit pump remote picture agent
-    teacher library runner mirror sister brother mother father mum mom dad wife husband son daughter cousin parent aunt
-    uncle friend boss
-    """
-)
-# Without an apostrophe, where the last word alone may be a surname: Lenas Mann, but Thomas Mann.
-_GENITIVE = compiled(r"(?:.* )?(\w+)s (?:mann|frau|freund|chef|nachbar|kollege|cousin|kind|kinder)")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -109,39 +92,3 @@ def tells_of_more(text: str) -> bool:
     """
     found = _NOUN_IS.search(text)
     return found is not None and not (found[1] in _ITSELF or found[1] in _NO_NOUN or found[1].endswith("ly"))
-
-
-def part_in(name_tokens: tuple[str, ...], spelling: str) -> str:
-    """The last of a name's tokens where it is a word for somebody's kin or something's part, else an empty text.
-
-    A surname is none, by its capital.
-
-    Examples
-    --------
-    >>> part_in(("lena", "brother"), "Lena brother"), part_in(("car", "key"), "car keys")
-    ('brother', 'key')
-    >>> part_in(("alicia", "key"), "Alicia Keys"), part_in(("nas", "box"), "NAS box")
-    ('', '')
-    """
-    last = name_tokens[-1] if len(name_tokens) > 1 else ""
-    if not last or not (last in _KIN or _belongs(last)):
-        return ""
-    written = spelling.rpartition(" ")[2]
-    return "" if last in _SURNAMES and written[:1].isupper() and "-" not in written else last
-
-
-def is_genitive(name: str) -> bool:
-    """Whether a normalised name may be somebody's kin in the genitive."""
-    return _GENITIVE.fullmatch(name) is not None
-
-
-def is_genitive_of(name: str, other: str) -> bool:
-    """Whether a normalised name is that of somebody's kin, and another that somebody's.
-
-    Examples
-    --------
-    >>> is_genitive_of("lenas mann", "lena"), is_genitive_of("thomas mann", "thomas")
-    (True, False)
-    """
-    found = _GENITIVE.fullmatch(name)
-    return found is not None and found[1] in other.split()

@@ -11,10 +11,7 @@ import numpy as np
 
 from hopgate.graph.build import manual
 from hopgate.graph.build.resolve import MERGE
-from hopgate.graph.canonicalise import Canonicaliser, Relations, canonicalise_relations
-from hopgate.graph.canonicalise.cluster import FLOOR
-from hopgate.graph.canonicalise.parallel import ParallelTasks
-from hopgate.graph.canonicalise.units import Units
+from hopgate.graph.canonicalise import FLOOR, Canonicaliser, Relations, Units, canonicalise_relations
 from hopgate.store.graph import fact_rows, merge_rows, name_rows, relation_rows, version
 from hopgate.store.graph.merge_rows import BulkMerge
 
@@ -57,15 +54,10 @@ def material(connection: Connection[Any]) -> Material:
     )
 
 
-def clustered(
-    read: Material,
-    canonicaliser: Canonicaliser | None = None,
-    embed: Embed | None = None,
-    tasks: ParallelTasks | None = None,
-) -> Clusters:
+def clustered(read: Material, canonicaliser: Canonicaliser | None = None, embed: Embed | None = None) -> Clusters:
     """Cluster all names and relations: the long part, for which nobody needs to wait."""
     canonicaliser = canonicaliser or Canonicaliser(threshold=MERGE)
-    result = canonicaliser.fit_units(_units(read), embed, tasks, max(canonicaliser.threshold, FLOOR))
+    result = canonicaliser.fit_units(_units(read), embed, max(canonicaliser.threshold, FLOOR))
     clusters: dict[int, list[name_rows.NameRow]] = defaultdict(list)
     for row, label in zip(read.names, result.labels_.tolist(), strict=True):
         clusters[label].append(row)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.canonicalise import Canonicaliser
-    from hopgate.graph.canonicalise.parallel import ParallelTasks
     from hopgate.store.store import Store
 
 # So often a graph may change while all its names are compared before they are compared under its lock.
@@ -46,7 +45,6 @@ def bring_together(
     store: Store,
     canonicaliser: Canonicaliser | None,
     embed: backfill.Embed | None,
-    tasks: ParallelTasks | None,
     show: Callable[[Progress], object],
 ) -> None:
     """Cluster all names and relations, and derive everything from them.
@@ -63,7 +61,7 @@ def bring_together(
 
     def at_once(connection: Connection[Any]) -> None:
         name_rows.lock(connection)
-        write(backfill.clustered(backfill.material(connection), canonicaliser, embed, tasks), False, connection)
+        write(backfill.clustered(backfill.material(connection), canonicaliser, embed), False, connection)
 
     show(Progress(stage="bringing names together"))
     for _ in range(ATTEMPTS):
@@ -73,7 +71,7 @@ def bring_together(
             # The server has nothing else to do while this process compares names.
             with ThreadPoolExecutor(1, thread_name_prefix="hopgate-analyse") as beside:
                 analysed = beside.submit(store.run, _analyse)
-                clusters = backfill.clustered(read, canonicaliser, embed, tasks)
+                clusters = backfill.clustered(read, canonicaliser, embed)
             analysed.result()
             if store.run(partial(write, clusters, True)):
                 return

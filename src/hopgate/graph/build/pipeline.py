@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from hopgate.graph.build.bulk_extract import BulkReaders
     from hopgate.graph.canonicalise import Canonicaliser
-    from hopgate.graph.canonicalise.parallel import ParallelTasks
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
@@ -67,8 +66,6 @@ class GraphBuilder:
     ----------
     readers : BulkReaders, optional
         Who reads memories for a build of the whole graph; by default processes of this machine, by rules alone.
-    tasks : ParallelTasks, optional
-        Who compares and clusters names then; by default this process.
     """
 
     def __init__(
@@ -76,12 +73,10 @@ class GraphBuilder:
         store: Store,
         embedding: Embedding,
         readers: BulkReaders | None = None,
-        tasks: ParallelTasks | None = None,
     ) -> None:
         self._store = store
         self._embedding = embedding
         self._readers = readers
-        self._tasks = tasks
         self._scale = CosineScale()
         self._has_space = False
         # The tables whose vectors have no index yet; None before the first look.
@@ -152,7 +147,7 @@ class GraphBuilder:
                 progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
             if whole:
                 embed = self._embed if self._embeds() else None
-                bring_together(self._store, canonicaliser, embed, self._tasks, show)
+                bring_together(self._store, canonicaliser, embed, show)
         self._read_ends(extractor, show)
         self.embed(concepts=embed_concepts, show=show)
         return Built(progress, not whole, resolution.tally)

@@ -8,9 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from hopgate.extract.rules.plural import comparison_form
-from hopgate.graph.canonicalise import ContextMention
-from hopgate.graph.canonicalise.closeness import closeness
-from hopgate.graph.canonicalise.incremental import Candidate, Resolver
+from hopgate.graph.canonicalise import Candidate, Canonicaliser, ContextMention, closeness
 from hopgate.graph.names.normal import initials, tokens
 from hopgate.store.graph import concept_rows, graph_vectors, merge_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow
@@ -34,7 +32,7 @@ Ask = Callable[[str, str | None, tuple[str, ...]], bool | None]
 MERGE = 0.8
 # Between this and MERGE a person or a model decides; below, names are different things.
 ASK = 0.5
-# Neighbours by embedding, as in the global canonicalisation (`blocking.NEIGHBOURS`).
+# Neighbours by embedding, as in the global canonicalisation (`blocks.NEIGHBOURS`).
 NEIGHBOURS = 10
 # Of the names that have a word in common so many are compared: enough to see that a short name has many expansions and
 # so is short for none of them.
@@ -88,13 +86,13 @@ class NameResolver:
 
     def __init__(
         self,
-        resolver: Resolver | None = None,
+        canonicaliser: Canonicaliser | None = None,
         embed: Embed | None = None,
         ask: Ask | None = None,
         scale: CosineScale | None = None,
         forget: Callable[[Sequence[str]], None] | None = None,
     ) -> None:
-        self._resolver = resolver or Resolver(merge=MERGE, ask=ASK)
+        self._canonicaliser = canonicaliser or Canonicaliser(threshold=MERGE, ask=ASK)
         self._embed = embed
         self._ask = ask
         self._forget = forget
@@ -167,7 +165,7 @@ class NameResolver:
 
     def _resolve(self, connection: Connection[Any], row: NameRow, unseen: set[int]) -> None:
         candidates = self._candidates(connection, row, unseen)
-        decision = self._resolver.resolve(ContextMention(row.name, row.kind), candidates)
+        decision = self._canonicaliser.resolve(ContextMention(row.name, row.kind), candidates)
         if decision.action == "new" or decision.concept is None:
             self.tally.new += 1
             return

@@ -1,35 +1,48 @@
-"""Mentions in, clusters of names out: the settings, and the one call that ties block, score and cluster together."""
+"""Many names in, one concept for those that mean the same: all at once, or one new name against known concepts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from hopgate.errors import HopgateError
-from hopgate.graph.canonicalise import blocking
-from hopgate.graph.canonicalise.closeness import closeness
-from hopgate.graph.canonicalise.cluster import FLOOR, Linkage, agglomerate
-from hopgate.graph.canonicalise.features import KINDS, evidence
-from hopgate.graph.canonicalise.parallel import ParallelTasks
-from hopgate.graph.canonicalise.partitions import agglomerate_apart
-from hopgate.graph.canonicalise.result import Canonicalisation
+from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.words import words
+from hopgate.graph.canonicalise.blocks import (
+    ContextMention,
+    FloatArray,
+    IntArray,
+    NameVectors,
+    Units,
+    candidate_pairs,
+    distinct,
+    shared_item,
+    units,
+    vector_neighbours,
+)
+from hopgate.graph.canonicalise.cluster import FLOOR, Join, Linkage, agglomerate, cut
+from hopgate.graph.canonicalise.evidence import KINDS, evidence, weighted_overlap
 from hopgate.graph.canonicalise.score import Scored, Scoring, with_same_expansion
-from hopgate.graph.canonicalise.units import ContextMention, FloatArray, IntArray, Units, units
-from hopgate.graph.names.normal import tokens
+from hopgate.graph.names.normal import normalise
 
 Embed = Callable[[Sequence[str]], FloatArray]
 
 
 @dataclass(frozen=True)
 class Canonicaliser:
-    """Global canonicalisation of mentions, for a backfill.
+    """Canonicalisation of names: all of them for a backfill, or one that is new.
 
     Parameters
     ----------
     threshold : float
         Groups of names at least this alike become one concept.
+    ask : float
+        A new name at least this alike to a concept, but below the threshold, is to be asked about.
     linkage : {"average", "complete"}
         How alike two groups are: by the average of their pairs, or by their least similar pair. In the average a name
         weighs the square root of its mentions, so that aliases follow the name most used but do not vanish beside it.
@@ -47,69 +60,100 @@ class Canonicaliser:
     >>> result = Canonicaliser().fit([ContextMention(name) for name in names])
     >>> [cluster.names for cluster in result.clusters()]
     [('Marilyn Monroe', 'Monroe'), ('James Dean',)]
+    >>> known = [Candidate(1, ("Marilyn Monroe",), mentions=9), Candidate(2, ("James Dean",))]
+    >>> Canonicaliser().resolve(ContextMention("marilyn  monroe"), known)
+    Decision(action='merge', concept=1, score=1.0, reason='same name')
+    >>> [Canonicaliser().resolve(ContextMention(name), known).action for name in ("Monroe", "Berlin")]
+    ['merge', 'new']
     """
 
     threshold: float = 0.5
+    ask: float = 0.35
     linkage: Linkage = "average"
     max_size: int = 256
     max_embedded: int = 4096
     scoring: Scoring = field(default_factory=Scoring)
 
-    def fit(
-        self, mentions: Sequence[ContextMention], embed: Embed | None = None, tasks: ParallelTasks | None = None
-    ) -> Canonicalisation:
-        """Cluster the mentions' names.
+    def fit(self, mentions: Sequence[ContextMention], embed: Embed | None = None) -> Canonicalisation:
+        """Cluster the mentions' names; `embed` gives unit rows for names, such as an embedder's `documents`."""
+        return self.fit_units(units(mentions), embed)
 
-        Parameters
-        ----------
-        embed : callable, optional
-            Gives unit rows for names, such as an embedder's `documents`.
-        tasks : ParallelTasks, optional
-            Who compares and clusters partitions of the names, where it is not this process; to the same result.
-        """
-        return self.fit_units(units(mentions), embed, tasks)
-
-    def fit_units(
-        self, found: Units, embed: Embed | None = None, tasks: ParallelTasks | None = None, floor: float = FLOOR
-    ) -> Canonicalisation:
+    def fit_units(self, given: Units, embed: Embed | None = None, floor: float = FLOOR) -> Canonicalisation:
         """Cluster names whose mentions were gathered already, as a store has them.
 
         Groups less alike than `floor` are not joined: at the threshold that saves what only `rethreshold` would ask.
         """
-        scored = self.score(found, embed, tasks)
-        weights = np.sqrt(found.counts)
-        merges = (
-            agglomerate(scored, weights, self.linkage, floor, self.max_size)
-            if tasks is None
-            else agglomerate_apart(scored, weights, tasks, self.linkage, floor, self.max_size)
-        )
-        return Canonicalisation(found, scored, tuple(merges), self.threshold)
+        vectors = None
+        if embed is not None and self.max_embedded >= 2 and len(given) >= 2:
+            known = np.sort(np.argsort(-given.counts, kind="stable")[: self.max_embedded]).astype(np.int64)
+            vectors = NameVectors(_embedded(embed, [given.spellings[unit] for unit in known]), known)
+        i, j = candidate_pairs(given, vectors)
+        near = np.full(len(i), np.nan, dtype=np.float32) if vectors is None else vectors.near(i, j)
+        scored = self._scored(given, i, j, near)
+        merges = agglomerate(scored, np.sqrt(given.counts), self.linkage, floor, self.max_size)
+        return Canonicalisation(given, scored, tuple(merges), self.threshold)
 
-    def score(self, found: Units, embed: Embed | None = None, tasks: ParallelTasks | None = None) -> Scored:
-        """Block and score the pairs of units."""
-        if not len(found):
-            nothing = np.zeros(0, dtype=np.int64)
-            return Scored(nothing, nothing, np.zeros(0, np.float32), np.zeros((0, len(KINDS)), np.float32))
-        names = found.names
-        longer, spelt = blocking.expansions(names), blocking.acronyms(names)
-        blocks: list[Iterable[tuple[int, int]] | IntArray] = [
-            blocking.same_name(names),
-            blocking.shared_item(map(tokens, names)),
-            ((short, long) for group in (longer, spelt) for short, longs in group.items() for long in longs),
-            blocking.ngram_neighbours(names, tasks),
+    def resolve(self, mention: ContextMention, candidates: Sequence[Candidate]) -> Decision:
+        """Decide which concept a new mention means; ties go to the candidate mentioned more, then to the first.
+
+        An exact name decides. Otherwise the candidates are scored as in `fit`, and two thresholds make three bands:
+        merge, ask, new. Only the middle one may ask a person or a model.
+        """
+        if not 0 <= self.ask <= self.threshold <= 1:
+            raise HopgateError(
+                f"thresholds must be 0 <= ask <= threshold <= 1, not ask {self.ask} and threshold {self.threshold}"
+            )
+        wanted = normalise(mention.name)
+        exact = [candidate for candidate in candidates if wanted in map(normalise, candidate.names)]
+        if len(exact) == 1:
+            return Decision("merge", exact[0].id, 1.0, "same name")
+        if exact:
+            best = max(exact, key=lambda candidate: (candidate.kind == mention.kind, candidate.mentions))
+            return Decision("ask", best.id, 1.0, f"{len(exact)} concepts have this name")
+        if not candidates:
+            return Decision("new", None, 0.0, "no neighbour")
+        scores = self._candidate_scores(mention, candidates)
+        order = sorted(range(len(scores)), key=lambda at: (-scores[at], -candidates[at].mentions, at))
+        best, score = candidates[order[0]], scores[order[0]]
+        if score < self.ask:
+            return Decision("new", None, score, f"nearest is {best.names[0]!r}")
+        second = scores[order[1]] if len(order) > 1 else 0.0
+        if score >= self.threshold > second:
+            return Decision("merge", best.id, score, f"like {best.names[0]!r}")
+        reason = "two are near enough" if second >= self.threshold else "between the thresholds"
+        return Decision("ask", best.id, score, f"{reason}: {best.names[0]!r}")
+
+    def _candidate_scores(self, mention: ContextMention, candidates: Sequence[Candidate]) -> list[float]:
+        """Score each candidate: the average over its names, weighted as in `fit`.
+
+        The candidates together are the corpus: a short name that several of them could expand is shared among them.
+        """
+        names = [
+            (at, place, name) for at, row in enumerate(candidates) for place, name in enumerate(row.names, start=1)
         ]
-        if embed is None or self.max_embedded < 2 or len(names) < 2:
-            i, j = blocking.pairs(blocks)
-            near = np.full(len(i), np.nan, dtype=np.float32)
-        else:
-            known = np.sort(np.argsort(-found.counts, kind="stable")[: self.max_embedded]).astype(np.int64)
-            vectors = _embedded(embed, [found.spellings[unit] for unit in known])
-            scale = closeness(vectors)
-            i, j = blocking.pairs([*blocks, blocking.vector_neighbours(vectors, known, scale)])
-            near = _pair_closeness(vectors, known, len(names), i, j, scale)
-        columns, strongest = evidence(found, i, j, longer, spelt, near, self.scoring.fit, tasks)
-        scored = Scored(i, j, self.scoring.combine(columns, found, i, j), columns)
-        return with_same_expansion(scored, strongest)
+        owners = [at for at, _, _ in names]
+        # A concept's mentions belong mostly to its first name.
+        counts = [max(1.0, candidates[at].mentions / place**2) for at, place, _ in names]
+        spellings = (mention.name, *(name for _, _, name in names))
+        given = Units(
+            names=tuple(map(normalise, spellings)),
+            kinds=(mention.kind, *(candidates[at].kind for at in owners)),
+            counts=np.array([1.0, *counts]),
+            spellings=spellings,
+            contexts=({},) * len(spellings),
+            of_mention=np.zeros(0, dtype=np.int64),
+        )
+        i, j = (side.astype(np.int64) for side in np.triu_indices(len(given), 1))
+        near = np.full(len(i), np.nan, dtype=np.float32)
+        near[: len(owners)] = [candidates[at].closeness for at in owners]  # the mention's pairs come first
+        scores = self._scored(given, i, j, near).score[: len(owners)]
+        weights = np.sqrt(counts)
+        total = np.bincount(owners, weights, minlength=len(candidates))
+        return [float(score) for score in np.bincount(owners, weights * scores, minlength=len(candidates)) / total]
+
+    def _scored(self, given: Units, i: IntArray, j: IntArray, near: FloatArray) -> Scored:
+        columns, strongest = evidence(given, i, j, near, self.scoring.fit)
+        return with_same_expansion(Scored(i, j, self.scoring.combine(columns, given, i, j), columns), strongest)
 
 
 def _embedded(embed: Embed, names: list[str]) -> FloatArray:
@@ -121,19 +165,246 @@ def _embedded(embed: Embed, names: list[str]) -> FloatArray:
     return vectors
 
 
-def _pair_closeness(
-    vectors: FloatArray,
-    known: IntArray,
-    count: int,
-    i: IntArray,
-    j: IntArray,
-    scale: Callable[[FloatArray], FloatArray],
-) -> FloatArray:
-    """Closeness of the pairs by embedding; NaN where a vector is missing."""
-    row = np.full(count, -1, dtype=np.int64)
-    row[known] = np.arange(len(known))
-    near = np.full(len(i), np.nan, dtype=np.float32)
-    both = np.flatnonzero((row[i] >= 0) & (row[j] >= 0))
-    for part in np.array_split(both, len(both) // 65536 + 1):
-        near[part] = scale(np.einsum("ij,ij->i", vectors[row[i[part]]], vectors[row[j[part]]]))
-    return near
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A concept that a mention might mean: its names, how often it is mentioned, and how close it is by embedding.
+
+    `closeness` is in 0..1 on the scale of `hopgate.graph.canonicalise.closeness`, None where it is not known.
+    """
+
+    id: Hashable
+    names: tuple[str, ...]
+    kind: str | None = None
+    mentions: int = 1
+    closeness: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do with a mention: `concept` is whom to merge with or to ask about, None for a new concept."""
+
+    action: Literal["merge", "ask", "new"]
+    concept: Hashable | None
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The names of one concept, the most mentioned first: that one is its canonical name."""
+
+    label: int
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    mentions: int
+
+    @property
+    def canonical(self) -> str:
+        """The name most mentions use; of equals the longest, then the first in the alphabet."""
+        return self.names[0]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeExplanation:
+    """Why two names are, or are not, one concept.
+
+    `direct` is the score of the two names themselves (None where no block proposed the pair), `evidence` what it is
+    made of; `joined_at` is how alike the two groups were when they became one (None: never).
+    """
+
+    merged: bool
+    direct: float | None
+    evidence: dict[str, float]
+    joined_at: float | None
+
+
+@dataclass(frozen=True)
+class Canonicalisation:
+    """Clusters of mentions at a threshold, with the pairs and merges that made them: an object to interrogate.
+
+    Examples
+    --------
+    >>> names = ["John Lennon", "John Lennon", "John Winston Lennon", "Lennon", "Berlin"]
+    >>> result = Canonicaliser().fit([ContextMention(name) for name in names])
+    >>> result.labels_.tolist(), result.why("Lennon", "John Lennon").evidence["expansion"]
+    ([0, 0, 0, 0, 1], 1.0)
+    >>> result.least_similar(0)
+    ('John Winston Lennon', 'Lennon', 0.8333)
+    >>> result.rethreshold(0.95).labels_.tolist()
+    [0, 0, 0, 1, 2]
+    """
+
+    units: Units = field(repr=False)
+    scored: Scored = field(repr=False)
+    merges: tuple[Join, ...] = field(repr=False)
+    threshold: float
+
+    @cached_property
+    def unit_labels(self) -> IntArray:
+        """The cluster of each unit (name and kind)."""
+        return cut(list(self.merges), len(self.units), self.threshold)
+
+    @property
+    def labels_(self) -> IntArray:
+        """The cluster of each mention, numbered in order of first mention."""
+        return self.unit_labels[self.units.of_mention] if len(self.units) else self.units.of_mention
+
+    def rethreshold(self, threshold: float) -> Canonicalisation:
+        """Cut the same tree elsewhere; nothing is scored again."""
+        return replace(self, threshold=threshold)
+
+    def clusters(self) -> list[Cluster]:
+        """List the concepts, by label."""
+        return [self._cluster(label, members) for label, members in enumerate(self._members)]
+
+    def least_similar(self, label: int) -> tuple[str, str, float]:
+        """Give the two names of a cluster that are least alike, and their score (0 where no block proposed them)."""
+        members = self._members[label] if 0 <= label < len(self._members) else []
+        if len(members) < 2:
+            raise HopgateError(f"cluster {label} has fewer than two names: nothing to compare")
+        score, a, b = min(
+            (self._pairs.get((a, b), (0.0, -1))[0], a, b) for at, a in enumerate(members) for b in members[at + 1 :]
+        )
+        return self.units.spellings[a], self.units.spellings[b], round(score, 4)
+
+    def why(self, first: str, second: str) -> MergeExplanation:
+        """Explain why two names merged, or why they did not."""
+        a, b = sorted((self._unit(first), self._unit(second)))
+        score, row = self._pairs.get((a, b), (None, -1))
+        columns = {} if row < 0 else dict(zip(KINDS, self.scored.evidence[row].tolist(), strict=True))
+        kept = {kind: round(value, 4) for kind, value in columns.items() if value > 0}
+        return MergeExplanation(bool(self.unit_labels[a] == self.unit_labels[b]), score, kept, self._joined_at(a, b))
+
+    def __str__(self) -> str:
+        several = sum(len(members) > 1 for members in self._members)
+        return (
+            f"{len(self.labels_)} mentions, {len(self.units)} names, {len(self._members)} concepts "
+            f"({several} with several names) at threshold {self.threshold}"
+        )
+
+    @cached_property
+    def _members(self) -> list[list[int]]:
+        members: list[list[int]] = [[] for _ in range(int(self.unit_labels.max()) + 1)] if len(self.units) else []
+        for unit, label in enumerate(self.unit_labels.tolist()):
+            members[label].append(unit)
+        return members
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[int, int], tuple[float, int]]:
+        """The score of each pair, and its row."""
+        columns = zip(self.scored.i.tolist(), self.scored.j.tolist(), self.scored.score.tolist(), strict=True)
+        return {(a, b): (score, row) for row, (a, b, score) in enumerate(columns)}
+
+    def _cluster(self, label: int, members: list[int]) -> Cluster:
+        given = self.units
+        ranked = sorted(members, key=lambda at: (-given.counts[at], -len(given.spellings[at]), given.spellings[at]))
+        weight: Counter[str] = Counter()
+        for unit in ranked:
+            if kind := given.kinds[unit]:
+                weight[kind] += int(given.counts[unit])
+        return Cluster(
+            label,
+            tuple(dict.fromkeys(given.spellings[unit] for unit in ranked)),
+            tuple(sorted(weight, key=lambda kind: (-weight[kind], kind))),
+            int(given.counts[members].sum()),
+        )
+
+    def _unit(self, name: str) -> int:
+        wanted = normalise(name)
+        if wanted not in self.units.names:
+            raise HopgateError(f"no mention is called {name!r}")
+        return self.units.names.index(wanted)
+
+    def _joined_at(self, a: int, b: int) -> float | None:
+        """How alike the two groups were in which two units met, in the whole tree."""
+        if a == b:
+            return 1.0
+        parent = {}
+        for made, merge in enumerate(self.merges, start=len(self.units)):
+            parent[merge.left] = parent[merge.right] = made
+
+        def above(group: int) -> Iterator[int]:
+            while group in parent:
+                group = parent[group]
+                yield group
+
+        first = set(above(a))
+        met = next((group for group in above(b) if group in first), None)
+        return None if met is None else self.merges[met - len(self.units)].score
+
+
+# Relations of the same meaning, brought together; the raw ones are kept. As in Extract-Define-Canonicalize (Zhang and
+# Soh, 2024) they are compared by embeddings beside their words, for words alone (led, headed) often share nothing.
+
+# Forms of to be and to have, which carry the tense of a relation and not its meaning.
+_AUXILIARY = words("be is are was were been being am has have had do does did will would")
+# Words that turn a relation's meaning or its direction around: relations that differ in one are different.
+_TURNING = words("not no never non by to from before after of former ex")
+
+
+@dataclass(frozen=True)
+class Relations:
+    """The canonical relation of each raw one, and how alike the two are.
+
+    Examples
+    --------
+    >>> born = canonicalise_relations(["was born in", "born in", "works at", "was born in"])
+    >>> born.canonical["born in"], born.canonical["works at"]
+    ('was born in', 'works at')
+    """
+
+    canonical: Mapping[str, str]
+    scores: Mapping[str, float] = field(repr=False)
+
+
+def canonicalise_relations(relations: Sequence[str], embed: Embed | None = None, threshold: float = 0.6) -> Relations:
+    """Cluster relations by complete linkage over their words and embeddings; the most frequent gives its name.
+
+    Parameters
+    ----------
+    relations : sequence of str
+        As extracted, once for every time they were.
+    embed : callable, optional
+        Gives unit rows for texts, such as an embedder's `documents`.
+    threshold : float
+        The least similar two of a cluster are at least this alike.
+    """
+    counts = Counter(relations)
+    raws = list(counts)
+    if not raws:
+        return Relations({}, {})
+    scored = _scored_relations(raws, None if embed is None else np.asarray(embed(raws), dtype=np.float32))
+    merges = agglomerate(scored, np.ones(len(raws)), "complete", floor=min(threshold, 0.2))
+    labels = cut(merges, len(raws), threshold).tolist()
+    pairs = dict(zip(zip(scored.i.tolist(), scored.j.tolist(), strict=True), scored.score.tolist(), strict=True))
+    members: dict[int, list[int]] = {}
+    for at, label in enumerate(labels):
+        members.setdefault(label, []).append(at)
+    canonical, scores = {}, {}
+    for at, raw in enumerate(raws):
+        best = max(members[labels[at]], key=lambda other: (counts[raws[other]], -len(raws[other]), -other))
+        canonical[raw] = raws[best]
+        scores[raw] = 1.0 if best == at else pairs[min(at, best), max(at, best)]
+    return Relations(canonical, scores)
+
+
+def _scored_relations(raws: list[str], rows: FloatArray | None) -> Scored:
+    wordings = [frozenset(normalise(raw.replace("_", " ")).split()) for raw in raws]
+    bags = [frozenset(comparison_form(word) for word in own - _AUXILIARY) or own for own in wordings]
+    blocks = [shared_item(bags)]
+    vectors = None if rows is None else NameVectors(rows, np.arange(len(raws)))
+    if vectors is not None:
+        blocks.append(vector_neighbours(vectors))
+    i, j = distinct(blocks)
+    near = np.zeros(len(i), dtype=np.float32) if vectors is None else vectors.near(i, j)
+    overlap = weighted_overlap(bags, i, j)
+    # "has insurance" and "has health insurance" name two things that one has, however alike the words.
+    has = [raw.startswith("has ") for raw in raws]
+    turned = [
+        bool((wordings[a] ^ wordings[b]) & _TURNING) or (has[a] and has[b] and bags[a] != bags[b])
+        for a, b in zip(i.tolist(), j.tolist(), strict=True)
+    ]
+    score = (np.where(turned, 0.5, 1.0) * np.maximum(overlap, near)).astype(np.float32)
+    columns = np.zeros((len(i), len(KINDS)), dtype=np.float32)
+    columns[:, 1], columns[:, 5] = overlap, near
+    return Scored(i, j, score, columns)

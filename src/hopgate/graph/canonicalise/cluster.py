@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hopgate.graph.canonicalise.blocks import IntArray
 from hopgate.graph.canonicalise.score import Scored
-from hopgate.graph.canonicalise.units import IntArray
 
 Linkage = Literal["average", "complete"]
 # Scores below this count as 0: they are most of the pairs, and too low to bring an average near a threshold.

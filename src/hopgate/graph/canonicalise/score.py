@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.canonicalise.clashing import clashing, torn
-from hopgate.graph.canonicalise.features import KINDS
-from hopgate.graph.canonicalise.units import FloatArray, IntArray, Units, numbered
-from hopgate.graph.canonicalise.word_order import misordered
+from hopgate.graph.canonicalise.blocks import FloatArray, IntArray, Units
+from hopgate.graph.canonicalise.evidence import KINDS, numbered, token_set
+from hopgate.graph.names.normal import clash, markers, numbers
 
 # A short name and its expansion this close by embedding fit fully: the median of true pairs is above it, that of
 # false ones below.
 FITTING = 0.5
-# Whoever says "I" in memories that name no owner; in a scope the name says in which: "I (home)".
-_WHO_WRITES = re.compile(r"I(?: \(.*\))?")
 
 
 @dataclass(frozen=True)
@@ -44,10 +41,7 @@ class Scoring:
     siblings (January 1842, March 1842): that leaves `siblings` of the overlap. Embeddings that are close add: alone
     where the names share no token (NYC, New York City), half where they do, for then closeness repeats the tokens.
     Shared context adds up to `context` of what is missing. Kinds that differ leave `other_kind` of the score, and
-    numbers or words like "new" that differ leave `other_number`, as does what belongs to something ("car keys" are no
-    "car") or to somebody (Mike's Bikes), and an order of three names that is another's (Maria Anna Keller). Half of
-    what a hyphen joins is another name (Karl, Karl-Heinz; Pi, Pi-hole): that leaves `siblings`, too. Those who say "I"
-    in two scopes are two.
+    names that clash (see `clashing`) leave `other_number`.
 
     The defaults sit on a plateau: each moved by half changes no figure on ReVerb Base and Ambiguous by more than 0.02.
 
@@ -82,36 +76,89 @@ class Scoring:
         score = 1 - (1 - score) * (1 - self.context * context)
         kinds = numbered(kind or "" for kind in units.kinds)
         score = np.where((kinds[i] != kinds[j]) & (kinds[i] > 0) & (kinds[j] > 0), score * self.other_kind, score)
-        score = np.where(clashing(units, i, j), score * self.other_number, score)
-        alike = (same < 1) & (contained | (shared == 1) | (spelt > 0))
-        score = np.where(misordered(units, i, j, alike), score * self.other_number, score)
-        score = np.where((same < 1) & torn(units, i, j), score * self.siblings, score)
-        combined: FloatArray = np.where(_two_who_write(units, i, j), 0, score).astype(np.float32)
+        combined: FloatArray = np.where(clashing(units, i, j), score * self.other_number, score).astype(np.float32)
         return combined
 
 
-def _two_who_write(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
-    """Which pairs are "I" of two scopes: names that share all but the scope's, and are two people's."""
-    writes = np.array([name[:1] == "I" and bool(_WHO_WRITES.fullmatch(name)) for name in units.spellings], dtype=bool)
-    both: NDArray[np.bool_] = writes[i] & writes[j]
-    return both
+# What is in a place is not the place, however alike their names.
+LOCATED = frozenset(("located in", "is located in", "in"))
+_OWNED = re.compile(r"(.+?)['’]s .+")
+_HYPHENED = re.compile(r"\w+(?:[-\u2010\u2011]\w+)+")
+# Whoever says "I" in memories that name no owner; in a scope the name says in which: "I (home)".
+_WHO_WRITES = re.compile(r"I(?: \(.*\))?")
+
+
+def clashing(units: Units, i: IntArray, j: IntArray) -> NDArray[np.bool_]:
+    """Which pairs are two things however alike their words.
+
+    They differ by a number or by a word like "new"; one belongs to the other, or the two to others ("Mia's bike",
+    "Noah's bike"); one has half of what a hyphen joins in the other (Bissau, Guinea-Bissau); one is where the other
+    is (an airport, its county); or they are those who say "I" in two scopes.
+    """
+    owners = [_owner(spelling) for spelling in units.spellings]
+    compounds = [[token_set(word) for word in _HYPHENED.findall(spelling)] for spelling in units.spellings]
+    places = _places(units)
+    writers = [bool(_WHO_WRITES.fullmatch(spelling)) for spelling in units.spellings]
+    marked = np.array(
+        [
+            bool(owners[unit] or compounds[unit] or unit in places or writers[unit] or markers(own) or numbers(own))
+            for unit, own in enumerate(units.tokens)
+        ],
+        dtype=bool,
+    )
+    clashes = np.zeros(len(i), dtype=bool)
+    for row in np.flatnonzero(marked[i] | marked[j]).tolist():
+        a, b = int(i[row]), int(j[row])
+        clashes[row] = bool(
+            clash(units.tokens[a], units.tokens[b])
+            or (owners[a] and owners[b] and owners[a].isdisjoint(owners[b]))
+            or (owners[a] and not owners[b] and owners[a].issuperset(units.tokens[b]))
+            or (owners[b] and not owners[a] and owners[b].issuperset(units.tokens[a]))
+            or _splits(compounds[a], units.tokens[b])
+            or _splits(compounds[b], units.tokens[a])
+            or b in places.get(a, ())
+            or (writers[a] and writers[b] and units.names[a] != units.names[b])
+        )
+    return clashes
+
+
+def _owner(spelling: str) -> frozenset[str]:
+    """Whose something is, as tokens: of "Noah's training" Noah's."""
+    owned = _OWNED.fullmatch(spelling) if "'" in spelling or "’" in spelling else None
+    return token_set(owned[1]) if owned else frozenset()
+
+
+def _splits(compounds: Sequence[frozenset[str]], other: tuple[str, ...]) -> bool:
+    """Whether a name has some but not all tokens of one of these words with a hyphen."""
+    return any(not parts.isdisjoint(other) and not parts.issubset(other) for parts in compounds)
+
+
+def _places(units: Units) -> dict[int, set[int]]:
+    """Where each unit is, and what is in it, as facts say."""
+    numbers_of = {name: unit for unit, name in enumerate(units.names)}
+    places: dict[int, set[int]] = {}
+    for unit, context in enumerate(units.contexts):
+        for relation, name in context:
+            if relation in LOCATED and (place := numbers_of.get(name, unit)) != unit:
+                places.setdefault(unit, set()).add(place)
+                places.setdefault(place, set()).add(unit)
+    return places
 
 
 def with_same_expansion(scored: Scored, strongest: Mapping[int, int]) -> Scored:
     """Add the pairs of short names of one long name (Bill, Gates): as alike as both are to it, multiplied."""
-    codes = scored.i << 32 | scored.j
+    codes = scored.i << 32 | scored.j  # in order
 
     def row_of(a: int, b: int) -> int | None:
-        # The pairs are in order.
-        row = int(np.searchsorted(codes, a << 32 | b))
-        return row if row < len(codes) and codes[row] == a << 32 | b else None
+        code = min(a, b) << 32 | max(a, b)
+        row = int(np.searchsorted(codes, code))
+        return row if row < len(codes) and codes[row] == code else None
 
     shorts: dict[int, list[tuple[int, float]]] = {}
     for short, long in strongest.items():
-        row = row_of(min(short, long), max(short, long))
+        row = row_of(short, long)
         assert row is not None
-        score = float(scored.score[row])
-        shorts.setdefault(long, []).append((short, score))
+        shorts.setdefault(long, []).append((short, float(scored.score[row])))
     scores, columns = scored.score.copy(), scored.evidence.copy()
     added: list[tuple[int, int, float]] = []
     for group in shorts.values():
@@ -121,13 +168,11 @@ def with_same_expansion(scored: Scored, strongest: Mapping[int, int]) -> Scored:
                 added.append((a, b, first * second))
             elif first * second > scores[row] and np.isnan(columns[row, 2]):
                 scores[row] = columns[row, -1] = first * second
-    if not added:
-        return Scored(scored.i, scored.j, scores, columns)
     more = np.zeros((len(added), len(KINDS)), dtype=np.float32)
     more[:, -1] = [score for _, _, score in added]
     return Scored(
-        np.concatenate([scored.i, [a for a, _, _ in added]]),
-        np.concatenate([scored.j, [b for _, b, _ in added]]),
+        np.concatenate([scored.i, np.array([a for a, _, _ in added], np.int64)]),
+        np.concatenate([scored.j, np.array([b for _, b, _ in added], np.int64)]),
         np.concatenate([scores, more[:, -1]]),
         np.concatenate([columns, more]),
     )

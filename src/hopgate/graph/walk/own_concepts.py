@@ -15,8 +15,7 @@ from itertools import chain, repeat
 import numpy as np
 
 from hopgate.graph.build.resolve import MERGE
-from hopgate.graph.canonicalise import Canonicaliser, canonicalise_relations
-from hopgate.graph.canonicalise.units import Units
+from hopgate.graph.canonicalise import Canonicaliser, Units, canonicalise_relations
 from hopgate.store.graph.merge_rows import NameRuling
 from hopgate.store.graph.scope_rows import OwnFact, OwnName, OwnRelation
 
