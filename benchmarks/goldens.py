@@ -225,15 +225,17 @@ def main() -> int:
     for section in chosen:
         began, busy = time.perf_counter(), time.process_time()
         figures = SECTIONS[section](options)
-        say(f"{section}: {time.perf_counter() - began:.0f} s, {time.process_time() - busy:.0f} s of the processor here")
+        took = f"{time.perf_counter() - began:.0f} s, {time.process_time() - busy:.0f} s of the processor here"
         before = goldens.get(section, {}).get("figures", {})
-        for name in [*figures, *(name for name in before if name not in figures)]:
-            within, said = (
-                compared(before.get(name), figures[name], name) if name in figures else (options.slow, "gone")
-            )
-            outside += not within and bool(before)
-            if said:
-                print(f"{'  ' if within or not before else '! '}{name:34} {said}", flush=True)
+        results = {name: compared(before.get(name), value, name) for name, value in figures.items()}
+        if section != "speed" or options.slow:
+            results |= {name: (False, "was not measured") for name in before if name not in figures}
+        wrong = [name for name, (within, _) in results.items() if before and not within]
+        moved = {name: said for name, (_, said) in results.items() if said}
+        outside += len(wrong)
+        say(f"{section}: {took}; {len(results)} figures, {len(moved)} moved, {len(wrong)} out of bounds")
+        for name, said in moved.items():
+            print(f"{'!' if name in wrong else ' '} {name:34} {said}", flush=True)
         if options.write:
             goldens = json.loads(GOLDENS.read_text("utf-8")) if GOLDENS.exists() else {}
             figures = before | figures if section == "speed" else figures
