@@ -12,7 +12,7 @@ from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 
 from hopgate.embed import Identity
-from hopgate.graph.names.normal import initials, normalise
+from hopgate.graph.names import initials, normalise
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, vector_index, vectors
 from hopgate.store.graph import graph_vectors, relation_rows, version

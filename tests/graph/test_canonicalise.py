@@ -28,7 +28,7 @@ from hopgate.graph.canonicalise.blocks import ngram_rows, pair_codes
 from hopgate.graph.canonicalise.cluster import NEGLIGIBLE, agglomerate, cut
 from hopgate.graph.canonicalise.evidence import MAX_ALLIED, expansion_shares, spelling
 from hopgate.graph.canonicalise.score import Scored
-from hopgate.graph.names.normal import normalise, numbers, tokens
+from hopgate.graph.names import normalise, numbers, tokens
 
 
 def fit(*names: str, **settings: object) -> Canonicalisation:

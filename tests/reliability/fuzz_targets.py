@@ -36,7 +36,7 @@ from hopgate.extract.model.type_table import read_type_table
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.statements import read_statements
 from hopgate.extract.triples import read_triples
-from hopgate.graph.names.index import words
+from hopgate.graph.names import name_words
 from hopgate.graph.walk.walk_text import walk_from
 from hopgate.jsonl import parse_json
 from hopgate.memory import Cleared, Memory
@@ -222,7 +222,7 @@ def readers(folder: Path) -> list[Target]:
         ),
         Target("JSON", _parsed, (LINES["corpus"].splitlines()[0],), 4),
         Target("passages", passages, NOTES, 2),
-        Target("names", words, NOTES, 2),
+        Target("names", name_words, NOTES, 2),
         Target(
             "credentials", redacted, ("postgresql://me:hush@host/db?password=x", "Authorization: Bearer abc", *NOTES), 2
         ),

@@ -24,8 +24,8 @@ from hopgate.extract.model.repair import first_json, without_thoughts
 from hopgate.extract.model.split_text import split_in_two
 from hopgate.extract.rules.phrases import Phrases
 from hopgate.fields import nearest
-from hopgate.graph.names.index import words
-from hopgate.graph.names.links import without_addition
+from hopgate.graph.links import without_addition
+from hopgate.graph.names import name_words
 from hopgate.jsonl import parse_json
 from hopgate.memory import Cleared
 from hopgate.passages import passages
@@ -118,7 +118,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "grounding": lambda text: read_answer('{"mentions": [{"name": "a"}], "facts": []}', Source("m", Cleared(text))),
     "halves": lambda text: split_in_two(Cleared(text)),
     "passages": passages,
-    "names": words,
+    "names": name_words,
     "titles": without_addition,
     "credentials": redacted,
     "front matter": split_front_matter,

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hopgate.errors import HopgateError
 from hopgate.graph.inspect.scope_listing import listed_concepts
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.graph.walk.scope_graph import scope_graph
 from hopgate.memory import cleared
 from hopgate.store import memories

@@ -8,7 +8,7 @@ import pytest
 
 from hopgate.extract.context import with_context
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.graph.temporal.precedence import EdgeVersion, Tentative, current_edges
 from hopgate.memory import Memory
 from hopgate.times import moment

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import WithdrawnError
-from hopgate.graph.names.index import words
+from hopgate.graph.names import name_words
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.sending import SendingGuard, guarded
 from hopgate.store import memories, mend_rows, older_vectors, tombstones
@@ -82,7 +82,7 @@ Decide = Callable[[Cleared, Sequence[Neighbour]], "tuple[Action, str | None, str
 
 
 def propose(
-    external_id: str, text: Cleared, neighbours: Sequence[Neighbour], words: Callable[[str], list[str]] = words
+    external_id: str, text: Cleared, neighbours: Sequence[Neighbour], words: Callable[[str], list[str]] = name_words
 ) -> Proposal:
     """Decide by rules alone: repeated and extended texts by their words, contradicted ones by their facts.
 
@@ -142,7 +142,7 @@ def proposals(
         Gets the texts of those that would give way and of those they would give way to, by external id.
     """
     gone: set[str] = set()
-    remembered = lru_cache(REMEMBERED)(words)
+    remembered = lru_cache(REMEMBERED)(name_words)
     for near, known in _with_neighbours(connection, tombstones.current(connection, since=utc(since))):
         texts = dict(cleared(known.items()))
         key, *others = known

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.extraction_rows import is_name
-from hopgate.graph.names.normal import initials, normalise
+from hopgate.graph.names import initials, normalise
 from hopgate.graph.temporal.ending_pairs import JOINT_WEIGHT
 from hopgate.graph.temporal.joint_facts import JointFact, joint_facts
 from hopgate.store.graph import fact_rows, name_rows, relation_rows, stated_rows

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hopgate.extract.extraction import Extraction
 from hopgate.extract.rules.role_table import ROLE_RELATIONS
-from hopgate.graph.names.normal import initials, normalise
+from hopgate.graph.names import initials, normalise
 from hopgate.graph.temporal.joint_facts import statements_of
 from hopgate.store.graph.extracted_rows import NULL, ExtractedRows, copy_lines, field
 from hopgate.store.graph.stated_rows import NewStatement

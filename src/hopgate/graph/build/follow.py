@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.derive import derive
 from hopgate.graph.build.derive_joint import derive_all_joint
-from hopgate.graph.names.links import link_all, link_memories, relink
+from hopgate.graph.links import link_all, link_memories, relink
 from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, name_rows, plain_edges, version
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from hopgate.graph.build.extraction_rows import MAX_NAME, backwards, is_name, na
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.revoke import revoke
 from hopgate.graph.build.store_context import carried
-from hopgate.graph.names.normal import initials, normalise
+from hopgate.graph.names import initials, normalise
 from hopgate.graph.temporal.joint_facts import statements_of
 from hopgate.sending import guarded
 from hopgate.store import extractions

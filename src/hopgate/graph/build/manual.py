@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.graph.build.follow import follow_change
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.store.graph import concept_rows, fact_rows, link_rows, merge_rows, name_rows
 from hopgate.store.graph.merge_rows import ASKED, BY_HAND, BulkMerge
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.canonicalise import Canonicaliser, ContextMention
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.store.graph import concept_rows
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.graph.canonicalise import Candidate, Canonicaliser, ContextMention, closeness
-from hopgate.graph.names.normal import initials, tokens
+from hopgate.graph.names import initials, tokens
 from hopgate.store.graph import concept_rows, graph_vectors, merge_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow
 

@@ -22,7 +22,7 @@ from hopgate.extract.rules.towns import is_town
 from hopgate.extract.rules.words import words
 from hopgate.extract.tagger.ended_values import Ended
 from hopgate.extract.tagger.tagged_values import OF_OTHERS, shares_start_or_end
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.graph.temporal.joint_facts import statements_of
 from hopgate.graph.temporal.value_sorts import JOINT_RELATIONS, ONE_AT_A_TIME, fits
 from hopgate.store.graph.together_rows import StatedFact

@@ -10,7 +10,7 @@ from hopgate.extract.context import TURNS, known_to, thread_of, with_turns
 from hopgate.extract.extraction import Source
 from hopgate.extract.rules.lower_names import BARE, is_rare
 from hopgate.extract.rules.survey import CorpusSurvey
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.memory import Memory, cleared
 from hopgate.store import clearance, memory_words, setting_rows, thread_rows
 from hopgate.store.graph import name_rows, scope_rows

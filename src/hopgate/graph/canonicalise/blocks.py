@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.names.normal import initials, normalise, numbers, tokens
+from hopgate.graph.names import initials, normalise, numbers, tokens
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float32]

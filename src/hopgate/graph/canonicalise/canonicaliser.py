@@ -28,7 +28,7 @@ from hopgate.graph.canonicalise.blocks import (
 from hopgate.graph.canonicalise.cluster import FLOOR, Join, Linkage, agglomerate, cut
 from hopgate.graph.canonicalise.evidence import KINDS, evidence, weighted_overlap
 from hopgate.graph.canonicalise.score import Scored, Scoring, with_same_expansion
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 
 Embed = Callable[[Sequence[str]], FloatArray]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.graph.canonicalise.blocks import FloatArray, IntArray, Units, pair_codes
-from hopgate.graph.names.normal import normalise, tokens
+from hopgate.graph.names import normalise, tokens
 
 KINDS = ("same name", "shared tokens", "expansion", "spelling", "initials", "embedding", "context", "same expansion")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hopgate.graph.canonicalise.blocks import FloatArray, IntArray, Units
 from hopgate.graph.canonicalise.evidence import KINDS, numbered, token_set
-from hopgate.graph.names.normal import clash, markers, numbers
+from hopgate.graph.names import clash, markers, numbers
 
 # A short name and its expansion this close by embedding fit fully: the median of true pairs is above it, that of
 # false ones below.

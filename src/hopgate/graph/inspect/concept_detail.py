@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.inspect.edges import Edge, edges
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.store.graph import concept_rows, merge_rows
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.merge_rows import MergeRow

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.graph.inspect.concept_detail import ConceptDetail
 from hopgate.graph.inspect.edges import Edge
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.graph.walk.scope_graph import OwnEdge, ScopeGraph, scope_graph
 from hopgate.store import memories
 from hopgate.store.graph import concept_rows, scope_rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.graph.inspect.edges import Edge, edge_of
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.store.graph import concept_rows, time_rows
 from hopgate.times import utc
 

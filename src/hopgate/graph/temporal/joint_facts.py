@@ -25,7 +25,7 @@ from hopgate.extract.rules.stated_loans import LENT, RETURNED
 from hopgate.extract.rules.stated_parts import ANY, AT, BY, OVER
 from hopgate.extract.rules.subjects import is_somebody
 from hopgate.extract.rules.towns import is_town
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.graph.temporal.thing_keys import are_compounds, head_of, may_be_short, role_of, thing_key
 from hopgate.graph.temporal.value_sorts import JOINT_RELATIONS, ONE_AT_A_TIME, fits, may_follow_named, sorts_of
 from hopgate.store.graph.stated_rows import NewStatement, StatedRow

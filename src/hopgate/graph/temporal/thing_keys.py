@@ -7,7 +7,7 @@ import re
 from hopgate.extract.rules.distinguishing import EVENTS
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.extract.rules.words import words
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 
 _ARTICLES = words("the a an my our der die das den dem le la les el los las il lo gli i de het een un une una")
 _OF = re.compile(r" (?:of|for) ")

@@ -11,8 +11,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.graph.build.derive import versioned_rows, with_true_ends
-from hopgate.graph.names.index import NameIndex, name_index
-from hopgate.graph.names.links import INSIDE_WEIGHT, inside_links, title_links
+from hopgate.graph.links import INSIDE_WEIGHT, inside_links, title_links
+from hopgate.graph.names import NameIndex, name_index
 from hopgate.graph.walk.own_concepts import own_meaning, stores_meaning
 from hopgate.graph.walk.own_facts import grouped, is_known, may_tell, vector_rows, worded
 from hopgate.store import memory_words, setting_rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.names.links import TITLE_WEIGHT
+from hopgate.graph.links import TITLE_WEIGHT
 from hopgate.graph.walk.graph_rows import GraphRows
 from hopgate.graph.walk.matrix import GraphMatrix, matrix_of
 from hopgate.graph.walk.matrix_config import MatrixConfig

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.graph.names.links import concepts_in, name_runs
+from hopgate.graph.links import concepts_in, name_runs
 from hopgate.graph.walk.lone_hits import alone, by_cosine
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixed_ranking import QuerySeeds

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
-from hopgate.graph.names.normal import normalise
+from hopgate.graph.names import normalise
 from hopgate.memory import Memory
 from hopgate.serve.linking_one import caught_up
 from hopgate.serve.mcp.mcp_settings import McpSettings

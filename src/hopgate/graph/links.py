@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hopgate.graph.names.index import LONGEST, NameIndex, name_index, words
+from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
 from hopgate.memory import cleared
 from hopgate.store import memories, memory_words
 from hopgate.store.graph import edge_rows, link_rows, name_rows
@@ -173,7 +173,7 @@ def name_runs(texts: Iterable[str]) -> list[str]:
     """
     runs = set()
     for text in texts:
-        tokens = words(text)
+        tokens = name_words(text)
         for at in range(len(tokens)):
             runs |= {" ".join(tokens[at : at + length]) for length in range(1, LONGEST + 1)}
     return sorted(runs)

@@ -1,12 +1,16 @@
-"""Names as they are compared: one spelling for each, and the tokens that carry its meaning."""
+"""Names: the one spelling under which they are compared, the tokens that carry their meaning, and names in texts."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from hopgate.extract.rules.plural import comparison_form
+from hopgate.extract.rules.words import DETERMINERS, STOP_WORDS, words
 
 _DOTTED = re.compile(r"\b((?:\w\.)+\w?)(?=\W|$)")
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -15,17 +19,12 @@ _SEPARATOR = re.compile(r"[^\w.+#]|_|(?<!\d)\.|\.(?!\d)")
 _ARTICLES = frozenset(("the", "a", "an"))
 _NUMERAL = re.compile(r"v?\d[\w.]*")
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # Words that join the parts of a name and name nothing themselves.
-_JOINING = _words("the a an of and in on at for to by from with or de la le der")
+_JOINING = words("the a an of and in on at for to by from with or de la le der")
 # Forms of address, dropped before a name. Titles that are part of a name (king, queen, saint) are kept.
-_HONORIFICS = _words("mr mrs ms miss dr prof professor sir president senator governor")
+_HONORIFICS = words("mr mrs ms miss dr prof professor sir president senator governor")
 # Legal forms, dropped after a name.
-_LEGAL_FORMS = _words("inc incorporated corp corporation co company ltd limited llc plc gmbh ag jr sr")
+_LEGAL_FORMS = words("inc incorporated corp corporation co company ltd limited llc plc gmbh ag jr sr")
 # One spelling for numbers, by which things of one name differ: World War II, the Second World War.
 _NUMBERS = {
     **{"one": "1", "first": "1", "two": "2", "second": "2", "ii": "2", "three": "3", "third": "3", "iii": "3"},
@@ -34,9 +33,9 @@ _NUMBERS = {
     **{"nine": "9", "ninth": "9", "ix": "9", "ten": "10", "tenth": "10"},
 }
 _LAST_NUMBERS = {"i": "1", "v": "5", "x": "10"}
-_MONTHS = _words("january february march april may june july august september october november december")
+_MONTHS = words("january february march april may june july august september october november december")
 # Words that make another thing of a name: New England, East Germany, Old Testament.
-_DISTINGUISHING = _words(
+_DISTINGUISHING = words(
     "new old upper lower north south east west northeast northwest southeast southwest "
     "northern southern eastern western zweite zweiter zweites zweiten dritte dritter drittes dritten"
 )
@@ -76,12 +75,12 @@ def _folded(name: str) -> str:
     return _without_articles(_SEPARATOR.sub(" ", plain).split()) or " ".join(folded.split())
 
 
-def _without_articles(words: list[str]) -> str:
+def _without_articles(parts: list[str]) -> str:
     # All articles before a name at once: a pass for each would take as many passes as somebody wrote articles.
     first = 0
-    while first < len(words) - 1 and words[first] in _ARTICLES:
+    while first < len(parts) - 1 and parts[first] in _ARTICLES:
         first += 1
-    return " ".join(words[first:])
+    return " ".join(parts[first:])
 
 
 @lru_cache(maxsize=1 << 16)
@@ -98,15 +97,15 @@ def tokens(name: str) -> tuple[str, ...]:
     >>> tokens("world war ii"), tokens("second world war")
     (('world', 'war', '2'), ('2', 'world', 'war'))
     """
-    words = [word for word in name.split() if word not in _JOINING] or name.split()
-    while len(words) > 1 and words[0] in _HONORIFICS:
-        words = words[1:]
-    while len(words) > 1 and words[-1] in _LEGAL_FORMS:
-        words = words[:-1]
-    if len(words) > 1:
-        words = [_NUMBERS.get(word, word) for word in words]
-        words[-1] = _LAST_NUMBERS.get(words[-1], words[-1])
-    return tuple(dict.fromkeys(comparison_form(word) for word in words))
+    parts = [word for word in name.split() if word not in _JOINING] or name.split()
+    while len(parts) > 1 and parts[0] in _HONORIFICS:
+        parts = parts[1:]
+    while len(parts) > 1 and parts[-1] in _LEGAL_FORMS:
+        parts = parts[:-1]
+    if len(parts) > 1:
+        parts = [_NUMBERS.get(word, word) for word in parts]
+        parts[-1] = _LAST_NUMBERS.get(parts[-1], parts[-1])
+    return tuple(dict.fromkeys(comparison_form(word) for word in parts))
 
 
 def numbers(name_tokens: tuple[str, ...]) -> frozenset[str]:
@@ -160,5 +159,106 @@ def initials(name: str) -> str:
     >>> initials("united states of america"), initials("obama")
     ('usa', '')
     """
-    words = [word for word in name.split() if word not in _JOINING]
-    return "".join(word[0] for word in words) if len(words) > 1 and all(word[0].isalpha() for word in words) else ""
+    parts = [word for word in name.split() if word not in _JOINING]
+    return "".join(word[0] for word in parts) if len(parts) > 1 and all(word[0].isalpha() for word in parts) else ""
+
+
+# Names of things have at most so many words; what is longer is a phrase that an extractor took for a name.
+LONGEST = 8
+
+_PLAIN = re.compile(r"(?<!\S)[A-Za-z]{4,}(?!\S)")
+# Extractors give such words as the ends of facts ("it", "he"); in another text they name nothing.
+_EMPTY = STOP_WORDS | DETERMINERS | {"the", "first", "second", "one", "two"}
+
+
+class NameMatch(NamedTuple):
+    """A concept's name found in a text: which concept, at which token, how many tokens long."""
+
+    concept: int
+    start: int
+    length: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NameIndex:
+    """The names and aliases of concepts, ready to be found in texts.
+
+    Build it with `name_index`.
+
+    Examples
+    --------
+    >>> index = name_index([("New York", 0), ("York", 1), ("the Yankees", 2)])
+    >>> index
+    NameIndex(names=3)
+    >>> [match.concept for match in index.find("Who plays for the Yankees in New York?")]
+    [2, 0]
+    >>> index.exact("NEW YORK"), index.exact("Boston")
+    (0, None)
+    """
+
+    names: dict[tuple[str, ...], int]
+    longest: dict[str, int]
+
+    def __repr__(self) -> str:
+        return f"NameIndex(names={len(self.names)})"
+
+    def exact(self, text: str) -> int | None:
+        """Give the concept whose name the whole text is."""
+        # Each plain word is one of a name, unless it is an article: a sentence need not be normalised to be none.
+        return self.names.get(tuple(name_words(text))) if len(_PLAIN.findall(text)) <= LONGEST else None
+
+    def find(self, text: str, *, within: bool = False) -> list[NameMatch]:
+        """Find names from left to right, the longest first, never two over the same word.
+
+        Parameters
+        ----------
+        within : bool
+            Leave out the name that is the whole text: what remains are the names inside a name.
+        """
+        text_words = name_words(text)
+        found: list[NameMatch] = []
+        at = 0
+        while at < len(text_words):
+            longest = min(self.longest.get(text_words[at], 0), len(text_words) - at)
+            for length in range(longest, 0, -1):
+                concept = self.names.get(tuple(text_words[at : at + length]))
+                if concept is not None and not (within and length == len(text_words)):
+                    found.append(NameMatch(concept, at, length))
+                    at += length
+                    break
+            else:
+                at += 1
+        return found
+
+
+def name_index(names: Iterable[tuple[str, int]]) -> NameIndex:
+    """Index names, each with its concept; where two concepts share a name the smaller number has it.
+
+    Names of more than eight words are left out, and names that are no more than pronouns, articles or single letters.
+
+    Examples
+    --------
+    >>> name_index([("it", 0), ("Rust", 1), ("rust", 2)]).names
+    {('rust',): 1}
+    """
+    index: dict[tuple[str, ...], int] = {}
+    longest: dict[str, int] = {}
+    for name, concept in names:
+        key = tuple(name_words(name))
+        if not 0 < len(key) <= LONGEST or all(word in _EMPTY or len(word) < 2 for word in key):
+            continue
+        index[key] = min(concept, index.get(key, concept))
+        longest[key[0]] = max(len(key), longest.get(key[0], 0))
+    return NameIndex(index, longest)
+
+
+def name_words(text: str) -> list[str]:
+    """Split a text the way names are compared.
+
+    Examples
+    --------
+    >>> name_words("The Café's owner")
+    ['cafe', 'owner']
+    """
+    # Without the cache of `normalise`: it is meant for names, and whole memories and queries would push them out.
+    return normalise.__wrapped__(text).split()
