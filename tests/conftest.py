@@ -12,6 +12,7 @@ from typing import Any
 import coverage
 import psycopg
 import pytest
+from fresh_databases import FreshDatabases
 from hypothesis import HealthCheck, settings
 
 import hopgate
@@ -122,36 +123,42 @@ def template(server: EmbeddedServer) -> str:
     return "hopgate_template"
 
 
+@pytest.fixture(scope="session")
+def fresh(server: EmbeddedServer, template: str) -> Iterator[FreshDatabases]:
+    """Databases with hopgate's schema and no rows."""
+    databases = FreshDatabases(server.dsn, template)
+    yield databases
+    databases.close()
+
+
 @pytest.fixture
 def empty_dsn(server: EmbeddedServer) -> Iterator[str]:
     """A database with nothing in it."""
-    yield from _fresh(server, "template1")
+    name = f"test_{next(_numbers)}"
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield _database(server, name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture
-def dsn(server: EmbeddedServer, template: str) -> Iterator[str]:
+def dsn(fresh: FreshDatabases) -> Iterator[str]:
     """A database with hopgate's schema and no rows."""
-    yield from _fresh(server, template)
+    with fresh.one() as address:
+        yield address
 
 
 @pytest.fixture
-def other(server: EmbeddedServer, template: str) -> Iterator[str]:
+def other(fresh: FreshDatabases) -> Iterator[str]:
     """A second database like `dsn`."""
-    yield from _fresh(server, template)
+    with fresh.one() as address:
+        yield address
 
 
 @pytest.fixture
 def kb(dsn: str) -> Iterator[KnowledgeBase]:
     with hopgate.open(dsn) as opened:
         yield opened
-
-
-def _fresh(server: EmbeddedServer, template: str) -> Iterator[str]:
-    name = f"test_{next(_numbers)}"
-    with psycopg.connect(server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
-        yield _database(server, name)
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _database(server: EmbeddedServer, name: str) -> str:
