@@ -84,15 +84,11 @@ class ConceptGraph(GraphViews):
         offset : int
             Leave out so many of the first.
         """
-        from hopgate.graph.inspect.scope_listing import scope_concepts
         from hopgate.store.graph import concept_rows
 
-        scopes = Filters(scope).scopes
-        wanted: dict[str, Any] = {"kind": kind, "search": search, "limit": limit, "offset": offset}
         with self._store.transaction() as connection:
-            if scopes is not None:
-                return scope_concepts(connection, scopes, as_of=as_of, known_at=known_at, **wanted)
-            return concept_rows.listed(connection, as_of=as_of, known_at=known_at, **wanted)
+            view = self._view(connection, scope, as_of, known_at)
+            return concept_rows.listed(connection, view, kind=kind, search=search, limit=limit, offset=offset)
 
     def concept(
         self,
@@ -108,16 +104,12 @@ class ConceptGraph(GraphViews):
         Parameters
         ----------
         scope : str or sequence of str, optional
-            Only what memories of this scope, or of these, say, and as they call it; merges are nobody's own.
+            Only what memories of this scope, or of these, say, and as they call it.
         """
         from hopgate.graph.inspect.concept_detail import concept_detail
-        from hopgate.graph.inspect.scope_listing import scope_concept
 
-        scopes = Filters(scope).scopes
         with self._store.transaction() as connection:
-            if scopes is not None:
-                return scope_concept(connection, scopes, name, as_of=as_of, known_at=known_at, limit=limit)
-            return concept_detail(connection, name, as_of=as_of, known_at=known_at, limit=limit)
+            return concept_detail(connection, self._view(connection, scope, as_of, known_at), name, limit=limit)
 
     def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
         """Give one memory: what was extracted from it, its edges, its neighbours, and what it superseded."""
@@ -179,15 +171,10 @@ class ConceptGraph(GraphViews):
             Only the edges that memories of this scope, or of these, support, with their evidence alone.
         """
         from hopgate.graph.inspect.edges import edges
-        from hopgate.graph.inspect.scope_listing import scope_edges
 
-        scopes = Filters(scope).scopes
         with self._store.transaction() as connection:
-            if scopes is not None:
-                return scope_edges(
-                    connection, scopes, of=of, relation=relation, as_of=as_of, known_at=known_at, limit=limit
-                )
-            return edges(connection, of=of, relation=relation, as_of=as_of, known_at=known_at, limit=limit)
+            view = self._view(connection, scope, as_of, known_at)
+            return edges(connection, view, of=of, relation=relation, limit=limit)
 
     def counts(self) -> dict[str, Any]:
         """Count concepts, names, mentions, edges, merges and relations."""
@@ -249,15 +236,18 @@ class ConceptGraph(GraphViews):
                 found.setdefault(memory, []).append(names[concept])
         return found
 
-    def merge(self, kept: str, merged: str, *, dry_run: bool = False) -> Change:
-        """Make two concepts one; `split` takes it back. With `dry_run` only say what would change."""
+    def merge(self, kept: str, merged: str, *, scope: str | None = None, dry_run: bool = False) -> Change:
+        """Make two concepts one; `split` takes it back. With `dry_run` only say what would change.
+
+        Parameters
+        ----------
+        scope : str, optional
+            Whose concepts; by default those of each scope that has both.
+        """
         from hopgate.graph.build import manual
-        from hopgate.store.graph import name_rows
 
         def work(connection: Connection[Any]) -> Change:
-            name_rows.lock(connection)
-            first, second = (manual.named(connection, name) for name in (kept, merged))
-            change = manual.merge(connection, first, second)
+            change = manual.merge_named(connection, kept, merged, scope)
             if dry_run:
                 connection.rollback()
             return change
@@ -279,18 +269,22 @@ class ConceptGraph(GraphViews):
                 continue
             if same is None:
                 continue
-            decided = self._store.run(partial(manual.decide, pair.near, pair.name, same))
+            decided = self._store.run(partial(manual.decide, pair, same))
             merged, apart = merged + (decided is True), apart + (decided is False)
         return merged, apart
 
-    def split(self, name: str, *, dry_run: bool = False) -> list[Change]:
-        """Undo every merge into a concept, the last one first. With `dry_run` only say what would change."""
+    def split(self, name: str, *, scope: str | None = None, dry_run: bool = False) -> list[Change]:
+        """Undo every merge into a concept, the last one first. With `dry_run` only say what would change.
+
+        Parameters
+        ----------
+        scope : str, optional
+            Whose concept; by default that of each scope that has it.
+        """
         from hopgate.graph.build import manual
-        from hopgate.store.graph import name_rows
 
         def work(connection: Connection[Any]) -> list[Change]:
-            name_rows.lock(connection)
-            changes = manual.split(connection, manual.named(connection, name))
+            changes = manual.split_named(connection, name, scope)
             if dry_run:
                 connection.rollback()
             return changes

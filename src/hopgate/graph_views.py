@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.recall.filters import Filters, Scopes
 
 if TYPE_CHECKING:
+    from psycopg import Connection
+
     from hopgate.graph.inspect.edges import Edge
     from hopgate.graph.inspect.neighbourhood import Neighbourhood
     from hopgate.graph.inspect.query_walk import QueryWalk
-    from hopgate.graph.inspect.scope_times import ScopeTimes
     from hopgate.graph.inspect.time_changes import Conflict, EdgeChanges, SupersededMemory, TimeSpan
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.store.fill import Embedding
+    from hopgate.store.graph.visible import View
     from hopgate.store.store import Store
 
 
@@ -63,27 +65,16 @@ class GraphViews:
             Only what memories of this scope, or of these, say, and as they call it.
         """
         from hopgate.graph.inspect import neighbourhood
-        from hopgate.graph.inspect.scope_neighbourhood import scope_neighbourhood
         from hopgate.store.graph.arrays import snapshot
 
         neighbourhood.check_limits(depth, limit)
-        scopes = Filters(scope).scopes
         with snapshot(self._store) as connection:
-            if scopes is not None:
-                return scope_neighbourhood(
-                    connection, scopes, concept_id, among=among, depth=depth, as_of=as_of, known_at=known_at,
-                    limit=limit,
-                )  # fmt: skip
+            view = self._view(connection, scope, as_of, known_at)
             if concept_id is not None:
-                return neighbourhood.around(
-                    connection, concept_id, depth=depth, as_of=as_of, known_at=known_at, limit=limit
-                )
+                return neighbourhood.around(connection, view, concept_id, depth=depth, limit=limit)
             if among is not None:
-                cut = list(among)[:limit]
-                return neighbourhood.among(
-                    connection, cut, as_of=as_of, known_at=known_at, left_out=len(among) - len(cut)
-                )
-            return neighbourhood.largest(connection, as_of=as_of, known_at=known_at, limit=limit)
+                return neighbourhood.among(connection, view, among, limit=limit)
+            return neighbourhood.largest(connection, view, limit=limit)
 
     def walk(
         self,
@@ -132,34 +123,26 @@ class GraphViews:
                 damping=trace.walk.damping,
                 memories=memories,
                 concepts=concepts,
-                sight=trace.sight,
             )
 
     def joined_pairs(self, *, scope: Scopes = None) -> list[tuple[int, int, float]]:
         """Which concepts are joined by what is known now, by their ids, with the edges' weights."""
-        from hopgate.graph.inspect.scope_listing import scope_pairs
         from hopgate.store.graph import view_rows
 
-        scopes = Filters(scope).scopes
-        if scopes is None:
-            return self._store.run(view_rows.all_pairs)
-        return self._store.run(lambda connection: scope_pairs(connection, scopes))
+        return self._store.run(lambda connection: view_rows.all_pairs(connection, self._view(connection, scope)))
 
     def span(self, *, scope: Scopes = None) -> TimeSpan:
         """How far valid time and known time reach."""
         from hopgate.graph.inspect import time_changes
 
-        scopes = Filters(scope).scopes
-        return self._store.run(time_changes.span) if scopes is None else self._times(scopes).span()
+        return self._store.run(lambda connection: time_changes.span(connection, self._view(connection, scope)))
 
     def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
         """Give every version of a concept's edges; those with `retired_at` are believed no more."""
         from hopgate.graph.inspect import time_changes
 
-        scopes = Filters(scope).scopes
-        if scopes is not None:
-            return self._times(scopes).history(name, limit=limit)
-        return self._store.run(lambda connection: time_changes.history(connection, name, limit=limit))
+        with self._store.transaction() as connection:
+            return time_changes.history(connection, self._view(connection, scope), name, limit=limit)
 
     def changes(
         self, since: datetime, until: datetime, *, axis: str = "valid", scope: Scopes = None, limit: int = 200
@@ -175,30 +158,34 @@ class GraphViews:
         """
         from hopgate.graph.inspect import time_changes
 
-        scopes = Filters(scope).scopes
-        if scopes is not None:
-            return self._times(scopes).changes(since, until, axis=axis, limit=limit)
-        return self._store.run(
-            lambda connection: time_changes.changes(connection, since, until, axis=axis, limit=limit)
-        )
+        with self._store.transaction() as connection:
+            view = self._view(connection, scope)
+            return time_changes.changes(connection, view, since, until, axis=axis, limit=limit)
 
     def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
         from hopgate.graph.inspect import time_changes
 
-        scopes = Filters(scope).scopes
-        if scopes is not None:
-            return self._times(scopes).conflicts(name, limit=limit)
-        return self._store.run(lambda connection: time_changes.conflicts(connection, name, limit=limit))
+        with self._store.transaction() as connection:
+            return time_changes.conflicts(connection, self._view(connection, scope), name, limit=limit)
 
     def superseded(self, *, scope: Scopes = None, limit: int = 100) -> list[SupersededMemory]:
         """Give the memories that gave way to others, the last one first."""
         from hopgate.graph.inspect import time_changes
 
+        with self._store.transaction() as connection:
+            return time_changes.superseded(connection, self._view(connection, scope), limit=limit)
+
+    def _view(
+        self,
+        connection: Connection[Any],
+        scope: Scopes,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> View:
+        from hopgate.store import setting_rows
+        from hopgate.store.graph.visible import View
+
+        shared = setting_rows.scopes(connection) == setting_rows.SHARED
         scopes = Filters(scope).scopes
-        return self._store.run(lambda connection: time_changes.superseded(connection, scopes=scopes, limit=limit))
-
-    def _times(self, scopes: Sequence[str]) -> ScopeTimes:
-        from hopgate.graph.inspect.scope_times import ScopeTimes
-
-        return self._store.run(lambda connection: ScopeTimes(connection, scopes))
+        return View(None if scopes is None else tuple(scopes), as_of, known_at, shared)

@@ -246,9 +246,9 @@ class KnowledgeBase(LegReading):
         settings = self.settings(**changes)
         if legs is not None:
             settings = settings.only(legs)
-        place, leg, old = self.store.reading, self.graph_leg, include_superseded
+        place, old = self.store.reading, include_superseded
         filters = read_filters(
-            place, leg, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old, cluster=cluster
+            place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old, cluster=cluster
         )
         warn_if_barred(settings, self._warned)
         pipeline = self._pipeline.walking(settings.walk)

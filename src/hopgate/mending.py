@@ -54,28 +54,31 @@ class Mending:
         with self._store.transaction() as connection:
             return merge_proposals(connection, limit=limit)
 
-    def preview_merge(self, kept: str, merged: str) -> Change:
+    def preview_merge(self, kept: str, merged: str, *, scope: str | None = None) -> Change:
         """Say what a merge would change; nothing does."""
         from hopgate.graph.build import manual
 
         def work(connection: Connection[Any]) -> Change:
-            name_rows.lock(connection)
-            change = manual.merge(connection, manual.named(connection, kept), manual.named(connection, merged))
+            change = manual.merge_named(connection, kept, merged, scope)
             connection.rollback()
             return change
 
         return self._store.run(work)
 
-    def merge(self, kept: str, merged: str) -> MendEntry:
-        """Make two concepts one, each given by any of its names."""
+    def merge(self, kept: str, merged: str, *, scope: str | None = None) -> MendEntry:
+        """Make two concepts one, each given by any of its names, in this scope or in each that has both.
+
+        Each scope has an entry of its own in the log; the last of them is given.
+        """
         from hopgate.graph.build import manual
 
         def work(connection: Connection[Any]) -> MendEntry:
             name_rows.lock(connection)
-            first, second = manual.named(connection, kept), manual.named(connection, merged)
-            manual.merge(connection, first, second)
-            made = merge_rows.merges_into(connection, first)[0]
-            return self._entry(connection, mend_rows.record(connection, mend_rows.MERGE, merge_id=made.id))
+            for first, second in manual.pairs(connection, kept, merged, scope):
+                manual.merge(connection, first, second)
+                made = merge_rows.merges_into(connection, first)[0]
+                key = mend_rows.record(connection, mend_rows.MERGE, merge_id=made.id)
+            return self._entry(connection, key)
 
         return self._store.run(work)
 
@@ -135,12 +138,10 @@ class Mending:
         scope : str or sequence of str, optional
             What the own graph of this scope, or of these, would lose.
         """
-        from hopgate.graph.build.removal_preview import removal_preview, scope_removal
+        from hopgate.graph.build.removal_preview import removal_preview
 
         scopes = Filters(scope).scopes
-        if scopes is not None:
-            return self._store.run(lambda connection: scope_removal(connection, scopes, external_ids))
-        return self._store.run(lambda connection: removal_preview(connection, external_ids))
+        return self._store.run(lambda connection: removal_preview(connection, external_ids, scopes))
 
     def mark_sensitive(self, external_ids: Sequence[str], *, within: Sequence[str] | None = None) -> MendEntry:
         """Mark memories as sensitive; all that was made of their texts goes."""

@@ -50,6 +50,11 @@ QUERIES = {
 }
 
 
+def share_scopes(kb: KnowledgeBase) -> None:
+    """Let all scopes have one graph, as in a store of one person's memories: those of the demo are."""
+    kb.store_settings.set({"scopes": "shared"})
+
+
 def content(kb: KnowledgeBase) -> dict[str, list[str]]:
     with kb.store.transaction() as connection:
         return {

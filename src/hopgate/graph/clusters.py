@@ -17,15 +17,14 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 
 from hopgate.errors import HopgateError
-from hopgate.graph.inspect.scope_listing import listed_concepts
 from hopgate.graph.names import normalise
-from hopgate.graph.walk.scope_graph import scope_graph
 from hopgate.memory import cleared
-from hopgate.store import memories
-from hopgate.store.graph import arrays, cluster_rows, overview, scope_rows, version
+from hopgate.store import memories, setting_rows
+from hopgate.store.graph import arrays, cluster_rows, concept_rows, version
 from hopgate.store.graph.arrays import snapshot
 from hopgate.store.graph.cluster_rows import ClusterRow, PartitionRow
 from hopgate.store.graph.concept_rows import Concept
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -375,25 +374,14 @@ class GraphPart:
 
 def _read_part(connection: Connection[Any], scopes: Sequence[str]) -> GraphPart:
     """Read what some scopes may see, or with none of them the whole store; what no memory mentions is left out."""
-    if not scopes:
-        concepts = [
-            Concept(row[0], row[1], tuple(row[2]), row[3], row[4]) for row in overview.concepts(connection) if row[4]
-        ]
-        edges, links = arrays.edges(connection), arrays.mentions(connection)
-        return _part(concepts, Mentions(links.memory, links.concept), Joins(edges.source, edges.target, edges.weight))
-    own = scope_graph(connection, scope_rows.memories_of_scopes(connection, scopes, None))
-    rows = [edge.row for edge in own.edges]
+    shared = setting_rows.scopes(connection) == setting_rows.SHARED
+    view = View(tuple(scopes) or None, shared=shared)
+    concepts = [concept for concept in concept_rows.listed(connection, view, limit=None) if concept.memory_count]
+    edges, links = arrays.edges(connection, view), arrays.mentions(connection, view)
     return _part(
-        [concept for concept in listed_concepts(own) if own.memory_counts[concept.id]],
-        Mentions(
-            np.array([link.memory_id for link in own.links], np.int64),
-            np.array([link.concept_id for link in own.links], np.int64),
-        ),
-        Joins(
-            np.array([row.src_id for row in rows], np.int64),
-            np.array([row.dst_id for row in rows], np.int64),
-            np.array([row.weight for row in rows], np.float64),
-        ),
+        sorted(concepts, key=lambda concept: concept.id),
+        Mentions(links.memory, links.concept),
+        Joins(edges.source, edges.target, edges.weight),
     )
 
 

@@ -7,16 +7,18 @@ gaps. What they add to recall is measured in docs/research/walking.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names import LONGEST, NameIndex, name_index, name_words
 from hopgate.memory import cleared
-from hopgate.store import memories, memory_words
+from hopgate.store import memories, memory_words, setting_rows
 from hopgate.store.graph import edge_rows, link_rows, name_rows
 from hopgate.store.graph.name_rows import NameRow, of_small_groups
+from hopgate.store.memory_words import Title
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -90,17 +92,28 @@ class NameLinks:
     inside: list[tuple[int, int]]
 
 
-def links_of_all(rows: Iterable[NameRow], titles: Iterable[tuple[int, str]]) -> NameLinks:
-    """Find all that names link: for a backfill."""
-    names = [(row.name, row.concept_id) for row in rows]
-    index = name_index(names)
-    return NameLinks(title_links(index, titles), inside_links(index, names))
+def links_of_all(rows: Iterable[NameRow], titles: Iterable[Title]) -> NameLinks:
+    """Find all that names link, each within its scope: for a backfill."""
+    names: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for row in rows:
+        names[row.scope].append((row.name, row.concept_id))
+    for title in titles:
+        lines[title.scope].append((title.memory_id, title.text))
+    found = NameLinks([], [])
+    for scope, own in names.items():
+        index = name_index(own)
+        found.titles.extend(title_links(index, lines[scope]))
+        found.inside.extend(inside_links(index, own))
+    return found
 
 
 def link_all(connection: Connection[Any]) -> None:
     """Link every memory to the concepts that it mentions and that its title names, and concepts to those in names."""
     link_rows.lock_mentioning(connection)
     names, titles = name_rows.all_names(connection), memory_words.first_lines(connection)
+    if setting_rows.scopes(connection) == setting_rows.SHARED:
+        titles = [title._replace(scope="") for title in titles]
     # The server is busy with mentions while this process looks for names in titles and in names.
     with ThreadPoolExecutor(1, thread_name_prefix="hopgate-links") as beside:
         found = beside.submit(links_of_all, names, titles)
@@ -121,16 +134,23 @@ def link_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         ids = memory_ids[start : start + BATCH]
         link_rows.link_mentions(connection, ids)
         known = memories.fetch_by_id(connection, ids)
-        titles = [(key, text.split("\n", 1)[0]) for key, text in cleared(known.items())]
-        links = title_links(_index_of(connection, [title for _, title in titles]), titles)
+        scopes = name_rows.scopes_of(connection, known)
+        titles: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for key, text in cleared(known.items()):
+            titles[scopes[key]].append((key, text.split("\n", 1)[0]))
+        indexes = _indexes(connection, {scope: [title for _, title in own] for scope, own in titles.items()})
+        links = [link for scope, own in titles.items() for link in title_links(indexes[scope], own)]
         if links:
             link_rows.link_titles(connection, links, TITLE_WEIGHT)
 
 
 def link_names(connection: Connection[Any], concept_ids: Sequence[int]) -> None:
     """Join concepts to those whose names are inside their own: "Mill Street, Norwich" to "Norwich"."""
-    names = [(row.name, row.concept_id) for row in name_rows.of_concepts(connection, concept_ids)]
-    links = inside_links(_index_of(connection, [name for name, _ in names]), names)
+    names: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for row in name_rows.of_concepts(connection, concept_ids):
+        names[row.scope].append((row.name, row.concept_id))
+    indexes = _indexes(connection, {scope: [name for name, _ in own] for scope, own in names.items()})
+    links = [link for scope, own in names.items() for link in inside_links(indexes[scope], own)]
     edge_rows.replace_name_links(connection, concept_ids, links, INSIDE_WEIGHT)
 
 
@@ -144,11 +164,13 @@ def relink(connection: Connection[Any], changed: Sequence[NameRow], *, leaving_o
     if not rows:
         return
     owners = {row.concept_id for row in rows} | set(
-        name_rows.containing(connection, [row.normal for row in rows], limit=MAX_CARRIED)
+        name_rows.containing(connection, [row.key for row in rows], limit=MAX_CARRIED)
     )
     link_names(connection, sorted(owners))
-    spelt = [row.normal for row in rows] + [row.name for row in rows if row.name.casefold() != row.normal]
-    carriers = set(of_small_groups(memory_words.titled(connection, spelt, limit=MAX_CARRIED + 1), MAX_CARRIED))
+    spelt = [row.key for row in rows] + [(row.scope, row.name) for row in rows if row.name.casefold() != row.normal]
+    shared = setting_rows.scopes(connection) == setting_rows.SHARED
+    titled = memory_words.titled(connection, spelt, limit=MAX_CARRIED + 1, shared=shared)
+    carriers = set(of_small_groups(titled, MAX_CARRIED))
     link_memories(connection, sorted(carriers - set(leaving_out)))
 
 
@@ -179,6 +201,11 @@ def name_runs(texts: Iterable[str]) -> list[str]:
     return sorted(runs)
 
 
-def _index_of(connection: Connection[Any], texts: Sequence[str]) -> NameIndex:
-    """Index the names that are in some texts."""
-    return name_index((row.name, row.concept_id) for row in name_rows.by_normal(connection, name_runs(texts)))
+def _indexes(connection: Connection[Any], texts: Mapping[str, Sequence[str]]) -> dict[str, NameIndex]:
+    """Index the names of each scope that are in some texts of it."""
+    names: dict[str, list[tuple[str, int]]] = {scope: [] for scope in texts}
+    wanted = [(scope, run) for scope, own in texts.items() for run in name_runs(own)]
+    for row in name_rows.by_keys(connection, wanted):
+        if row.uses:
+            names[row.scope].append((row.name, row.concept_id))
+    return {scope: name_index(own) for scope, own in names.items()}

@@ -14,7 +14,6 @@ from hopgate.store.graph import cluster_rows, link_rows
 from hopgate.times import utc
 
 if TYPE_CHECKING:
-    from hopgate.recall.legs.graph import GraphLeg
     from hopgate.store.store import Store
 
 LOG = logging.getLogger("hopgate.recall")
@@ -35,9 +34,7 @@ class Filters:
     scope : str or sequence of str, optional
         The scope, or the scopes, that memories may have.
     concepts : tuple of int, optional
-        Only memories that are linked to one of these: those of a cluster of the whole store.
-    among : tuple of int, optional
-        Only these memories: what some scopes' own memories say of a cluster of theirs.
+        Only memories that are linked to one of these: those of a cluster.
 
     Examples
     --------
@@ -53,7 +50,6 @@ class Filters:
     known_at: datetime | None = None
     superseded: bool = False
     concepts: tuple[int, ...] | None = None
-    among: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scope", _checked_scope(self.scope))
@@ -86,20 +82,11 @@ class Filters:
         if self.concepts is not None:
             conditions.append(link_rows.LINKED_TO)
             parameters["concepts"] = list(self.concepts)
-        if self.among is not None:
-            conditions.append("id = ANY(%(among)s)")
-            parameters["among"] = list(self.among)
         return " AND ".join(conditions) or "true", parameters
-
-    @property
-    def whole_scope(self) -> Filters:
-        """The same scopes and times, with nothing of them left out."""
-        return replace(self, exclude=(), concepts=None, among=None)
 
 
 def read_filters(
     store: Store,
-    leg: GraphLeg,
     *,
     scope: Scopes = None,
     exclude: Sequence[str] = (),
@@ -112,8 +99,6 @@ def read_filters(
 
     Parameters
     ----------
-    leg : GraphLeg
-        Knows the scopes' own graphs, which clusters of theirs are made of.
     cluster : int, optional
         One of the clusters of just these scopes; another one is refused, as it is made of others' texts.
     """
@@ -128,8 +113,6 @@ def read_filters(
         if cluster is None:
             return filters
         concepts = cluster_rows.concepts_of(connection, sorted(filters.scopes or ()), cluster)
-        if concepts is not None and filters.scopes is not None:
-            return replace(filters, among=leg.memories_about(connection, filters, concepts))
     if concepts is None:
         named = "".join(f" --scope {one}" for one in filters.scopes or ())
         raise HopgateError(f"there is no cluster {cluster!r}: hopgate concepts clusters{named} finds and shows them")

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 from hopgate.errors import HopgateError
 from hopgate.recall.settings import NAMES, Resolved, Settings, load_settings, resolve_settings
 from hopgate.store import setting_rows
+from hopgate.store.graph import version
 
 if TYPE_CHECKING:
+    from psycopg import Connection
+
     from hopgate.store.store import Store
 
 BY_HAND = "hopgate settings"
@@ -68,14 +71,26 @@ class StoreSettings:
             if value not in SCOPES:
                 raise HopgateError(f"scopes must be {' or '.join(SCOPES)}, not {value!r}")
         checked = _checked({name: value for name, value in changes.items() if name not in own}) | own
-        self._store.run(lambda connection: setting_rows.write(connection, checked, source))
+
+        def write(connection: Connection[Any]) -> None:
+            if own and setting_rows.scopes(connection) != own[setting_rows.SCOPES]:
+                # Names are kept by scope: the next build makes the graph anew.
+                version.forget_graph(connection)
+            setting_rows.write(connection, checked, source)
+
+        self._store.run(write)
 
     def unset(self, names: Sequence[str]) -> None:
         """Forget some: the file, the environment or the default decides again."""
         if unknown := [name for name in names if name not in (*NAMES, setting_rows.SCOPES)]:
             raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(NAMES)}")
-        with self._store.transaction() as connection:
-            gone = setting_rows.remove(connection, names)
+
+        def remove(connection: Connection[Any]) -> list[str]:
+            if setting_rows.SCOPES in names and setting_rows.scopes(connection) != setting_rows.WALLS:
+                version.forget_graph(connection)
+            return setting_rows.remove(connection, names)
+
+        gone = self._store.run(remove)
         if missing := [name for name in names if name not in gone]:
             raise HopgateError(f"this store does not set {missing[0]!r}: hopgate settings shows where it comes from")
 

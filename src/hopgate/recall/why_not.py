@@ -91,7 +91,7 @@ def explain(
     narrowed: dict[str, Any] = {name: given.pop(name) for name in _FILTERS if name in given}
     settings = stored.load(given)
     settings = settings if legs is None else settings.only(legs)
-    filters = read_filters(pipeline.store, pipeline.graph, superseded=superseded, **narrowed)
+    filters = read_filters(pipeline.store, superseded=superseded, **narrowed)
     pipeline = pipeline.walking(settings.walk)
     key, memory = _found(pipeline.store, external_id)
     if filters.scopes is not None and memory.superseded_by is not None:
@@ -163,7 +163,6 @@ def without_filters(key: int, memory: Memory, filters: Filters, *, inside: bool 
         exclude=tuple(other for other in filters.exclude if other != key),
         known_at=None if late else filters.known_at,
         concepts=filters.concepts if inside else None,
-        among=filters.among if inside else None,
     )
     # By the new times: what was not superseded yet at the old ones may be now.
     return replace(free, superseded=free.superseded or _superseded(memory, free))
@@ -182,7 +181,7 @@ def _superseded(memory: Memory, filters: Filters) -> bool:
 def _linked(store: Store, key: int, filters: Filters) -> bool:
     """Tell whether a memory is linked to the cluster that was asked for; it is where none was."""
     if filters.concepts is None:
-        return filters.among is None or key in filters.among
+        return True
     with store.transaction() as connection:
         return link_rows.is_linked(connection, key, filters.concepts)
 

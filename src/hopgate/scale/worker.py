@@ -115,10 +115,10 @@ class BackfillWorker:
         """Let it know what all memories show of their words."""
         self._reader.surveys = surveys
 
-    def surveyed(self, ids: IdRange) -> dict[str | None, CorpusSurvey]:
+    def surveyed(self, ids: IdRange) -> dict[str, CorpusSurvey]:
         """Survey a range."""
 
-        def look() -> dict[str | None, CorpusSurvey]:
+        def look() -> dict[str, CorpusSurvey]:
             with self._store.transaction() as connection:
                 return self._reader.surveyed(connection, ids)
 

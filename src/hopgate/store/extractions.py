@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store import clearance, thread_rows
+from hopgate.store.graph import name_rows
 from hopgate.store.memories import KEY, NAMED, named
 from hopgate.store.waiting_lists import waiting
 
@@ -142,6 +143,15 @@ def _as_read(memory: Memory, source: Source) -> bool:
     """Whether a memory is still what an extractor read."""
     read = (source.text, tuple(source.tags), tuple(source.keywords))
     return read == (memory.content, memory.tags, memory.expanded_keywords)
+
+
+def scopes(connection: Connection[Any], read: Sequence[Source]) -> dict[str, str]:
+    """The scope in which the names of each memory are (`name_rows.scopes_of`), by external id."""
+    rows = connection.execute(
+        f"SELECT id, {KEY} FROM memories WHERE {NAMED}", named([str(one.memory_id) for one in read])
+    )
+    names = dict(rows.fetchall())
+    return {names[key]: scope for key, scope in name_rows.scopes_of(connection, names).items()}
 
 
 def guard(store: Store, read: Sequence[Source]) -> clearance.StoreGuard:

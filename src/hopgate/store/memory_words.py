@@ -14,32 +14,26 @@ MAX_ADDITION = 60
 MAX_TITLE = 1000
 
 
-class WithinScope(NamedTuple):
-    """A scope to stay within: none is one too, that of memories without."""
-
-    scope: str | None
-
-
 def with_word(
-    connection: Connection[Any], words: Sequence[str], *, limit: int, within: WithinScope | None = None
+    connection: Connection[Any], words: Sequence[str], *, limit: int, within: str | None = None
 ) -> list[tuple[int, int]]:
     """Memories that hold one of some words in lower case, as (memory, number of the word), at most `limit` a word.
 
     Parameters
     ----------
-    within : WithinScope, optional
-        Only memories of this scope; by default of any.
+    within : str, optional
+        Only memories of this scope, "" for those without one; by default of any.
     """
     if not words:
         return []
-    scoped = "" if within is None else "AND m.scope IS NOT DISTINCT FROM %(scope)s "
+    scoped = "" if within is None else "AND coalesce(m.scope, '') = %(scope)s "
     return connection.execute(
         "SELECT h.id, t.number FROM unnest(%(words)s::text[]) WITH ORDINALITY AS t (word, number) "
         "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
         "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.word) "
         f"AND NOT m.is_sensitive {scoped}"
         "AND m.content ~ ('(^|[^[:alnum:]_-])' || t.word || '($|[^[:alnum:]_-])') LIMIT %(limit)s) AS h",
-        {"words": list(words), "limit": limit, "scope": within.scope if within else None},
+        {"words": list(words), "limit": limit, "scope": within},
     ).fetchall()
 
 
@@ -62,25 +56,45 @@ def unheld(connection: Connection[Any], lexemes: Sequence[str]) -> list[str]:
     return [lexemes[place - 1] for (place,) in rows]
 
 
-def titled(connection: Connection[Any], names: Sequence[str], *, limit: int) -> list[tuple[int, int]]:
-    """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name."""
+def titled(
+    connection: Connection[Any], names: Sequence[tuple[str, str]], *, limit: int, shared: bool
+) -> list[tuple[int, int]]:
+    """Memories whose first line may be one of the names, as (memory, number of the name), at most `limit` a name.
+
+    Parameters
+    ----------
+    names : sequence of (str, str)
+        The scope whose memories are looked for, and the name.
+    shared : bool
+        Whether memories of every scope are.
+    """
     return connection.execute(
-        "SELECT h.id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (name, number) "
+        "SELECT h.id, t.number FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS t (scope, name, number) "
         "CROSS JOIN LATERAL (SELECT m.id FROM memories m "
         "WHERE m.search_vector @@ phraseto_tsquery(hopgate_language()::regconfig, t.name) "
+        "AND (%s OR coalesce(m.scope, '') = t.scope) "
         "AND NOT m.is_sensitive AND length(split_part(m.content, E'\\n', 1)) < length(t.name) + %s LIMIT %s) AS h",
-        (list(names), MAX_ADDITION, limit),
+        ([scope for scope, _ in names], [name for _, name in names], shared, MAX_ADDITION, limit),
     ).fetchall()
 
 
-def first_lines(connection: Connection[Any], *, only: Sequence[int] | None = None) -> list[tuple[int, str]]:
+class Title(NamedTuple):
+    """A memory's first line, and its scope."""
+
+    memory_id: int
+    scope: str
+    text: str
+
+
+def first_lines(connection: Connection[Any], *, only: Sequence[int] | None = None) -> list[Title]:
     """The first line of every memory, or of these, where it is no longer than a title could be; of no sensitive one."""
     these = "" if only is None else "AND id = ANY(%(only)s) "
-    return connection.execute(
-        "SELECT id, split_part(content, E'\\n', 1) FROM memories WHERE NOT is_sensitive "
+    rows = connection.execute(
+        "SELECT id, coalesce(scope, ''), split_part(content, E'\\n', 1) FROM memories WHERE NOT is_sensitive "
         f"{these}AND length(split_part(content, E'\\n', 1)) <= %(longest)s ORDER BY id",
         {"longest": MAX_TITLE, "only": None if only is None else list(only)},
-    ).fetchall()
+    )
+    return [Title(*row) for row in rows]
 
 
 def count_kept(connection: Connection[Any]) -> int:

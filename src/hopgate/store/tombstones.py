@@ -26,10 +26,11 @@ _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 # edge that is believed still holds the old one. (Two birthdays are of one relation and end neither.)
 _CONTRADICTED = (
     "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id AND weight > 0) AND NOT EXISTS (SELECT 1 FROM facts f "
-    "JOIN relations r ON r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
+    "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
     "JOIN concept_names t ON t.id = f.object_id WHERE f.memory_id = o.id AND f.weight > 0 "
     "AND NOT (r.single_valued AND EXISTS ("
-    "SELECT 1 FROM facts g JOIN relations q ON q.raw = g.relation JOIN concept_names u ON u.id = g.subject_id "
+    "SELECT 1 FROM facts g JOIN relations q ON q.scope = g.scope AND q.raw = g.relation "
+    "JOIN concept_names u ON u.id = g.subject_id "
     "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = me.id AND u.concept_id = s.concept_id "
     "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "
     "AND (coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at) "

@@ -88,9 +88,12 @@ def test_declared_late_is_as_good_as_declared_early(kb):
 
 def test_relations_that_mean_the_same_are_single_valued_together(kb):
     with kb.store.transaction() as connection:
-        relation_rows.ensure_relations(connection, ["lives in", "living in", "knows"])
-        relation_rows.set_canonical(connection, {"living in": "lives in"}, {"living in": 0.9})
-        assert set(relation_rows.declare_single_valued(connection, ["lives in"])) == {"lives in", "living in"}
+        relation_rows.ensure_relations(connection, [("", raw) for raw in ("lives in", "living in", "knows")])
+        relation_rows.set_canonical(connection, "", {"living in": "lives in"}, {"living in": 0.9})
+        assert set(relation_rows.declare_single_valued(connection, ["lives in"])) == {
+            ("", "lives in"),
+            ("", "living in"),
+        }
         assert relation_rows.declare_single_valued(connection, ["lives in"]) == []
 
 

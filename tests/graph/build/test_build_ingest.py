@@ -6,7 +6,7 @@ import threading
 from datetime import UTC, datetime
 
 import pytest
-from graph_content import Scripted, content, of_triples, version
+from graph_content import Scripted, content, of_triples, share_scopes, version
 
 import hopgate
 from hopgate.demo import corpus
@@ -62,6 +62,7 @@ def test_a_name_that_comes_later_is_found_in_the_memories_and_names_that_were_th
 
 
 def test_incremental_adding_and_a_rebuild_agree_on_the_synthetic_corpus(kb):
+    share_scopes(kb)
     world = corpus()
     extractor = of_triples(world.triples)
     half = len(world.memories) // 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from graph_content import Scripted, content, of_triples, version
+from graph_content import Scripted, content, of_triples, share_scopes, version
 
 from hopgate.demo import corpus
 from hopgate.errors import HopgateError
@@ -19,6 +19,7 @@ from hopgate.store.graph import concept_rows, merge_rows
 
 @pytest.fixture
 def world(kb):
+    share_scopes(kb)
     made = corpus()
     kb.add(*made.memories)
     kb.build(of_triples(made.triples), single_valued=made.single_valued)

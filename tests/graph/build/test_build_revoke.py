@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import psycopg
-from graph_content import Scripted, content, of_triples, version
+from graph_content import Scripted, content, of_triples, share_scopes, version
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -80,6 +80,7 @@ def test_an_interval_that_a_deleted_memory_had_closed_opens_again(kb):
 
 
 def test_a_memory_that_turns_sensitive_leaves_nothing_of_itself(kb, dsn):
+    share_scopes(kb)
     world = corpus()
     kb.add(*world.memories)
     kb.build(of_triples(world.triples), single_valued=world.single_valued)
@@ -106,6 +107,7 @@ def test_a_memory_that_only_carries_a_name_is_unlinked_too(kb):
 
 
 def test_no_sensitive_word_is_in_the_graph(kb, dsn):
+    share_scopes(kb)
     world = corpus()
     kb.add(*world.memories)
     kb.build("phrases")

@@ -5,20 +5,26 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
-from graph_content import of_triples
+from graph_content import of_triples, share_scopes
 
 from hopgate.demo import corpus
 from hopgate.graph.inspect.edges import edges
+from hopgate.store.graph.visible import View
 
 LAST = date(2027, 1, 1)
 
 
 @pytest.fixture
 def world(kb):
+    share_scopes(kb)
     made = corpus()
     kb.add(*made.memories)
     kb.build(of_triples(made.triples), single_valued=made.single_valued)
     return made
+
+
+def _noon(day: date) -> View:
+    return View(as_of=datetime.combine(day, time(12), UTC))
 
 
 def evening(day: date) -> datetime:
@@ -28,11 +34,8 @@ def evening(day: date) -> datetime:
 
 def told(kb, as_of: date | None, known_at: date | None = None) -> set[tuple[str, str, str]]:
     with kb.store.transaction() as connection:
-        rows = edges(
-            connection,
-            as_of=datetime.combine(as_of, time(12), UTC) if as_of else None,
-            known_at=evening(known_at) if known_at else None,
-        )
+        noon = datetime.combine(as_of, time(12), UTC) if as_of else None
+        rows = edges(connection, View(None, noon, evening(known_at) if known_at else None))
     return {(row.source, row.relation, row.target) for row in rows}
 
 
@@ -95,7 +98,7 @@ def test_recall_walks_the_graph_as_it_was(kb, world):
     later = kb.recall(f"{old.subject}", legs=("graph",), k=50)
     assert {old.evidence[0], new.evidence[0]} <= {hit.external_id for hit in later}
     with kb.store.transaction() as connection:
-        then = edges(connection, as_of=datetime.combine(new.valid_from - timedelta(1), time(12), UTC), of=old.subject)
-        now = edges(connection, as_of=datetime.combine(new.valid_from + timedelta(1), time(12), UTC), of=old.subject)
+        then = edges(connection, _noon(new.valid_from - timedelta(1)), of=old.subject)
+        now = edges(connection, _noon(new.valid_from + timedelta(1)), of=old.subject)
     assert (old.object in {row.target for row in then}, new.object in {row.target for row in then}) == (True, False)
     assert (old.object in {row.target for row in now}, new.object in {row.target for row in now}) == (False, True)

@@ -29,11 +29,13 @@ def test_a_hub_of_which_nothing_is_stated_costs_nothing(kb: KnowledgeBase) -> No
     kb.add(Memory("m", "x", created_at=DAY))
     with kb.store.transaction() as connection:
         (key,) = connection.execute("SELECT id FROM memories").fetchone() or (0,)
-        wanted: dict[str, tuple[str, str | None]] = {f"place {at}": (f"place {at}", None) for at in range(BESIDE)}
-        rows = name_rows.ensure(connection, {"hub": ("hub", None), **wanted}, {})
-        relation_rows.ensure_relations(connection, ["located in"])
+        wanted: dict[tuple[str, str], tuple[str, str | None]] = {
+            ("", f"place {at}"): (f"place {at}", None) for at in range(BESIDE)
+        }
+        rows = name_rows.ensure(connection, {("", "hub"): ("hub", None), **wanted}, {})
+        relation_rows.ensure_relations(connection, [("", "located in")])
         relation_rows.declare_single_valued(connection, ["located in"])
-        hub = rows["hub"]
+        hub = rows["", "hub"]
         beside = [FactRow(key, hub.id, "located in", rows[name].id, 0.0, None, None, DAY) for name in wanted]
         fact_rows.add_facts(connection, beside)
         connection.execute("ANALYZE facts, concept_names, relations")

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hopgate.store.graph import arrays, edge_rows
-from hopgate.store.graph.visible import time_parameters, visible_edges
+from hopgate.store.graph.visible import View, time_parameters, visible_edges
 
 CONCEPTS = (1, 2)
 DAYS = st.integers(1, 5).map(day)
@@ -75,9 +75,9 @@ def test_sql_shows_what_the_rule_says(
     )
     assert shown(connection, as_of, known_at) == expected
     # The same in what users look at, and in the arrays that are walked.
-    looked_at = edge_rows.visible(connection, as_of=as_of, known_at=known_at)
+    looked_at = edge_rows.visible(connection, View(None, as_of, known_at))
     assert sorted(row(found[1], *found[4:8]) for found in looked_at) == expected
-    walked = arrays.edges(connection, as_of=as_of, known_at=known_at)
+    walked = arrays.edges(connection, View(None, as_of, known_at))
     assert sorted(walked.relations[number] for number in walked.relation) == [name for name, *_ in expected]
 
 

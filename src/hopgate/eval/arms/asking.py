@@ -124,7 +124,7 @@ def _ask_part(asking: _Asking, queries: Sequence[Query]) -> tuple[dict[str, Legs
         graphs = {name: kb.graph_leg.variant(hops=Hops()) for name in plan.further}
         kept = ask(kb, recorder, queries, plan, graphs)
     nothing: Any = None
-    recorded = {name: one._replace(whole=nothing) for name, one in recorder.asked.items()}
+    recorded = {name: one._replace(matrix=nothing) for name, one in recorder.asked.items()}
     return {name: replace(legs, trace=None) for name, legs in kept.items()}, recorded
 
 

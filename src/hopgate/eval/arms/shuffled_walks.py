@@ -16,7 +16,6 @@ from hopgate.eval.arms.leg_lists import GraphLists
 from hopgate.eval.arms.prototype_cliques import clique_concepts, clique_hits
 from hopgate.graph.inspect.parts import PARTS, Part, without
 from hopgate.graph.walk.matrix import GraphMatrix
-from hopgate.graph.walk.matrix_config import MatrixConfig
 from hopgate.graph.walk.mixed_ranking import QuerySeeds, WalkRanking, ranked_by_walks, seeded
 from hopgate.graph.walk.rank import Walk, batched_walks
 from hopgate.graph.walk.seeds import COMMON_SHARES
@@ -29,30 +28,22 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hopgate.graph.walk.scope_graph import ScopeGraph
-
-# Some of the nearest facts lie outside the query's scope once they are shuffled: so many times as many are asked for.
-FACTS_KEPT = 5
 # As many queries are walked at once: their restarts are dense, one column a walk.
 TOGETHER = 64
 # A walk that goes on so rarely sees what its seeds are linked to, and next to nothing beyond.
 ONE_STEP = 0.05
 
 Scored = Sequence[tuple[int, float]]
-View = Callable[[Any, GraphMatrix, Filters], GraphMatrix]
-"""Connection, a whole graph, filters → what of it a query walks over."""
+View = Callable[[GraphMatrix], GraphMatrix]
+"""The graph of a query's scopes → what it walks over."""
 
 
 class Asked(NamedTuple):
-    """What a query was asked with, and found to start from.
+    """What a query was asked with, and found to start from."""
 
-    `stored` is what it found by the ids of the whole store's concepts and facts, where `found` goes by a scope's own.
-    """
-
-    whole: GraphMatrix
+    matrix: GraphMatrix
     filters: Filters
     found: QuerySeeds
-    stored: QuerySeeds
     base: Scored
     legs: Mapping[str, Scored]
     depth: int
@@ -70,9 +61,6 @@ class WalkRecorder(GraphLeg):
         See `GraphLeg`.
     """
 
-    facts_kept = FACTS_KEPT
-    needs_whole = True
-
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
         self.asked: dict[str, Asked] = {}
@@ -87,26 +75,19 @@ class WalkRecorder(GraphLeg):
         return super().rank(query, vector, base, filters, depth, **options)
 
     def seeds(self, found: LookedUp, base: Scored, legs: Mapping[str, Scored]) -> QuerySeeds:
-        """Give where walks start; more facts are kept than are walked from."""
+        """Give where walks start."""
         every = super().seeds(found, base, legs)
         if self.name is not None and self._asking is not None:
             filters, depth, query, vector = self._asking
-            stored = every if found.matrix.own is None else _stored(found.matrix.own, every)
-            self.asked[self.name] = Asked(
-                found.whole, filters, every, stored, base, legs, depth, query, vector, found.as_of
-            )
-        return every._replace(facts=every.facts[: self.walk.seeding.near_facts])
+            self.asked[self.name] = Asked(found.matrix, filters, every, base, legs, depth, query, vector, found.as_of)
+        return every
 
     def take(self, asked: Mapping[str, Asked]) -> None:
         """Take over what was recorded elsewhere, without the graphs, which this store has too."""
         with self._store.transaction() as connection:
             for name, one in asked.items():
-                config = MatrixConfig(
-                    as_of=one.as_of or one.filters.as_of,
-                    known_at=one.filters.known_at,
-                    superseded=one.filters.superseded,
-                )
-                self.asked[name] = one._replace(whole=self.matrices.get(connection, None, config, fresh=True))
+                then = replace(one.filters, as_of=one.as_of or one.filters.as_of)
+                self.asked[name] = one._replace(matrix=self._seen(connection, then, fresh=True))
 
     def on_shuffle(self, seed: int, names: Mapping[int, str]) -> GraphLists:
         """Give every recorded query's lists on the graph shuffled with this seed, by external ids."""
@@ -118,8 +99,8 @@ class WalkRecorder(GraphLeg):
         leg, walk = self.variant(), self.walk
         for part in PARTS:
 
-            def view(connection: Any, matrix: GraphMatrix, filters: Filters, part: Part = part) -> GraphMatrix:
-                return without(leg.view(connection, matrix, filters), part)
+            def view(matrix: GraphMatrix, part: Part = part) -> GraphMatrix:
+                return without(leg.view(matrix), part)
 
             found[f"without {part}"] = self._again(view, walk, names)
         found["one step, no walk"] = self._again(leg.view, replace(walk, damping=ONE_STEP), names)
@@ -139,14 +120,11 @@ class WalkRecorder(GraphLeg):
 
     def _views(self, view: View) -> Iterator[tuple[GraphMatrix, dict[str, Asked]]]:
         """The graph as some queries see it, and those queries."""
-        parts: dict[tuple[int, Filters], dict[str, Asked]] = {}
+        by_graph: dict[int, dict[str, Asked]] = {}
         for name, asked in self.asked.items():
-            parts.setdefault((id(asked.whole), asked.filters), {})[name] = asked
-        for queries in parts.values():
-            first = next(iter(queries.values()))
-            with self._store.transaction() as connection:
-                matrix = view(connection, first.whole, first.filters)
-            yield matrix, queries
+            by_graph.setdefault(id(asked.matrix), {})[name] = asked
+        for queries in by_graph.values():
+            yield view(next(iter(queries.values())).matrix), queries
 
     def _again(self, view: View, walk: Walk, names: Mapping[int, str]) -> GraphLists:
         """Walk every recorded query again on another view of the graph."""
@@ -172,20 +150,8 @@ def _walked(
     every = list(queries.items())
     for low in range(0, len(every), TOGETHER):
         part = every[low : low + TOGETHER]
-        # A scope's own graph has ids of its own, and its part of a shuffled one those of the store.
-        found_in = [asked.stored if matrix.own is None else asked.found for _, asked in part]
-        begun = [seeded(matrix, found, walk.seeding) for found in found_in]
+        begun = [seeded(matrix, asked.found, walk.seeding) for _, asked in part]
         walks = batched_walks(matrix.graph, [found.starts for found in begun], walk)
         for (name, asked), found, own in zip(part, begun, walks, strict=True):
             deep = replace(walk, depth=asked.depth)
             yield name, found.blind, ranked_by_walks(matrix, found, own, deep, asked.base, asked.legs)
-
-
-def _stored(own: ScopeGraph, found: QuerySeeds) -> QuerySeeds:
-    """What a query found in a scope's own graph, by the ids of the store's."""
-    # Two facts here may be one there: the nearest counts.
-    facts = {own.embedded[edge]: cosine for edge, cosine in reversed(found.facts)}
-    return found._replace(
-        concepts=list(dict.fromkeys(own.stored[concept] for concept in found.concepts)),
-        facts=sorted(facts.items(), key=lambda fact: -fact[1]),
-    )

@@ -31,7 +31,7 @@ class Material:
     version: int
     names: Sequence[name_rows.NameRow]
     contexts: Mapping[int, Mapping[tuple[str, str], int]]
-    relations: Mapping[str, int]
+    relations: Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Clusters:
     version: int
     names: Sequence[Sequence[name_rows.NameRow]]
     threshold: float
-    relations: Relations
+    relations: Mapping[str, Relations]
 
 
 def material(connection: Connection[Any]) -> Material:
@@ -55,26 +55,32 @@ def material(connection: Connection[Any]) -> Material:
 
 
 def clustered(read: Material, canonicaliser: Canonicaliser | None = None, embed: Embed | None = None) -> Clusters:
-    """Cluster all names and relations: the long part, for which nobody needs to wait."""
+    """Cluster each scope's names and relations: the long part, for which nobody needs to wait."""
     canonicaliser = canonicaliser or Canonicaliser(threshold=MERGE)
-    result = canonicaliser.fit_units(_units(read), embed, max(canonicaliser.threshold, FLOOR))
-    clusters: dict[int, list[name_rows.NameRow]] = defaultdict(list)
-    for row, label in zip(read.names, result.labels_.tolist(), strict=True):
-        clusters[label].append(row)
-    repeated = [raw for raw, count in read.relations.items() for _ in range(count)]
-    relations = canonicalise_relations(repeated, embed=embed if len(read.relations) <= MAX_EMBEDDED else None)
-    return Clusters(read.version, list(clusters.values()), result.threshold, relations)
+    by_scope: dict[str, list[name_rows.NameRow]] = defaultdict(list)
+    for row in read.names:
+        by_scope[row.scope].append(row)
+    clusters: dict[tuple[str, int], list[name_rows.NameRow]] = defaultdict(list)
+    for scope, rows in by_scope.items():
+        units = _units(rows, read.contexts)
+        result = canonicaliser.fit_units(units, embed, max(canonicaliser.threshold, FLOOR))
+        for row, label in zip(rows, result.labels_.tolist(), strict=True):
+            clusters[scope, label].append(row)
+    relations = {}
+    for scope, counts in read.relations.items():
+        repeated = [raw for raw, count in counts.items() for _ in range(count)]
+        relations[scope] = canonicalise_relations(repeated, embed=embed if len(counts) <= MAX_EMBEDDED else None)
+    return Clusters(read.version, list(clusters.values()), canonicaliser.threshold, relations)
 
 
-def _units(read: Material) -> Units:
-    """A store's names as the canonicaliser takes them: each is one unit, and its mentions are counted already."""
-    rows = read.names
+def _units(rows: Sequence[name_rows.NameRow], contexts: Mapping[int, Mapping[tuple[str, str], int]]) -> Units:
+    """A scope's names as the canonicaliser takes them: each is one unit, and its mentions are counted already."""
     return Units(
         names=tuple(row.normal for row in rows),
         kinds=tuple(row.kind for row in rows),
         counts=np.array([max(1, row.uses) for row in rows], dtype=np.float64),
         spellings=tuple(row.name for row in rows),
-        contexts=tuple(read.contexts.get(row.id, {}) for row in rows),
+        contexts=tuple(contexts.get(row.id, {}) for row in rows),
         of_mention=np.arange(len(rows), dtype=np.int64),
     )
 
@@ -97,5 +103,6 @@ def canonicalise(connection: Connection[Any], clusters: Clusters) -> bool:
         merges += [BulkMerge(concept[kept.id], concept[other.id], (other.id,)) for other in others]
     merge_rows.merge_many(connection, merges, method=f"global, threshold {clusters.threshold}")
     manual.apply_rulings(connection, decided)
-    relation_rows.set_canonical(connection, clusters.relations.canonical, clusters.relations.scores)
+    for scope, relations in clusters.relations.items():
+        relation_rows.set_canonical(connection, scope, relations.canonical, relations.scores)
     return True

@@ -68,7 +68,7 @@ def extract_in_bulk(
         processes = min(cores(), len(ranges)) if len(ranges) >= MIN_RANGES else 0
     began = time.monotonic()
     with contextlib.nullcontext(readers) if readers else ReadingPool(store, extractor, processes) as pool:
-        surveys: dict[str | None, CorpusSurvey] = {}
+        surveys: dict[str, CorpusSurvey] = {}
         progress = Progress(total=total, stage="surveying")
         for found in pool.each("surveyed", ranges if surveying else []):
             for scope, survey in found.items():

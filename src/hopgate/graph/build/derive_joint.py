@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.graph.fact_rows import FactGroup
+    from hopgate.store.graph.name_rows import NameKey
 
 # How far from a memory others are read: what a change tells depends on statements beside it, and what these tell on
 # changes beside them.
@@ -78,19 +79,21 @@ def _apply(connection: Connection[Any], wanted: Sequence[JointFact], memory_ids:
 
 def _add(connection: Connection[Any], facts: Sequence[JointFact]) -> set[int]:
     """Write facts, and their ends as names that the memories keep and do not mention; give the names."""
-    wanted: dict[str, tuple[str, str | None]] = {}
+    wanted: dict[NameKey, tuple[str, str | None]] = {}
+    scopes = name_rows.scopes_of(connection, {fact.memory_id for fact in facts})
     for fact in facts:
-        wanted |= {normalise(end): (end, None) for end in (fact.object, fact.subject)}
+        wanted |= {(scopes[fact.memory_id], normalise(end)): (end, None) for end in (fact.object, fact.subject)}
     if not wanted:
         return set()
-    known = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in wanted})
+    known = name_rows.ensure(connection, wanted, {normal: initials(normal) for _, normal in wanted})
     rows, kept = [], []
     for fact in facts:
-        subject, object_ = known[normalise(fact.subject)].id, known[normalise(fact.object)].id
+        scope = scopes[fact.memory_id]
+        subject, object_ = known[scope, normalise(fact.subject)].id, known[scope, normalise(fact.object)].id
         times = fact.valid_from, fact.valid_to, fact.recorded_at
-        rows.append((fact.memory_id, subject, fact.relation, object_, JOINT_WEIGHT, *times))
+        rows.append((fact.memory_id, subject, fact.relation, object_, JOINT_WEIGHT, *times, scope))
         kept += [(fact.memory_id, subject, fact.subject), (fact.memory_id, object_, fact.object)]
-    relation_rows.ensure_relations(connection, (row[2] for row in rows))
+    relation_rows.ensure_relations(connection, ((row[-1], row[2]) for row in rows))
     stated_rows.keep_names(connection, kept)
     stated_rows.add_joint(connection, rows)
     return {row.id for row in known.values()}

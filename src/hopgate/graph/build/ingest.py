@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from hopgate.extract.runner import Extracted
 from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.extraction_rows import MAX_NAME, backwards, is_name, names_used
 from hopgate.graph.build.follow import follow_change
+from hopgate.graph.build.resolve import FactKey
 from hopgate.graph.build.revoke import revoke
 from hopgate.graph.build.store_context import carried
 from hopgate.graph.names import initials, normalise
@@ -24,7 +25,7 @@ from hopgate.store import extractions
 from hopgate.store.build_lock import share
 from hopgate.store.graph import fact_rows, name_rows, relation_rows, stated_rows, together_rows, version
 from hopgate.store.graph.fact_rows import FactRow
-from hopgate.store.graph.name_rows import NameRow
+from hopgate.store.graph.name_rows import NameKey, NameRow
 from hopgate.times import moment
 
 if TYPE_CHECKING:
@@ -66,27 +67,29 @@ def add(
         Finds among known concepts those that new names mean, before anything is derived.
     """
     name_rows.lock(connection)
-    wanted = spellings(one.extraction for one in batch)
-    known = name_rows.ensure(connection, wanted, {normal: initials(normal) for normal in wanted})
+    scopes = name_rows.scopes_of(connection, [one.memory_id for one in batch])
+    wanted = spellings((scopes[one.memory_id], one.extraction) for one in batch)
+    known = name_rows.ensure(connection, wanted, {normal: initials(normal) for _, normal in wanted})
     mentions, facts = [], []
     for one in batch:
+        scope = scopes[one.memory_id]
         for name, kind in names_used(one.extraction):
-            if row := known.get(normalise(name)):
+            if row := known.get((scope, normalise(name))):
                 mentions.append((one.memory_id, row.id, name, kind))
         for fact in (*one.extraction.facts, *one.extraction.tentative):
-            subject, object_ = known.get(normalise(fact.subject)), known.get(normalise(fact.object))
+            subject, object_ = (known.get((scope, normalise(end))) for end in (fact.subject, fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
             if subject is None or object_ is None or not fact.relation.strip() or backwards(start, end):
                 continue
             facts.append(
                 FactRow(one.memory_id, subject.id, fact.relation[:MAX_NAME], object_.id, fact.confidence, start, end,
-                        one.recorded_at)
+                        one.recorded_at, scope)
             )  # fmt: skip
     name_ids = [row.id for row in known.values()]
     stated = [row for one in batch for row in statements_of(one.memory_id, one.extraction.stated)]
     # None of these has an answer to wait for: they travel together.
     with connection.pipeline():
-        relation_rows.ensure_relations(connection, (fact.relation for fact in facts))
+        relation_rows.ensure_relations(connection, ((fact.scope, fact.relation) for fact in facts))
         fact_rows.add_mentions(connection, mentions)
         fact_rows.add_facts(connection, facts)
         stated_rows.add(connection, stated)
@@ -101,7 +104,7 @@ def add(
     rows = name_rows.by_id(connection, name_ids)
     memory_ids = [one.memory_id for one in batch]
     new_ids = {row.id for row in new_names}
-    older = carried(connection, [replace(row, is_new=row.id in new_ids) for row in rows], memory_ids)
+    older = carried(connection, [row for row in rows if row.id in new_ids], memory_ids)
     if older:
         fact_rows.add_mentions(connection, older)
         memory_ids += sorted({row[0] for row in older})
@@ -117,16 +120,16 @@ def add(
     )
 
 
-def spellings(extractions: Iterable[Extraction]) -> dict[str, tuple[str, str | None]]:
-    """Every name of a batch by its normal form; the first spelling and the first kind win."""
-    wanted: dict[str, tuple[str, str | None]] = {}
-    for extraction in extractions:
+def spellings(extractions: Iterable[tuple[str, Extraction]]) -> dict[NameKey, tuple[str, str | None]]:
+    """Every name of a batch by its scope and normal form; the first spelling and the first kind win."""
+    wanted: dict[NameKey, tuple[str, str | None]] = {}
+    for scope, extraction in extractions:
         for name, kind in names_used(extraction):
             normal = normalise(name)
             if not is_name(name, normal):
                 continue
-            spelling, first = wanted.get(normal, (name, None))
-            wanted[normal] = (spelling, first or kind)
+            spelling, first = wanted.get((scope, normal), (name, None))
+            wanted[scope, normal] = (spelling, first or kind)
     return wanted
 
 
@@ -197,7 +200,7 @@ class GraphSink:
         known = {name: row for name, row in known.items() if name not in gone}
         if self._resolution and (lost := [one for one in batch if _name(one.source) not in known]):
             used = {name for one in lost for name, _ in names_used(one.extraction)}
-            self._resolution.take_back(used, _fact_keys(lost))
+            self._resolution.take_back(used, {(key.subject, key.relation, key.object) for key in _fact_keys(lost)})
         before = extractions.recorded(connection, [row.id for row in known.values()], identity)
         # What another build has written since is left as it is; a failed extraction does not replace an earlier one.
         rows = [
@@ -223,12 +226,15 @@ class GraphSink:
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
         """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""
         while True:
-            names = spellings(one.extraction for one in batch)
             read = [one.source for one in batch]
+            with self._store.transaction() as connection:
+                scopes = extractions.scopes(connection, read)
+            batch = [one for one in batch if _name(one.source) in scopes]
+            names = spellings((scopes[_name(one.source)], one.extraction) for one in batch)
             try:
                 with guarded(extractions.guard(self._store, read)):
                     resolution.prepare(
-                        self._store, {normal: name for normal, (name, _) in names.items()}, _fact_keys(batch)
+                        self._store, {key: name for key, (name, _) in names.items()}, _fact_keys(batch, scopes)
                     )
             except WithdrawnError:
                 with self._store.transaction() as connection:
@@ -238,10 +244,15 @@ class GraphSink:
                 return batch
 
 
-def _fact_keys(batch: Iterable[Extracted]) -> set[tuple[str, str, str]]:
-    """The facts that some extractions state, by their ends' normal forms: of what is tentative few become edges."""
+def _fact_keys(batch: Iterable[Extracted], scopes: Mapping[str, str] | None = None) -> set[FactKey]:
+    """The facts that some extractions state, by their ends' keys: of what is tentative few become edges."""
     return {
-        (normalise(fact.subject), fact.relation[:MAX_NAME], normalise(fact.object))
+        FactKey(
+            scopes[_name(one.source)] if scopes else "",
+            normalise(fact.subject),
+            fact.relation[:MAX_NAME],
+            normalise(fact.object),
+        )
         for one in batch
         for fact in one.extraction.facts
     }

@@ -13,11 +13,12 @@ from hopgate.graph.build.follow import follow_change
 from hopgate.graph.names import normalise
 from hopgate.store.graph import concept_rows, fact_rows, link_rows, merge_rows, name_rows
 from hopgate.store.graph.merge_rows import ASKED, BY_HAND, BulkMerge
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.store.graph.concept_rows import Concept
+    from hopgate.store.graph.concept_rows import Ambiguous, Concept
     from hopgate.store.graph.fact_rows import FactGroup
     from hopgate.store.graph.merge_rows import MergeRow
 
@@ -33,9 +34,36 @@ class Change:
     edges: int
 
 
-def named(connection: Connection[Any], name: str) -> int:
-    """The concept that a name belongs to; an unknown name is refused."""
-    return concept_rows.find(connection, normalise(name), name).id
+def named(connection: Connection[Any], name: str, scope: str) -> int:
+    """The concept that a name belongs to in a scope; an unknown name is refused."""
+    return concept_rows.find(connection, normalise(name), name, View((scope,))).id
+
+
+def pairs(connection: Connection[Any], kept: str, merged: str, scope: str | None = None) -> list[tuple[int, int]]:
+    """The concepts that two names belong to, in this scope or in each that has both; unknown names are refused."""
+    found = concept_rows.pairs(connection, normalise(kept), normalise(merged), scope)
+    if not found:
+        for name in (kept, merged):
+            concept_rows.find(connection, normalise(name), name, View() if scope is None else View((scope,)))
+        raise HopgateError(f"no scope has both {kept!r} and {merged!r}: name two concepts of one scope")
+    return found
+
+
+def merge_named(connection: Connection[Any], kept: str, merged: str, scope: str | None = None) -> Change:
+    """Make two concepts one, in this scope or in each that has both."""
+    name_rows.lock(connection)
+    changes = [merge(connection, *pair) for pair in pairs(connection, kept, merged, scope)]
+    names = tuple(dict.fromkeys(name for change in changes for name in change.names))
+    memories, edges = sum(change.memories for change in changes), sum(change.edges for change in changes)
+    return Change(changes[0].kept, changes[0].other, names, memories, edges)
+
+
+def split_named(connection: Connection[Any], name: str, scope: str | None = None) -> list[Change]:
+    """Undo every merge into a concept, in this scope or in each that has it, the last one first."""
+    name_rows.lock(connection)
+    concepts = {first for first, _ in pairs(connection, name, name, scope)}
+    merged = [key for key in sorted(concepts) if merge_rows.merges_into(connection, key)]
+    return [change for key in merged or sorted(concepts)[:1] for change in split(connection, key)]
 
 
 def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: str = BY_HAND) -> Change:
@@ -44,6 +72,8 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
         raise HopgateError("a concept cannot be merged with itself: name two")
     name_rows.lock(connection)
     kept, merged = concept_rows.get(connection, kept_id), concept_rows.get(connection, merged_id)
+    if kept.scope != merged.scope:
+        raise HopgateError("concepts of two scopes cannot be merged: name two of one scope")
     rows = name_rows.of_concepts(connection, [merged_id])
     name_ids = [row.id for row in rows]
     memory_ids = link_rows.memories_of_concepts(connection, [merged_id])
@@ -54,15 +84,15 @@ def merge(connection: Connection[Any], kept_id: int, merged_id: int, *, method: 
     return Change(kept.name, merged.name, tuple(row.name for row in rows), len(memory_ids), len(groups))
 
 
-def decide(near: str, name: str, same: bool, connection: Connection[Any]) -> bool | None:
+def decide(pair: Ambiguous, same: bool, connection: Connection[Any]) -> bool | None:
     """Carry out what a model said of two names; whether they became one, or none where that is not to be done.
 
     They may be one already, or a memory that had one of them may have turned sensitive since.
     """
     name_rows.lock(connection)
-    if not name_rows.spelt(connection, [near, name]):
+    if not name_rows.spelt(connection, [pair.near, pair.name]):
         return None
-    first, second = named(connection, near), named(connection, name)
+    first, second = (named(connection, name, pair.scope) for name in (pair.near, pair.name))
     if not same:
         concept_rows.settle(connection, second)
         return False

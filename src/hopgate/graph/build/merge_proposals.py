@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.graph.canonicalise import Canonicaliser, ContextMention
 from hopgate.graph.names import normalise
 from hopgate.store.graph import concept_rows
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -50,7 +51,7 @@ def merge_proposals(connection: Connection[Any], *, limit: int) -> list[MergePro
     """List the undecided names, the most alike first."""
     proposals = []
     for pair in concept_rows.ambiguous(connection, limit=limit):
-        one = concept_rows.find(connection, normalise(pair.near), pair.near)
+        one = concept_rows.find(connection, normalise(pair.near), pair.near, View((pair.scope,)))
         other = concept_rows.get(connection, pair.concept_id)
         evidence, least = compared(pair.near, pair.name, _names(one), _names(other))
         proposals.append(MergeProposal(pair.name, pair.near, pair.score, one, other, evidence, least))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 # Memories that one process reads at a time and that are written in one transaction: what an interruption costs.
 RANGE = 1000
 
-Surveys = Mapping[str | None, CorpusSurvey]
-"""What memories show of their words, by scope; under None where scopes are shared, or there is none."""
+Surveys = Mapping[str, CorpusSurvey]
+"""What memories show of their words, by scope; under "" where scopes are shared, or there is none."""
 
 
 class RangeResult(NamedTuple):
@@ -55,9 +55,9 @@ class RangeReader:
     extractor: Extractor
     surveys: Surveys = field(default_factory=dict)
 
-    def surveyed(self, connection: Connection[Any], ids: IdRange) -> dict[str | None, CorpusSurvey]:
+    def surveyed(self, connection: Connection[Any], ids: IdRange) -> dict[str, CorpusSurvey]:
         """Survey a range: each scope's memories apart, unless scopes are shared."""
-        found: dict[str | None, CorpusSurvey] = {}
+        found: dict[str, CorpusSurvey] = {}
         shared = setting_rows.scopes(connection) == setting_rows.SHARED
         survey_page(found, list(_open(connection, ids).values()), shared)
         return found

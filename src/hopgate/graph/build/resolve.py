@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.extract.rules.plural import comparison_form
 from hopgate.graph.canonicalise import Candidate, Canonicaliser, ContextMention, closeness
 from hopgate.graph.names import initials, tokens
 from hopgate.store.graph import concept_rows, graph_vectors, merge_rows, name_rows
-from hopgate.store.graph.name_rows import NameRow
+from hopgate.store.graph.name_rows import NameKey, NameRow
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,23 +52,34 @@ class Tally:
     new: int = 0
 
 
+class FactKey(NamedTuple):
+    """A fact of a scope, by the normal forms of its ends."""
+
+    scope: str
+    subject: str
+    relation: str
+    object: str
+
+
 class CosineScale:
-    """Cosines turned into closeness, as the names of this store need it; found once, from the first names there are."""
+    """Cosines turned into closeness, as a scope's names need it; found once, from the first names there are."""
 
     def __init__(self) -> None:
-        self._of: Callable[[NDArray[np.float32]], NDArray[np.float32]] | None = None
+        self._of: dict[str, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = {}
 
-    def fit(self, connection: Connection[Any]) -> None:
-        """Look at the store's vectors, unless that was done."""
-        if self._of is None:
-            vectors = graph_vectors.sample(connection, SAMPLE)
-            self._of = closeness(vectors) if len(vectors) >= ENOUGH else None
+    def fit(self, connection: Connection[Any], scope: str) -> None:
+        """Look at the scope's vectors, unless that was done."""
+        if scope not in self._of:
+            vectors = graph_vectors.sample(connection, scope, SAMPLE)
+            if len(vectors) >= ENOUGH:
+                self._of[scope] = closeness(vectors)
 
-    def __call__(self, cosines: Sequence[float]) -> list[float | None]:
+    def __call__(self, scope: str, cosines: Sequence[float]) -> list[float | None]:
         """Closeness of each; None while there are too few names to measure how alike unrelated ones are."""
         import numpy as np
 
-        return list(self._of(np.array(cosines, np.float32)).tolist()) if self._of else [None] * len(cosines)
+        scale = self._of.get(scope)
+        return list(scale(np.array(cosines, np.float32)).tolist()) if scale else [None] * len(cosines)
 
 
 class NameResolver:
@@ -96,42 +107,48 @@ class NameResolver:
         self._embed = embed
         self._ask = ask
         self._forget = forget
-        self._vectors: dict[str, NDArray[np.float32]] = {}
-        self._texts: dict[tuple[str, str, str], str] = {}
+        self._vectors: dict[NameKey, NDArray[np.float32]] = {}
+        self._texts: dict[FactKey, str] = {}
         self._told: dict[str, NDArray[np.float32]] = {}
         self._scale = scale or CosineScale()
         self.tally = Tally()
 
-    def prepare(self, store: Store, spellings: dict[str, str], facts: Collection[tuple[str, str, str]] = ()) -> None:
-        """Embed the names (normal form to spelling) that the store does not know, before its lock is taken.
+    def prepare(self, store: Store, spellings: Mapping[NameKey, str], facts: Collection[FactKey] = ()) -> None:
+        """Embed the names (scope and normal form to spelling) that the store does not know, before its lock is taken.
 
         Parameters
         ----------
-        facts : collection of (str, str, str)
-            Facts between such names, as normal form, relation and normal form. Their texts are embedded along with the
-            names, so that all cores are used and the edges that follow get their vectors at once.
+        facts : collection of FactKey
+            Facts between such names. Their texts are embedded along with the names, so that all cores are used and the
+            edges that follow get their vectors at once.
         """
         self._vectors, self._texts, self._told = {}, {}, {}
         if self._embed is None:
             return
         with store.transaction() as connection:
-            known = {row.normal: row.name for row in name_rows.by_normal(connection, list(spellings))}
-            self._scale.fit(connection)
-        fresh = [normal for normal in spellings if normal not in known]
-        spelt = spellings | known
-        self._texts = {
-            fact: f"{spelt[fact[0]]} {fact[1]} {spelt[fact[2]]}" for fact in facts if {fact[0], fact[2]} <= spelt.keys()
-        }
+            known = {row.key: row.name for row in name_rows.by_keys(connection, spellings) if row.uses}
+            for scope in {scope for scope, _ in spellings}:
+                self._scale.fit(connection, scope)
+        fresh = [key for key in spellings if key not in known]
+        spelt = dict(spellings) | known
+        self._texts = {}
+        for fact in facts:
+            subject, object_ = spelt.get((fact.scope, fact.subject)), spelt.get((fact.scope, fact.object))
+            if subject is not None and object_ is not None:
+                self._texts[fact] = f"{subject} {fact.relation} {object_}"
         if fresh or self._texts:
+            names = list(dict.fromkeys(spellings[key] for key in fresh))
             told = list(dict.fromkeys(self._texts.values()))
-            made = self._embed([*(spellings[normal] for normal in fresh), *told])
-            self._vectors = dict(zip(fresh, made, strict=False))
-            self._told = dict(zip(told, made[len(fresh) :], strict=True))
+            made = self._embed([*names, *told])
+            vectors = dict(zip(names, made, strict=False))
+            self._vectors = {key: vectors[spellings[key]] for key in fresh}
+            self._told = dict(zip(told, made[len(names) :], strict=True))
 
-    def take_back(self, names: Iterable[str], facts: Iterable[tuple[str, str, str]]) -> None:
+    def take_back(self, names: Iterable[str], facts: Collection[tuple[str, str, str]]) -> None:
         """Drop from the cache what was prepared of memories that turned sensitive, or went, on the way."""
         if self._forget is not None:
-            self._forget([*names, *(self._texts[fact] for fact in facts if fact in self._texts)])
+            told = [text for fact, text in self._texts.items() if (fact.subject, fact.relation, fact.object) in facts]
+            self._forget([*names, *told])
 
     def give_vectors(self, connection: Connection[Any]) -> None:
         """Give the edges that follow from what was prepared their vectors, in the transaction that made them.
@@ -152,9 +169,9 @@ class NameResolver:
         """Merge new names into the concepts they mean."""
         import numpy as np
 
-        embedded = [row for row in fresh if row.normal in self._vectors]
+        embedded = [row for row in fresh if row.key in self._vectors]
         if embedded:
-            rows = np.stack([self._vectors[row.normal] for row in embedded])
+            rows = np.stack([self._vectors[row.key] for row in embedded])
             graph_vectors.write(connection, "concepts", [row.concept_id for row in embedded], rows)
         # Long names first: a short one then finds the one concept that all its expansions became, and not each of them.
         waiting = sorted(fresh, key=lambda row: (-len(tokens(row.normal)), row.normal))
@@ -196,16 +213,14 @@ class NameResolver:
         runs = combinations(range(len(parts_of_name) + 1), 2)
         parts = {" ".join(parts_of_name[start:end]) for start, end in runs}
         shared = {*words, *(word for word in parts_of_name if comparison_form(word) in words)}
-        ids = name_rows.similar(
-            connection, row.normal, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED
-        )
+        ids = name_rows.similar(connection, row.key, sorted(shared), sorted(parts), initials(row.normal), limit=SHARED)
         near: dict[int, float | None] = {}
-        if row.normal in self._vectors:
-            found = graph_vectors.near_concepts(connection, self._vectors[row.normal], NEIGHBOURS + 1)
+        if (vector := self._vectors.get(row.key)) is not None:
+            found = graph_vectors.near_concepts(connection, row.scope, vector, NEIGHBOURS + 1)
             cosines = {key: cosine for key, cosine in found if key != row.concept_id}
             others = [key for key in ids if key not in cosines and key != row.concept_id]
-            cosines |= graph_vectors.cosines(connection, self._vectors[row.normal], others)
-            near = dict(zip(cosines, self._scale(list(cosines.values())), strict=True))
+            cosines |= graph_vectors.cosines(connection, vector, others)
+            near = dict(zip(cosines, self._scale(row.scope, list(cosines.values())), strict=True))
         rows: dict[int, list[NameRow]] = {}
         for other in name_rows.of_concepts(connection, sorted({*ids, *near} - {row.concept_id} - unseen)):
             rows.setdefault(other.concept_id, []).append(other)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.graph.fact_rows import FactGroup
+    from hopgate.store.graph.relation_rows import RelationKey
 
 
 def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
@@ -42,11 +43,12 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     follow_change(connection, concept_ids=concept_ids, groups=groups, names=dropped, leaving_out=memory_ids)
 
 
-def _without_unused(connection: Connection[Any], relations: Sequence[str]) -> list[FactGroup]:
+def _without_unused(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
     """Remove relations that no fact has any more; give the groups of those that were called by one of them."""
     unused = relation_rows.unused(connection, relations)
+    if not unused:
+        return []
     heirs = relation_rows.called_by(connection, unused)
     groups = fact_rows.groups_of_relations(connection, heirs)
-    relation_rows.call_otherwise(connection, heirs)
     relation_rows.remove(connection, unused)
     return [*groups, *fact_rows.groups_of_relations(connection, heirs)]

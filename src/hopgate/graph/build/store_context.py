@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from hopgate.extract.rules.survey import CorpusSurvey
 from hopgate.graph.names import normalise
 from hopgate.memory import Memory, cleared
 from hopgate.store import clearance, memory_words, setting_rows, thread_rows
-from hopgate.store.graph import name_rows, scope_rows
+from hopgate.store.graph import name_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -34,16 +35,16 @@ class StoreContext:
     ----------
     surveys : mapping of scope to CorpusSurvey, optional
         What all memories show, for a backfill. Without it the store's names are looked up for each batch. Where scopes
-        are shared there is one survey, under None; else a scope learns nothing of another.
+        are shared there is one survey, under ""; else a scope learns nothing of another.
     """
 
-    def __init__(self, surveys: Mapping[str | None, CorpusSurvey] | None = None) -> None:
+    def __init__(self, surveys: Mapping[str, CorpusSurvey] | None = None) -> None:
         self._surveys = surveys
 
     def filled(self, connection: Connection[Any], batch: Sequence[Memory]) -> list[Source]:
         """Turn memories into sources with the turns before them and the names that others make known."""
         shared = setting_rows.scopes(connection) == setting_rows.SHARED
-        scopes = {memory.external_id: None if shared else memory.scope for memory in batch}
+        scopes = {memory.external_id: graph_scope(memory, shared) for memory in batch}
         read = [
             replace(source, before=before) if before and not source.before else source
             for source, before in _turns(connection, batch)
@@ -71,15 +72,20 @@ def surveyed_store(store: Store, pages: Iterable[Sequence[Memory]]) -> StoreCont
     """Survey every memory of a store, for a backfill: each scope's apart, unless scopes are shared."""
     with store.transaction() as connection:
         shared = setting_rows.scopes(connection) == setting_rows.SHARED
-    surveys: dict[str | None, CorpusSurvey] = {}
+    surveys: dict[str, CorpusSurvey] = {}
     for page in pages:
         survey_page(surveys, page, shared)
     return StoreContext(surveys)
 
 
-def survey_page(surveys: dict[str | None, CorpusSurvey], page: Collection[Memory], shared: bool) -> None:
-    """Add memories to their scopes' surveys, or to the one under None where scopes are shared."""
-    scopes = {memory.external_id: None if shared else memory.scope for memory in page}
+def graph_scope(memory: Memory, shared: bool) -> str:
+    """The scope in which a memory's names are: its own, "" for none, and "" for all where scopes are shared."""
+    return "" if shared else memory.scope or ""
+
+
+def survey_page(surveys: dict[str, CorpusSurvey], page: Collection[Memory], shared: bool) -> None:
+    """Add memories to their scopes' surveys, or to the one under "" where scopes are shared."""
+    scopes = {memory.external_id: graph_scope(memory, shared) for memory in page}
     for source in with_turns(page):
         surveys.setdefault(scopes[str(source.memory_id)], CorpusSurvey()).add(source)
 
@@ -98,7 +104,7 @@ def _turns(connection: Connection[Any], batch: Sequence[Memory]) -> Iterator[tup
         yield source, earlier.get(str(source.memory_id), ())
 
 
-def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str | None, shared: bool) -> CorpusSurvey:
+def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str, shared: bool) -> CorpusSurvey:
     """Survey a scope's part of a batch together with what the store knows of its words, in that scope or in all."""
     survey = CorpusSurvey()
     for source in batch:
@@ -108,7 +114,7 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str 
     starts = {word.replace("’", "'").removesuffix("'s") for word in survey.words.starts}
     normals = {normalise(word): word for word in (*lower, *starts)}
     wanted = sorted(normals)
-    for row in name_rows.by_normal(connection, wanted) if shared else scope_rows.known_names(connection, wanted, scope):
+    for row in name_rows.by_normal(connection, wanted, [scope]):
         word = normals[row.normal]
         if row.kind == "person":
             survey.words.speakers[word] += 2
@@ -116,34 +122,28 @@ def _looked_up(connection: Connection[Any], batch: Sequence[Source], scope: str 
             survey.words.capitals[word] += 1 + survey.words.lower[word]
         elif row.kind in LOWER_KINDS:
             survey.words.introduced.setdefault(word, row.kind if row.kind != "name" else "")
-    where = None if shared else memory_words.WithinScope(scope)
-    for _, number in memory_words.with_word(connection, lower, limit=RECURS, within=where):
+    for _, number in memory_words.with_word(connection, lower, limit=RECURS, within=None if shared else scope):
         survey.words.lower[lower[number - 1]] += 1
     return survey
 
 
 def carried(
-    connection: Connection[Any], new: Sequence[name_rows.NameRow], but: Sequence[int]
+    connection: Connection[Any], new: Iterable[name_rows.NameRow], but: Collection[int]
 ) -> list[tuple[int, int, str, str]]:
-    """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind).
-
-    A name that is known in another scope alone is new in this one, and is carried to memories of this one alone.
-    """
+    """Mentions of new names in memories that were read before the names were known: (memory, name, spelling, kind)."""
     shared = setting_rows.scopes(connection) == setting_rows.SHARED
-    leaving_out = set(but)
     made = []
-    for scope in [None] if shared else scope_rows.scopes_of(connection, but):
-        rows: list[tuple[int, str, str]] = []
-        if shared:
-            rows = [(row.id, row.name, row.kind or "") for row in new if row.is_new]
-        else:
-            rows = scope_rows.first_named(connection, [row.id for row in new], but, scope)
-        rows = [row for row in rows if row[2] in LOWER_KINDS and row[1].islower() and " " not in row[1]]
-        where = None if shared else memory_words.WithinScope(scope)
-        found = memory_words.with_word(connection, [row[1] for row in rows], limit=MAX_CARRIED + 1, within=where)
+    by_scope: dict[str, list[name_rows.NameRow]] = defaultdict(list)
+    for row in new:
+        if row.kind in LOWER_KINDS and row.name.islower() and " " not in row.name:
+            by_scope[row.scope].append(row)
+    for scope, rows in by_scope.items():
+        words = [row.name for row in rows]
+        found = memory_words.with_word(connection, words, limit=MAX_CARRIED + 1, within=None if shared else scope)
+        often = Counter(number for _, number in found)
         made += [
-            (memory, *rows[number - 1])
+            (memory, rows[number - 1].id, rows[number - 1].name, rows[number - 1].kind or "")
             for memory, number in found
-            if memory not in leaving_out and sum(one == number for _, one in found) <= MAX_CARRIED
+            if memory not in but and often[number] <= MAX_CARRIED
         ]
     return made

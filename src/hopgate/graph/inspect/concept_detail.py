@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.graph.inspect.edges import Edge, edges
-from hopgate.graph.names import normalise
+from hopgate.graph.inspect.edges import Edge, edges, named
 from hopgate.store.graph import concept_rows, merge_rows
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.merge_rows import MergeRow
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -34,24 +34,17 @@ class ConceptDetail:
         }
 
 
-def concept_detail(
-    connection: Connection[Any],
-    name: str | int,
-    *,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
-    limit: int = 20,
-) -> ConceptDetail:
-    """Read the concept of a name, or of an id, with at most `limit` memories and edges; an unknown one is refused."""
-    if isinstance(name, int):
-        concept = concept_rows.get(connection, name)
-    else:
-        concept = concept_rows.find(connection, normalise(name), name)
+def concept_detail(connection: Connection[Any], view: View, name: str | int, *, limit: int = 20) -> ConceptDetail:
+    """Read the concept of a name, or of an id, with at most `limit` memories and edges; an unknown one is refused.
+
+    Where several scopes have the name it is the concept that most memories talk about.
+    """
+    concept = concept_rows.get(connection, named(connection, view, name)[0])
     return ConceptDetail(
         concept,
         tuple(merge_rows.merges_into(connection, concept.id)),
-        tuple(concept_rows.memories_about(connection, concept.id, known_at=known_at, limit=limit)),
-        tuple(edges(connection, of=concept.id, as_of=as_of, known_at=known_at, limit=limit)),
+        tuple(concept_rows.memories_about(connection, concept.id, view, limit=limit)),
+        tuple(edges(connection, view, of=concept.id, limit=limit)),
     )
 
 

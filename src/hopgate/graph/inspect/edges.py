@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.names import normalise
 from hopgate.store.graph import concept_rows, edge_rows
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -31,9 +32,8 @@ class Edge:
 
 def edges(
     connection: Connection[Any],
+    view: View,
     *,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
     of: str | int | None = None,
     relation: str | None = None,
     limit: int | None = None,
@@ -42,20 +42,21 @@ def edges(
 
     Parameters
     ----------
-    as_of : datetime, optional
-        Only edges that were true then; by default whatever their time of validity.
-    known_at : datetime, optional
-        As they were known then; by default now.
     of : str or int, optional
-        A name of the concept whose edges are wanted, or its id; an unknown name is refused.
+        A name of the concept whose edges are wanted, in whichever scopes have it, or its id; an unknown one is refused.
     relation : str, optional
         Only edges of this relation.
     """
-    concept = concept_rows.find(connection, normalise(of), of).id if isinstance(of, str) else of
-    rows = edge_rows.visible(
-        connection, as_of=as_of, known_at=known_at, concept_id=concept, relation=relation, limit=limit
-    )
+    ids = None if of is None else named(connection, view, of)
+    rows = edge_rows.visible(connection, view, concept_ids=ids, relation=relation, limit=limit)
     return [edge_of(row) for row in rows]
+
+
+def named(connection: Connection[Any], view: View, name: str | int) -> list[int]:
+    """The concepts of a name, or of an id; one that nobody in view has is refused."""
+    if isinstance(name, int):
+        return [concept_rows.get(connection, name, view).id]
+    return concept_rows.find_all(connection, normalise(name), name, view)
 
 
 def edge_of(row: Sequence[Any]) -> Edge:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store.graph import concept_rows, view_rows
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -71,58 +72,47 @@ class Neighbourhood:
 
 
 def around(
-    connection: Connection[Any],
-    concept_id: int,
-    *,
-    depth: int = 1,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
-    limit: int = 100,
+    connection: Connection[Any], view: View, concept_id: int, *, depth: int = 1, limit: int = 100
 ) -> Neighbourhood:
     """Draw a concept with what its edges reach in `depth` steps, nearest and heaviest first, and its company."""
-    concept_id = concept_rows.get(connection, concept_id).id
+    concept_id = concept_rows.get(connection, concept_id, view).id
     chosen, ring, left_out = [concept_id], [concept_id], 0
     for step in range(depth):
         room = limit - len(chosen)
         if room <= 0 or not ring:
             break
-        ring, there = view_rows.joined(connection, ring, chosen, as_of=as_of, known_at=known_at, limit=room)
+        ring, there = view_rows.joined(connection, view, ring, chosen, limit=room)
         left_out += there - len(ring)
         chosen += ring
-        if step == 0 and as_of is None and known_at is None and len(chosen) < limit:
-            chosen += view_rows.beside(connection, concept_id, chosen, limit=min(COMPANY, limit - len(chosen)))
-    return among(connection, chosen, as_of=as_of, known_at=known_at, left_out=left_out)
+        if step == 0 and _is_now(view) and len(chosen) < limit:
+            chosen += view_rows.beside(connection, view, concept_id, chosen, limit=min(COMPANY, limit - len(chosen)))
+    return _drawn(connection, view, chosen, left_out)
 
 
-def largest(
-    connection: Connection[Any], *, as_of: datetime | None = None, known_at: datetime | None = None, limit: int = 1000
-) -> Neighbourhood:
+def largest(connection: Connection[Any], view: View, *, limit: int = 1000) -> Neighbourhood:
     """Draw the concepts that most memories talk about."""
-    from hopgate.store.graph import overview
-
-    chosen = view_rows.largest(connection, limit=limit)
-    left_out = overview.counts(connection)["concepts"] - len(chosen)
-    return among(connection, chosen, as_of=as_of, known_at=known_at, left_out=left_out)
+    chosen, there = view_rows.largest(connection, view, limit=limit)
+    return _drawn(connection, view, chosen, there - len(chosen))
 
 
-def among(
-    connection: Connection[Any],
-    concept_ids: Sequence[int],
-    *,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
-    left_out: int = 0,
-) -> Neighbourhood:
-    """Draw these concepts and what joins them."""
-    rows = view_rows.concepts(connection, concept_ids)
+def among(connection: Connection[Any], view: View, concept_ids: Sequence[int], *, limit: int = 1000) -> Neighbourhood:
+    """Draw these concepts, the first `limit` of them, and what joins them."""
+    known = view_rows.known(connection, view, concept_ids)
+    return _drawn(connection, view, known[:limit], max(0, len(known) - limit))
+
+
+def _drawn(connection: Connection[Any], view: View, concept_ids: Sequence[int], left_out: int) -> Neighbourhood:
+    rows = view_rows.concepts(connection, view, concept_ids)
     small = len(rows) <= TOGETHER_UP_TO
-    found, there = view_rows.edges(
-        connection, concept_ids, as_of=as_of, known_at=known_at, limit=None if small else EDGES_EACH * len(rows)
-    )
+    found, there = view_rows.edges(connection, view, concept_ids, limit=None if small else EDGES_EACH * len(rows))
     edges = [DrawnEdge(*row) for row in found]
-    if small and as_of is None and known_at is None:
+    if small and _is_now(view):
         edges = with_company(edges, view_rows.together(connection, concept_ids, limit=3 * len(rows)))
     return Neighbourhood(tuple(DrawnConcept(*row) for row in rows), tuple(edges), left_out, there - len(found))
+
+
+def _is_now(view: View) -> bool:
+    return view.as_of is None and view.known_at is None
 
 
 def with_company(edges: Sequence[DrawnEdge], pairs: Sequence[tuple[int, int, float]]) -> list[DrawnEdge]:

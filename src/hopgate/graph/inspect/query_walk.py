@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.matrix import GraphMatrix
-    from hopgate.graph.walk.scope_graph import ScopeSight
     from hopgate.graph.walk.seeds import Restart
     from hopgate.graph.walk.walk_graph import WalkGraph
 
@@ -74,28 +73,13 @@ def query_walk(
     damping: float,
     memories: int = 8,
     concepts: int = 12,
-    sight: ScopeSight | None = None,
 ) -> QueryWalk:
-    """Walk from where the graph leg started, and keep the memories and concepts with most mass.
-
-    Parameters
-    ----------
-    sight : ScopeSight, optional
-        Of a walk that passed through other scopes, the memories that may be shown, and the names that they give their
-        concepts; nothing else is kept then.
-    """
+    """Walk from where the graph leg started, and keep the memories and concepts with most mass."""
     graph = matrix.graph
     mass = pagerank(graph, start.vector, damping=damping)
     split = graph.memories
-    shown = mass
-    if sight is not None:
-        allowed = np.concatenate([
-            np.isin(matrix.memory_ids, np.array(sorted(sight.memory_ids), dtype=np.int64)),
-            np.isin(matrix.concept_ids, np.array(sight.own.concept_ids, dtype=np.int64)),
-        ])  # fmt: skip
-        shown = np.where(allowed, mass, 0.0)
-    top = [*top_k(shown[:split], memories).tolist(), *(split + top_k(shown[split:], concepts)).tolist()]
-    label = _labels(connection, matrix, [at for at in top if shown[at] > 0], sight)
+    top = [*top_k(mass[:split], memories).tolist(), *(split + top_k(mass[split:], concepts)).tolist()]
+    label = _labels(connection, matrix, [at for at in top if mass[at] > 0])
     seeds = {seed.node for seed in start.seeds if seed.reason != "memory"}
     lines = {
         (min(label[at], label[int(other)]), max(label[at], label[int(other)]))
@@ -142,17 +126,11 @@ def steps_from_seeds(nodes: Mapping[str, VisitedNode], lines: Sequence[tuple[str
     return {name: steps[name] for name in nodes}
 
 
-def _labels(
-    connection: Connection[Any], matrix: GraphMatrix, nodes: list[int], sight: ScopeSight | None
-) -> dict[int, str]:
-    """Each node's external id or name, of a scope as its own memories have it."""
+def _labels(connection: Connection[Any], matrix: GraphMatrix, nodes: list[int]) -> dict[int, str]:
+    """Each node's external id or name."""
     split = matrix.graph.memories
     of_memory = {at: int(matrix.memory_ids[at]) for at in nodes if at < split}
     of_concept = {at: int(matrix.concept_ids[at - split]) for at in nodes if at >= split}
     ids = memory_rows.external_ids(connection, list(of_memory.values()))
-    own = matrix.own if sight is None else sight.own
-    if own is None:
-        names = concept_rows.names(connection, list(of_concept.values()))
-    else:
-        names = {key: own.aliases[key][0] for key in of_concept.values()}
+    names = concept_rows.names(connection, list(of_concept.values()))
     return {at: ids[key] for at, key in of_memory.items()} | {at: names[key] for at, key in of_concept.items()}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
-from hopgate.graph.inspect.edges import Edge, edge_of
-from hopgate.graph.names import normalise
-from hopgate.store.graph import concept_rows, time_rows
+from hopgate.graph.inspect.edges import Edge, edge_of, named
+from hopgate.store.graph import time_rows
+from hopgate.store.graph.visible import View
 from hopgate.times import utc
 
 if TYPE_CHECKING:
@@ -56,15 +55,15 @@ class SupersededMemory:
     reason: str
 
 
-def span(connection: Connection[Any]) -> TimeSpan:
+def span(connection: Connection[Any], view: View) -> TimeSpan:
     """How far the two times reach."""
-    return TimeSpan(*time_rows.span(connection))
+    return TimeSpan(*time_rows.span(connection, view))
 
 
-def history(connection: Connection[Any], name: str, *, limit: int) -> list[Edge]:
+def history(connection: Connection[Any], view: View, name: str, *, limit: int) -> list[Edge]:
     """Every version of a concept's edges, in the order of valid time; those with `retired_at` are believed no more."""
-    concept = concept_rows.find(connection, normalise(name), name)
-    return [edge_of(row) for row in time_rows.versions(connection, concept.id, limit=limit)]
+    concepts = named(connection, view, name)
+    return [edge_of(row) for row in time_rows.versions(connection, view, concepts, limit=limit)]
 
 
 def period(since: datetime, until: datetime, axis: str) -> tuple[datetime, datetime]:
@@ -77,23 +76,25 @@ def period(since: datetime, until: datetime, axis: str) -> tuple[datetime, datet
     return first, last
 
 
-def changes(connection: Connection[Any], since: datetime, until: datetime, *, axis: str, limit: int) -> EdgeChanges:
+def changes(
+    connection: Connection[Any], view: View, since: datetime, until: datetime, *, axis: str, limit: int
+) -> EdgeChanges:
     """What began and what ended after `since` and up to `until`, in valid time or in known time."""
     first, last = period(since, until, axis)
-    found = [time_rows.begun(connection, axis, first, last, ended=ended, limit=limit) for ended in (False, True)]
+    found = [time_rows.begun(connection, view, axis, first, last, ended=ended, limit=limit) for ended in (False, True)]
     began, ended = (tuple(edge_of(row) for row in rows) for rows in found)
     return EdgeChanges(began, ended)
 
 
-def conflicts(connection: Connection[Any], name: str | None, *, limit: int) -> list[Conflict]:
+def conflicts(connection: Connection[Any], view: View, name: str | None, *, limit: int) -> list[Conflict]:
     """Edges that contradict each other, settled or not, of the whole graph or of one concept; the latest first."""
-    concept = concept_rows.find(connection, normalise(name), name).id if name is not None else None
-    pairs = time_rows.conflicts(connection, concept, limit=limit)
-    known = time_rows.by_id(connection, sorted({key for older, newer, _ in pairs for key in (older, newer)}))
+    concepts = None if name is None else named(connection, view, name)
+    pairs = time_rows.conflicts(connection, view, concepts, limit=limit)
+    known = time_rows.by_id(connection, view, sorted({key for older, newer, _ in pairs for key in (older, newer)}))
     return [Conflict(edge_of(known[older]), edge_of(known[newer]), bool(ended)) for older, newer, ended in pairs]
 
 
-def superseded(connection: Connection[Any], *, scopes: Sequence[str] | None, limit: int) -> list[SupersededMemory]:
-    """Memories, all or of some scopes, that gave way to others, the last one first."""
-    rows = time_rows.superseded(connection, scopes=scopes, limit=limit)
+def superseded(connection: Connection[Any], view: View, *, limit: int) -> list[SupersededMemory]:
+    """Memories that gave way to others, the last one first."""
+    rows = time_rows.superseded(connection, view, limit=limit)
     return [SupersededMemory(m, by, since, why or "") for m, by, since, why in rows]

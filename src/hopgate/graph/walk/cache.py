@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
 from hopgate.graph.walk.matrix_config import MatrixConfig
-from hopgate.graph.walk.scope_view import load_scopes
 from hopgate.store.graph import arrays, version
 from hopgate.store.graph.arrays import Stamp
 
@@ -119,8 +118,7 @@ class MatrixCache:
             if kept is not None and _current(kept.stamp, stamp):
                 # While this one was asked for, another reading ended.
                 return kept
-            whole = key.scopes is None
-            matrix = load_matrix(snapshot, key.config) if whole else load_scopes(snapshot, key.scopes or (), key.config)
+            matrix = load_matrix(snapshot, key.config, key.scopes)
         with self._touching:
             later = self._kept.get(key)
             if later is not kept and later is not None and _current(later.stamp, stamp):

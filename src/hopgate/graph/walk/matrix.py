@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,6 @@ from hopgate.store.graph.link_rows import TITLED
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.graph.walk.scope_graph import ScopeGraph
 
 # Above this many entries for each id in use, a table indexed by id would waste memory; ids are searched instead.
 _SPARSE = 8
@@ -42,14 +41,15 @@ class GraphMatrix:
     title_memory, title_concept : arrays of int32
         The memories that are titled with a concept's name, and that concept: links that follow from names alone.
     edge_source, edge_target, edge_relation, edge_weight, edge_id : arrays
-        The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id, which
-        ascends but in a scope's part.
+        The typed edges: concepts, a number into `relations`, the weight that is walked, and the row's id, ascending.
     memory_scope : array of int32
-        The number of every memory's scope.
+        The number of every memory's scope: its place in `scopes`.
     arc_source, arc_target, arc_weight, arc_kind : arrays
         The arcs between memories, the weight that is walked, and a number into `ARC_KINDS`. Both ends have one scope.
-    own : ScopeGraph, optional
-        For a scope's part: how its own memories call what is in it. Its concepts come in the order in which they do.
+    scopes : tuple of str
+        The scopes that memories have, "" for those without one.
+    namesake_id, namesake_of : arrays of int64
+        Concepts of equal name are one node over all scopes: the ids of the others, ascending, and the node's own.
     """
 
     stamp: Stamp
@@ -70,7 +70,9 @@ class GraphMatrix:
     arc_target: NDArray[np.int32]
     arc_weight: NDArray[np.float32]
     arc_kind: NDArray[np.int32]
-    own: ScopeGraph | None = None
+    scopes: tuple[str, ...]
+    namesake_id: NDArray[np.int64]
+    namesake_of: NDArray[np.int64]
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -100,11 +102,7 @@ class GraphMatrix:
 
     def concepts(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Number concepts by their ids, from 0; -1 for those that this view does not have."""
-        if self.own is None:
-            return positions(self.concept_ids, np.asarray(ids, np.int64))
-        order = self.concept_ids.argsort()
-        found = positions(self.concept_ids[order], np.asarray(ids, np.int64))
-        return np.where(found >= 0, order[found] if len(order) else -1, -1)
+        return positions(self.concept_ids, _nodes_of(self.namesake_id, self.namesake_of, np.asarray(ids, np.int64)))
 
     def linked_to(self, concept_ids: ArrayLike) -> NDArray[np.bool_]:
         """Which memories talk about one of these concepts; those that this view does not have are passed over."""
@@ -122,12 +120,7 @@ class GraphMatrix:
 
     def edge_rows(self, ids: ArrayLike) -> NDArray[np.int64]:
         """Rows of the edge arrays by the edges' ids; -1 for those that this view does not have."""
-        if self.own is None:
-            return positions(self.edge_id, np.asarray(ids, np.int64))
-        order = self.edge_id.argsort()
-        ascending = self.edge_id[order]
-        place = positions(ascending, np.asarray(ids, np.int64))
-        return np.where(place >= 0, order[place], -1) if len(order) else place
+        return positions(self.edge_id, np.asarray(ids, np.int64))
 
     def edges_between(self, pairs: Iterable[tuple[int, int]]) -> list[int]:
         """Rows of the edge arrays that join pairs of concepts, in either direction."""
@@ -137,23 +130,30 @@ class GraphMatrix:
         return np.concatenate(found).tolist() if found else []
 
 
-def load_matrix(connection: Connection[Any], config: MatrixConfig | None = None) -> GraphMatrix:
-    """Load the graph in bulk.
+def load_matrix(
+    connection: Connection[Any], config: MatrixConfig | None = None, scopes: Sequence[str] | None = None
+) -> GraphMatrix:
+    """Load the graph, or that of some scopes, in bulk.
 
     The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
     """
     config = config or MatrixConfig()
-    return matrix_of(read_rows(connection, config), arrays.stamp(connection), config)
+    return matrix_of(read_rows(connection, config, scopes), arrays.stamp(connection), config)
 
 
 def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
     """Number what the rows hold, weigh it, and make the matrix."""
     memory_ids, scope = rows.memories.id, rows.memories.number
-    concept_ids = rows.concepts.id
-    of_kind = factors(rows.concepts.names, config.kinds)[rows.concepts.number]
+    others, first = rows.namesakes
+    kept = ~np.isin(rows.concepts.id, others)
+    concept_ids = rows.concepts.id[kept]
+    of_kind = factors(rows.concepts.names, config.kinds)[rows.concepts.number[kept]]
 
     links = rows.mentions
-    memory, concept = positions(memory_ids, links.memory), positions(concept_ids, links.concept)
+    memory, concept = (
+        positions(memory_ids, links.memory),
+        positions(concept_ids, _nodes_of(others, first, links.concept)),
+    )
     seen = memory >= 0
     memory, concept, relation = memory[seen], concept[seen], links.relation[seen]
     weight = links.weight[seen] * factors(links.relations, config.relations)[relation] * of_kind[concept]
@@ -161,7 +161,7 @@ def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatri
     titled = np.array([name == TITLED for name in links.relations], bool)[relation] & (weight > 0) & config.mentions
 
     edges = rows.edges.ascending()
-    source, target = positions(concept_ids, edges.source), positions(concept_ids, edges.target)
+    source, target = (positions(concept_ids, _nodes_of(others, first, ids)) for ids in (edges.source, edges.target))
     edge_weight = edges.weight * factors(edges.relations, config.relations)[edges.relation]
     edge_weight *= of_kind[source] * of_kind[target]
     joined = (edge_weight > 0) & config.edges
@@ -198,11 +198,22 @@ def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatri
         edge_weight=edge_weight[joined],
         edge_id=edges.id[joined],
         memory_scope=scope,
+        scopes=rows.memories.names,
+        namesake_id=others,
+        namesake_of=first,
         arc_source=first[near].astype(np.int32),
         arc_target=second[near].astype(np.int32),
         arc_weight=arc_weight[near],
         arc_kind=found.kind[near],
     )
+
+
+def _nodes_of(others: NDArray[np.int64], first: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The ids of the nodes of concepts: their own, or that of the first concept of the same name."""
+    if not len(others):
+        return ids
+    at = positions(others, ids)
+    return np.where(at >= 0, first[at], ids)
 
 
 def positions(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from hopgate.recall.filters import Filters
 from hopgate.recall.legs.allowed_memories import allowed_memories
 from hopgate.recall.legs.graph_ranking import GraphRanking, WalkTrace
-from hopgate.recall.legs.scope_views import ScopeViews
 from hopgate.store import setting_rows
 
 if TYPE_CHECKING:
@@ -26,9 +25,12 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.matrix_config import MatrixConfig
     from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded
     from hopgate.graph.walk.rank import Walk
-    from hopgate.graph.walk.scope_graph import ScopeSight
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
+
+
+# Shuffled graphs of scopes that are kept, as many as are asked for in turn.
+KEPT_SHUFFLES = 16
 
 
 class GraphLeg:
@@ -48,11 +50,6 @@ class GraphLeg:
         Walk over a degree-preserving shuffle with this seed: the control of an evaluation.
     """
 
-    # So many times as many facts are looked up as are walked from.
-    facts_kept = 1
-    # Whether every query's whole graph is kept, for an evaluation to change.
-    needs_whole = False
-
     def __init__(
         self,
         store: Store,
@@ -65,8 +62,7 @@ class GraphLeg:
         self._walk = walk
         self._hops = hops
         self._shuffle = shuffle
-        self._shuffled: tuple[GraphMatrix, GraphMatrix] | None = None
-        self._scope_views = ScopeViews()
+        self._shuffled: list[tuple[GraphMatrix, GraphMatrix]] = []
 
     @property
     def walk(self) -> Walk:
@@ -114,12 +110,10 @@ class GraphLeg:
         from hopgate.recall.legs.graph_seeds import asked_as_of, look_up
 
         seeding = self.walk.seeding
-        near = self.facts_kept * seeding.near_facts
 
         def found_as(filters: Filters) -> LookedUp:
-            whole, matrix = self._seen(connection, filters, fresh=bool(exact))
-            seen = look_up(connection, whole, matrix, query, vector, filters, seeding, near=near, exact=bool(exact))
-            return seen._replace(sight=self._sight(connection, matrix, filters))
+            matrix = self._seen(connection, filters, fresh=bool(exact))
+            return look_up(connection, matrix, query, vector, filters, seeding, exact=bool(exact))
 
         with self._store.transaction() as connection:
             found = found_as(filters)
@@ -168,14 +162,14 @@ class GraphLeg:
         begun = seeded(matrix, self.seeds(found, base, legs or {}), walk.seeding)
         if self._hops is not None:
             return self._by_hops(begun, found, walk, filters)
-        allowed = allowed_memories(matrix, filters, found.sight)
+        allowed = allowed_memories(matrix, filters)
         # What a filter leaves may lie far below the first `depth` of all memories: then every score must be right.
         walks = source_walks(matrix.graph, begun.starts, walk, near=not exact and allowed is None)
         ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
         start = begun.starts.mixed(ranked.mixture.shares)
         return GraphRanking(
             ranked.hits,
-            WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked, found.sight),
+            WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked),
             ranked.scores,
             begun.blind,
         )
@@ -196,13 +190,12 @@ class GraphLeg:
         from hopgate.graph.walk.top_k import top_k
 
         with self._store.transaction() as connection:
-            matrix = self._seen(connection, filters)[1]
-            sight = self._sight(connection, matrix, filters)
+            matrix = self._seen(connection, filters)
         places = dict(zip(belief, matrix.memories(list(belief)).tolist(), strict=True))
         linked = {key: at for key, at in places.items() if at >= 0 and not matrix.graph.dangling[at]}
         if not linked:
             return GraphRanking([], None, {})
-        walk, allowed = replace(self.walk, depth=depth), allowed_memories(matrix, filters, sight)
+        walk, allowed = replace(self.walk, depth=depth), allowed_memories(matrix, filters)
         found = starts(matrix.graph, memories={at: belief[key] for key, at in linked.items()}, seeding=walk.seeding)
         walks = source_walks(matrix.graph, found, walk)
         scores = walks[:, 0]
@@ -211,7 +204,7 @@ class GraphLeg:
         known |= {int(matrix.memory_ids[node]): float(scores[node]) for node in best}
         hits = sorted(known.items(), key=lambda hit: (-hit[1], hit[0]))
         mixture = Mixture((1.0, 0.0, 0.0))
-        trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks, sight=sight)
+        trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks)
         return GraphRanking(hits, trace, known, frozenset(belief.keys() - linked.keys()))
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[PathPart, ...]:
@@ -219,9 +212,7 @@ class GraphLeg:
         from hopgate.graph.walk.explain import path_in_words
 
         with self._store.transaction() as connection:
-            return path_in_words(
-                connection, trace.matrix, trace.start, memory_id, damping=trace.walk.damping, sight=trace.sight
-            )
+            return path_in_words(connection, trace.matrix, trace.start, memory_id, damping=trace.walk.damping)
 
     @cached_property
     def matrices(self) -> MatrixCache:
@@ -235,39 +226,25 @@ class GraphLeg:
         if "matrices" in vars(self):
             self.matrices.close()
 
-    def memories_about(
-        self, connection: Connection[Any], filters: Filters, concept_ids: Sequence[int]
-    ) -> tuple[int, ...]:
-        """The memories of the filters' scopes that talk about one of some concepts, by what these scopes say."""
-        own = self.matrices.get(connection, filters.scopes or (), _config(filters)).own
-        assert own is not None
-        kept = {own.concept_of(key) for key in concept_ids}
-        return tuple(dict.fromkeys(link.memory_id for link in own.links if link.concept_id in kept))
+    def _seen(self, connection: Connection[Any], filters: Filters, *, fresh: bool = False) -> GraphMatrix:
+        """The graph at this time that a query walks; within walls that of its scopes, and no more is read."""
+        shared = filters.scopes is None or setting_rows.scopes(connection) == setting_rows.SHARED
+        scopes = None if shared else filters.scopes
+        return self.view(self.matrices.get(connection, scopes, _config(filters), fresh=fresh))
 
-    def _seen(
-        self, connection: Connection[Any], filters: Filters, *, fresh: bool = False
-    ) -> tuple[GraphMatrix, GraphMatrix]:
-        """The graph at this time and what a query walks; within walls the scopes' own, and no more is read."""
-        walled = filters.scopes is not None and setting_rows.scopes(connection) != setting_rows.SHARED
-        if walled and self._shuffle is None and not self.needs_whole:
-            own = self.matrices.get(connection, filters.scopes or (), _config(filters), fresh=fresh)
-            return own, own
-        whole = self.matrices.get(connection, None, _config(filters), fresh=fresh)
-        return whole, self.view(connection, whole, filters)
+    def view(self, matrix: GraphMatrix) -> GraphMatrix:
+        """The matrix itself, or its shuffle, made once."""
+        if self._shuffle is None:
+            return matrix
+        for known, shuffled_one in self._shuffled:
+            if known is matrix:
+                return shuffled_one
+        from hopgate.graph.inspect.shuffle import shuffled
+        from hopgate.store.graph.edge_rows import NAME_INSIDE
 
-    def view(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> GraphMatrix:
-        """The matrix itself or its shuffle, made once; with a scope, the scope's own, or its part of the shuffle."""
-        if self._shuffle is not None:
-            if self._shuffled is None or self._shuffled[0] is not matrix:
-                from hopgate.graph.inspect.shuffle import shuffled
-                from hopgate.store.graph.edge_rows import NAME_INSIDE
-
-                self._shuffled = (matrix, shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE})))
-            matrix = self._shuffled[1]
-        return self._scope_views.part(connection, matrix, filters, derived=self._shuffle is None)
-
-    def _sight(self, connection: Connection[Any], matrix: GraphMatrix, filters: Filters) -> ScopeSight | None:
-        return None if self._shuffle is not None else self._scope_views.sight(connection, matrix, filters)
+        made = shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE}))
+        self._shuffled = [*self._shuffled[-(KEPT_SHUFFLES - 1) :], (matrix, made)]
+        return made
 
     def seeds(
         self,
@@ -293,7 +270,7 @@ class GraphLeg:
         with self._store.transaction() as connection:
             hits = rank_by_hops(connection, found.matrix, start, then, replace(self._hops or Hops(), depth=walk.depth))
         scores = {**dict.fromkeys(begun.linked, 0.0), **dict(hits)}
-        trace = WalkTrace(found.matrix, start, self.walk, mixture, None, found.asked, found.sight)
+        trace = WalkTrace(found.matrix, start, self.walk, mixture, None, found.asked)
         return GraphRanking(hits, trace, scores, begun.blind)
 
 

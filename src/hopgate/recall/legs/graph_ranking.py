@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from hopgate.graph.walk.adaptive import Mixture
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.rank import Walk
-    from hopgate.graph.walk.scope_graph import ScopeSight
     from hopgate.graph.walk.seeds import Restart
 
 
@@ -21,7 +20,7 @@ class WalkTrace:
     """What it takes to explain or to draw a walk: the graph it saw, where it started, its settings and its mixture.
 
     `walks` has the walks from memories, names and facts, a column each; hops have none. `asked` says as of when, where
-    the query itself says so. `sight` is what may be shown of a walk that passed through other scopes.
+    the query itself says so.
     """
 
     matrix: GraphMatrix
@@ -30,7 +29,6 @@ class WalkTrace:
     mixture: Mixture
     walks: NDArray[np.float64] | None = None
     asked: str = ""
-    sight: ScopeSight | None = None
 
 
 class GraphRanking(NamedTuple):

@@ -14,16 +14,18 @@ from hopgate.graph.walk.mixed_ranking import QuerySeeds
 from hopgate.graph.walk.seeds import Seeding, memory_mass
 from hopgate.recall.completion import BASE_FUSER
 from hopgate.recall.filters import Filters
-from hopgate.store.graph import edge_rows, graph_vectors, seed_rows
+from hopgate.store import setting_rows
+from hopgate.store.graph import edge_rows, seed_rows
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.graph.walk.scope_graph import ScopeSight
 
-
+# Of a scope with no more edges than this each fact is compared: 10 ms.
+COMPARED_FACTS = 20_000
 # Most queries hold none of these, and reading times takes the months of every language, which a recall does without.
 _MAY_SAY_WHEN = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|\bbefore\b", re.IGNORECASE)
 
@@ -33,41 +35,35 @@ class LookedUp(NamedTuple):
 
     Parameters
     ----------
-    whole, matrix : GraphMatrix
-        The graph at this time, and the scope's part of it; both are the part where no more was read.
+    matrix : GraphMatrix
+        The graph that is walked: at this time, and of these scopes.
     concepts : list of int
         What the query names.
     facts, statements : list of (int, float)
         The nearest facts, and the memories of the nearest statements, with their cosines, best first.
     as_of, asked : datetime, str
         As of when, and why, where the query itself says so.
-    sight : ScopeSight, optional
-        What may be shown of a walk that passes through other scopes.
     """
 
-    whole: GraphMatrix
     matrix: GraphMatrix
     concepts: Sequence[int] = ()
     facts: Sequence[tuple[int, float]] = ()
     statements: Sequence[tuple[int, float]] = ()
     as_of: datetime | None = None
     asked: str = ""
-    sight: ScopeSight | None = None
 
 
 def look_up(
     connection: Connection[Any],
-    whole: GraphMatrix,
     matrix: GraphMatrix,
     query: str,
     vector: NDArray[np.float32] | None,
     filters: Filters,
     seeding: Seeding,
     *,
-    near: int,
     exact: bool = False,
 ) -> LookedUp:
-    """Look up the concepts that a query names, so many nearest facts, and the nearest statements.
+    """Look up the concepts that a query names, the nearest facts, and the nearest statements.
 
     Parameters
     ----------
@@ -75,33 +71,23 @@ def look_up(
         Whether every fact and statement is compared; otherwise an index is asked where there is one.
     """
     if not matrix.graph.arcs:
-        return LookedUp(whole, matrix)
+        return LookedUp(matrix)
     condition, parameters = filters.sql()
+    shared = setting_rows.scopes(connection) == setting_rows.SHARED
+    scopes = None if filters.scopes is None else tuple(filters.scopes)
     found = seed_rows.read(
         connection,
-        name_runs([query]) if matrix.own is None else (),
+        name_runs([query]),
         vector,
-        facts=near if matrix.own is None else 0,
+        facts=seeding.near_facts,
         statements=seeding.near_statements if seeding.statements else 0,
+        view=View(scopes, filters.as_of, filters.known_at, shared),
         exact=exact,
-        as_of=filters.as_of,
-        known_at=filters.known_at,
-        among=None if filters.scope is None else matrix.edge_ids,
+        exact_facts=scopes is not None and len(matrix.edge_id) <= COMPARED_FACTS,
         condition=condition,
         parameters=parameters,
     )
-    if matrix.own is None:
-        # Of a shuffle's part, or of a whole graph that scopes share.
-        return LookedUp(whole, matrix, concepts_in(query, found.names), found.facts, found.statements)
-    # Which of these edges hold was decided by this scope's facts; of equally near ones the first here is first.
-    facts: list[tuple[int, float]] = []
-    if vector is not None:
-        embedded = matrix.own.embedded
-        cosines = graph_vectors.fact_cosines(connection, vector, [*{*embedded.values()}])
-        shown = matrix.edge_ids
-        known = [(edge, cosines[key]) for edge, key in embedded.items() if key in cosines and edge in shown]
-        facts = sorted(known, key=lambda fact: -fact[1])[:near]
-    return LookedUp(whole, matrix, matrix.own.concepts_in(query), facts, found.statements)
+    return LookedUp(matrix, concepts_in(query, found.names), found.facts, found.statements)
 
 
 def query_seeds(
@@ -131,12 +117,6 @@ def asked_as_of(connection: Connection[Any], found: LookedUp, query: str) -> tup
     asked = asked_time(query)
     if asked is None:
         return None, ""
-    if (own := found.matrix.own) is not None:
-        # Only what this scope's own facts say may tell.
-        named = set(found.concepts)
-        rows = [edge.row for edge in own.edges if {edge.row.src_id, edge.row.dst_id} & named]
-        held = [(row.valid_from, row.valid_to) for row in rows]
-    else:
-        held = list(edge_rows.intervals(connection, found.concepts).values())
+    held = list(edge_rows.intervals(connection, found.concepts).values())
     moment = as_of(asked, held)
     return moment, "" if moment is None else f"{moment:%Y-%m-%d}, because the query says “{asked.words}”"

@@ -30,8 +30,7 @@ def rank_by_hops(
     mass += np.asarray(shared.T @ (start.vector[:split] / np.maximum(shared.sum(axis=1), 1e-12)))
     seeds: dict[int, float] = defaultdict(float)
     for at in mass.nonzero()[0]:
-        concept = int(matrix.concept_ids[at])
-        seeds[concept if matrix.own is None else matrix.own.stored[concept]] += float(mass[at])
+        seeds[int(matrix.concept_ids[at])] += float(mass[at])
     condition, parameters = filters.sql()
     return hop_memories(
         connection,

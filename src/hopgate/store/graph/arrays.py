@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,13 +13,14 @@ from numpy.typing import NDArray
 from hopgate.store import memory_locks
 from hopgate.store.bulk import Column, read, read_groups
 from hopgate.store.graph.link_rows import MENTIONS
-from hopgate.store.graph.visible import time_parameters, visible_edges, visible_memories
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.store import Store
 
+_ALL = View()
 # A mention's row takes 60 bytes at least, so that 4 GiB of table are at most 72 million rows and 573 MB a column.
 PART_BYTES = 1 << 32
 # A pair of ids is packed into one bigint with two flags: the sign bit for a relation other than `mentions`, and this
@@ -117,24 +117,37 @@ def stamp(connection: Connection[Any]) -> Stamp:
     return Stamp(f"{row[0]}-{row[1]}", int(row[2]), int(row[3]))
 
 
-def memory_scopes(
-    connection: Connection[Any],
-    *,
-    known_at: datetime | None = None,
-    superseded: bool = False,
-    only: Sequence[int] | None = None,
-) -> Numbered:
-    """The memories that may be walked to, with their scopes; with `only` those of these.
+def memory_scopes(connection: Connection[Any], view: View = _ALL, *, superseded: bool = False) -> Numbered:
+    """The memories that may be walked to, with their scopes.
 
     Memories without a concept are among them; those without a scope share one, "".
     """
-    source = f"memories WHERE {visible_memories(known_at, superseded=superseded)} AND {_these('id', only)}"
-    return _numbered(connection, "coalesce(scope, '')", source, {**time_parameters(None, known_at), "only": only})
+    source = f"memories WHERE {view.memories(superseded=superseded)}"
+    return _numbered(connection, "coalesce(scope, '')", source, view.parameters())
 
 
-def concept_kinds(connection: Connection[Any], *, only: Sequence[int] | None = None) -> Numbered:
-    """The concepts with their kinds, "" for none; with `only` those of these."""
-    return _numbered(connection, "coalesce(kind, '')", f"concepts WHERE {_these('id', only)}", {"only": only})
+def concept_kinds(connection: Connection[Any], view: View = _ALL) -> Numbered:
+    """The concepts with their kinds, "" for none."""
+    source = f"concepts WHERE {view.concepts()}"
+    return _numbered(connection, "coalesce(kind, '')", source, view.parameters())
+
+
+def namesakes(connection: Connection[Any], view: View = _ALL) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Concepts of several scopes that are called the same, each with the first that is: one node of a matrix."""
+    row = connection.execute(
+        f"SELECT min(scope) = max(scope) FROM concepts WHERE {view.concepts()}", view.parameters()
+    ).fetchone()
+    if row is None or row[0] is not False:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    columns = {"id": Column("i8", "id"), "first": Column("i8", "first")}
+    source = (
+        "(SELECT c.id, min(c.id) OVER (PARTITION BY n.normal_name) AS first FROM concepts c "
+        f"JOIN concept_names n ON n.concept_id = c.id AND n.name = c.canonical_name WHERE {view.concepts('c')}) "
+        "AS called WHERE id <> first"
+    )
+    found = read(connection, columns, source, view.parameters())
+    order = np.argsort(found["id"])
+    return found["id"][order], found["first"][order]
 
 
 def _numbered(connection: Connection[Any], key: str, source: str, parameters: Mapping[str, Any]) -> Numbered:
@@ -143,21 +156,17 @@ def _numbered(connection: Connection[Any], key: str, source: str, parameters: Ma
     return Numbered(columns["id"][order], group[order], names)
 
 
-def _these(column: str, only: Sequence[int] | None) -> str:
-    return "true" if only is None else f"{column} = ANY(%(only)s::bigint[])"
-
-
-def mentions(connection: Connection[Any], *, only: Sequence[int] | None = None) -> Mentions:
-    """Every mention; with `only` those of these memories.
+def mentions(connection: Connection[Any], view: View = _ALL) -> Mentions:
+    """Every mention.
 
     Where all ids are below 2³¹, both fit one bigint with two bits to spare, which say that the weight is 1 and the
     relation the plain one, as nearly all are: only the others send theirs. That halves the time.
     """
     ends = {"memory": Column("i8", "memory_id"), "concept": Column("i8", "concept_id")}
     every = {**ends, "weight": Column("f4", "weight")}
-    if only is not None or not _small_ids(connection):
-        source = f"memory_concepts WHERE {_these('memory_id', only)}"
-        relations, relation, columns = read_groups(connection, "relation", every, source, {"only": only})
+    if view.scopes is not None or not _small_ids(connection):
+        source = f"memory_concepts WHERE {view.mentions()}"
+        relations, relation, columns = read_groups(connection, "relation", every, source, view.parameters())
         return Mentions(columns["memory"], columns["concept"], columns["weight"], relation, relations)
     row = connection.execute("SELECT pg_relation_size('memory_concepts')").fetchone()
     parts = 1 << (int(row[0]) // PART_BYTES).bit_length() if row else 1
@@ -191,15 +200,9 @@ def _small_ids(connection: Connection[Any]) -> bool:
     return bool(row and row[0])
 
 
-def edges(
-    connection: Connection[Any],
-    *,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
-    only: Sequence[int] | None = None,
-) -> Edges:
-    """The edges that were true as of a time and known at a time; with `only` those of these."""
-    small = only is None and _small_ids(connection)
+def edges(connection: Connection[Any], view: View = _ALL) -> Edges:
+    """The edges that were true as of a time and known at a time."""
+    small = _small_ids(connection)
     columns = {"id": Column("i8", "id"), "weight": Column("f4", "weight")}
     if small:
         columns["pair"] = Column("i8", "(src_id << 32) | dst_id")
@@ -209,8 +212,8 @@ def edges(
         connection,
         "relation",
         columns,
-        f"concept_edges WHERE {visible_edges(as_of, known_at)} AND {_these('id', only)}",
-        {**time_parameters(as_of, known_at), "only": only},
+        f"concept_edges WHERE {view.edges()}",
+        view.parameters(),
     )
     if small:
         found["source"], found["target"] = found["pair"] >> 32, found["pair"] & (_WEIGHED - 1)

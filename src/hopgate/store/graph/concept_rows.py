@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-from hopgate.store.graph.visible import time_parameters, visible_edges, visible_memories
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -17,13 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A canonical node with its aliases."""
+    """A canonical node of a scope, "" for memories without one, with its aliases."""
 
     id: int
     name: str
     aliases: tuple[str, ...]
     kind: str | None
     memory_count: int
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,105 +34,104 @@ class Ambiguous:
     concept_id: int
     near: str
     score: float
+    scope: str = ""
 
 
-_CONCEPT = "SELECT id, canonical_name, aliases, kind, memory_count FROM concepts"
+_CONCEPT = "SELECT id, canonical_name, aliases, kind, memory_count, scope FROM concepts"
+_ANY = View()
 
 
-def get(connection: Connection[Any], concept_id: int) -> Concept:
-    """One concept by id; an unknown id is refused. A negative one is a scope's: the concept that has that name."""
+def get(connection: Connection[Any], concept_id: int, view: View = _ANY) -> Concept:
+    """One concept by id; an unknown id, or one of another scope, is refused."""
     row = connection.execute(
-        _CONCEPT + " WHERE id = %(id)s OR id = (SELECT concept_id FROM concept_names WHERE id = -%(id)s::bigint)",
-        {"id": concept_id},
+        f"{_CONCEPT} WHERE id = %(id)s AND {view.concepts()}", view.parameters(id=concept_id)
     ).fetchone()
     if row is None:
         raise HopgateError(f"there is no concept {concept_id}: hopgate concepts list shows them")
     return _concept(row)
 
 
-def find(connection: Connection[Any], normal_name: str, shown: str) -> Concept:
-    """The concept that a name belongs to; an unknown name is refused."""
-    row = connection.execute(
-        _CONCEPT + " WHERE id = (SELECT concept_id FROM concept_names WHERE normal_name = %s)", (normal_name,)
-    ).fetchone()
-    if row is None:
-        raise HopgateError(f"there is no concept {shown!r}: hopgate concepts list shows them")
-    return _concept(row)
+def find(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> Concept:
+    """The concept that a name belongs to, where several scopes have it that of most memories."""
+    return get(connection, find_all(connection, normal_name, shown, view)[0])
+
+
+def find_all(connection: Connection[Any], normal_name: str, shown: str, view: View = _ANY) -> list[int]:
+    """The concepts that a name belongs to, one a scope, that of most memories first; an unknown name is refused."""
+    rows = connection.execute(
+        "SELECT id FROM concepts WHERE id IN (SELECT concept_id FROM concept_names WHERE normal_name = %(name)s) "
+        f"AND {view.concepts()} ORDER BY memory_count DESC, id",
+        view.parameters(name=normal_name),
+    ).fetchall()
+    if not rows:
+        where = " in this scope: hopgate concepts list --scope NAME shows them"
+        raise HopgateError(
+            f"there is no concept {shown!r}{where if view.scopes else ': hopgate concepts list shows them'}"
+        )
+    return [row[0] for row in rows]
+
+
+def pairs(connection: Connection[Any], normal_name: str, other: str, scope: str | None) -> list[tuple[int, int]]:
+    """The concepts of two names in each scope that has both, or in this one."""
+    return connection.execute(
+        "SELECT n.concept_id, o.concept_id FROM concept_names n JOIN concept_names o ON o.scope = n.scope "
+        "WHERE n.normal_name = %(name)s AND o.normal_name = %(other)s "
+        "AND (%(scope)s::text IS NULL OR n.scope = %(scope)s) ORDER BY n.scope",
+        {"name": normal_name, "other": other, "scope": scope},
+    ).fetchall()
 
 
 def listed(
     connection: Connection[Any],
+    view: View = _ANY,
     *,
     kind: str | None = None,
     search: str | None = None,
-    limit: int = 50,
+    limit: int | None = 50,
     offset: int = 0,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
 ) -> list[Concept]:
     """Concepts by how many memories talk about them.
 
     Parameters
     ----------
+    view : View
+        With an as-of only concepts with an edge that was true then; with a known-at memories made later do not count.
     search : str, optional
         Only concepts with a name that holds this text, in any case.
-    as_of : datetime, optional
-        Only concepts with an edge that was true then.
-    known_at : datetime, optional
-        Only what was known then: memories made later do not count.
     """
     count, source = "c.memory_count", "concepts c"
-    if known_at is not None:
+    if view.known_at is not None or (view.shared and view.scopes is not None):
         count = "n.known"
         source += (
             " JOIN (SELECT concept_id, count(*)::integer AS known FROM memory_concepts x JOIN memories m "
-            "ON m.id = x.memory_id WHERE m.created_at <= %(known_at)s GROUP BY concept_id) AS n ON n.concept_id = c.id"
+            f"ON m.id = x.memory_id WHERE {view.memories('m')} GROUP BY concept_id) AS n ON n.concept_id = c.id"
         )
-    conditions = "(%(kind)s::text IS NULL OR c.kind = %(kind)s)"
+    conditions = f"(%(kind)s::text IS NULL OR c.kind = %(kind)s) AND {view.concepts('c')}"
     if search:
         conditions += (
             " AND EXISTS (SELECT 1 FROM unnest(c.aliases || c.canonical_name) AS a (name) "
             "WHERE strpos(lower(a.name), lower(%(search)s)) > 0)"
         )
-    if as_of is not None:
+    if view.as_of is not None:
         conditions += (
-            " AND EXISTS (SELECT 1 FROM concept_edges WHERE (src_id = c.id OR dst_id = c.id) "
-            f"AND relation <> %(inside)s AND {visible_edges(as_of, known_at)})"
+            " AND EXISTS (SELECT 1 FROM concept_edges e WHERE (e.src_id = c.id OR e.dst_id = c.id) "
+            f"AND e.relation <> %(inside)s AND {view.edges('e')})"
         )
     rows = connection.execute(
-        f"SELECT c.id, c.canonical_name, c.aliases, c.kind, {count} FROM {source} WHERE {conditions} "
+        f"SELECT c.id, c.canonical_name, c.aliases, c.kind, {count}, c.scope FROM {source} WHERE {conditions} "
         f"ORDER BY {count} DESC, c.id LIMIT %(limit)s OFFSET %(offset)s",
-        {
-            **time_parameters(as_of, known_at),
-            **{"kind": kind, "search": search, "limit": limit, "offset": offset, "inside": NAME_INSIDE},
-        },
+        view.parameters(kind=kind, search=search, limit=limit, offset=offset, inside=NAME_INSIDE),
     )
     return [_concept(row) for row in rows]
 
 
-def memories_about(
-    connection: Connection[Any], concept_id: int, *, known_at: datetime | None = None, limit: int = 20
-) -> list[str]:
+def memories_about(connection: Connection[Any], concept_id: int, view: View, *, limit: int = 20) -> list[str]:
     """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
-    about = "SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s"
-    return _newest(connection, about, {"concept": concept_id}, known_at=known_at, limit=limit)
-
-
-def newest(
-    connection: Connection[Any], memory_ids: Sequence[int], *, known_at: datetime | None = None, limit: int = 20
-) -> list[str]:
-    """Of these memories the newest, by external id; never a sensitive one."""
-    these = "SELECT unnest(%(ids)s::bigint[])"
-    return _newest(connection, these, {"ids": list(memory_ids)}, known_at=known_at, limit=limit)
-
-
-def _newest(
-    connection: Connection[Any], ids: str, parameters: dict[str, Any], *, known_at: datetime | None, limit: int
-) -> list[str]:
     rows = connection.execute(
-        f"SELECT coalesce(external_id, id::text) FROM memories WHERE id IN ({ids}) "
-        f"AND {visible_memories(known_at, superseded=True)} ORDER BY created_at DESC, id LIMIT %(limit)s",
-        {**time_parameters(None, known_at), **parameters, "limit": limit},
+        "SELECT coalesce(m.external_id, m.id::text) FROM memories m "
+        "WHERE m.id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
+        f"AND {view.memories('m')} ORDER BY m.created_at DESC, m.id LIMIT %(limit)s",
+        view.parameters(concept=concept_id, limit=limit),
     )
     return [row[0] for row in rows]
 
@@ -140,7 +139,7 @@ def _newest(
 def ambiguous(connection: Connection[Any], *, limit: int = 50) -> list[Ambiguous]:
     """Names left undecided, the most alike first."""
     rows = connection.execute(
-        "SELECT n.name, n.concept_id, o.name, n.ambiguous_score FROM concept_names n "
+        "SELECT n.name, n.concept_id, o.name, n.ambiguous_score, n.scope FROM concept_names n "
         "JOIN concept_names o ON o.id = n.ambiguous_with WHERE n.concept_id <> o.concept_id "
         "ORDER BY n.ambiguous_score DESC, n.id LIMIT %s",
         (limit,),
@@ -179,7 +178,7 @@ def settle(connection: Connection[Any], concept_id: int) -> None:
 
 
 def _concept(row: Sequence[Any]) -> Concept:
-    return Concept(row[0], row[1], tuple(row[2]), row[3], row[4])
+    return Concept(row[0], row[1], tuple(row[2]), row[3], row[4], row[5])
 
 
 def names(connection: Connection[Any], concept_ids: Sequence[int]) -> dict[int, str]:

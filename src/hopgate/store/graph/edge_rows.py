@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.store import vectors
 from hopgate.store.graph.fact_rows import FactGroup
-from hopgate.store.graph.visible import time_parameters, visible_edges
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -56,11 +56,13 @@ def replace(connection: Connection[Any], groups: Sequence[FactGroup], rows: Iter
         "UNION ALL SELECT e.id FROM g JOIN concept_edges e USING (src_id, relation) WHERE g.dst_id IS NULL), "
         "gone AS (DELETE FROM concept_edges e USING old WHERE e.id = old.id "
         f"RETURNING e.src_id, e.relation, e.dst_id{column}) "
-        "INSERT INTO concept_edges (src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, retired_at, "
-        f"evidence_memory_ids{column}) SELECT r.src, r.dst, r.relation, r.weight, r.valid_from, r.valid_to, "
-        f"r.recorded_at, r.retired_at, r.evidence::bigint[]{kept} FROM unnest(%s::bigint[], %s::bigint[], %s::text[], "
+        "INSERT INTO concept_edges (scope, src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, "
+        f"retired_at, evidence_memory_ids{column}) SELECT c.scope, r.src, r.dst, r.relation, r.weight, r.valid_from, "
+        f"r.valid_to, r.recorded_at, r.retired_at, r.evidence::bigint[]{kept} "
+        "FROM unnest(%s::bigint[], %s::bigint[], %s::text[], "
         "%s::real[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[]) "
-        f"AS r (src, dst, relation, weight, valid_from, valid_to, recorded_at, retired_at, evidence) {join}",
+        f"AS r (src, dst, relation, weight, valid_from, valid_to, recorded_at, retired_at, evidence) "
+        f"JOIN concepts c ON c.id = r.src {join}",
         (
             *([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
             *([r.src_id for r in new], [r.dst_id for r in new], [r.relation for r in new], [r.weight for r in new]),
@@ -86,8 +88,9 @@ def replace_name_links(
     if not links:
         return
     connection.execute(
-        "INSERT INTO concept_edges (src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
-        "SELECT s, d, %s, %s, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[]) AS l (s, d)",
+        "INSERT INTO concept_edges (scope, src_id, dst_id, relation, weight, recorded_at, evidence_memory_ids) "
+        "SELECT c.scope, s, d, %s, %s, '-infinity', '{}' FROM unnest(%s::bigint[], %s::bigint[]) AS l (s, d) "
+        "JOIN concepts c ON c.id = s",
         (NAME_INSIDE, weight, [source for source, _ in links], [target for _, target in links]),
     )
 
@@ -106,33 +109,41 @@ def analyse(connection: Connection[Any]) -> None:
     connection.execute("ANALYZE concepts, concept_edges, memory_concepts")
 
 
+def named_edges(view: View, columns: str = "") -> str:
+    """A statement, without its WHERE, for edges `e` with their ends `s` and `d` by name.
+
+    A row is source, relation, target, weight, the four times, and the evidence in the order of the memories' ids. A
+    link by names alone is recorded at -infinity, which Python's datetime does not have: it comes as None.
+    """
+    return (
+        f"SELECT {columns}s.canonical_name, e.relation, d.canonical_name, e.weight, e.valid_from, e.valid_to, "
+        "nullif(e.recorded_at, '-infinity'), e.retired_at, ARRAY(SELECT coalesce(m.external_id, m.id::text) "
+        "FROM memories m WHERE m.id = ANY(e.evidence_memory_ids) AND "
+        f"{View(view.scopes).memories('m')} ORDER BY m.id) "
+        "FROM concept_edges e JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id"
+    )
+
+
 def visible(
     connection: Connection[Any],
+    view: View,
     *,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
-    concept_id: int | None = None,
+    concept_ids: Sequence[int] | None = None,
     relation: str | None = None,
     limit: int | None = None,
 ) -> list[tuple[Any, ...]]:
-    """Edges with their concepts' names: source, relation, target, weight, the four times, evidence; heaviest first.
-
-    A link by names alone is recorded at -infinity, which Python's datetime does not have: it comes as None.
-    """
+    """Edges, all or some concepts', as `named_edges` gives them; the heaviest first."""
     return connection.execute(
-        "SELECT s.canonical_name, e.relation, d.canonical_name, e.weight, e.valid_from, e.valid_to, "
-        "nullif(e.recorded_at, '-infinity'), e.retired_at, "
-        "(SELECT coalesce(array_agg(coalesce(m.external_id, m.id::text) ORDER BY m.id), '{}') FROM memories m "
-        "WHERE m.id = ANY(e.evidence_memory_ids) AND NOT m.is_sensitive) "
-        "FROM (SELECT * FROM concept_edges WHERE "
-        f"{visible_edges(as_of, known_at)} AND (%(relation)s::text IS NULL OR relation = %(relation)s) AND "
-        "(%(concept)s::bigint IS NULL OR src_id = %(concept)s OR dst_id = %(concept)s)) AS e "
-        "JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id "
+        f"{named_edges(view)} WHERE {view.edges('e')} "
+        "AND (%(relation)s::text IS NULL OR e.relation = %(relation)s) "
+        "AND (%(concepts)s::bigint[] IS NULL OR e.src_id = ANY(%(concepts)s) OR e.dst_id = ANY(%(concepts)s)) "
         "ORDER BY e.relation = %(inside)s, e.weight DESC, 1, 2, 3, e.valid_from NULLS FIRST, e.id LIMIT %(limit)s",
-        {
-            **time_parameters(as_of, known_at),
-            **{"concept": concept_id, "relation": relation, "inside": NAME_INSIDE, "limit": limit},
-        },
+        view.parameters(
+            concepts=None if concept_ids is None else list(concept_ids),
+            relation=relation,
+            inside=NAME_INSIDE,
+            limit=limit,
+        ),
     ).fetchall()
 
 

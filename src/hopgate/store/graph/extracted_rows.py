@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.extract.extractor import ExtractorIdentity
+from hopgate.store import setting_rows
 from hopgate.store.graph import change_rows, stated_rows
 from hopgate.store.graph.known_keys import keys_known
 from hopgate.store.memory_ranges import DIGEST
@@ -26,7 +27,7 @@ CREATE TEMP TABLE extracted_facts (memory_id bigint, place integer, subject inte
   weight real, valid_from timestamptz, valid_to timestamptz) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_turns (memory_id bigint, scope text, thread text, digest text) ON COMMIT DROP;
 CREATE TEMP TABLE extracted_stated (LIKE stated_values) ON COMMIT DROP;
-CREATE TEMP TABLE extracted_normals (normal text, name_id bigint, new_concept_id bigint) ON COMMIT DROP;
+CREATE TEMP TABLE extracted_normals (scope text, normal text, name_id bigint, new_concept_id bigint) ON COMMIT DROP;
 """
 NULL = r"\N"
 """How COPY reads that there is no value."""
@@ -133,36 +134,41 @@ def extracted_before(connection: Connection[Any]) -> list[int]:
 # each step would look for the same names among all of the store's, three times for every range.
 _NAMED = """
 WITH found AS MATERIALIZED (
-  SELECT normal, (array_agg(spelling ORDER BY memory_id, place))[1] AS name, min(initials) AS initials,
+  SELECT CASE WHEN %(shared)s THEN '' ELSE coalesce(m.scope, '') END AS scope,
+    normal, (array_agg(spelling ORDER BY memory_id, place))[1] AS name, min(initials) AS initials,
     (array_agg(kind ORDER BY memory_id, place) FILTER (WHERE kind IS NOT NULL))[1] AS kind,
     min(memory_id) AS first_memory, (array_agg(place ORDER BY memory_id, place))[1] AS place, count(*) AS uses
-  FROM extracted_mentions GROUP BY normal),
-known AS (UPDATE concept_names n SET uses = n.uses + f.uses FROM found f WHERE n.normal_name = f.normal
-  RETURNING n.id, n.normal_name),
+  FROM extracted_mentions JOIN memories m ON m.id = memory_id GROUP BY 1, normal),
+known AS (UPDATE concept_names n SET uses = n.uses + f.uses FROM found f
+  WHERE n.scope = f.scope AND n.normal_name = f.normal RETURNING n.id, n.scope, n.normal_name),
 new AS MATERIALIZED (
   SELECT nextval((SELECT pg_get_serial_sequence('concepts', 'id'))::regclass) AS concept_id, * FROM (
-    SELECT * FROM found f WHERE NOT EXISTS (SELECT 1 FROM known k WHERE k.normal_name = f.normal)
+    SELECT * FROM found f WHERE NOT EXISTS (SELECT 1 FROM known k WHERE k.scope = f.scope AND k.normal_name = f.normal)
     ORDER BY first_memory, place) AS ordered),
-made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) SELECT concept_id, name, ARRAY[name], kind FROM new),
-named AS (INSERT INTO concept_names (name, normal_name, kind, concept_id, initials, uses)
-  SELECT name, normal, kind, concept_id, initials, uses FROM new ORDER BY concept_id
-  RETURNING id, normal_name, concept_id)
+made AS (INSERT INTO concepts (id, scope, canonical_name, aliases, kind)
+  SELECT concept_id, scope, name, ARRAY[name], kind FROM new),
+named AS (INSERT INTO concept_names (scope, name, normal_name, kind, concept_id, initials, uses)
+  SELECT scope, name, normal, kind, concept_id, initials, uses FROM new ORDER BY concept_id
+  RETURNING id, scope, normal_name, concept_id)
 INSERT INTO extracted_normals
-SELECT normal_name, id, NULL FROM known UNION ALL SELECT normal_name, id, concept_id FROM named
+SELECT scope, normal_name, id, NULL FROM known UNION ALL SELECT scope, normal_name, id, concept_id FROM named
 """
 
 
 def add_names(connection: Connection[Any]) -> None:
     """Count the mentions at their names, and give every name that is new a concept of its own, in the order found."""
+    shared = setting_rows.scopes(connection) == setting_rows.SHARED
     with keys_known(connection) as unrecorded:
-        connection.execute(_NAMED)
+        connection.execute(_NAMED, {"shared": shared})
     if unrecorded:
         change_rows.record_concepts(
             connection, "SELECT new_concept_id FROM extracted_normals WHERE new_concept_id IS NOT NULL"
         )
     connection.execute(
         "CREATE TEMP TABLE extracted_names ON COMMIT DROP AS SELECT s.memory_id, s.place, n.name_id, s.spelling, "
-        "s.kind FROM extracted_mentions s JOIN extracted_normals n USING (normal)"
+        "s.kind, n.scope FROM extracted_mentions s JOIN memories m ON m.id = s.memory_id JOIN extracted_normals n "
+        "ON n.normal = s.normal AND n.scope = CASE WHEN %s THEN '' ELSE coalesce(m.scope, '') END",
+        (shared,),
     )
     connection.execute("ANALYZE extracted_names (place)")
 
@@ -173,8 +179,9 @@ def add_mentions_and_facts(connection: Connection[Any]) -> None:
     None of them is there: `extracted_before` says of which memories something was, and the rows name each thing once.
     """
     connection.execute(
-        "INSERT INTO relations (raw, canonical) SELECT DISTINCT relation, relation FROM extracted_facts "
-        "ON CONFLICT DO NOTHING"
+        "INSERT INTO relations (scope, raw, canonical, single_valued) SELECT DISTINCT s.scope, f.relation, f.relation, "
+        "EXISTS (SELECT 1 FROM single_valued_relations d WHERE d.raw = f.relation) "
+        "FROM extracted_facts f JOIN extracted_names s ON s.place = f.subject ON CONFLICT DO NOTHING"
     )
     with keys_known(connection) as unrecorded:
         connection.execute(
@@ -182,9 +189,10 @@ def add_mentions_and_facts(connection: Connection[Any]) -> None:
             "SELECT memory_id, name_id, spelling, kind FROM extracted_names"
         )
         connection.execute(
-            "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at) "
-            "SELECT f.memory_id, s.name_id, f.relation, o.name_id, f.weight, f.valid_from, f.valid_to, "
-            "coalesce(m.created_at, now()) FROM extracted_facts f JOIN extracted_names s ON s.place = f.subject "
+            "INSERT INTO facts (scope, memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, "
+            "recorded_at) SELECT s.scope, f.memory_id, s.name_id, f.relation, o.name_id, f.weight, f.valid_from, "
+            "f.valid_to, coalesce(m.created_at, now()) "
+            "FROM extracted_facts f JOIN extracted_names s ON s.place = f.subject "
             "JOIN extracted_names o ON o.place = f.object JOIN memories m ON m.id = f.memory_id "
             # Said once more, so that no more than the range is read of the memories.
             "AND m.id BETWEEN (SELECT min(memory_id) FROM extracted_memories) "

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store.graph import end_rows, together_rows
+from hopgate.store.graph.relation_rows import RelationKey
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -26,6 +27,7 @@ class FactRow:
     valid_from: datetime | None
     valid_to: datetime | None
     recorded_at: datetime
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +85,13 @@ def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
             unique[key] = row
     new = list(unique.values())
     connection.execute(
-        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at) "
-        "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::real[], %s::timestamptz[], "
-        "%s::timestamptz[], %s::timestamptz[]) ON CONFLICT DO NOTHING",
+        "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at, "
+        "scope) SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::real[], "
+        "%s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[]) ON CONFLICT DO NOTHING",
         (
             [row.memory_id for row in new], [row.subject_id for row in new], [row.relation for row in new],
             [row.object_id for row in new], [row.weight for row in new], [row.valid_from for row in new],
-            [row.valid_to for row in new], [row.recorded_at for row in new],
+            [row.valid_to for row in new], [row.recorded_at for row in new], [row.scope for row in new],
         ),
     )  # fmt: skip
 
@@ -117,10 +119,12 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
     return [row[0] for row in rows]
 
 
-def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[str]:
-    """The raw relations of memories' facts."""
-    rows = connection.execute("SELECT DISTINCT relation FROM facts WHERE memory_id = ANY(%s)", (list(memory_ids),))
-    return sorted(row[0] for row in rows)
+def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[RelationKey]:
+    """The raw relations of memories' facts, each with its scope."""
+    rows = connection.execute(
+        "SELECT DISTINCT scope, relation FROM facts WHERE memory_id = ANY(%s) ORDER BY 1, 2", (list(memory_ids),)
+    )
+    return [(row[0], row[1]) for row in rows]
 
 
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
@@ -141,7 +145,7 @@ def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
 _GROUP = (
     "SELECT DISTINCT s.concept_id, r.canonical, CASE WHEN r.single_valued THEN NULL ELSE o.concept_id END "
     "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-    "JOIN relations r ON r.raw = f.relation WHERE "
+    "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation WHERE "
 )
 
 
@@ -157,9 +161,15 @@ def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> lis
         _GROUP + "f.subject_id = ANY(%s) OR f.object_id = ANY(%s)", (ids, ids))]  # fmt: skip
 
 
-def groups_of_relations(connection: Connection[Any], raw: Sequence[str]) -> list[FactGroup]:
-    """The groups of all facts with these raw relations."""
-    return [FactGroup(*row) for row in connection.execute(_GROUP + "f.relation = ANY(%s)", (list(raw),))]
+def groups_of_relations(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:
+    """The groups of all facts with these raw relations of these scopes."""
+    if not relations:
+        return []
+    rows = connection.execute(
+        _GROUP + "(f.scope, f.relation) IN (SELECT * FROM unnest(%s::text[], %s::text[]))",
+        ([scope for scope, _ in relations], [raw for _, raw in relations]),
+    )
+    return [FactGroup(*row) for row in rows]
 
 
 def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[CanonicalFact]:
@@ -172,14 +182,15 @@ def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) ->
     rows = connection.execute(
         "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id)), "
         "sure AS MATERIALIZED (SELECT * FROM g WHERE EXISTS (SELECT 1 FROM concept_names s "
-        "JOIN relations r ON r.canonical = g.relation "
+        "JOIN relations r ON r.scope = s.scope AND r.canonical = g.relation "
         "JOIN facts f ON f.subject_id = s.id AND f.relation = r.raw AND f.weight > 0 WHERE s.concept_id = g.src_id)), "
         "told AS (SELECT g.src_id, g.relation, g.dst_id, f FROM sure g "
         "JOIN concept_names s ON s.concept_id = g.src_id JOIN concept_names o ON o.concept_id = g.dst_id "
         "JOIN facts f ON f.subject_id = s.id AND f.object_id = o.id "
-        "JOIN relations r ON r.raw = f.relation AND r.canonical = g.relation "
+        "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation AND r.canonical = g.relation "
         "UNION ALL SELECT g.src_id, g.relation, o.concept_id, f FROM sure g "
-        "JOIN concept_names s ON s.concept_id = g.src_id JOIN relations r ON r.canonical = g.relation "
+        "JOIN concept_names s ON s.concept_id = g.src_id "
+        "JOIN relations r ON r.scope = s.scope AND r.canonical = g.relation "
         "JOIN facts f ON f.subject_id = s.id AND f.relation = r.raw "
         "JOIN concept_names o ON o.id = f.object_id WHERE g.dst_id IS NULL) "
         "SELECT src_id, relation, dst_id, (f).weight, (f).valid_from, (f).valid_to, (f).recorded_at, (f).memory_id "

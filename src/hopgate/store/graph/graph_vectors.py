@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +10,7 @@ from hopgate.store import index_memory, vectors
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
-from hopgate.store.graph.visible import time_parameters, visible_edges
+from hopgate.store.graph.visible import View
 from hopgate.store.sent_vectors import run_with, to_sql
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ STATEMENT_INDEX = "statements_embedding"
 _INDEXES: dict[Table, str] = {"concepts": INDEX, "concept_edges": FACT_INDEX, "statements": STATEMENT_INDEX}
 # Below this many facts, or statements, a full scan is as quick as the index, and exact (docs/research/speed.md).
 EXACT_BELOW = 1_000
+# Of a scope with no more concepts than this each is compared with a new name: 5 ms.
+COMPARED_CONCEPTS = 10_000
 # A wider search than pgvector's default of 40: docs/research/speed.md says how many of the nearest 20 facts it finds.
 LEAST_EF_SEARCH = 100
 MOST_EF_SEARCH = 1000
@@ -42,7 +43,8 @@ _TEXTS: dict[Table, str] = {
         # (With ORDER BY and LIMIT instead of array_agg the planner reads all facts in their order until one fits.)
         "SELECT e.id, (SELECT (array_agg(concat_ws(' ', s.name, f.relation, o.name) ORDER BY f.id))[1] "
         "FROM concept_names s JOIN facts f ON f.subject_id = s.id JOIN concept_names o ON o.id = f.object_id "
-        "JOIN relations r ON r.raw = f.relation WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id "
+        "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation "
+        "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id "
         f"AND r.canonical = e.relation) FROM concept_edges e WHERE e.relation <> '{NAME_INSIDE}' AND {{which}}"
     ),
     "statements": "SELECT e.id, e.statement FROM statements e WHERE {which}",
@@ -163,12 +165,21 @@ def _many(connection: Connection[Any], table: Table) -> bool:
     return row is not None
 
 
-def near_concepts(connection: Connection[Any], vector: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
-    """The concepts whose names are nearest a vector as (concept, cosine), best first."""
+def near_concepts(
+    connection: Connection[Any], scope: str, vector: NDArray[np.float32], limit: int
+) -> list[tuple[int, float]]:
+    """The concepts of a scope whose names are nearest a vector as (concept, cosine), best first.
+
+    In a scope of few concepts all are compared, so that the answer does not hang on what other scopes have.
+    """
+    many = connection.execute(
+        "SELECT 1 FROM concepts WHERE scope = %s LIMIT 1 OFFSET %s", (scope, COMPARED_CONCEPTS)
+    ).fetchone()
+    if many:
+        connection.execute(*search_width(limit))
     return connection.execute(
-        "SELECT id, 1 - (embedding <=> %(vector)s::halfvec) FROM concepts WHERE embedding IS NOT NULL "
-        "ORDER BY embedding <=> %(vector)s::halfvec LIMIT %(limit)s",
-        {"vector": to_sql(vector), "limit": limit},
+        nearest_rows("id", "concepts WHERE scope = %(scope)s AND embedding IS NOT NULL", exact=many is None),
+        {"scope": scope, "vector": to_sql(vector), "limit": limit},
     ).fetchall()
 
 
@@ -181,21 +192,13 @@ def cosines(connection: Connection[Any], vector: NDArray[np.float32], concept_id
     return dict(rows.fetchall())
 
 
-def sample(connection: Connection[Any], limit: int) -> NDArray[np.float32]:
-    """Vectors of the first concepts, as rows: a sample of how alike unrelated names are."""
+def sample(connection: Connection[Any], scope: str, limit: int) -> NDArray[np.float32]:
+    """Vectors of a scope's first concepts, as rows: a sample of how alike unrelated names are."""
     rows = connection.execute(
-        "SELECT embedding::text FROM concepts WHERE embedding IS NOT NULL ORDER BY id LIMIT %s", (limit,)
+        "SELECT embedding::text FROM concepts WHERE scope = %s AND embedding IS NOT NULL ORDER BY id LIMIT %s",
+        (scope, limit),
     ).fetchall()
     return vectors.from_sql([row[0] for row in rows])
-
-
-def fact_cosines(connection: Connection[Any], vector: NDArray[np.float32], edge_ids: Sequence[int]) -> dict[int, float]:
-    """How near these edges' facts are to a vector; those without one are left out."""
-    rows = connection.execute(
-        "SELECT id, 1 - (embedding <=> %s::halfvec) FROM concept_edges WHERE id = ANY(%s) AND embedding IS NOT NULL",
-        (to_sql(vector), list(edge_ids)),
-    )
-    return dict(rows.fetchall())
 
 
 def search_width(limit: int) -> tuple[str, tuple[str]]:
@@ -220,29 +223,13 @@ def nearest_rows(columns: str, source: str, *, exact: bool) -> str:
     )
 
 
-def facts_near(
-    vector: NDArray[np.float32],
-    limit: int,
-    *,
-    exact: bool,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
-    among: Collection[int] | None = None,
-) -> tuple[str, dict[str, Any]]:
+def facts_near(vector: NDArray[np.float32], limit: int, view: View, *, exact: bool) -> tuple[str, dict[str, Any]]:
     """The statement, with its parameters, for the facts nearest a query as (edge, cosine), best first.
 
     Parameters
     ----------
     exact : bool
-        Whether every fact is compared; otherwise the index is asked where there is one.
-    among : collection of int, optional
-        Only these edges.
+        Whether every fact in view is compared; otherwise the index is asked where there is one.
     """
-    of_these = "true" if among is None else "id = ANY(%(among)s)"
-    source = f"concept_edges WHERE embedding IS NOT NULL AND {visible_edges(as_of, known_at)} AND {of_these}"
-    return nearest_rows("id", source, exact=exact), {
-        **time_parameters(as_of, known_at),
-        "vector": to_sql(vector),
-        "limit": limit,
-        "among": None if among is None else list(among),
-    }
+    source = f"concept_edges WHERE embedding IS NOT NULL AND {view.edges()}"
+    return nearest_rows("id", source, exact=exact), view.parameters(vector=to_sql(vector), limit=limit)

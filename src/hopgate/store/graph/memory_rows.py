@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store.graph.edge_rows import named_edges
+from hopgate.store.graph.visible import View
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
 
-_EDGES = """
-SELECT s.canonical_name, e.relation, d.canonical_name, e.weight, e.valid_from, e.valid_to,
-  nullif(e.recorded_at, '-infinity'), e.retired_at, ARRAY(SELECT coalesce(m.external_id, m.id::text) FROM memories m
-    WHERE m.id = ANY(e.evidence_memory_ids) AND NOT m.is_sensitive ORDER BY m.id)
-FROM concept_edges e JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id
-WHERE e.evidence_memory_ids @> ARRAY[%s::bigint] AND e.retired_at IS NULL
-ORDER BY e.weight DESC, 1, 2, 3, e.id LIMIT %s
-"""
 # A hub's memories are no neighbours of each other, and reading them all would cost too much.
 _NEIGHBOURS = """
 SELECT coalesce(m.external_id, m.id::text), array_agg(c.canonical_name ORDER BY c.memory_count, c.id)
@@ -49,7 +44,11 @@ def facts(connection: Connection[Any], memory_id: int) -> list[tuple[Any, ...]]:
 
 def edges(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[Any, ...]]:
     """The edges that it is evidence of now, as `edge_rows.visible` gives them, heaviest first."""
-    return connection.execute(_EDGES, (memory_id, limit)).fetchall()
+    return connection.execute(
+        f"{named_edges(View())} WHERE e.evidence_memory_ids @> ARRAY[%(memory)s::bigint] AND e.retired_at IS NULL "
+        "ORDER BY e.weight DESC, 1, 2, 3, e.id LIMIT %(limit)s",
+        {"memory": memory_id, "limit": limit},
+    ).fetchall()
 
 
 def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> list[tuple[str, list[str]]]:

@@ -61,9 +61,9 @@ def record_merge(
 ) -> None:
     """Note a merge, with what is needed to take it back."""
     connection.execute(
-        "INSERT INTO concept_merges (kept_id, merged_id, merged_name, merged_kind, name_ids, score, method) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s)",
-        (kept_id, merged.id, merged.name, merged.kind, list(name_ids), score, method),
+        "INSERT INTO concept_merges (scope, kept_id, merged_id, merged_name, merged_kind, name_ids, score, method) "
+        "SELECT scope, %s, id, %s, %s, %s, %s, %s FROM concepts WHERE id = %s",
+        (kept_id, merged.name, merged.kind, list(name_ids), score, method, merged.id),
     )
 
 
@@ -91,8 +91,9 @@ def _merge(row: Sequence[Any]) -> MergeRow:
 def restore(connection: Connection[Any], merge: MergeRow) -> None:
     """Bring a merged concept back under its own id, and note that the merge was undone."""
     connection.execute(
-        "INSERT INTO concepts (id, canonical_name, aliases, kind) VALUES (%s, %s, '{}', %s)",
-        (merge.merged_id, merge.merged_name, merge.merged_kind),
+        "INSERT INTO concepts (id, scope, canonical_name, aliases, kind) "
+        "SELECT merged_id, scope, merged_name, '{}', merged_kind FROM concept_merges WHERE id = %s",
+        (merge.id,),
     )
     connection.execute("UPDATE concept_merges SET split_at = now() WHERE id = %s", (merge.id,))
 
@@ -104,8 +105,8 @@ def merge_many(connection: Connection[Any], merges: Sequence[BulkMerge], *, meth
         for merge in merges:
             copy.write_row((merge.kept_id, merge.merged_id, list(merge.name_ids)))
     connection.execute(
-        "INSERT INTO concept_merges (kept_id, merged_id, merged_name, merged_kind, name_ids, method) "
-        "SELECT kept, merged, canonical_name, kind, names, %s FROM merging JOIN concepts c ON c.id = merged",
+        "INSERT INTO concept_merges (scope, kept_id, merged_id, merged_name, merged_kind, name_ids, method) "
+        "SELECT c.scope, kept, merged, canonical_name, kind, names, %s FROM merging JOIN concepts c ON c.id = merged",
         (method,),
     )
     connection.execute(

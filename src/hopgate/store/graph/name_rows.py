@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
+from hopgate.store import setting_rows
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import version
 
@@ -29,10 +30,21 @@ class NameRow:
     name: str
     kind: str | None
     uses: int = 0
+    scope: str = ""
     is_new: bool = False
 
+    @property
+    def key(self) -> NameKey:
+        """What no other name has."""
+        return self.scope, self.normal
 
-_NAME = "SELECT id, concept_id, normal_name, name, kind, uses FROM concept_names"
+
+NameKey = tuple[str, str]
+"""A scope and a normal form."""
+
+_NAME = "SELECT id, concept_id, normal_name, name, kind, uses, scope FROM concept_names"
+# The words of a name and its scope in one array, as the index of words has them: no word has a line break.
+_WORDS = "(string_to_array(n.normal_name, ' ') || (E'\\n' || n.scope))"
 
 
 def lock(connection: Connection[Any]) -> None:
@@ -45,48 +57,79 @@ def lock(connection: Connection[Any]) -> None:
 
 
 def ensure(
-    connection: Connection[Any], wanted: Mapping[str, tuple[str, str | None]], initials: Mapping[str, str]
-) -> dict[str, NameRow]:
-    """Find names by their normal form, and give each that is new a concept of its own.
+    connection: Connection[Any], wanted: Mapping[NameKey, tuple[str, str | None]], initials: Mapping[str, str]
+) -> dict[NameKey, NameRow]:
+    """Find names by their scope and normal form, and give each that is new a concept of its own.
 
     Parameters
     ----------
-    wanted : mapping from normal form to (name as written, kind)
+    wanted : mapping from (scope, normal form) to (name as written, kind)
     initials : mapping from normal form to the first letters by which it may be called
     """
     # One that no memory mentioned so far is new to all who do not know it by a fact alone.
-    known = {row.normal: replace(row, is_new=not row.uses) for row in by_normal(connection, list(wanted), silent=True)}
-    fresh = [(normal, *wanted[normal]) for normal in wanted if normal not in known]
+    known = {row.key: replace(row, is_new=not row.uses) for row in by_keys(connection, wanted)}
+    fresh = [(*key, *wanted[key], initials.get(key[1]) or None) for key in wanted if key not in known]
     if fresh:
-        normals, names, kinds = (list(column) for column in zip(*fresh, strict=True))
         # The concepts' ids are drawn first, so that each new name is paired with its own.
         rows = connection.execute(
             "WITH new AS (SELECT nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id, * "
-            "FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[]) AS n (normal, name, kind, initials)), "
-            "made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) "
-            "SELECT concept_id, name, ARRAY[name], kind FROM new) "
-            "INSERT INTO concept_names (name, normal_name, kind, concept_id, initials) "
-            "SELECT name, normal, kind, concept_id, initials FROM new "
-            "RETURNING id, concept_id, normal_name, name, kind",
-            (normals, names, kinds, [initials.get(normal) or None for normal in normals]),
+            "FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[]) "
+            "AS n (scope, normal, name, kind, initials)), "
+            "made AS (INSERT INTO concepts (id, scope, canonical_name, aliases, kind) "
+            "SELECT concept_id, scope, name, ARRAY[name], kind FROM new) "
+            "INSERT INTO concept_names (scope, name, normal_name, kind, concept_id, initials) "
+            "SELECT scope, name, normal, kind, concept_id, initials FROM new "
+            "RETURNING id, concept_id, normal_name, name, kind, uses, scope",
+            tuple(list(column) for column in zip(*fresh, strict=True)),
         )
-        known |= {row[2]: NameRow(row[0], row[1], row[2], row[3], row[4], is_new=True) for row in rows}
+        made = [replace(NameRow(*row), is_new=True) for row in rows]
+        known |= {row.key: row for row in made}
     return known
 
 
-def by_normal(connection: Connection[Any], normals: Sequence[str], *, silent: bool = False) -> list[NameRow]:
-    """Names by their normal forms; unknown ones are left out, and such that no memory mentions unless `silent`."""
-    return [NameRow(*row) for row in connection.execute(*with_normals(normals, silent=silent))]
+def by_keys(connection: Connection[Any], keys: Collection[NameKey]) -> list[NameRow]:
+    """Names by their scopes and normal forms; unknown ones are left out."""
+    if not keys:
+        return []
+    rows = connection.execute(
+        # As one text: to write some hundred as an array takes psycopg a millisecond.
+        "SELECT n.id, n.concept_id, n.normal_name, n.name, n.kind, n.uses, n.scope "
+        "FROM jsonb_array_elements(%s::jsonb) AS w (key) "
+        "JOIN concept_names n ON n.scope = key ->> 0 AND n.normal_name = key ->> 1 ORDER BY n.id",
+        (json.dumps(list(keys), ensure_ascii=False),),
+    )
+    return [NameRow(*row) for row in rows]
 
 
-def with_normals(normals: Sequence[str], *, silent: bool = False) -> tuple[str, tuple[str]]:
+def by_normal(connection: Connection[Any], normals: Sequence[str], scopes: Sequence[str] | None) -> list[NameRow]:
+    """Names that memories of some scopes, or of any, mention, by their normal forms; unknown ones are left out."""
+    return [NameRow(*row) for row in connection.execute(*with_normals(normals, scopes))]
+
+
+def with_normals(normals: Sequence[str], scopes: Sequence[str] | None) -> tuple[str, dict[str, Any]]:
     """The statement that gives the names with these normal forms, and its parameters.
 
     As one text: a title's runs of words are some hundred, and psycopg takes a millisecond to write them as an array.
     """
-    wanted = json.dumps(list(normals), ensure_ascii=False)
-    named = "" if silent else " AND uses > 0"
-    return _NAME + f" WHERE normal_name = ANY(ARRAY(SELECT jsonb_array_elements_text(%s::jsonb))){named}", (wanted,)
+    within = "" if scopes is None else " AND scope = ANY(%(scopes)s)"
+    return (
+        _NAME + " WHERE normal_name = ANY(ARRAY(SELECT jsonb_array_elements_text(%(normals)s::jsonb))) AND uses > 0"
+        f"{within} ORDER BY id",
+        {
+            "normals": json.dumps(list(normals), ensure_ascii=False),
+            "scopes": None if scopes is None else list(scopes),
+        },
+    )
+
+
+def scopes_of(connection: Connection[Any], memory_ids: Collection[int]) -> dict[int, str]:
+    """The scope in which the names of each memory are: its own, "" for none, and "" for all where scopes are shared."""
+    ids = sorted(memory_ids)
+    if setting_rows.scopes(connection) == setting_rows.SHARED:
+        return dict.fromkeys(ids, "")
+    return dict(
+        connection.execute("SELECT id, coalesce(scope, '') FROM memories WHERE id = ANY(%s)", (ids,)).fetchall()
+    )
 
 
 def by_id(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
@@ -202,7 +245,8 @@ def drop_unused(connection: Connection[Any], name_ids: Sequence[int]) -> list[Na
     """Remove those of the names that nothing mentions any more, and give them."""
     rows = connection.execute(
         "DELETE FROM concept_names n WHERE id = ANY(%s) AND NOT EXISTS "
-        "(SELECT 1 FROM mentions m WHERE m.name_id = n.id) RETURNING id, concept_id, normal_name, name, kind",
+        "(SELECT 1 FROM mentions m WHERE m.name_id = n.id) "
+        "RETURNING id, concept_id, normal_name, name, kind, uses, scope",
         (list(name_ids),),
     )
     return [NameRow(*row) for row in rows]
@@ -228,22 +272,24 @@ def separate(connection: Connection[Any], name_ids: Sequence[int] | None = None)
     connection.execute(
         "WITH parted AS (SELECT id, nextval(pg_get_serial_sequence('concepts', 'id')) AS concept_id "
         f"FROM ({which}) AS w), "
-        "made AS (INSERT INTO concepts (id, canonical_name, aliases, kind) "
-        "SELECT p.concept_id, n.name, ARRAY[n.name], n.kind FROM parted p JOIN concept_names n ON n.id = p.id) "
+        "made AS (INSERT INTO concepts (id, scope, canonical_name, aliases, kind) "
+        "SELECT p.concept_id, n.scope, n.name, ARRAY[n.name], n.kind FROM parted p "
+        "JOIN concept_names n ON n.id = p.id) "
         "UPDATE concept_names n SET concept_id = p.concept_id FROM parted p WHERE n.id = p.id",
         (list(name_ids),) if name_ids is not None else (),
     )
 
 
-def containing(connection: Connection[Any], normals: Sequence[str], *, limit: int) -> list[int]:
-    """The concepts that have a name with one of these names inside it; none for a name that too many contain."""
+def containing(connection: Connection[Any], names: Sequence[NameKey], *, limit: int) -> list[int]:
+    """The concepts that have a name with one of these inside it; none for a name that too many of its scope contain."""
     rows = connection.execute(
-        "SELECT h.concept_id, t.number FROM unnest(%s::text[]) WITH ORDINALITY AS t (normal, number) "
+        "SELECT h.concept_id, t.number "
+        "FROM unnest(%s::text[], %s::text[]) WITH ORDINALITY AS t (scope, normal, number) "
         "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "
-        "WHERE string_to_array(n.normal_name, ' ') @> string_to_array(t.normal, ' ') AND n.normal_name <> t.normal "
+        f"WHERE {_WORDS} @> (string_to_array(t.normal, ' ') || (E'\\n' || t.scope)) AND n.normal_name <> t.normal "
         "AND position(' ' || t.normal || ' ' IN ' ' || n.normal_name || ' ') > 0 AND n.uses > 0 "
         "LIMIT %s) AS h",
-        (list(normals), limit + 1),
+        ([scope for scope, _ in names], [normal for _, normal in names], limit + 1),
     ).fetchall()
     return of_small_groups(rows, limit)
 
@@ -261,17 +307,21 @@ def of_small_groups(rows: Sequence[tuple[int, int]], limit: int) -> list[int]:
 
 
 def similar(
-    connection: Connection[Any], normal: str, words: Sequence[str], parts: Sequence[str], initials: str, *, limit: int
+    connection: Connection[Any], name: NameKey, words: Sequence[str], parts: Sequence[str], initials: str, *, limit: int
 ) -> list[int]:
-    """The concepts a name may mean: a name of theirs shares a word with it, contains it, is part of it, or initials."""
+    """The concepts of its scope that a name may mean: by a shared word, as part of it or whole, or by initials."""
     rows = connection.execute(
-        "SELECT h.concept_id, t.number FROM unnest(%(words)s::text[]) WITH ORDINALITY AS t (word, number) "
+        "SELECT h.concept_id FROM unnest(%(words)s::text[]) AS t (word) "
         "CROSS JOIN LATERAL (SELECT concept_id FROM concept_names n "
-        "WHERE string_to_array(n.normal_name, ' ') @> ARRAY[t.word] AND uses > 0 LIMIT %(limit)s) AS h "
-        "UNION ALL (SELECT concept_id, 0 FROM concept_names WHERE string_to_array(normal_name, ' ') @> %(words)s "
+        f"WHERE {_WORDS} @> ARRAY[t.word, %(line)s] AND uses > 0 LIMIT %(limit)s) AS h "
+        f"UNION (SELECT concept_id FROM concept_names n WHERE {_WORDS} @> (%(words)s::text[] || %(line)s::text) "
         "AND uses > 0 LIMIT %(limit)s) "
-        "UNION ALL SELECT concept_id, -1 FROM concept_names WHERE normal_name = ANY(%(parts)s) AND uses > 0 "
-        "UNION ALL SELECT concept_id, -2 FROM concept_names WHERE initials = %(normal)s AND uses > 0",
-        {"words": list(words), "parts": [*parts, initials], "normal": normal, "limit": limit},
+        "UNION SELECT concept_id FROM concept_names WHERE scope = %(scope)s AND normal_name = ANY(%(parts)s) "
+        "AND uses > 0 UNION SELECT concept_id FROM concept_names WHERE scope = %(scope)s AND initials = %(normal)s "
+        "AND uses > 0 ORDER BY 1",
+        {
+            **{"words": list(words), "parts": [*parts, initials], "limit": limit},
+            **{"scope": name[0], "normal": name[1], "line": f"\n{name[0]}"},
+        },
     ).fetchall()
-    return sorted({row[0] for row in rows})
+    return [row[0] for row in rows]

@@ -32,7 +32,8 @@ def counts(connection: Connection[Any]) -> dict[str, Any]:
         "(SELECT count(DISTINCT relation) FROM facts WHERE weight > 0) AS raw_relations, "
         "count(DISTINCT relation) FILTER (WHERE relation <> %(inside)s) AS relations, "
         # Of those that are in the graph: many more are declared.
-        "count(DISTINCT relation) FILTER (WHERE relation IN (SELECT canonical FROM relations WHERE single_valued)) "
+        "count(DISTINCT relation) FILTER (WHERE EXISTS (SELECT 1 FROM relations r WHERE r.scope = concept_edges.scope "
+        "AND r.canonical = concept_edges.relation AND r.single_valued)) "
         "AS single_valued FROM concept_edges",
         {"inside": NAME_INSIDE},
     )

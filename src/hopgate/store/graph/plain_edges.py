@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 _FACTS = """
-SELECT s.concept_id AS src, r.canonical AS relation, o.concept_id AS dst, r.single_valued AS single, f.valid_from,
-  f.valid_to, f.memory_id, f.weight, f.recorded_at
+SELECT f.scope, s.concept_id AS src, r.canonical AS relation, o.concept_id AS dst, r.single_valued AS single,
+  f.valid_from, f.valid_to, f.memory_id, f.weight, f.recorded_at
 FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id
-JOIN relations r ON r.raw = f.relation
+JOIN relations r ON r.scope = f.scope AND r.raw = f.relation
 """
 # A fact that one memory states several times weighs what its most certain statement does. Where nothing is certain of
 # a source, what may be said of it, of which there is much more, makes no edge: what may be said is read first, for the
@@ -30,18 +30,19 @@ _GROUPS = f"""
 CREATE TEMP TABLE stated_groups ON COMMIT DROP AS
 WITH told AS MATERIALIZED ({_FACTS} WHERE f.weight > 0),
 unsure AS MATERIALIZED ({_FACTS} WHERE f.weight <= 0),
-stated AS (SELECT src, relation, dst, single, valid_from, valid_to, memory_id, max(weight) AS weight,
-    min(recorded_at) AS recorded_at
+stated AS (SELECT min(scope) AS scope, src, relation, dst, single, valid_from, valid_to, memory_id,
+    max(weight) AS weight, min(recorded_at) AS recorded_at
   FROM (SELECT * FROM told UNION ALL
     SELECT * FROM unsure WHERE (src, relation) IN (SELECT src, relation FROM told)) AS counted
-  GROUP BY 1, 2, 3, 4, 5, 6, 7)
-SELECT src, relation, CASE WHEN single THEN NULL ELSE dst END AS dst, min(dst) AS target, min(valid_from) AS valid_from,
+  GROUP BY src, relation, dst, single, valid_from, valid_to, memory_id)
+SELECT min(scope) AS scope, src, relation, CASE WHEN single THEN NULL ELSE dst END AS dst, min(dst) AS target,
+  min(valid_from) AS valid_from,
   min(valid_to) AS valid_to, min(recorded_at) AS recorded_at, sum(weight::text::float8)::real AS weight,
   array_agg(memory_id ORDER BY memory_id) AS evidence,
   min(dst) = max(dst) AND count(valid_from) IN (0, count(*)) AND count(valid_to) IN (0, count(*))
     AND min(valid_from) IS NOT DISTINCT FROM max(valid_from) AND min(valid_to) IS NOT DISTINCT FROM max(valid_to)
     AND min(stated.weight) > 0 AS plain
-FROM stated GROUP BY 1, 2, 3 HAVING max(stated.weight) > 0
+FROM stated GROUP BY src, relation, CASE WHEN single THEN NULL ELSE dst END HAVING max(stated.weight) > 0
 """
 
 
@@ -60,9 +61,9 @@ def derive_plain(connection: Connection[Any]) -> list[FactGroup]:
     connection.execute(_GROUPS)
     with keys_known(connection) as unrecorded:
         connection.execute(
-            "INSERT INTO concept_edges (src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, "
-            "evidence_memory_ids) SELECT src, target, relation, weight, valid_from, valid_to, recorded_at, evidence "
-            "FROM stated_groups WHERE plain ORDER BY src, relation, target"
+            "INSERT INTO concept_edges (scope, src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, "
+            "evidence_memory_ids) SELECT scope, src, target, relation, weight, valid_from, valid_to, recorded_at, "
+            "evidence FROM stated_groups WHERE plain ORDER BY src, relation, target"
         )
     if unrecorded:
         change_rows.record_all(connection)

@@ -10,11 +10,18 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-def ensure_relations(connection: Connection[Any], raw: Iterable[str]) -> None:
+RelationKey = tuple[str, str]
+"""A scope, and a relation as an extractor wrote it there."""
+
+
+def ensure_relations(connection: Connection[Any], relations: Iterable[RelationKey]) -> None:
     """Make raw relations known; each is its own canonical one until relations are canonicalised."""
+    wanted = sorted(set(relations))
     connection.execute(
-        "INSERT INTO relations (raw, canonical) SELECT r, r FROM unnest(%s::text[]) AS r ON CONFLICT DO NOTHING",
-        (sorted(set(raw)),),
+        "INSERT INTO relations (scope, raw, canonical, single_valued) SELECT s, r, r, "
+        "EXISTS (SELECT 1 FROM single_valued_relations d WHERE d.raw = r) "
+        "FROM unnest(%s::text[], %s::text[]) AS n (s, r) ON CONFLICT DO NOTHING",
+        ([scope for scope, _ in wanted], [raw for _, raw in wanted]),
     )
 
 
@@ -23,97 +30,117 @@ def are_single_valued(connection: Connection[Any], relations: Iterable[str]) -> 
     raw = set(relations)
     # As one text: to write some hundred as an array takes psycopg two milliseconds, at every addition.
     row = connection.execute(
-        "SELECT count(*) FROM relations WHERE raw = ANY(ARRAY(SELECT jsonb_array_elements_text(%s::jsonb))) "
-        "AND single_valued AND declared",
+        "SELECT count(*) FROM single_valued_relations "
+        "WHERE raw = ANY(ARRAY(SELECT jsonb_array_elements_text(%s::jsonb)))",
         (json.dumps(sorted(raw)),),
     ).fetchone()
     return row is not None and int(row[0]) == len(raw)
 
 
-def declare_single_valued(connection: Connection[Any], relations: Iterable[str]) -> list[str]:
-    """Declare relations of which a source has one at a time; give the raw ones that were not so before."""
+def declare_single_valued(connection: Connection[Any], relations: Iterable[str]) -> list[RelationKey]:
+    """Declare relations of which a source has one at a time, in every scope; give those that were not so before."""
     rows = connection.execute(
-        "INSERT INTO relations AS r (raw, canonical, single_valued) SELECT d, d, true FROM unnest(%s::text[]) AS d "
-        "ON CONFLICT (raw) DO UPDATE SET single_valued = true WHERE NOT r.single_valued RETURNING raw",
-        (sorted(set(relations)),),
-    ).fetchall()
-    # Some are so already because they mean the same as others; scopes of their own go by what was declared itself.
-    declared = connection.execute(
-        "UPDATE relations SET declared = true WHERE raw = ANY(%s) AND NOT declared RETURNING raw", (list(relations),)
-    ).fetchall()
-    # Where nothing is declared anew, those that mean the same are so already.
-    return sorted({row[0] for row in [*rows, *declared]}) + (_share_single_valued(connection) if rows else [])
-
-
-def declare_several_valued(connection: Connection[Any], relations: Iterable[str]) -> list[str]:
-    """Take the declaration back, with all relations that mean the same; give the raw ones that it held for."""
-    rows = connection.execute(
-        "UPDATE relations SET single_valued = false WHERE single_valued AND canonical IN "
-        "(SELECT canonical FROM relations WHERE raw = ANY(%s)) RETURNING raw",
+        "INSERT INTO single_valued_relations (raw) SELECT * FROM unnest(%s::text[]) ON CONFLICT DO NOTHING "
+        "RETURNING raw",
         (sorted(set(relations)),),
     )
-    return [row[0] for row in rows]
-
-
-def _share_single_valued(connection: Connection[Any]) -> list[str]:
-    """Relations that mean the same are single-valued together."""
+    if not (declared := [row[0] for row in rows]):
+        return []
     rows = connection.execute(
-        "UPDATE relations r SET single_valued = true FROM relations d "
-        "WHERE d.single_valued AND d.canonical = r.canonical AND NOT r.single_valued RETURNING r.raw"
+        "UPDATE relations SET single_valued = true WHERE raw = ANY(%s) AND NOT single_valued RETURNING scope, raw",
+        (declared,),
     )
-    return [row[0] for row in rows]
+    return [(row[0], row[1]) for row in rows] + _share_single_valued(connection)
 
 
-def unused(connection: Connection[Any], raw: Sequence[str]) -> list[str]:
-    """Those of the raw relations that no fact has; what somebody declared was not read in a text, and is kept."""
+def declare_several_valued(connection: Connection[Any], relations: Iterable[str]) -> list[RelationKey]:
+    """Take the declaration back, with all relations that mean the same; give those that it held for."""
+    wanted = sorted(set(relations))
     rows = connection.execute(
-        "SELECT raw FROM relations r WHERE raw = ANY(%s) AND NOT declared "
-        "AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.relation = r.raw) ORDER BY raw",
-        (list(raw),),
+        "UPDATE relations SET single_valued = false WHERE single_valued AND (scope, canonical) IN "
+        "(SELECT scope, canonical FROM relations WHERE raw = ANY(%s)) RETURNING scope, raw",
+        (wanted,),
     )
-    return [row[0] for row in rows]
+    changed = [(row[0], row[1]) for row in rows]
+    connection.execute(
+        "DELETE FROM single_valued_relations WHERE raw = ANY(%s)", ([*wanted, *(raw for _, raw in changed)],)
+    )
+    return changed
 
 
-def called_by(connection: Connection[Any], raw: Sequence[str]) -> list[str]:
+def _share_single_valued(connection: Connection[Any]) -> list[RelationKey]:
+    """Relations that mean the same in a scope are single-valued together."""
+    rows = connection.execute(
+        "UPDATE relations r SET single_valued = true FROM relations d WHERE d.single_valued "
+        "AND d.scope = r.scope AND d.canonical = r.canonical AND NOT r.single_valued RETURNING r.scope, r.raw"
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def unused(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[RelationKey]:
+    """Those of the relations that no fact of their scope has."""
+    rows = connection.execute(
+        f"SELECT r.scope, r.raw FROM relations r JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.raw WHERE NOT EXISTS "
+        "(SELECT 1 FROM facts f WHERE f.scope = r.scope AND f.relation = r.raw) ORDER BY 1, 2",
+        _columns(relations),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def called_by(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[RelationKey]:
     """The other relations whose canonical one is among these."""
     rows = connection.execute(
-        "SELECT raw FROM relations WHERE canonical = ANY(%(raw)s) AND raw <> ALL(%(raw)s) ORDER BY raw",
-        {"raw": list(raw)},
+        f"SELECT r.scope, r.raw FROM relations r JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.canonical "
+        f"WHERE (r.scope, r.raw) NOT IN (SELECT * FROM {_THESE}) ORDER BY 1, 2",
+        _columns(relations),
     )
-    return [row[0] for row in rows]
+    return [(row[0], row[1]) for row in rows]
 
 
-def call_otherwise(connection: Connection[Any], raw: Sequence[str]) -> None:
-    """Give relations that are called by one outside this list the most used one in it that means the same."""
+def remove(connection: Connection[Any], relations: Sequence[RelationKey]) -> None:
+    """Forget relations that no fact has; others that they were canonical for are called by the most used of these."""
     connection.execute(
-        "UPDATE relations r SET canonical = heir.raw FROM (SELECT DISTINCT ON (canonical) canonical, raw FROM "
-        "(SELECT canonical, raw, (SELECT count(*) FROM facts f WHERE f.relation = o.raw) AS uses FROM relations o "
-        "WHERE raw = ANY(%(raw)s)) AS counted ORDER BY canonical, uses DESC, raw) AS heir "
-        "WHERE r.raw = ANY(%(raw)s) AND r.canonical = heir.canonical",
-        {"raw": list(raw)},
+        "WITH orphans AS (SELECT r.scope, r.canonical, r.raw, (SELECT count(*) FROM facts f "
+        "WHERE f.scope = r.scope AND f.relation = r.raw) AS uses FROM relations r "
+        f"JOIN {_THESE} ON g.scope = r.scope AND g.raw = r.canonical AND g.raw <> r.raw), "
+        "heirs AS (SELECT DISTINCT ON (scope, canonical) scope, canonical, raw FROM orphans "
+        "ORDER BY scope, canonical, uses DESC, raw) "
+        "UPDATE relations r SET canonical = h.raw FROM heirs h WHERE r.scope = h.scope AND r.canonical = h.canonical",
+        _columns(relations),
+    )
+    connection.execute(
+        f"DELETE FROM relations r USING {_THESE} WHERE r.scope = g.scope AND r.raw = g.raw", _columns(relations)
     )
 
 
-def remove(connection: Connection[Any], raw: Sequence[str]) -> None:
-    """Forget relations that no fact has."""
-    connection.execute("DELETE FROM relations WHERE raw = ANY(%s)", (list(raw),))
+_THESE = "unnest(%(scopes)s::text[], %(raw)s::text[]) AS g (scope, raw)"
 
 
-def raw_relations(connection: Connection[Any]) -> dict[str, int]:
-    """Relations as they were extracted, and how often."""
-    return dict(
-        connection.execute(
-            "SELECT relation, count(*) FROM facts WHERE weight > 0 AND NOT joint GROUP BY relation ORDER BY relation"
-        ).fetchall()
+def _columns(relations: Sequence[RelationKey]) -> dict[str, list[str]]:
+    return {"scopes": [scope for scope, _ in relations], "raw": [raw for _, raw in relations]}
+
+
+def raw_relations(connection: Connection[Any]) -> dict[str, dict[str, int]]:
+    """Relations as they were extracted, and how often, by scope."""
+    counts: dict[str, dict[str, int]] = {}
+    rows = connection.execute(
+        "SELECT scope, relation, count(*) FROM facts WHERE weight > 0 AND NOT joint GROUP BY 1, 2 ORDER BY 1, 2"
     )
+    for scope, relation, count in rows:
+        counts.setdefault(scope, {})[relation] = count
+    return counts
 
 
-def set_canonical(connection: Connection[Any], canonical: Mapping[str, str], scores: Mapping[str, float]) -> None:
-    """Set the canonical relation of raw ones; edges change at the next derivation."""
+def set_canonical(
+    connection: Connection[Any], scope: str, canonical: Mapping[str, str], scores: Mapping[str, float]
+) -> None:
+    """Set the canonical relation of a scope's raw ones; edges change at the next derivation."""
     raw = list(canonical)
     connection.execute(
-        "UPDATE relations r SET canonical = c.canonical, score = c.score "
-        "FROM unnest(%s::text[], %s::text[], %s::real[]) AS c (raw, canonical, score) WHERE r.raw = c.raw",
-        (raw, [canonical[name] for name in raw], [scores[name] for name in raw]),
+        "UPDATE relations r SET canonical = c.canonical, score = c.score, single_valued = EXISTS "
+        "(SELECT 1 FROM single_valued_relations d WHERE d.raw = r.raw) "
+        "FROM unnest(%s::text[], %s::text[], %s::real[]) AS c (raw, canonical, score) "
+        "WHERE r.scope = %s AND r.raw = c.raw",
+        (raw, [canonical[name] for name in raw], [scores[name] for name in raw], scope),
     )
     _share_single_valued(connection)

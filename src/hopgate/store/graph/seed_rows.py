@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store.graph import graph_vectors, name_rows, statement_rows
 from hopgate.store.graph.name_rows import NameRow
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psycopg import Connection
-
-# A large scope's facts are some of all: so many times as many as are asked for are taken from the index, and where too
-# few of them are the scope's, all of its facts are compared. Those of a small scope are compared at once.
-WIDER = 5
 
 
 class SeedRows(NamedTuple):
@@ -36,10 +32,9 @@ def read(
     *,
     facts: int,
     statements: int,
+    view: View,
     exact: bool = False,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
-    among: Collection[int] | None = None,
+    exact_facts: bool = False,
     condition: str = "true",
     parameters: Mapping[str, Any] = MappingProxyType({}),
 ) -> SeedRows:
@@ -55,34 +50,36 @@ def read(
         How many of each.
     exact : bool
         Whether every vector is compared; otherwise an index is asked where there is one.
-    as_of, known_at : datetime, optional
-        Only facts that were true then, and known then.
-    among : collection of int, optional
-        Only these edges: those of a scope.
+    view : View
+        Whose names and facts.
+    exact_facts : bool
+        Whether every fact in view is compared: where there are few, that is as quick as the index, which does not know
+        whose they are.
     condition, parameters : str, mapping
         Which memories' statements; sensitive ones have none.
     """
-    few = among is not None and len(among) <= graph_vectors.EXACT_BELOW
-    every_fact = exact or few
+    every_fact = exact or exact_facts
     with connection.pipeline():
-        named = connection.execute(*name_rows.with_normals(normals))
+        named = connection.execute(*name_rows.with_normals(normals, view.graph_scopes))
         if vector is None:
             return SeedRows([NameRow(*row) for row in named], [], [])
-        of_facts = partial(graph_vectors.facts_near, vector, as_of=as_of, known_at=known_at)
+        of_facts = partial(graph_vectors.facts_near, vector, facts, view)
         of_statements = partial(
-            statement_rows.statements_near, vector, statements, condition=condition, parameters=parameters, as_of=as_of
+            statement_rows.statements_near,
+            vector,
+            statements,
+            condition=condition,
+            parameters=parameters,
+            as_of=view.as_of,
         )
         if not exact:
             connection.execute(*graph_vectors.search_width(max(facts, statements)))
-        many = facts if every_fact or among is None else WIDER * facts
-        near = connection.execute(*of_facts(many, exact=every_fact, among=among if every_fact else None))
+        near = connection.execute(*of_facts(exact=every_fact))
         stated = connection.execute(*of_statements(exact=exact))
         names, found, told = [NameRow(*row) for row in named], near.fetchall(), stated.fetchall()
     # An index gives up before the filters are satisfied where these let little through: then all of that is compared.
-    if not every_fact:
-        found = [(edge, cosine) for edge, cosine in found if among is None or edge in among]
-        if len(found) < facts:
-            found = connection.execute(*of_facts(facts, exact=True, among=among)).fetchall()
+    if not every_fact and len(found) < facts:
+        found = connection.execute(*of_facts(exact=True)).fetchall()
     if not exact and len(told) < statements:
         told = connection.execute(*of_statements(exact=True)).fetchall()
     return SeedRows(names, sorted(found, key=_nearest_first)[:facts], told)

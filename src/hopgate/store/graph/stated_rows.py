@@ -186,13 +186,13 @@ def keep_names(connection: Connection[Any], rows: Sequence[tuple[int, int, str]]
 
 def add_joint(
     connection: Connection[Any],
-    rows: Sequence[tuple[int, int, str, int, float, datetime | None, datetime | None, datetime]],
+    rows: Sequence[tuple[int, int, str, int, float, datetime | None, datetime | None, datetime, str]],
 ) -> None:
-    """Write facts that memories tell together: memory, subject, relation, object, weight, valid from and to, known."""
-    kinds = ("bigint", "bigint", "text", "bigint", "real", "timestamptz", "timestamptz", "timestamptz")
+    """Write facts told together: memory, subject, relation, object, weight, valid from and to, known, scope."""
+    kinds = ("bigint", "bigint", "text", "bigint", "real", "timestamptz", "timestamptz", "timestamptz", "text")
     connection.execute(
         "INSERT INTO facts "
-        "(memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at, joint) "
+        "(memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at, scope, joint) "
         f"SELECT *, true FROM unnest({', '.join(f'%s::{kind}[]' for kind in kinds)}) ON CONFLICT DO NOTHING",
         [list(column) for column in zip(*rows, strict=True)],
     )

@@ -6,57 +6,56 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.graph.edge_rows import NAME_INSIDE
+from hopgate.store.graph.edge_rows import NAME_INSIDE, named_edges
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-# As in `edge_rows.visible`: source, relation, target, weight, the four times, evidence.
-_EDGE = (
-    "SELECT s.canonical_name, e.relation, d.canonical_name, e.weight, e.valid_from, e.valid_to, e.recorded_at, "
-    "e.retired_at, ARRAY(SELECT coalesce(m.external_id, m.id::text) FROM memories m "
-    "WHERE m.id = ANY(e.evidence_memory_ids) AND NOT m.is_sensitive ORDER BY m.id) "
-    "FROM concept_edges e JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id "
-    "WHERE e.relation <> %(inside)s "
-)
 _ENDS = {"valid": ("valid_from", "valid_to"), "known": ("recorded_at", "retired_at")}
 
 
-def span(connection: Connection[Any]) -> tuple[datetime | None, ...]:
+def span(connection: Connection[Any], view: View) -> tuple[datetime | None, ...]:
     """The first and last moment of valid time, and of known time; nothing where no edge has one."""
     row = connection.execute(
         "SELECT least(min(valid_from), min(valid_to)), greatest(max(valid_from), max(valid_to)), min(recorded_at), "
-        "greatest(max(recorded_at), max(retired_at)) FROM concept_edges WHERE relation <> %s",
-        (NAME_INSIDE,),
+        "greatest(max(recorded_at), max(retired_at)) FROM concept_edges "
+        f"WHERE relation <> %(inside)s AND {view.edges_of_scopes()}",
+        view.parameters(inside=NAME_INSIDE),
     ).fetchone()
     assert row is not None
     return tuple(row)
 
 
-def versions(connection: Connection[Any], concept_id: int, *, limit: int) -> list[tuple[Any, ...]]:
-    """Every version of a concept's edges, those no longer believed among them, in the order of valid time."""
+def versions(
+    connection: Connection[Any], view: View, concept_ids: Sequence[int], *, limit: int
+) -> list[tuple[Any, ...]]:
+    """Every version of concepts' edges, those no longer believed among them, in the order of valid time."""
     return connection.execute(
-        f"{_EDGE} AND (e.src_id = %(concept)s OR e.dst_id = %(concept)s) "
+        f"{named_edges(view)} WHERE e.relation <> %(inside)s AND {view.edges_of_scopes('e')} "
+        "AND (e.src_id = ANY(%(concepts)s) OR e.dst_id = ANY(%(concepts)s)) "
         "ORDER BY e.relation, e.valid_from NULLS FIRST, e.recorded_at, e.id LIMIT %(limit)s",
-        {"concept": concept_id, "inside": NAME_INSIDE, "limit": limit},
+        view.parameters(concepts=list(concept_ids), inside=NAME_INSIDE, limit=limit),
     ).fetchall()
 
 
 def begun(
-    connection: Connection[Any], axis: str, since: datetime, until: datetime, *, ended: bool, limit: int
+    connection: Connection[Any], view: View, axis: str, since: datetime, until: datetime, *, ended: bool, limit: int
 ) -> list[tuple[Any, ...]]:
     """Edges that began, or `ended`, after `since` and up to `until`, on the axis "valid" or "known"."""
     column = _ENDS[axis][ended]
     # In valid time only what is believed now; in known time a version that was replaced is the news.
-    believed = "AND e.retired_at IS NULL " if axis == "valid" else ""
+    believed = "AND e.retired_at IS NULL" if axis == "valid" else ""
     return connection.execute(
-        f"{_EDGE} {believed} AND e.{column} > %(since)s AND e.{column} <= %(until)s "
-        f"ORDER BY e.{column}, e.id LIMIT %(limit)s",
-        {"since": since, "until": until, "inside": NAME_INSIDE, "limit": limit},
+        f"{named_edges(view)} WHERE e.relation <> %(inside)s AND {view.edges_of_scopes('e')} {believed} "
+        f"AND e.{column} > %(since)s AND e.{column} <= %(until)s ORDER BY e.{column}, e.id LIMIT %(limit)s",
+        view.parameters(since=since, until=until, inside=NAME_INSIDE, limit=limit),
     ).fetchall()
 
 
-def conflicts(connection: Connection[Any], concept_id: int | None, *, limit: int) -> list[tuple[int, int, bool]]:
+def conflicts(
+    connection: Connection[Any], view: View, concept_ids: Sequence[int] | None, *, limit: int
+) -> list[tuple[int, int, bool]]:
     """Pairs of edges that cannot both hold: the older one, the newer one, and whether the newer one ended the older.
 
     They have one source and one relation that holds one value at a time, and different targets.
@@ -64,27 +63,27 @@ def conflicts(connection: Connection[Any], concept_id: int | None, *, limit: int
     return connection.execute(
         "SELECT e.id, n.id, n.valid_from = e.valid_to AS ended FROM concept_edges e JOIN concept_edges n "
         "ON n.src_id = e.src_id AND n.relation = e.relation AND n.dst_id <> e.dst_id AND n.retired_at IS NULL "
-        "WHERE e.retired_at IS NULL AND e.relation IN (SELECT canonical FROM relations WHERE single_valued) "
-        "AND (%(concept)s::bigint IS NULL OR e.src_id = %(concept)s OR e.dst_id = %(concept)s "
-        "OR n.dst_id = %(concept)s) AND (n.valid_from = e.valid_to OR ("
+        "WHERE e.retired_at IS NULL AND EXISTS (SELECT 1 FROM relations r WHERE r.scope = e.scope "
+        f"AND r.canonical = e.relation AND r.single_valued) AND {view.edges_of_scopes('e')} "
+        f"AND {view.edges_of_scopes('n')} AND (%(concepts)s::bigint[] IS NULL OR e.src_id = ANY(%(concepts)s) "
+        "OR e.dst_id = ANY(%(concepts)s) OR n.dst_id = ANY(%(concepts)s)) AND (n.valid_from = e.valid_to OR ("
         "(coalesce(e.valid_from, '-infinity'), e.id) < (coalesce(n.valid_from, '-infinity'), n.id) "
         "AND coalesce(n.valid_from, '-infinity') < coalesce(e.valid_to, 'infinity'))) "
         "ORDER BY n.valid_from DESC NULLS LAST, n.id, e.id LIMIT %(limit)s",
-        {"concept": concept_id, "limit": limit},
+        view.parameters(concepts=None if concept_ids is None else list(concept_ids), limit=limit),
     ).fetchall()
 
 
-def by_id(connection: Connection[Any], edge_ids: list[int]) -> dict[int, tuple[Any, ...]]:
+def by_id(connection: Connection[Any], view: View, edge_ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """Edges with their names and evidence, by id."""
     rows = connection.execute(
-        _EDGE.replace("SELECT ", "SELECT e.id, ", 1) + "AND e.id = ANY(%(ids)s)",
-        {"ids": edge_ids, "inside": NAME_INSIDE},
+        f"{named_edges(view, 'e.id, ')} WHERE e.id = ANY(%(ids)s)", view.parameters(ids=list(edge_ids))
     )
     return {row[0]: tuple(row[1:]) for row in rows}
 
 
 def superseded(
-    connection: Connection[Any], *, scopes: Sequence[str] | None, limit: int
+    connection: Connection[Any], view: View, *, limit: int
 ) -> list[tuple[str, str | None, datetime, str | None]]:
     """Memories that gave way: which, to which, since when and why; the last one first, never a sensitive one.
 
@@ -98,5 +97,5 @@ def superseded(
         f"AND ({within} b.scope = ANY(%(scopes)s)) "
         f"WHERE m.superseded_at IS NOT NULL AND NOT m.is_sensitive AND ({within} m.scope = ANY(%(scopes)s)) "
         "ORDER BY m.superseded_at DESC, m.id LIMIT %(limit)s",
-        {"scopes": None if scopes is None else list(scopes), "limit": limit},
+        view.parameters(limit=limit),
     ).fetchall()

@@ -44,6 +44,22 @@ def current(connection: Connection[Any]) -> int:
     return int(row[0])
 
 
+def forget_graph(connection: Connection[Any]) -> None:
+    """Remove all that was made of memories' texts but what is cached: the next build makes the graph anew."""
+    connection.execute("LOCK TABLE memories IN ROW SHARE MODE; SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
+    for table in _GRAPH_TABLES:
+        connection.execute(f"DELETE FROM {table}")
+    set_derived(connection, False)
+    touch(connection)
+
+
+# Not TRUNCATE: PostgreSQL shows its effect to snapshots that were taken before it.
+_GRAPH_TABLES = (
+    "concept_merges", "concept_edges", "memory_concepts", "facts", "mentions", "stated_values", "noted_ends",
+    "waiting_changes", "concept_names", "concepts", "relations", "extractions",
+)  # fmt: skip
+
+
 def is_derived(connection: Connection[Any]) -> bool:
     """Whether concepts and edges are derived from all facts: not before the first build, nor in the middle of one."""
     row = connection.execute("SELECT derived FROM graph_state").fetchone()

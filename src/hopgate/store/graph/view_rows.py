@@ -3,84 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.graph.visible import time_parameters, visible_edges
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 
-def largest(connection: Connection[Any], *, limit: int) -> list[int]:
-    """The concepts that most memories talk about."""
-    rows = connection.execute("SELECT id FROM concepts ORDER BY memory_count DESC, id LIMIT %s", (limit,))
-    return [row[0] for row in rows]
-
-
-def joined(
-    connection: Connection[Any],
-    concept_ids: Sequence[int],
-    seen: Sequence[int],
-    *,
-    as_of: datetime | None,
-    known_at: datetime | None,
-    limit: int,
-) -> tuple[list[int], int]:
-    """Concepts that an edge joins to some of these, the heaviest first, less those seen; and how many there are."""
-    shown = visible_edges(as_of, known_at)
+def largest(connection: Connection[Any], view: View, *, limit: int) -> tuple[list[int], int]:
+    """The concepts that most memories talk about; and how many there are."""
     rows = connection.execute(
-        "WITH near AS (SELECT other, sum(weight) AS weight FROM ("
-        f"SELECT dst_id AS other, weight FROM concept_edges WHERE src_id = ANY(%(ids)s) AND {shown} UNION ALL "
-        f"SELECT src_id, weight FROM concept_edges WHERE dst_id = ANY(%(ids)s) AND {shown}) AS e GROUP BY other) "
-        # Joined and not compared: `<> ALL` of thousands, for every edge, takes a second and more.
-        "SELECT other, count(*) OVER () FROM near LEFT JOIN unnest(%(seen)s::bigint[]) AS s (id) ON s.id = other "
-        "WHERE s.id IS NULL ORDER BY weight DESC, other LIMIT %(limit)s",
-        {**time_parameters(as_of, known_at), "ids": list(concept_ids), "seen": list(seen), "limit": limit},
+        f"SELECT id, count(*) OVER () FROM concepts WHERE {view.concepts()} "
+        "ORDER BY memory_count DESC, id LIMIT %(limit)s",
+        view.parameters(limit=limit),
     ).fetchall()
     return [row[0] for row in rows], rows[0][1] if rows else 0
 
 
-def beside(connection: Connection[Any], concept_id: int, seen: Sequence[int], *, limit: int) -> list[int]:
+def known(connection: Connection[Any], view: View, concept_ids: Sequence[int]) -> list[int]:
+    """Those of the concepts that are looked at, in the order given."""
+    rows = connection.execute(
+        f"SELECT id FROM concepts WHERE id = ANY(%(ids)s) AND {view.concepts()}",
+        view.parameters(ids=list(concept_ids)),
+    )
+    there = {row[0] for row in rows}
+    return [key for key in concept_ids if key in there]
+
+
+def joined(
+    connection: Connection[Any], view: View, concept_ids: Sequence[int], seen: Sequence[int], *, limit: int
+) -> tuple[list[int], int]:
+    """Concepts that an edge joins to some of these, the heaviest first, less those seen; and how many there are."""
+    rows = connection.execute(
+        "WITH near AS (SELECT other, sum(weight) AS weight FROM ("
+        f"SELECT e.dst_id AS other, e.weight FROM concept_edges e WHERE e.src_id = ANY(%(ids)s) AND {view.edges('e')} "
+        f"UNION ALL SELECT e.src_id, e.weight FROM concept_edges e WHERE e.dst_id = ANY(%(ids)s) AND {view.edges('e')}"
+        ") AS e GROUP BY other) "
+        # Joined and not compared: `<> ALL` of thousands, for every edge, takes a second and more.
+        "SELECT other, count(*) OVER () FROM near LEFT JOIN unnest(%(seen)s::bigint[]) AS s (id) ON s.id = other "
+        "WHERE s.id IS NULL ORDER BY weight DESC, other LIMIT %(limit)s",
+        view.parameters(ids=list(concept_ids), seen=list(seen), limit=limit),
+    ).fetchall()
+    return [row[0] for row in rows], rows[0][1] if rows else 0
+
+
+def beside(connection: Connection[Any], view: View, concept_id: int, seen: Sequence[int], *, limit: int) -> list[int]:
     """Concepts that the same memories talk about, rare company first: a hub is in everybody's."""
     rows = connection.execute(
         "SELECT x.concept_id FROM memory_concepts mine JOIN memory_concepts x ON x.memory_id = mine.memory_id "
-        "JOIN concepts c ON c.id = x.concept_id WHERE mine.concept_id = %s AND x.concept_id <> ALL(%s) "
-        "GROUP BY x.concept_id, c.memory_count ORDER BY count(*) / sqrt(greatest(c.memory_count, 1)) DESC, 1 LIMIT %s",
-        (concept_id, list(seen), limit),
+        "JOIN concepts c ON c.id = x.concept_id WHERE mine.concept_id = %(concept)s AND x.concept_id <> ALL(%(seen)s) "
+        f"AND {view.concepts('c')} GROUP BY x.concept_id, c.memory_count "
+        "ORDER BY count(*) / sqrt(greatest(c.memory_count, 1)) DESC, 1 LIMIT %(limit)s",
+        view.parameters(concept=concept_id, seen=list(seen), limit=limit),
     )
     return [row[0] for row in rows]
 
 
-def concepts(connection: Connection[Any], concept_ids: Sequence[int]) -> list[tuple[Any, ...]]:
+def concepts(connection: Connection[Any], view: View, concept_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """Concepts to draw: id, name, kind, how many memories, and when one last talked about it; in the order given."""
     return connection.execute(
         "SELECT c.id, c.canonical_name, c.kind, c.memory_count, t.last "
         "FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS g (id, place) JOIN concepts c ON c.id = g.id "
         "LEFT JOIN (SELECT x.concept_id, max(m.created_at) AS last FROM memory_concepts x "
-        "JOIN memories m ON m.id = x.memory_id WHERE x.concept_id = ANY(%(ids)s) AND NOT m.is_sensitive GROUP BY 1) "
+        f"JOIN memories m ON m.id = x.memory_id WHERE x.concept_id = ANY(%(ids)s) AND {view.memories('m')} GROUP BY 1) "
         "AS t ON t.concept_id = c.id ORDER BY g.place",
-        {"ids": list(concept_ids)},
+        view.parameters(ids=list(concept_ids)),
     ).fetchall()
 
 
 def edges(
-    connection: Connection[Any],
-    concept_ids: Sequence[int],
-    *,
-    as_of: datetime | None,
-    known_at: datetime | None,
-    limit: int | None,
+    connection: Connection[Any], view: View, concept_ids: Sequence[int], *, limit: int | None
 ) -> tuple[list[tuple[int, int, str, float]], int]:
     """Edges between these concepts, the heaviest first, one row however many intervals; and how many there are.
 
     A row is source, target, relation and weight.
     """
     rows = connection.execute(
-        "SELECT src_id, dst_id, relation, sum(weight)::float8, count(*) OVER () FROM concept_edges "
-        f"WHERE src_id = ANY(%(ids)s) AND dst_id = ANY(%(ids)s) AND {visible_edges(as_of, known_at)} "
+        "SELECT e.src_id, e.dst_id, e.relation, sum(e.weight)::float8, count(*) OVER () FROM concept_edges e "
+        f"WHERE e.src_id = ANY(%(ids)s) AND e.dst_id = ANY(%(ids)s) AND {view.edges('e')} "
         "GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT %(limit)s",
-        {**time_parameters(as_of, known_at), "ids": list(concept_ids), "limit": limit},
+        view.parameters(ids=list(concept_ids), limit=limit),
     ).fetchall()
     return [(row[0], row[1], row[2], row[3]) for row in rows], rows[0][4] if rows else 0
 
@@ -97,8 +100,9 @@ def together(
     ).fetchall()
 
 
-def all_pairs(connection: Connection[Any]) -> list[tuple[int, int, float]]:
+def all_pairs(connection: Connection[Any], view: View) -> list[tuple[int, int, float]]:
     """Which concepts are joined by what is known now, with the edges' weights: for what lies between clusters."""
     return connection.execute(
-        "SELECT src_id, dst_id, sum(weight)::float8 FROM concept_edges WHERE retired_at IS NULL GROUP BY 1, 2"
+        f"SELECT src_id, dst_id, sum(weight)::float8 FROM concept_edges WHERE {view.edges()} GROUP BY 1, 2",
+        view.parameters(),
     ).fetchall()

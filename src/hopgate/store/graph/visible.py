@@ -1,13 +1,89 @@
-"""What the graph shows at a time: conditions on edges and memories, and their parameters."""
+"""What of the graph is looked at: conditions on edges, concepts and memories, and their parameters."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from hopgate.times import utc
 
 
-def visible_edges(as_of: datetime | None, known_at: datetime | None) -> str:
+@dataclass(frozen=True, slots=True)
+class View:
+    """What of the graph is looked at: some scopes or all, as it was true as of a time and known at a time.
+
+    Parameters
+    ----------
+    scopes : tuple of str, optional
+        The scopes; by default all.
+    as_of, known_at : datetime, optional
+        By default whatever its time of validity, as it is known now.
+    shared : bool
+        Whether all scopes have one graph: then it is the memories that say what of it a scope shows.
+
+    Examples
+    --------
+    >>> View(("home",)).concepts("c"), View(("home",)).edges("e")
+    ('c.scope = ANY(%(scopes)s)', 'e.retired_at IS NULL AND e.scope = ANY(%(scopes)s)')
+    """
+
+    scopes: tuple[str, ...] | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    shared: bool = False
+
+    @property
+    def graph_scopes(self) -> tuple[str, ...] | None:
+        """The scopes whose names, concepts and edges are looked at; None for all."""
+        return None if self.shared else self.scopes
+
+    def edges(self, alias: str = "concept_edges") -> str:
+        """The condition on edges."""
+        return f"{visible_edges(self.as_of, self.known_at, alias)} AND {self.edges_of_scopes(alias)}"
+
+    def edges_of_scopes(self, alias: str = "concept_edges") -> str:
+        """The condition on edges, whatever their times."""
+        if self.scopes is None:
+            return "true"
+        if not self.shared:
+            return f"{alias}.scope = ANY(%(scopes)s)"
+        return (
+            f"({alias}.evidence_memory_ids = '{{}}' OR EXISTS (SELECT 1 FROM memories own "
+            f"WHERE own.id = ANY({alias}.evidence_memory_ids) AND own.scope = ANY(%(scopes)s)))"
+        )
+
+    def concepts(self, alias: str = "concepts") -> str:
+        """The condition on concepts."""
+        if self.scopes is None:
+            return "true"
+        if not self.shared:
+            return f"{alias}.scope = ANY(%(scopes)s)"
+        return (
+            f"{alias}.id IN (SELECT own.concept_id FROM memory_concepts own JOIN memories "
+            "ON memories.id = own.memory_id WHERE memories.scope = ANY(%(scopes)s))"
+        )
+
+    def mentions(self, alias: str = "memory_concepts") -> str:
+        """The condition on what says which memory talks about which concept."""
+        if self.scopes is None:
+            return "true"
+        if self.shared:
+            return f"{alias}.memory_id IN (SELECT own.id FROM memories own WHERE own.scope = ANY(%(scopes)s))"
+        return f"{alias}.concept_id IN (SELECT own.id FROM concepts own WHERE own.scope = ANY(%(scopes)s))"
+
+    def memories(self, alias: str = "memories", *, superseded: bool = True) -> str:
+        """The condition on memories."""
+        shown = visible_memories(self.known_at, superseded=superseded, alias=alias)
+        return shown if self.scopes is None else f"{shown} AND {alias}.scope = ANY(%(scopes)s)"
+
+    def parameters(self, **more: Any) -> dict[str, Any]:
+        """The parameters of the conditions, and of whatever else a statement asks for."""
+        scopes = None if self.scopes is None else list(self.scopes)
+        return {**time_parameters(self.as_of, self.known_at), "scopes": scopes, **more}
+
+
+def visible_edges(as_of: datetime | None, known_at: datetime | None, alias: str = "") -> str:
     """The condition on `concept_edges`; its parameters are those of `time_parameters`.
 
     Without `known_at` what is known now; without `as_of` whatever its time of validity. A missing end is no end.
@@ -19,16 +95,17 @@ def visible_edges(as_of: datetime | None, known_at: datetime | None) -> str:
     >>> visible_edges(None, None)
     'retired_at IS NULL'
     """
-    conditions = ["retired_at IS NULL"]
+    e = f"{alias}." if alias else ""
+    conditions = [f"{e}retired_at IS NULL"]
     if known_at is not None:
-        conditions = ["recorded_at <= %(known_at)s", "(retired_at IS NULL OR retired_at > %(known_at)s)"]
+        conditions = [f"{e}recorded_at <= %(known_at)s", f"({e}retired_at IS NULL OR {e}retired_at > %(known_at)s)"]
     if as_of is not None:
-        conditions.append("(valid_from IS NULL OR valid_from <= %(as_of)s)")
-        conditions.append("(valid_to IS NULL OR valid_to > %(as_of)s OR valid_from = %(as_of)s)")
+        conditions.append(f"({e}valid_from IS NULL OR {e}valid_from <= %(as_of)s)")
+        conditions.append(f"({e}valid_to IS NULL OR {e}valid_to > %(as_of)s OR {e}valid_from = %(as_of)s)")
     return " AND ".join(conditions)
 
 
-def visible_memories(known_at: datetime | None, *, superseded: bool) -> str:
+def visible_memories(known_at: datetime | None, *, superseded: bool, alias: str = "") -> str:
     """The condition on `memories`; its parameters are those of `time_parameters`. Sensitive ones are never visible.
 
     Examples
@@ -36,12 +113,13 @@ def visible_memories(known_at: datetime | None, *, superseded: bool) -> str:
     >>> visible_memories(None, superseded=False)
     'NOT is_sensitive AND superseded_at IS NULL'
     """
-    conditions = ["NOT is_sensitive"]
+    m = f"{alias}." if alias else ""
+    conditions = [f"NOT {m}is_sensitive"]
     if known_at is not None:
-        conditions.append("created_at <= %(known_at)s")
+        conditions.append(f"{m}created_at <= %(known_at)s")
     if not superseded:
-        later = "superseded_at > %(known_at)s"
-        conditions.append("superseded_at IS NULL" if known_at is None else f"(superseded_at IS NULL OR {later})")
+        since = f"{m}superseded_at"
+        conditions.append(f"{since} IS NULL" if known_at is None else f"({since} IS NULL OR {since} > %(known_at)s)")
     return " AND ".join(conditions)
 
 
