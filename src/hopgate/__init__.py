@@ -69,7 +69,6 @@ def open(
     memories: str | OwnersTable | None = None,
     pool: ConnectionPool[Any] | None = None,
     linger: float | None = None,
-    read_dsn: str | None = None,
 ) -> KnowledgeBase:
     """Open a knowledge base.
 
@@ -89,9 +88,6 @@ def open(
     linger : float, optional
         Seconds that an embedded server stays up after its last user, so that the next need not wait for it. By default
         what the environment variable `HOPGATE_LINGER` says, or none; the commands leave it up for five minutes.
-    read_dsn : str, optional
-        The address of a physical replica: recall is answered from it, everything else by `where`. For a server by
-        default what the environment variable `HOPGATE_READ_STORE` says. `hopgate status` tells how far behind it is.
 
     Examples
     --------
@@ -104,6 +100,4 @@ def open(
     from hopgate.kb import KnowledgeBase
     from hopgate.store.store import open_store
 
-    return KnowledgeBase(
-        open_store(where, upgrade=upgrade, memories=memories, pool=pool, linger=linger, read_dsn=read_dsn)
-    )
+    return KnowledgeBase(open_store(where, upgrade=upgrade, memories=memories, pool=pool, linger=linger))

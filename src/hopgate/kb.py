@@ -81,11 +81,11 @@ class KnowledgeBase(LegReading):
         self._writer = MemoryWriter(store, self._embedding)
         self._workers = ThreadPoolExecutor(4, thread_name_prefix="hopgate")
         self._warned: set[str] = set()
-        self._waiting = WaitingNotes(store.reading)
+        self._waiting = WaitingNotes(store)
         self.store_settings = StoreSettings(store)
-        self.graph_leg = GraphLeg(store.reading)
+        self.graph_leg = GraphLeg(store)
         self.graph = ConceptGraph(store, self._embedding, self.graph_leg)
-        self._pipeline = RecallPipeline(store.reading, self._embedding, self.graph_leg, self._workers)
+        self._pipeline = RecallPipeline(store, self._embedding, self.graph_leg, self._workers)
 
     def add(self, *new: Memory, within: Sequence[str] | None = None) -> Written:
         """Add memories, or bring those with the same external id up to date; an id given twice is refused.
@@ -246,7 +246,7 @@ class KnowledgeBase(LegReading):
         settings = self.settings(**changes)
         if legs is not None:
             settings = settings.only(legs)
-        place, old = self.store.reading, include_superseded
+        place, old = self.store, include_superseded
         filters = read_filters(
             place, scope=scope, exclude=exclude, as_of=as_of, known_at=known_at, superseded=old, cluster=cluster
         )

@@ -16,9 +16,7 @@ from hopgate.store import (
     embedded_memories,
     memories,
     memory_locks,
-    memory_words,
     mend_rows,
-    planner_statistics,
     setting_rows,
     thread_rows,
     tombstones,
@@ -149,11 +147,8 @@ class MemoryWriter:
         """As `delete`, within a transaction of the caller's."""
         ids = memories.require(connection, external_ids, within)
         known = memories.fetch_by_id(connection, ids).values()
-        words = memory_words.of_memories(connection, ids)
         self._forget(connection, ids, [memory.content for memory in known])
         memories.remove(connection, ids)
-        lonely = memory_words.unheld(connection, words)
-        planner_statistics.forget(connection, [*(memory.content for memory in known), *lonely])
         return len(ids)
 
     def mark_sensitive(self, external_ids: Sequence[str], within: Sequence[str] | None = None) -> int:
@@ -264,7 +259,6 @@ class MemoryWriter:
         statement_rows.remove(connection, stated)
         revoke(connection, ids)
         extractions.forget(connection, ids)
-        planner_statistics.forget(connection, made)
         if back:
             mend_rows.outdated(connection, mend_rows.SUPERSEDE, back)
             version.bump(connection)

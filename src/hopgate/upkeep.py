@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store import extractions, memories, replica, set_aside, setting_rows, vectors
+from hopgate.store import extractions, memories, set_aside, setting_rows, vectors
 from hopgate.store.graph import version
 from hopgate.store.memory_pages import tally
 from hopgate.store.partition import layout
@@ -206,11 +206,7 @@ class Upkeep:
             return extractions.made_by(connection)
 
     def status(self) -> dict[str, Any]:
-        """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules.
-
-        Where queries are answered from a replica, `replica` says how far behind it is.
-        """
-        behind = replica.lag(self._store, self._store.reading) if self._store.reading is not self._store else None
+        """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules."""
         with self._store.transaction() as connection:
             space = vectors.space(connection)
             states, run = extractions.states(connection), layout.run_state(connection)
@@ -222,7 +218,6 @@ class Upkeep:
                 "set_aside": set_aside.count(connection),
                 "parts": layout.parts(connection),
                 "unfinished_parts": run.parts if run else 0,
-                "replica": asdict(behind) | {"told": str(behind)} if behind else None,
                 "graph_version": version.current(connection),
                 "graph_built": version.is_derived(connection),
                 "extractor": extractions.made_by(connection),

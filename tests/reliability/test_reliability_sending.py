@@ -29,7 +29,6 @@ from hopgate.kb import KnowledgeBase
 from hopgate.scale.pooled_embedding import PooledEmbedding
 from hopgate.scale.worker import BackfillWorker
 from hopgate.sensitivity import SensitivityRules
-from hopgate.store.store import Store, open_store
 
 QUICK = RetryPolicy(retries=2, backoff=0.001)
 OPEN = [Memory(f"m{number}", f"Ada Byron keeps note {number} about Atlas.") for number in range(3)]
@@ -290,18 +289,14 @@ def test_a_pronoun_does_not_carry_a_name_over(kb: KnowledgeBase, cache: Path) ->
     assert kb.extraction_states() == {"complete": 1}
 
 
-def test_a_retriever_hands_on_nothing_that_a_rule_or_a_replicas_source_says_is_sensitive(dsn: str, other: str) -> None:
-    """Another program writes into the table and knows no rules; and a replica does not have the last mark yet."""
-    store = open_store(dsn)
-    store.reading = Store(other)
-    with KnowledgeBase(store) as kb, hopgate.open(other) as behind:
-        for place in (kb, behind):
-            place.add(Memory("s", f"The vault opens with {CANARY}."), Memory("t", "The vault is green."))
-            place.add(Memory("r", f"The vault has {CANARY} inside."))
-        kb.mark_sensitive(["s"])
-        kb.add_sensitivity(SensitivityRules(tags=("private",)))
-        with kb.store.transaction() as connection:
-            connection.execute("UPDATE memories SET tags = '{private}' WHERE external_id = 'r'")
-        hits = kb.recall("vault", legs=("lexical",))
-        assert {hit.external_id for hit in hits} == {"r", "s", "t"}
-        assert [hit.external_id for hit, _ in readable_hits(kb, hits)] == ["t"]
+def test_a_retriever_hands_on_nothing_that_a_rule_says_is_sensitive(kb: KnowledgeBase) -> None:
+    """Another program writes into the table and knows no rules."""
+    kb.add(Memory("s", f"The vault opens with {CANARY}."), Memory("t", "The vault is green."))
+    kb.add(Memory("r", f"The vault has {CANARY} inside."))
+    kb.mark_sensitive(["s"])
+    kb.add_sensitivity(SensitivityRules(tags=("private",)))
+    with kb.store.transaction() as connection:
+        connection.execute("UPDATE memories SET tags = '{private}' WHERE external_id = 'r'")
+    hits = kb.recall("vault", legs=("lexical",))
+    assert {hit.external_id for hit in hits} == {"r", "s", "t"}
+    assert [hit.external_id for hit, _ in readable_hits(kb, hits)] == ["t"]

@@ -14,7 +14,6 @@ from serving import Running, serving
 from word_endpoint import WordEndpoint, embed
 from word_endpoint import serving as embedding
 
-import hopgate
 from hopgate.errors import HopgateError
 from hopgate.graph.inspect.neighbourhood import TOGETHER
 from hopgate.kb import KnowledgeBase
@@ -22,7 +21,6 @@ from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
 from hopgate.serve.mcp.bound_store import BoundStore
 from hopgate.serve.mcp.mcp_settings import McpSettings
-from hopgate.store.store import Store, open_store
 
 # What the explorer's pages ask for when they are opened.
 PAGES = (
@@ -285,18 +283,3 @@ def test_who_is_bound_learns_nothing_of_what_waits_in_other_scopes(
         assistant = BoundStore(kb, McpSettings(("bob",)))
         with pytest.raises(HopgateError, match="it is stored and waits"):
             assistant.remember("Bob sold the key.", title="", tags=(), scope=None, created_at=None, sensitive=False)
-
-
-def test_a_replica_that_is_behind_shows_no_text_that_was_marked_since(dsn: str, other: str) -> None:
-    store = open_store(dsn)
-    store.reading = Store(other)
-    with KnowledgeBase(store) as kb, hopgate.open(other) as behind:
-        for place in (kb, behind):
-            place.add(Memory("s", f"The vault opens with {CANARY}."), Memory("t", "The vault is green."))
-        kb.mark_sensitive(["s"])
-        with serving(kb) as running:
-            found = running.post("recall", {"query": "vault", "legs": ["lexical"]})
-        assert [(hit["id"], hit["is_sensitive"]) for hit in found.json()["hits"]].count(("s", True)) == 1
-        assert CANARY not in found.text and "green" in found.text
-        told = BoundStore(kb, McpSettings()).recall("vault", 5, scope=None, as_of=None, known_at=None, cluster=None)
-        assert [hit.id for hit in told.hits] == ["t"]

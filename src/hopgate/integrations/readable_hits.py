@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hopgate.memory import Cleared, Memory, cleared
+from hopgate.memory import Cleared, cleared
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
@@ -26,10 +26,4 @@ def readable_hits(kb: KnowledgeBase, hits: Sequence[Hit]) -> list[tuple[Hit, Cle
     """
     rules = kb.sensitivity()
 
-    def known() -> Iterator[tuple[Hit, Memory]]:
-        for hit in hits:
-            # A replica is behind, and a mark may be what it lacks.
-            memory = hit.memory if kb.store.reading is kb.store else kb.get(hit.external_id)
-            yield from ((hit, one) for one in rules.applied([memory] if memory else []))
-
-    return list(cleared(known()))
+    return list(cleared((hit, memory) for hit in hits for memory in rules.applied([hit.memory])))

@@ -58,7 +58,7 @@ class StoreSettings:
 
     def load(self, changes: Mapping[str, Any] | None = None) -> Settings:
         """Resolve the settings of the next query: defaults, store, file, environment, then `changes`."""
-        return load_settings(self._store.directory, arguments=changes, stored=self._read(self._store.reading))
+        return load_settings(self._store.directory, arguments=changes, stored=self._read(self._store))
 
     def resolve(self) -> Resolved:
         """Resolve them without changes, and say where each comes from."""

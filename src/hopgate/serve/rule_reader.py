@@ -28,13 +28,7 @@ class RuleReader:
         self._read_at = 0.0
 
     def is_sensitive(self, memory: Memory) -> bool:
-        """Tell whether a memory is sensitive; one that is gone is, too."""
-        store = self._kb.store
-        if store.reading is not store and not memory.is_sensitive:
-            # A replica is behind, and a mark may be what it lacks.
-            known = self._kb.get(memory.external_id)
-            if known is None or known.is_sensitive:
-                return True
+        """Tell whether a memory is sensitive."""
         return memory.is_sensitive or self._read().meets(memory)
 
     def _read(self) -> SensitivityRules:

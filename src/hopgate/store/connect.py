@@ -14,7 +14,6 @@ from psycopg import errors
 
 from hopgate.errors import ConflictError, HopgateError, LostServerError
 from hopgate.redact import password_parts, redacted
-from hopgate.store.sent_lists import SentLists
 from hopgate.store.server.environment import EmbeddedConnection, is_embedded
 from hopgate.store.server.process import FULL
 
@@ -27,7 +26,6 @@ CONNECTION: dict[str, Any] = {
     "prepare_threshold": None,
     "connect_timeout": 10,
     "application_name": "hopgate",
-    "context": SentLists(),
 }
 POOL_SIZE = 8
 # How long to wait for a connection while others use them all.

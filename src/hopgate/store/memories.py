@@ -39,6 +39,9 @@ _ROW = (
 _NUMBER = "0|-?[1-9][0-9]{0,17}"
 
 CHUNK = 5000
+# From so many memories on the planner may sample their words: it keeps those of some ten memories and more, and needs
+# them, since without a query within a scope takes up to four times as long. In a smaller store it would keep any word.
+SAMPLED_FROM = 20_000
 # So often a chunk is looked at again because others added some of its ids since.
 ATTEMPTS = 3
 _kinds: WeakKeyDictionary[Connection[Any], dict[str, str]] = WeakKeyDictionary()
@@ -157,6 +160,9 @@ def tidy(connection: Connection[Any]) -> None:
         "OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(index)s::regclass))",
         {"index": "memories_search_vector"},
     )
+    row = connection.execute("SELECT coalesce(sum(memories), 0) >= %s FROM word_totals", (SAMPLED_FROM,)).fetchone()
+    target = 100 if row and row[0] else 0
+    connection.execute(f"ALTER TABLE memories ALTER search_vector SET STATISTICS {target}")
     connection.execute("ANALYZE memories, word_counts, word_changes, word_totals")
 
 

@@ -37,25 +37,6 @@ def with_word(
     ).fetchall()
 
 
-def of_memories(connection: Connection[Any], ids: Sequence[int]) -> list[str]:
-    """The lexemes that memories are found by."""
-    rows = connection.execute(
-        "SELECT DISTINCT unnest(tsvector_to_array(search_vector)) FROM memories WHERE id = ANY(%s)", (list(ids),)
-    )
-    return [row[0] for row in rows]
-
-
-def unheld(connection: Connection[Any], lexemes: Sequence[str]) -> list[str]:
-    """Those of the lexemes that no memory holds."""
-    quoted = ["'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'" for lexeme in lexemes]
-    rows = connection.execute(
-        "SELECT place FROM unnest(%s::text[]) WITH ORDINALITY AS t (word, place) "
-        "WHERE NOT EXISTS (SELECT 1 FROM memories WHERE search_vector @@ t.word::tsquery)",
-        (quoted,),
-    )
-    return [lexemes[place - 1] for (place,) in rows]
-
-
 def titled(
     connection: Connection[Any], names: Sequence[tuple[str, str]], *, limit: int, shared: bool
 ) -> list[tuple[int, int]]:

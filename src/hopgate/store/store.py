@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.store import connect, schema
-from hopgate.store.address import check_address, located
+from hopgate.store.address import located
 from hopgate.store.retry import T, retried
 from hopgate.store.server.environment import is_embedded
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     from hopgate.store.owners_table import OwnersTable
     from hopgate.store.server.process import EmbeddedServer
-
-READ_ENVIRONMENT = "HOPGATE_READ_STORE"
 
 
 class Store:
@@ -45,8 +42,6 @@ class Store:
         self._closed = False
         # The search_path of every transaction: unknown until one is begun, empty where the session's own is right.
         self._path: str | None = None
-        # Where queries are answered from: this very store, or a replica of it.
-        self.reading: Store = self
 
     @property
     def directory(self) -> Path | None:
@@ -125,8 +120,6 @@ class Store:
         if self._pool is not None and not self._lent:
             self._pool.close()
             self._pool = None
-        if self.reading is not self:
-            self.reading.close()
         if self._server is not None:
             self._server.close()
 
@@ -156,7 +149,6 @@ def open_store(
     memories: str | OwnersTable | None = None,
     pool: ConnectionPool[psycopg.Connection[Any]] | None = None,
     linger: float | None = None,
-    read_dsn: str | None = None,
 ) -> Store:
     """Open a store: embedded in a directory, or on a server by its address.
 
@@ -174,31 +166,7 @@ def open_store(
         The caller's own pool, instead of `where`: it is used as it is and stays open.
     linger : float, optional
         Seconds that an embedded server outlives its last user.
-    read_dsn : str, optional
-        The address of a replica that queries are answered from; for a server by default what `HOPGATE_READ_STORE` says.
     """
-    store = _opened(where, upgrade, memories, pool, linger)
-    if read_dsn is None and store.directory is None:
-        read_dsn = os.environ.get(READ_ENVIRONMENT)
-    if read_dsn:
-        from hopgate.store import replica
-
-        store.reading = Store(check_address(read_dsn))
-        try:
-            replica.check(store, store.reading)
-        except BaseException:
-            store.close()
-            raise
-    return store
-
-
-def _opened(
-    where: str | Path | None,
-    upgrade: bool | None,
-    memories: str | OwnersTable | None,
-    pool: ConnectionPool[psycopg.Connection[Any]] | None,
-    linger: float | None,
-) -> Store:
     if pool is not None:
         if where is not None:
             raise HopgateError("a pool knows its server: leave the address out")

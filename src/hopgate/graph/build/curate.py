@@ -19,7 +19,7 @@ from hopgate.errors import WithdrawnError
 from hopgate.graph.names import name_words
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.sending import SendingGuard, guarded
-from hopgate.store import memories, mend_rows, older_vectors, tombstones
+from hopgate.store import memories, mend_rows, tombstones, vectors
 from hopgate.store.graph import version
 from hopgate.times import utc
 
@@ -198,10 +198,9 @@ def _with_neighbours(
     connection: Connection[Any], keys: Sequence[int]
 ) -> Iterator[tuple[dict[int, bool], dict[int, Memory]]]:
     """Each memory, and after it its neighbours, by id; and which neighbours are contradicted."""
-    by_vector = older_vectors.read(connection)
     for start in range(0, len(keys), TOGETHER):
         some = keys[start : start + TOGETHER]
-        nearest = by_vector.nearest(some, limit=NEIGHBOURS)
+        nearest = vectors.nearest_older(connection, some, limit=NEIGHBOURS)
         found = tombstones.neighbours(connection, some, nearest, limit=NEIGHBOURS)
         known = memories.fetch_by_id(
             connection, sorted({*some, *(other for near in found.values() for other, _ in near)})
