@@ -25,7 +25,7 @@ from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.extract.extractor import Extractor
 from hopgate.extract.replay import Replay
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.graph.walk.adaptive import bundled_model
+from hopgate.graph.walk.mixture import bundled_model
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.legs.graph_ranking import GraphRanking

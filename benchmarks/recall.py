@@ -32,7 +32,7 @@ from synthetic_store import Rows, fill
 
 import hopgate
 from hopgate.embed.bge import BgeSmall
-from hopgate.graph.walk import mixed_ranking, rank
+from hopgate.graph.walk import rank
 from hopgate.graph.walk.push import warm
 from hopgate.kb import KnowledgeBase
 from hopgate.recall import recall as recall_module
@@ -73,7 +73,7 @@ PARTS: tuple[tuple[Any, str, str], ...] = (
     (GraphLeg, "look_up", "look up (matrix, names, facts)"),
     (seed_rows, "read", "names and facts"),
     (rank, "source_walks", "walk"),
-    (mixed_ranking, "ranked_by_walks", "mix and rank"),
+    (rank, "ranked_by_walks", "mix and rank"),
     (recall_module, "pooled", "pool"),
     (recall_module, "rank_pool", "order and fetch"),
 )

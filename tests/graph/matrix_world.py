@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopgate.graph.walk.matrix import GraphMatrix
-from hopgate.graph.walk.matrix_config import MatrixConfig
-from hopgate.graph.walk.walk_graph import mention_graph
+from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
+from hopgate.graph.walk.walk_graph import Pairs, mention_graph
 from hopgate.store.graph.arrays import Stamp
 
 RELATIONS = ("owns", "likes", "named in")
@@ -23,13 +22,11 @@ def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: 
     weight = np.linspace(0.5, 1.0, len(edges), dtype=np.float32)
     memory, concept = ([pair[i] for pair in mentions] for i in range(2))
     titles = [pair for pair, weight in mentions.items() if weight == TITLE]
+    mentioned = Pairs(np.array(memory, int), np.array(concept, int), list(mentions.values()))
     return GraphMatrix(
         stamp=STAMP,
         config=MatrixConfig(),
-        graph=mention_graph(
-            memories, concepts, np.array(memory, int), np.array(concept, int), list(mentions.values()),
-            source=source, target=target, edge_weight=weight,
-        ),
+        graph=mention_graph(memories, concepts, mentioned, edges=Pairs(source, target, weight)),
         memory_ids=np.arange(memories),
         concept_ids=np.arange(concepts),
         title_memory=np.array([pair[0] for pair in titles], np.int32),
@@ -45,4 +42,7 @@ def matrix_of(mentions: Mentions, edges: Edges, *, memories: int = 7, concepts: 
         arc_target=np.zeros(0, np.int32),
         arc_weight=np.zeros(0, np.float32),
         arc_kind=np.zeros(0, np.int32),
+        scopes=("",),
+        namesake_id=np.zeros(0, np.int64),
+        namesake_of=np.zeros(0, np.int64),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.memory import Memory
 
 if TYPE_CHECKING:
-    from hopgate.graph.walk.explain import PathPart
+    from hopgate.graph.walk.paths import PathPart
     from hopgate.recall.rerank import RerankCost
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hopgate.errors import HopgateError
 from hopgate.graph.inspect.degree import degree_likeness
 from hopgate.graph.walk.pagerank import pagerank
-from hopgate.graph.walk.top_k import top_k
-from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
+from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph, top_k
 
 
 def hubs(seed: int = 0) -> WalkGraph:
@@ -19,7 +18,7 @@ def hubs(seed: int = 0) -> WalkGraph:
     rng = np.random.default_rng(seed)
     share = rng.pareto(1.0, 600) + 0.1
     memory = rng.choice(600, 12_000, p=share / share.sum())
-    return mention_graph(600, 800, memory, rng.integers(0, 800, 12_000))
+    return mention_graph(600, 800, Pairs(memory, rng.integers(0, 800, 12_000)))
 
 
 def test_correction_makes_unrelated_queries_less_alike() -> None:

@@ -8,8 +8,7 @@ import pytest
 from graph_world import write_concepts, write_memories, write_mentions
 
 from hopgate.graph.inspect.shuffle import shuffled
-from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
-from hopgate.graph.walk.matrix_config import MatrixConfig
+from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix
 
 COUNT = 12
 

@@ -13,8 +13,7 @@ from graph_world import Edge, clear, day, write_concepts, write_edges, write_mem
 
 from hopgate.graph.walk import cache as module
 from hopgate.graph.walk.cache import MatrixCache
-from hopgate.graph.walk.matrix import GraphMatrix
-from hopgate.graph.walk.matrix_config import MatrixConfig
+from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_world import matrix_of
 
-from hopgate.graph.walk.lone_hits import alone, by_cosine
-from hopgate.graph.walk.seeds import Seeding, memory_mass
-from hopgate.graph.walk.walk_graph import mention_graph
+from hopgate.graph.walk.seeds import Seeding, by_cosine, memory_mass, share_without_neighbours
+from hopgate.graph.walk.walk_graph import Pairs, mention_graph
 from hopgate.recall.completion import BASE_FUSER
 
 COSINES = st.dictionaries(
@@ -98,14 +97,14 @@ def test_it_can_be_turned_off() -> None:
 
 def test_a_memory_with_a_neighbour_does_not_stand_alone() -> None:
     plain = matrix_of({(0, 0): 1.0, (1, 0): 1.0, (2, 1): 1.0}, [], memories=4, concepts=2)
-    assert alone(plain, {0: 0.5, 2: 0.5}) == 1
+    assert share_without_neighbours(plain, {0: 0.5, 2: 0.5}) == 1
     # A matrix that has arcs names them; which memories they join, its graph says.
     beside = replace(
         plain,
-        graph=mention_graph(4, 2, [0, 1, 2], [0, 0, 1], [1.0, 1.0, 1.0], first=[0], second=[1], arc_weight=[1.0]),
+        graph=mention_graph(4, 2, Pairs([0, 1, 2], [0, 0, 1], [1.0, 1.0, 1.0]), neighbours=Pairs([0], [1], [1.0])),
         arc_source=np.zeros(1, np.int32),
     )
-    assert alone(beside, {0: 0.3, 1: 0.3, 2: 0.2}) == pytest.approx(0.25)
+    assert share_without_neighbours(beside, {0: 0.3, 1: 0.3, 2: 0.2}) == pytest.approx(0.25)
     # Memory 3 is linked to nothing and 17 is not there: neither tells.
-    assert alone(beside, {0: 0.5, 3: 0.4, 17: 0.1}) == 0
-    assert alone(beside, {3: 1.0}) == 0
+    assert share_without_neighbours(beside, {0: 0.5, 3: 0.4, 17: 0.1}) == 0
+    assert share_without_neighbours(beside, {3: 1.0}) == 0

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.matrix import GraphMatrix, load_matrix, positions
-from hopgate.graph.walk.matrix_config import MatrixConfig
+from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix, positions
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.store.graph import version
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hopgate.errors import HopgateError
 from hopgate.graph.walk import pagerank as module
 from hopgate.graph.walk.pagerank import pagerank
-from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
+from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
 
 DAMPINGS = (0.5, 0.85)
 
@@ -46,10 +46,10 @@ def random_graph(seed: int, joined: str = "concepts") -> WalkGraph:
     memory, concept = rng.integers(0, memories - 5, 200), np.minimum(rng.pareto(1.0, 200) * 3, concepts - 6).astype(int)
     source, target = rng.integers(0, concepts - 5, 80), rng.integers(0, concepts - 5, 80)
     target[:3] = source[:3]
-    edges = {"source": source, "target": target} if joined in ("concepts", "both") else {}
-    arcs = {"first": np.arange(20), "second": np.arange(1, 21)} if joined in ("memories", "both") else {}
+    edges = Pairs(source, target) if joined in ("concepts", "both") else Pairs()
+    arcs = Pairs(np.arange(20), np.arange(1, 21)) if joined in ("memories", "both") else Pairs()
     # Eighths add up exactly in single precision, in whatever order.
-    return mention_graph(memories, concepts, memory, concept, rng.integers(1, 9, 200) / 8, **edges, **arcs)
+    return mention_graph(memories, concepts, Pairs(memory, concept, rng.integers(1, 9, 200) / 8), edges, arcs)
 
 
 def restart_for(graph: WalkGraph, seed: int) -> np.ndarray:
@@ -141,7 +141,7 @@ def test_a_stars_centre_is_known(leaves: int, damping: float) -> None:
 def test_walks_without_arcs_stay_where_they_start() -> None:
     assert np.allclose(pagerank(edge_graph(4, [], []), [0, 1, 0, 3]), [0, 0.25, 0, 0.75])
     assert pagerank(edge_graph(0, [], []), np.zeros(0)).shape == (0,)
-    graph = mention_graph(3, 2, memory=[0, 1], concept=[0, 0])
+    graph = mention_graph(3, 2, Pairs([0, 1], [0, 0]))
     assert np.allclose(pagerank(graph, [0, 0, 0, 0, 1]), [0, 0, 0, 0, 1])
     both = pagerank(graph, [0, 0, 0, 1, 1])
     assert both.sum() == pytest.approx(1)

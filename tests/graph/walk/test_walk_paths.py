@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.paths import Path, PathEdge, Step, pairs, steps, strongest_path
 from hopgate.graph.walk.seeds import Restart, Seed, memory_mass, starts
-from hopgate.graph.walk.walk_graph import WalkGraph, edge_graph, mention_graph
+from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph
 
 
 def restart(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Restart:
@@ -60,7 +60,7 @@ def test_no_other_path_is_stronger(seed: int, damping: float) -> None:
 
 
 def test_a_concept_is_preferred_to_a_memory_and_another_memory_to_itself() -> None:
-    graph = mention_graph(3, 2, memory=[0, 1, 1, 2], concept=[0, 0, 1, 1])
+    graph = mention_graph(3, 2, Pairs([0, 1, 1, 2], [0, 0, 1, 1]))
     named = strongest_path(graph, restart(graph, names=[0], memories=[(1, 0.9), (2, 0.2)]), 1)
     assert named is not None and named.nodes == (3, 1) and named.seed.reason == "name"
     beside = strongest_path(graph, restart(graph, memories=[(0, 0.5), (1, 0.9)]), 1)
@@ -70,14 +70,14 @@ def test_a_concept_is_preferred_to_a_memory_and_another_memory_to_itself() -> No
 
 
 def test_no_seed_leads_there() -> None:
-    graph = mention_graph(2, 2, memory=[0, 1], concept=[0, 1])
+    graph = mention_graph(2, 2, Pairs([0, 1], [0, 1]))
     assert strongest_path(graph, restart(graph, names=[0]), 1) is None
     assert strongest_path(graph, restart(graph), 1) is None
     assert strongest_path(graph, restart(graph, names=[0]), 0, damping=0) is None
 
 
 def test_a_memory_outside_the_graph_is_refused() -> None:
-    graph = mention_graph(1, 1, memory=[0], concept=[0])
+    graph = mention_graph(1, 1, Pairs([0], [0]))
     with pytest.raises(HopgateError, match="memory 1 is not one of the graph's 1"):
         strongest_path(graph, restart(graph, names=[0]), 1)
 
@@ -91,7 +91,7 @@ def test_a_cycle_goes_the_short_way_round() -> None:
 
 
 def test_steps_name_the_edge_with_most_evidence_and_its_direction() -> None:
-    graph = mention_graph(2, 3, memory=[0, 1], concept=[0, 2], source=[0, 1], target=[1, 2])
+    graph = mention_graph(2, 3, Pairs([0, 1], [0, 2]), edges=Pairs([0, 1], [1, 2]))
     path = Path((0, 2, 3, 4, 1), 0.1, Seed(0, 1.0, "memory"))
     assert pairs(graph, path) == [(0, 1), (1, 2)]
     edges = {
@@ -107,13 +107,13 @@ def test_steps_name_the_edge_with_most_evidence_and_its_direction() -> None:
 
 
 def test_a_path_of_one_memory_has_no_steps() -> None:
-    graph = mention_graph(1, 1, memory=[0], concept=[0])
+    graph = mention_graph(1, 1, Pairs([0], [0]))
     path = Path((0,), 1.0, Seed(0, 1.0, "memory"))
     assert steps(graph, path, {}) == [] and pairs(graph, path) == []
 
 
 def test_parallel_probabilities_never_exceed_the_seed_mass() -> None:
-    graph = mention_graph(3, 3, memory=[0, 0, 1, 2], concept=[0, 1, 1, 2], source=[0], target=[2])
+    graph = mention_graph(3, 3, Pairs([0, 0, 1, 2], [0, 1, 1, 2]), edges=Pairs([0], [2]))
     start = restart(graph, names=[0, 1, 2])
     for memory in range(3):
         path = strongest_path(graph, start, memory)

@@ -15,8 +15,7 @@ from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.push import near_walks, push_stage, warm
 from hopgate.graph.walk.rank import Walk, source_walks
 from hopgate.graph.walk.seeds import NearFact, starts
-from hopgate.graph.walk.top_k import top_k
-from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
+from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph, top_k
 
 
 @pytest.fixture(params=["plain", "compiled"])
@@ -36,13 +35,13 @@ def some_graph(memories: int, concepts: int, mentions: int) -> WalkGraph:
     return mention_graph(
         memories,
         concepts,
-        rng.integers(0, memories - 9, mentions),
-        np.minimum((rng.pareto(1.2, mentions) * 50).astype(int), concepts - 1),
-        rng.random(mentions) + 0.5,
-        source=rng.integers(0, concepts, concepts),
-        target=rng.integers(0, concepts, concepts),
-        first=np.arange(memories - 10),
-        second=np.arange(1, memories - 9),
+        Pairs(
+            rng.integers(0, memories - 9, mentions),
+            np.minimum((rng.pareto(1.2, mentions) * 50).astype(int), concepts - 1),
+            rng.random(mentions) + 0.5,
+        ),
+        edges=Pairs(rng.integers(0, concepts, concepts), rng.integers(0, concepts, concepts)),
+        neighbours=Pairs(np.arange(memories - 10), np.arange(1, memories - 9)),
     )
 
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.rank import Walk, mixed_walks, pool_scores, source_walks
 from hopgate.graph.walk.seeds import COMMON_SHARES, Seeding, Starts, memory_mass, starts
-from hopgate.graph.walk.top_k import BLOCK, top_k
-from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
+from hopgate.graph.walk.walk_graph import BLOCK, Pairs, WalkGraph, mention_graph, top_k
 
 
 def start_of(graph: WalkGraph, memories: Sequence[tuple[int, float]] = (), names: Sequence[int] = ()) -> Starts:
@@ -31,17 +30,15 @@ def random_graph(seed: int, memories: int = 12, concepts: int = 9) -> WalkGraph:
     return mention_graph(
         memories,
         concepts,
-        memory=random.integers(0, memories, 25),
-        concept=random.integers(0, concepts, 25),
-        source=random.integers(0, concepts, 6),
-        target=random.integers(0, concepts, 6),
+        Pairs(random.integers(0, memories, 25), random.integers(0, concepts, 25)),
+        edges=Pairs(random.integers(0, concepts, 6), random.integers(0, concepts, 6)),
     )
 
 
 def chain(hops: int) -> WalkGraph:
     """Memory i mentions concept i; concepts are joined in a row."""
     numbers = np.arange(hops)
-    return mention_graph(hops, hops, numbers, numbers, source=numbers[:-1], target=numbers[1:])
+    return mention_graph(hops, hops, Pairs(numbers, numbers), edges=Pairs(numbers[:-1], numbers[1:]))
 
 
 def test_along_a_chain_the_nearer_memory_comes_first() -> None:
@@ -53,13 +50,13 @@ def test_a_bridge_beats_what_merely_shares_a_common_concept() -> None:
     # Memory 1 is joined to the seed by a rare concept, memories 2..9 by one that all of them have.
     memory = [0, 0, 1, 1, *range(2, 10), 0, 1]
     concept = [0, 1, 1, 2, *[3] * 8, 3, 3]
-    graph = mention_graph(10, 4, memory, concept)
+    graph = mention_graph(10, 4, Pairs(memory, concept))
     found = [memory for memory, _ in ranking(graph, start_of(graph, names=[0]))]
     assert found[:2] == [0, 1]
 
 
 def test_what_the_base_found_is_ranked_with_the_rest() -> None:
-    graph = mention_graph(3, 2, memory=[0, 1, 2], concept=[0, 0, 1])
+    graph = mention_graph(3, 2, Pairs([0, 1, 2], [0, 0, 1]))
     assert set(dict(ranking(graph, start_of(graph, names=[0], memories=[(2, 0.9)])))) == {0, 1, 2}
 
 
@@ -100,18 +97,18 @@ def test_nothing_that_seeds_is_an_empty_leg() -> None:
 
 
 def test_a_graph_without_edges_is_not_walked() -> None:
-    graph = mention_graph(3, 2, memory=[], concept=[])
+    graph = mention_graph(3, 2, Pairs([], []))
     assert ranking(graph, start_of(graph, names=[0], memories=[(2, 0.5), (0, 0.4)])) == []
 
 
 def test_a_seed_with_no_edges_beside_one_with_some() -> None:
-    graph = mention_graph(2, 2, memory=[0], concept=[0])
+    graph = mention_graph(2, 2, Pairs([0], [0]))
     assert [memory for memory, _ in ranking(graph, start_of(graph, names=[0, 1]))] == [0]
 
 
 def test_a_hub_of_ten_thousand_memories_does_not_drown_a_rare_concept() -> None:
     hub = np.arange(10_000)
-    graph = mention_graph(10_000, 2, np.append(hub, 77), np.append(np.zeros(10_000, int), 1))
+    graph = mention_graph(10_000, 2, Pairs(np.append(hub, 77), np.append(np.zeros(10_000, int), 1)))
     leg = ranking(graph, start_of(graph, names=[0, 1]))
     assert leg[0][0] == 77
     assert len(leg) == Walk().depth
@@ -142,7 +139,7 @@ def test_without_damping_only_seeds_are_visited() -> None:
 
 
 def test_degree_correction_lifts_the_memory_with_fewer_concepts() -> None:
-    graph = mention_graph(2, 4, memory=[0, 1, 1, 1, 1], concept=[0, 0, 1, 2, 3])
+    graph = mention_graph(2, 4, Pairs([0, 1, 1, 1, 1], [0, 0, 1, 2, 3]))
     start = starts(graph, memories={0: 0.45, 1: 0.55})
     assert ranking(graph, start)[0][0] == 1
     assert ranking(graph, start, Walk(degree_correction=1))[0][0] == 0

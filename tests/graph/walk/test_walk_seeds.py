@@ -8,14 +8,12 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.seeds import COMMON_SHARES, NearFact, Restart, Seeding, Shares, memory_mass, starts
-from hopgate.graph.walk.walk_graph import WalkGraph, mention_graph
+from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph
 
 
 def town() -> WalkGraph:
     """Four memories; concept 0 is in all of them, 1 in two, 2 in one, 3 in none."""
-    return mention_graph(
-        4, 4, memory=[0, 1, 2, 3, 0, 1, 2], concept=[0, 0, 0, 0, 1, 1, 2], source=[0, 2], target=[3, 3]
-    )
+    return mention_graph(4, 4, Pairs([0, 1, 2, 3, 0, 1, 2], [0, 0, 0, 0, 1, 1, 2]), edges=Pairs([0, 2], [3, 3]))
 
 
 def restart(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.walk_graph import edge_graph, mention_graph
+from hopgate.graph.walk.walk_graph import Pairs, edge_graph, mention_graph
 
 EDGES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.integers(0, 3)), max_size=25)
 
@@ -31,7 +31,7 @@ def test_edge_graph_is_the_dense_sum(edges: list[tuple[int, int, int]]) -> None:
 
 
 def test_mentions_come_in_two_kinds_of_node() -> None:
-    graph = mention_graph(3, 2, [0, 1], [0, 1], [0.5, 2.0], source=[0], target=[1], edge_weight=[4.0])
+    graph = mention_graph(3, 2, Pairs([0, 1], [0, 1], [0.5, 2.0]), edges=Pairs([0], [1], [4.0]))
     assert (graph.memories, graph.concepts, graph.nodes) == (3, 2, 5)
     assert graph.matrix[0, 3] == 0.5
     assert graph.matrix[4, 3] == 4.0
@@ -54,7 +54,7 @@ def test_arrays_cannot_be_written() -> None:
         (lambda: edge_graph(2, [0], [1], [-1.0]), "not negative"),
         (lambda: edge_graph(2, [0], [1], [np.nan]), "finite"),
         (lambda: edge_graph(2, [0], [1], memories=3), "cannot have 3 memories"),
-        (lambda: mention_graph(2, 5, [3], [0]), "outside 2 memories and 5 concepts"),
+        (lambda: mention_graph(2, 5, Pairs([3], [0])), "outside 2 memories and 5 concepts"),
     ],
 )
 def test_what_no_walk_can_use_is_refused(build, reason: str) -> None:

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from hopgate import Memory
-from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
-from hopgate.graph.walk.matrix_config import MatrixConfig
+from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix
 from hopgate.kb import KnowledgeBase
 from hopgate.store import memories
 from hopgate.store.graph.arc_rows import ARC_KINDS, THREAD_LEAST, arcs

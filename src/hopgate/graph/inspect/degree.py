@@ -14,8 +14,7 @@ import numpy as np
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.pagerank import pagerank
-from hopgate.graph.walk.top_k import top_k
-from hopgate.graph.walk.walk_graph import WalkGraph
+from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 
 
 @dataclass(frozen=True)

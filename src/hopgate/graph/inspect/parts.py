@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from hopgate.graph.walk.matrix import GraphMatrix
-from hopgate.graph.walk.walk_graph import mention_graph
+from hopgate.graph.walk.walk_graph import Pairs, mention_graph
 
 Part = Literal["names", "typed edges", "neighbours"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -30,15 +30,9 @@ def without(matrix: GraphMatrix, part: Part) -> GraphMatrix:
         graph=mention_graph(
             graph.memories,
             graph.concepts,
-            first[mentions],
-            second[mentions] - graph.memories,
-            graph.weights[:ends][mentions],
-            source=matrix.edge_source[edges],
-            target=matrix.edge_target[edges],
-            edge_weight=matrix.edge_weight[edges],
-            first=matrix.arc_source[arcs],
-            second=matrix.arc_target[arcs],
-            arc_weight=matrix.arc_weight[arcs],
+            Pairs(first[mentions], second[mentions] - graph.memories, graph.weights[:ends][mentions]),
+            edges=Pairs(matrix.edge_source[edges], matrix.edge_target[edges], matrix.edge_weight[edges]),
+            neighbours=Pairs(matrix.arc_source[arcs], matrix.arc_target[arcs], matrix.arc_weight[arcs]),
         ),
         title_memory=matrix.title_memory[titled],
         title_concept=matrix.title_concept[titled],

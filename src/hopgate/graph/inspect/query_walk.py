@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.graph.walk.pagerank import pagerank
-from hopgate.graph.walk.top_k import top_k
+from hopgate.graph.walk.walk_graph import top_k
 from hopgate.store import memories as memory_rows
 from hopgate.store.graph import concept_rows
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.graph.walk.matrix import GraphMatrix, load_matrix
-from hopgate.graph.walk.matrix_config import MatrixConfig
+from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix
 from hopgate.store.graph import arrays, version
 from hopgate.store.graph.arrays import Stamp
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
+from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.graph.walk.mixture import TOP, Mixture, bundled_model, leg_features, walk_features
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.push import near_walks
-from hopgate.graph.walk.seeds import Seeding, Shares, Starts
-from hopgate.graph.walk.walk_graph import WalkGraph
+from hopgate.graph.walk.seeds import NearFact, Scored, Seeding, Shares, Starts, starts
+from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +57,64 @@ class Walk:
             raise HopgateError(f"a leg is at least 1 deep, not {self.depth}")
 
 
+class QuerySeeds(NamedTuple):
+    """What a query found to start from, by the store's own ids: it holds for any graph of the same memories.
+
+    Parameters
+    ----------
+    concepts : list of int
+        What the query names.
+    facts : list of (int, float)
+        Edges near it with their cosines, best first.
+    mass : dict
+        How much of the walk from memories starts at each.
+    """
+
+    concepts: list[int]
+    facts: list[tuple[int, float]]
+    mass: dict[int, float]
+
+
+class Seeded(NamedTuple):
+    """A query's seeds as nodes of one graph; `linked` are the memories of the mass that the graph has."""
+
+    names: list[int]
+    facts: list[NearFact]
+    mass: dict[int, float]
+    linked: dict[int, int]
+    starts: Starts
+
+    @property
+    def blind(self) -> frozenset[int]:
+        """Where walks should start and cannot: memories that the graph does not have."""
+        return frozenset(self.mass.keys() - self.linked.keys())
+
+
+class WalkRanking(NamedTuple):
+    """The memories that walks visit most, the scores of all that they started from, and how walks were mixed."""
+
+    hits: list[tuple[int, float]]
+    scores: dict[int, float]
+    mixture: Mixture
+
+
+def seeded(matrix: GraphMatrix, found: QuerySeeds, seeding: Seeding) -> Seeded:
+    """Place a query's seeds in a graph; what it does not have is left out."""
+    graph = matrix.graph
+    names = [int(at) for at in matrix.concepts(found.concepts) if at >= 0]
+    rows = matrix.edge_rows([edge for edge, _ in found.facts])
+    facts = [
+        NearFact(int(matrix.edge_source[row]), int(matrix.edge_target[row]), cosine, edge)
+        for row, (edge, cosine) in zip(rows, found.facts, strict=True)
+        if row >= 0
+    ][: seeding.near_facts]
+    places = dict(zip(found.mass, matrix.memories(list(found.mass)).tolist(), strict=True))
+    linked = {memory: at for memory, at in places.items() if at >= 0 and not graph.dangling[at]}
+    inside = {at: found.mass[memory] for memory, at in linked.items()}
+    begun = starts(graph, memories=inside, names=names, facts=facts, seeding=seeding)
+    return Seeded(names, facts, found.mass, linked, begun)
+
+
 def source_walks(
     graph: WalkGraph, start: Starts, walk: Walk | None = None, *, near: bool = False
 ) -> NDArray[np.float64]:
@@ -77,8 +137,8 @@ def source_walks(
     Memory 1 does not mention the concept that the query names, and is reached over the edge between the concepts:
 
     >>> from hopgate.graph.walk.seeds import starts
-    >>> from hopgate.graph.walk.walk_graph import mention_graph
-    >>> graph = mention_graph(3, 3, memory=[0, 1, 2], concept=[0, 1, 2], source=[0], target=[1])
+    >>> from hopgate.graph.walk.walk_graph import Pairs, mention_graph
+    >>> graph = mention_graph(3, 3, Pairs([0, 1, 2], [0, 1, 2]), edges=Pairs([0], [1]))
     >>> source_walks(graph, starts(graph, names=[0])).round(2).tolist()
     [[0.0, 0.63, 0.0], [0.0, 0.37, 0.0], [0.0, 0.0, 0.0]]
     """
@@ -106,6 +166,42 @@ def batched_walks(
             found *= graph.divisor[: graph.memories, None] ** -walk.degree_correction
         walks[:, used] = shares_of_memories(found, mass[used])
     return np.split(walks, len(queries), axis=1)
+
+
+def ranked_by_walks(
+    matrix: GraphMatrix,
+    found: Seeded,
+    walks: NDArray[np.float64],
+    walk: Walk,
+    base: Scored,
+    legs: Mapping[str, Scored],
+    *,
+    allowed: NDArray[np.bool_] | None = None,
+) -> WalkRanking:
+    """Mix the walks as it is set, or by what is known of this query, and rank memories by where they are.
+
+    Parameters
+    ----------
+    walks : array of shape (memories, 3)
+        As `source_walks` gives them for `found.starts`.
+    base, legs
+        The base's ranking and its legs' lists, which the adaptive mixture looks at.
+    allowed : array of bool, optional
+        The memories that may be returned.
+    """
+    shares = walk.seeding.shares
+    if shares != "adaptive":
+        mixture = Mixture(shares)
+    else:
+        first = [found.linked.get(memory, -1) for memory, _ in base[:TOP]]
+        cosines = [fact.similarity for fact in found.facts]
+        known = walk_features(matrix.graph, walks, names=found.names, base=first, facts=cosines)
+        known |= leg_features(legs, base, cosines)
+        mixture = bundled_model().mixture(known, [bool(each.any()) for each in walks.T])
+    mixed = mixed_walks(walks, mixture.shares)
+    best = top_k(mixed, walk.depth, allowed=allowed).tolist()
+    hits = [(int(matrix.memory_ids[node]), float(mixed[node])) for node in best]
+    return WalkRanking(hits, pool_scores(mixed, found.linked, found.mass), mixture)
 
 
 def shares_of_memories(found: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:

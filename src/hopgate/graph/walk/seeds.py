@@ -1,7 +1,7 @@
 """Where walks start: the base's hits and statements, names in the query, the nearest facts; each a source of its own.
 
 PageRank is linear in its restart, so that a walk from several sources at once is the mixture of one walk from each.
-They are walked apart, and how much each counts may be decided after all are known (`hopgate.graph.walk.adaptive`).
+They are walked apart, and how much each counts may be decided after all are known (`hopgate.graph.walk.mixture`).
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp
+from math import exp, log
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
+from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 Reason = Literal["memory", "name", "fact"]
 Shares = tuple[float, float, float]
 """How much the walks from memories, from names and from facts count."""
+Scored = Sequence[tuple[int, float]]
 SOURCES: tuple[Reason, Reason, Reason] = ("memory", "name", "fact")
 # The best common fixed shares on dev of musique, 2wiki and locomo (docs/research/neighbours.md).
 COMMON_SHARES: Shares = (0.72, 0.14, 0.14)
@@ -60,7 +62,7 @@ class Seeding:
         A hit of the base weighs ``exp((score - best score) / base_temperature)``.
     cosine_temperature : float
         Where the base's hits have no neighbours, the cosine's part of that is ``exp(cosine / cosine_temperature)``; 0
-        leaves the base's scores as they are (`hopgate.graph.walk.lone_hits`).
+        leaves the base's scores as they are (`hopgate.graph.walk.seeds`).
     temperature : float
         A fact weighs ``exp((cosine - best cosine) / temperature)``.
     specificity : float
@@ -241,8 +243,8 @@ def starts(
 
     Examples
     --------
-    >>> from hopgate.graph.walk.walk_graph import mention_graph
-    >>> graph = mention_graph(2, 2, memory=[0, 1, 1], concept=[0, 0, 1])
+    >>> from hopgate.graph.walk.walk_graph import Pairs, mention_graph
+    >>> graph = mention_graph(2, 2, Pairs([0, 1, 1], [0, 0, 1]))
     >>> start = starts(graph, names=[1], facts=[NearFact(0, 1, 0.8)], memories={0: 1.0})
     >>> start.columns.round(3).T.tolist()
     [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.373, 0.627]]
@@ -271,8 +273,8 @@ def mentioned_in(graph: WalkGraph, concept: int) -> int:
 
     Examples
     --------
-    >>> from hopgate.graph.walk.walk_graph import mention_graph
-    >>> mentioned_in(mention_graph(2, 2, memory=[0, 1, 1], concept=[0, 0, 1]), 0)
+    >>> from hopgate.graph.walk.walk_graph import Pairs, mention_graph
+    >>> mentioned_in(mention_graph(2, 2, Pairs([0, 1, 1], [0, 0, 1])), 0)
     2
     """
     if not 0 <= concept < graph.concepts:
@@ -295,3 +297,70 @@ def _from_facts(graph: WalkGraph, facts: Sequence[NearFact], seeding: Seeding) -
 def _specific(graph: WalkGraph, concept: int, seeding: Seeding) -> float:
     """One over the concept's document frequency, to the power asked for; a concept in no memory counts as in one."""
     return float(max(1, mentioned_in(graph, concept)) ** -seeding.specificity)
+
+
+def share_without_neighbours(matrix: GraphMatrix, mass: Mapping[int, float]) -> float:
+    """Give the part of some memories' mass, of those that the graph links, that is at memories without neighbours.
+
+    In a conversation a weak hit is worth walking from, because the turns around it are often hits too and their walks
+    meet. A passage that follows nothing brings itself alone, and so starts walks by its cosine (`by_cosine`): the base
+    stretches cosines over what the pool has, however little that differs. Measured: docs/research/passages.md.
+    """
+    graph = matrix.graph
+    places, masses = matrix.memories(list(mass)), np.fromiter(mass.values(), float, len(mass))
+    linked = (places >= 0) & ~graph.dangling[places]
+    places, masses = places[linked], masses[linked]
+    if not len(places) or not len(matrix.arc_source):
+        return float(len(places) > 0)
+    # Where the arcs of one memory after the other lie.
+    many = graph.degree[places]
+    first = np.cumsum(many) - many
+    arcs = np.arange(int(many.sum())) + np.repeat(graph.indptr[places] - first, many)
+    beside = np.logical_or.reduceat(graph.indices[arcs] < graph.memories, first)
+    return float(masses[~beside].sum() / masses.sum())
+
+
+def by_cosine(
+    base: Scored, cosines: Mapping[int, float], part: float, *, dense: float, seeding: Seeding | None = None
+) -> Scored:
+    """Give the base's scores as they are where all hits have neighbours, and in cosines where none has.
+
+    Then a difference of `Seeding.cosine_temperature` between cosines weighs as one of `Seeding.base_temperature`
+    between scores, however much the pool's cosines differ. What words give stays as it is. A hit that has no cosine
+    keeps its part of the mass: it could not be seen, which is not the same as being far.
+
+    Parameters
+    ----------
+    cosines : mapping of int to float
+        Those of the hits that have one: all of the pool, since the base stretched them from its least to its most.
+    part : float
+        How much of the base stands alone, from 0 to 1.
+    dense : float
+        The weight that the base gives to stretched cosines.
+
+    Examples
+    --------
+    The second hit's cosine is .1 below the first's, which is two temperatures, and all that the pool has:
+
+    >>> base = [(1, 1.0), (2, 0.3)]
+    >>> by_cosine(base, {1: 0.7, 2: 0.6}, 0, dense=0.7)
+    [(1, 1.0), (2, 0.3)]
+    >>> [(memory, round(score, 2)) for memory, score in by_cosine(base, {1: 0.7, 2: 0.6}, 1, dense=0.7)]
+    [(1, 1.0), (2, 0.7)]
+    """
+    seeding = seeding or Seeding()
+    seen = {memory: cosines[memory] for memory, _ in base if memory in cosines}
+    span = max(cosines.values()) - min(cosines.values()) if cosines else 0.0
+    if not part or not seeding.cosine_temperature or not seen or not span > 0:
+        return base
+    wide, nearest = seeding.base_temperature, max(seen.values())
+    steeper = part * (wide / seeding.cosine_temperature - dense / span)
+    moved = {memory: steeper * (cosine - nearest) for memory, cosine in seen.items()}
+    unseen = 0.0
+    if len(seen) < len(base):
+        # What a seen hit of its mass keeps on average; from the highest down, so that no exponential is too large.
+        mass, highest = memory_mass(base, seeding=seeding), max(moved.values())
+        kept = sum(mass[memory] * exp((by - highest) / wide) for memory, by in moved.items())
+        if kept > 0:
+            unseen = highest + wide * log(kept / sum(mass[memory] for memory in seen))
+    return [(memory, score + moved.get(memory, unseen)) for memory, score in base]

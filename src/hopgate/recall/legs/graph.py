@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.cache import MatrixCache
-    from hopgate.graph.walk.explain import PathPart
     from hopgate.graph.walk.hops import Hops
-    from hopgate.graph.walk.matrix import GraphMatrix
-    from hopgate.graph.walk.matrix_config import MatrixConfig
-    from hopgate.graph.walk.mixed_ranking import QuerySeeds, Seeded
-    from hopgate.graph.walk.rank import Walk
+    from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
+    from hopgate.graph.walk.paths import PathPart
+    from hopgate.graph.walk.rank import QuerySeeds, Seeded, Walk
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
@@ -151,8 +149,7 @@ class GraphLeg:
         found : LookedUp, optional
             What `look_up` gave for this query, where it ran already.
         """
-        from hopgate.graph.walk.mixed_ranking import ranked_by_walks, seeded
-        from hopgate.graph.walk.rank import source_walks
+        from hopgate.graph.walk.rank import ranked_by_walks, seeded, source_walks
 
         walk = replace(self.walk, depth=depth)
         found = found or self.look_up(query, vector, filters, exact=exact)
@@ -184,10 +181,10 @@ class GraphLeg:
         belief : mapping of int to float
             Masses of memories by the store's ids; their sum does not matter.
         """
-        from hopgate.graph.walk.adaptive import Mixture
+        from hopgate.graph.walk.mixture import Mixture
         from hopgate.graph.walk.rank import pool_scores, source_walks
         from hopgate.graph.walk.seeds import starts
-        from hopgate.graph.walk.top_k import top_k
+        from hopgate.graph.walk.walk_graph import top_k
 
         with self._store.transaction() as connection:
             matrix = self._seen(connection, filters)
@@ -209,7 +206,7 @@ class GraphLeg:
 
     def explain(self, trace: WalkTrace, memory_id: int) -> tuple[PathPart, ...]:
         """Give the strongest path to a memory: seed concept, relation, concept, … memory, with evidence."""
-        from hopgate.graph.walk.explain import path_in_words
+        from hopgate.graph.walk.paths import path_in_words
 
         with self._store.transaction() as connection:
             return path_in_words(connection, trace.matrix, trace.start, memory_id, damping=trace.walk.damping)
@@ -259,8 +256,8 @@ class GraphLeg:
 
     def _by_hops(self, begun: Seeded, found: LookedUp, walk: Walk, filters: Filters) -> GraphRanking:
         """Rank by hops in SQL from the same seeds."""
-        from hopgate.graph.walk.adaptive import Mixture
         from hopgate.graph.walk.hops import Hops
+        from hopgate.graph.walk.mixture import Mixture
         from hopgate.graph.walk.seeds import COMMON_SHARES
         from hopgate.recall.legs.hop_ranking import rank_by_hops
 
@@ -276,6 +273,6 @@ class GraphLeg:
 
 def _config(filters: Filters) -> MatrixConfig:
     """What of the graph a query walks."""
-    from hopgate.graph.walk.matrix_config import MatrixConfig
+    from hopgate.graph.walk.matrix import MatrixConfig
 
     return MatrixConfig(as_of=filters.as_of, known_at=filters.known_at, superseded=filters.superseded)

@@ -8,10 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.graph.links import concepts_in, name_runs
-from hopgate.graph.walk.lone_hits import alone, by_cosine
 from hopgate.graph.walk.matrix import GraphMatrix
-from hopgate.graph.walk.mixed_ranking import QuerySeeds
-from hopgate.graph.walk.seeds import Seeding, memory_mass
+from hopgate.graph.walk.rank import QuerySeeds
+from hopgate.graph.walk.seeds import Seeding, by_cosine, memory_mass, share_without_neighbours
 from hopgate.recall.completion import BASE_FUSER
 from hopgate.recall.filters import Filters
 from hopgate.store import setting_rows
@@ -103,7 +102,7 @@ def query_seeds(
     dense = legs.get("dense") or ()
     floor = dense[0][1] - seeding.fact_floor if dense else -1.0
     facts = [(edge, cosine) for edge, cosine in found.facts if cosine >= floor]
-    part = alone(found.matrix, memory_mass(base, seeding=seeding))
+    part = share_without_neighbours(found.matrix, memory_mass(base, seeding=seeding))
     base = by_cosine(base, dict(dense), part, dense=BASE_FUSER.dense, seeding=seeding)
     return QuerySeeds(list(found.concepts), facts, memory_mass(base, found.statements, seeding))
 

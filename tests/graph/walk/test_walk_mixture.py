@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hopgate.graph.walk.adaptive import _WORDS, bundled_model
-from hopgate.graph.walk.query_features import leg_features, walk_features
+from hopgate.graph.walk.mixture import _WORDS, bundled_model, leg_features, walk_features
 from hopgate.graph.walk.rank import source_walks
 from hopgate.graph.walk.seeds import NearFact, starts
-from hopgate.graph.walk.walk_graph import mention_graph
+from hopgate.graph.walk.walk_graph import Pairs, mention_graph
 
 MODEL = bundled_model()
 KNOWN = st.dictionaries(st.sampled_from(MODEL.features), st.floats(-5, 5))
@@ -26,7 +25,7 @@ def test_shares_are_those_of_the_walks_that_started(known: dict[str, float], sta
 
 
 def test_the_features_of_a_query_are_those_that_the_model_knows() -> None:
-    graph = mention_graph(3, 3, memory=[0, 1, 2], concept=[0, 1, 2], source=[0], target=[1])
+    graph = mention_graph(3, 3, Pairs([0, 1, 2], [0, 1, 2]), edges=Pairs([0], [1]))
     walks = source_walks(graph, starts(graph, memories={0: 1.0}, names=[0], facts=[NearFact(0, 1, 0.8)]))
     known = walk_features(graph, walks, names=[0], base=[0, -1], facts=[0.8])
     known |= leg_features({"dense": [(1, 0.9)], "lexical": [(1, 2.0)]}, [(1, 1.0)], [0.8])

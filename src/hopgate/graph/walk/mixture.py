@@ -1,8 +1,8 @@
 """How much each walk counts for this query: a small regression over what is known before the answer.
 
-The shares are a softmax over the walks that have a start, linear in standardised numbers about the query
-(`hopgate.graph.walk.query_features`). The numbers of the regression are in `shares.json`; how they were made is in
-docs/research/neighbours.md, and `benchmarks/fit_shares.py` makes others.
+The shares are a softmax over the walks that have a start, linear in standardised numbers about the query. The numbers
+of the regression are in `shares.json`; how they were made is in docs/research/neighbours.md, and
+`benchmarks/fit_shares.py` makes others.
 """
 
 from __future__ import annotations
@@ -12,12 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import log
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hopgate.graph.walk.seeds import Shares
+from hopgate.graph.walk.seeds import Scored, Shares, mentioned_in
+from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 
+REASONS = 3
+# How far down lists are compared.
+TOP = 10
 # What a low and a high value of each number means, in words.
 _WORDS = {
     "names": ("the query names little", "the query names several things"),
@@ -41,7 +47,6 @@ _WORDS = {
     "name_entropy": ("names lead to few memories", "names lead to many memories"),
     "fact_entropy": ("facts lead to few memories", "facts lead to many memories"),
 }
-REASONS = 3
 
 
 class Mixture(NamedTuple):
@@ -132,3 +137,83 @@ def bundled_model() -> ShareModel:
 def _shares(values: Sequence[float]) -> Shares:
     memories, names, facts = (round(float(value), 6) for value in values)
     return memories, names, facts
+
+
+def walk_features(
+    graph: WalkGraph, walks: NDArray[np.float64], *, names: Sequence[int], base: Sequence[int], facts: Sequence[float]
+) -> dict[str, float]:
+    """Describe the walks and where they start.
+
+    Parameters
+    ----------
+    walks : array of shape (memories, 3)
+        As `source_walks` gives them.
+    names : sequence of int
+        The concepts that the query names.
+    base : sequence of int
+        The base's first memories, numbered as in the graph; -1 for those that it does not have.
+    facts : sequence of float
+        The cosines of the nearest facts, best first.
+    """
+    memories = max(2, graph.memories)
+    rare = [log(memories / max(1, mentioned_in(graph, concept))) / log(memories) for concept in names]
+    first = [set(top_k(walks[:, column], TOP).tolist()) for column in range(3)]
+    entropy = [_entropy(walks[:, column]) for column in range(3)]
+    return {
+        "names": log(1 + len(names)),
+        "name_rarity": min(1.0, max(0.0, *rare, 0.0)),
+        "fact_margin": facts[0] - facts[min(4, len(facts) - 1)] if facts else 0.0,
+        "fact_spread": facts[0] - facts[min(19, len(facts) - 1)] if facts else 0.0,
+        "name_memory_overlap": len(first[1] & first[0]) / TOP,
+        "fact_memory_overlap": len(first[2] & first[0]) / TOP,
+        "name_fact_overlap": len(first[1] & first[2]) / TOP,
+        "memory_base_overlap": len(first[0] & set(base[:TOP])) / TOP,
+        "memory_entropy": entropy[0],
+        "name_entropy": entropy[1],
+        "fact_entropy": entropy[2],
+    }
+
+
+def leg_features(legs: Mapping[str, Scored], base: Scored, facts: Sequence[float]) -> dict[str, float]:
+    """Describe the base legs' lists; a leg that did not run says nothing.
+
+    Examples
+    --------
+    >>> leg_features({"dense": [(1, 0.8), (2, 0.7)]}, [(1, 1.0)], [0.75])["fact_minus_memory"].__round__(2)
+    -0.05
+    """
+    found = {"base_spread": _drop(base, TOP)}
+    dense, lexical = legs.get("dense"), legs.get("lexical")
+    if dense:
+        near = dense[0][1]
+        found |= {
+            "nearest_memory": near,
+            "dense_margin": _drop(dense, 2),
+            "dense_spread": _drop(dense, TOP),
+            "nearest_fact": facts[0] if facts else 0.6,
+            "fact_minus_memory": facts[0] - near if facts else -0.1,
+        }
+    if lexical is not None:
+        best = max(lexical[0][1] if lexical else 0.0, 1e-9)
+        # A memory without any of the words scores 0.
+        found |= {
+            "lexical_margin": _drop(lexical, 2, least=0.0) / best,
+            "lexical_spread": _drop(lexical, TOP, least=0.0) / best,
+        }
+    if dense and lexical is not None:
+        found["lexical_dense_overlap"] = len({m for m, _ in dense[:TOP]} & {m for m, _ in lexical[:TOP]}) / TOP
+    return found
+
+
+def _drop(scored: Scored, place: int, *, least: float | None = None) -> float:
+    """By how much the score at a place, counted from 1, lies below the first; below `least` where the list ends."""
+    if not scored:
+        return 0.0
+    last = scored[place - 1][1] if len(scored) >= place else scored[-1][1] if least is None else least
+    return scored[0][1] - last
+
+
+def _entropy(walk: NDArray[np.float64]) -> float:
+    mass = walk[walk > 0]
+    mass = mass / mass.sum() if mass.size else mass
+    return float(-(mass * np.log(mass)).sum())
