@@ -19,14 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.exports.vault import ConceptPage
+    from hopgate.exports.memories import ConceptPage
     from hopgate.graph.build.curate import Decide, Proposal
     from hopgate.graph.build.manual import Change
     from hopgate.graph.build.second_opinion import SecondOpinion
     from hopgate.graph.clusters import ConceptClusters
-    from hopgate.graph.inspect.concept_detail import ConceptDetail
-    from hopgate.graph.inspect.edges import Edge
-    from hopgate.graph.inspect.memory_detail import MemoryDetail
+    from hopgate.graph.inspect.edges import ConceptDetail, Edge, MemoryDetail
     from hopgate.graph.inspect.stats import GraphStats
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.store.fill import Embedding
@@ -106,14 +104,14 @@ class ConceptGraph(GraphViews):
         scope : str or sequence of str, optional
             Only what memories of this scope, or of these, say, and as they call it.
         """
-        from hopgate.graph.inspect.concept_detail import concept_detail
+        from hopgate.graph.inspect.edges import concept_detail
 
         with self._store.transaction() as connection:
             return concept_detail(connection, self._view(connection, scope, as_of, known_at), name, limit=limit)
 
     def memory(self, external_id: str, *, limit: int = 10) -> MemoryDetail:
         """Give one memory: what was extracted from it, its edges, its neighbours, and what it superseded."""
-        from hopgate.graph.inspect.memory_detail import memory_detail
+        from hopgate.graph.inspect.edges import memory_detail
 
         with self._store.transaction() as connection:
             return memory_detail(connection, external_id, limit=limit)
@@ -195,35 +193,43 @@ class ConceptGraph(GraphViews):
         self, *, as_of: datetime | None = None, known_at: datetime | None = None, memories: bool = False
     ) -> nx.MultiDiGraph[str]:
         """Give the graph for networkx: concepts and edges, and with `memories` what talks about them."""
-        from hopgate.graph.inspect.networkx_export import to_networkx
+        from hopgate.exports.graph import network
+        from hopgate.store.graph import overview
         from hopgate.store.graph.arrays import snapshot
 
         with snapshot(self._store) as connection:
-            return to_networkx(connection, as_of=as_of, known_at=known_at, memories=memories)
+            edges = overview.edges(connection, as_of=as_of, known_at=known_at)
+            mentions = overview.mentions(connection, known_at=known_at) if memories else ()
+            return network(overview.concepts(connection), edges, mentions)
 
     def triples(self) -> list[dict[str, Any]]:
         """Give every fact and mention as a row of triples.jsonl, which `replay` makes the same graph of."""
-        from hopgate.graph.inspect.triple_rows import triple_rows
+        from hopgate.exports.graph import triple_rows
+        from hopgate.store.graph import overview
         from hopgate.store.graph.arrays import snapshot
 
         with snapshot(self._store) as connection:
-            return triple_rows(connection)
+            return triple_rows(overview.spellings(connection), overview.facts(connection))
 
     def statements(self) -> list[dict[str, Any]]:
         """Give every statement as a row of statements.jsonl, which `hopgate build --statements` reads."""
-        from hopgate.graph.inspect.triple_rows import stated_rows
+        from hopgate.exports import graph
+        from hopgate.store.graph import statement_rows
         from hopgate.store.graph.arrays import snapshot
 
         with snapshot(self._store) as connection:
-            return stated_rows(connection)
+            return graph.statement_rows(statement_rows.all_rows(connection))
 
     def pages(self) -> list[ConceptPage]:
         """Give every concept with its edges, for a page of its own."""
-        from hopgate.graph.inspect.concept_pages import concept_pages
+        from hopgate.exports.graph import concept_pages
+        from hopgate.store.graph import overview
         from hopgate.store.graph.arrays import snapshot
+        from hopgate.store.graph.edge_rows import NAME_INSIDE
 
         with snapshot(self._store) as connection:
-            return concept_pages(connection)
+            edges = [row for row in overview.edges(connection, as_of=None, known_at=None) if row[2] != NAME_INSIDE]
+            return concept_pages(overview.concepts(connection), edges)
 
     def mentions(self) -> dict[str, list[str]]:
         """Give the names of the concepts that each memory talks about, by its external id; no sensitive one has any."""

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.inspect.edges import Edge
-    from hopgate.graph.inspect.neighbourhood import Neighbourhood
     from hopgate.graph.inspect.query_walk import QueryWalk
-    from hopgate.graph.inspect.time_changes import Conflict, EdgeChanges, SupersededMemory, TimeSpan
+    from hopgate.graph.inspect.times import Conflict, EdgeChanges, SupersededMemory, TimeSpan
+    from hopgate.graph.inspect.view import Neighbourhood
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.store.fill import Embedding
     from hopgate.store.graph.visible import View
@@ -64,17 +64,17 @@ class GraphViews:
         scope : str or sequence of str, optional
             Only what memories of this scope, or of these, say, and as they call it.
         """
-        from hopgate.graph.inspect import neighbourhood
+        from hopgate.graph.inspect import view as drawing
         from hopgate.store.graph.arrays import snapshot
 
-        neighbourhood.check_limits(depth, limit)
+        drawing.check_limits(depth, limit)
         with snapshot(self._store) as connection:
             view = self._view(connection, scope, as_of, known_at)
             if concept_id is not None:
-                return neighbourhood.around(connection, view, concept_id, depth=depth, limit=limit)
+                return drawing.around(connection, view, concept_id, depth=depth, limit=limit)
             if among is not None:
-                return neighbourhood.among(connection, view, among, limit=limit)
-            return neighbourhood.largest(connection, view, limit=limit)
+                return drawing.among(connection, view, among, limit=limit)
+            return drawing.largest(connection, view, limit=limit)
 
     def walk(
         self,
@@ -133,16 +133,16 @@ class GraphViews:
 
     def span(self, *, scope: Scopes = None) -> TimeSpan:
         """How far valid time and known time reach."""
-        from hopgate.graph.inspect import time_changes
+        from hopgate.graph.inspect import times
 
-        return self._store.run(lambda connection: time_changes.span(connection, self._view(connection, scope)))
+        return self._store.run(lambda connection: times.span(connection, self._view(connection, scope)))
 
     def history(self, name: str, *, scope: Scopes = None, limit: int = 500) -> list[Edge]:
         """Give every version of a concept's edges; those with `retired_at` are believed no more."""
-        from hopgate.graph.inspect import time_changes
+        from hopgate.graph.inspect import times
 
         with self._store.transaction() as connection:
-            return time_changes.history(connection, self._view(connection, scope), name, limit=limit)
+            return times.history(connection, self._view(connection, scope), name, limit=limit)
 
     def changes(
         self, since: datetime, until: datetime, *, axis: str = "valid", scope: Scopes = None, limit: int = 200
@@ -156,25 +156,25 @@ class GraphViews:
         scope : str or sequence of str, optional
             Only what memories of this scope, or of these, say.
         """
-        from hopgate.graph.inspect import time_changes
+        from hopgate.graph.inspect import times
 
         with self._store.transaction() as connection:
             view = self._view(connection, scope)
-            return time_changes.changes(connection, view, since, until, axis=axis, limit=limit)
+            return times.changes(connection, view, since, until, axis=axis, limit=limit)
 
     def conflicts(self, name: str | None = None, *, scope: Scopes = None, limit: int = 100) -> list[Conflict]:
         """Give pairs of edges that cannot both hold, and whether the newer one ended the older."""
-        from hopgate.graph.inspect import time_changes
+        from hopgate.graph.inspect import times
 
         with self._store.transaction() as connection:
-            return time_changes.conflicts(connection, self._view(connection, scope), name, limit=limit)
+            return times.conflicts(connection, self._view(connection, scope), name, limit=limit)
 
     def superseded(self, *, scope: Scopes = None, limit: int = 100) -> list[SupersededMemory]:
         """Give the memories that gave way to others, the last one first."""
-        from hopgate.graph.inspect import time_changes
+        from hopgate.graph.inspect import times
 
         with self._store.transaction() as connection:
-            return time_changes.superseded(connection, self._view(connection, scope), limit=limit)
+            return times.superseded(connection, self._view(connection, scope), limit=limit)
 
     def _view(
         self,

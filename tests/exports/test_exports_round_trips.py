@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import hopgate
 from hopgate.cli import main
 from hopgate.errors import HopgateError
-from hopgate.exports.vault import write_vault
+from hopgate.exports.memories import write_vault
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store.backup import own_tables
@@ -197,7 +197,7 @@ def test_graphs(kb: KnowledgeBase, dsn: str, capsys: pytest.CaptureFixture[str],
 
 
 def test_parquet_without_its_package(kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hopgate.exports.flat_rows import write_parquet
+    from hopgate.exports.memories import write_parquet
 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(HopgateError, match=r"pip install 'hopgate\[parquet\]'"):

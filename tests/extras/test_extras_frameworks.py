@@ -12,7 +12,7 @@ import pytest
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 import hopgate
-from hopgate.exports.flat_rows import write_parquet
+from hopgate.exports.memories import write_parquet
 from hopgate.integrations.langchain import HopgateRetriever
 from hopgate.integrations.llama_index import HopgateRetriever as NodeRetriever
 from hopgate.kb import KnowledgeBase

@@ -27,7 +27,7 @@ from hopgate.eval.data.qrels import read_tsv
 from hopgate.eval.data.queries import read_queries
 from hopgate.eval.data.questions_file import read_questions
 from hopgate.eval.measures.parse import parse_measure
-from hopgate.exports.markdown_text import escaped_markdown
+from hopgate.exports.memories import escaped_markdown
 from hopgate.extract.dates import iso
 from hopgate.extract.extraction import Source
 from hopgate.extract.model.answer import read_answer

@@ -16,7 +16,7 @@ from cli_run import Runner
 
 from hopgate import Memory
 from hopgate.errors import HopgateError
-from hopgate.exports.vault import ConceptPage, write_vault
+from hopgate.exports.memories import ConceptPage, write_vault
 from hopgate.kb import KnowledgeBase
 
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m"

@@ -177,7 +177,7 @@ def test_two_runs_at_once_double_nothing(kb: KnowledgeBase, other: str, endpoint
 def test_parquet_globs_and_queries_are_sources_too(
     kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from hopgate.exports.flat_rows import write_parquet
+    from hopgate.exports.memories import write_parquet
 
     given = notes(12)
     write_parquet(given[:6], tmp_path / "a-1.parquet")

@@ -72,8 +72,8 @@ def _stream(out: Path | None) -> Iterator[IO[str]]:
 
 def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
     from hopgate.corpus import to_record
-    from hopgate.exports.flat_rows import write_csv
-    from hopgate.graph.inspect import networkx_export
+    from hopgate.exports.graph import graphml, node_link
+    from hopgate.exports.memories import write_csv
 
     if form == "jsonl":
         count = 0
@@ -92,9 +92,9 @@ def _write_text(kb: KnowledgeBase, form: str, stream: IO[str]) -> str:
         return counted(len(rows), "statement")
     graph = kb.graph.to_networkx()
     if form == "graphml":
-        stream.write(networkx_export.graphml(graph))
+        stream.write(graphml(graph))
     else:
-        stream.write(_line(networkx_export.node_link(graph)))
+        stream.write(_line(node_link(graph)))
     return f"{counted(graph.number_of_nodes(), 'concept')} and {counted(graph.number_of_edges(), 'edge')}"
 
 
@@ -103,8 +103,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _write_file(kb: KnowledgeBase, form: str, out: Path) -> str:
-    from hopgate.exports.flat_rows import write_parquet
-    from hopgate.exports.vault import write_vault
+    from hopgate.exports.memories import write_parquet, write_vault
     from hopgate.store.sqlite.fts5 import create
 
     if form == "parquet":

@@ -57,14 +57,14 @@ def export(
     Example: hopgate graph export --out notes.graphml
     """
     from hopgate.errors import HopgateError
-    from hopgate.graph.inspect import networkx_export as exporting
+    from hopgate.exports import graph as exporting
 
     if form is not None and form not in exporting.FORMATS:
         raise HopgateError(f"there is no format {form!r}: use one of {', '.join(exporting.FORMATS)}")
     with opened(data, dsn) as kb:
         graph = kb.graph.to_networkx(as_of=as_of, known_at=known_at, memories=memories)
     if out is not None:
-        exporting.write(graph, out, form)
+        exporting.write_network(graph, out, form)
         say(f"wrote {counted(graph.number_of_nodes(), 'node')} and {counted(graph.number_of_edges(), 'edge')} to {out}")
     elif form == "graphml":
         sys.stdout.write(exporting.graphml(graph))

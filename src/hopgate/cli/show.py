@@ -10,7 +10,7 @@ from hopgate.cli.output import opened, print_json, say
 from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
 if TYPE_CHECKING:
-    from hopgate.graph.inspect.memory_detail import MemoryDetail
+    from hopgate.graph.inspect.edges import MemoryDetail
 
 
 def command(

@@ -9,7 +9,7 @@ from graph_content import Scripted
 
 from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Fact, Mention, found
-from hopgate.graph.inspect.neighbourhood import TOGETHER
+from hopgate.graph.inspect.view import TOGETHER
 from hopgate.memory import Memory
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)

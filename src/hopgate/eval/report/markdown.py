@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hopgate.eval.gate.next_step import chosen_in_words, looks_in_words, next_step
 from hopgate.eval.report.page import Page
-from hopgate.exports.markdown_text import escaped_markdown
+from hopgate.exports.memories import escaped_markdown
 
 _COLUMNS = ("recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr")
 

@@ -18,7 +18,7 @@ from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 
 if TYPE_CHECKING:
-    from hopgate.graph.inspect.concept_detail import ConceptDetail
+    from hopgate.graph.inspect.edges import ConceptDetail
 
 router = APIRouter(prefix=f"{PREFIX}/concepts", tags=["graph"])
 

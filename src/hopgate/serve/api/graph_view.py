@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import JSONResponse
 
 from hopgate.errors import HopgateError
-from hopgate.graph.inspect.neighbourhood import TOGETHER
+from hopgate.graph.inspect.view import TOGETHER
 from hopgate.serve.access import PREFIX
 from hopgate.serve.api.models.values import AsOf, KnownAt
 from hopgate.serve.api.models.views import (
@@ -26,8 +26,8 @@ from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 
 if TYPE_CHECKING:
-    from hopgate.graph.inspect.neighbourhood import Neighbourhood
     from hopgate.graph.inspect.query_walk import QueryWalk
+    from hopgate.graph.inspect.view import Neighbourhood
 
 router = APIRouter(prefix=f"{PREFIX}/graph", tags=["explorer"])
 # What is asked of the browser: benchmarks/explorer.py measures it.
