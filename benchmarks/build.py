@@ -1,6 +1,6 @@
 """A first build without vectors: memories a second, by stage, and the most memory that it takes.
 
-python benchmarks/build.py [--rows 50000] [--processes N] [--json]
+python benchmarks/build.py [--rows 50000] [--workers N] [--json]
 
 Notes are those of `grown_store`. Asked for: 2,000 memories a second on two cores at 50,000 (`per_second`), and at most
 1.5 GB at 200,000 (`peak_mb`, of this process and of each that reads).
@@ -20,12 +20,13 @@ from grown_store import World, server_seconds
 
 import hopgate
 from hopgate.extract.progress import Progress
+from hopgate.scale.engine import Engine
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=50_000)
-    parser.add_argument("--processes", type=int)
+    parser.add_argument("--workers", type=int, help="processes that read; without it a thread of this one")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     load = os.getloadavg()[0]
@@ -41,7 +42,8 @@ def main() -> None:
             if progress.stage:
                 stages.setdefault(progress.stage, time.perf_counter() - began)
 
-        kb.build(show=show, processes=options.processes)
+        engine = Engine("processes", workers=options.workers) if options.workers else Engine()
+        kb.build(show=show, engine=engine)
         seconds = time.perf_counter() - began
         server, own = server_seconds(directory) - before, time.process_time() - mine_before
         counts = kb.graph.counts()

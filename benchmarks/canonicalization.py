@@ -169,7 +169,7 @@ def _input(options: argparse.Namespace) -> tuple[list[ContextMention], Sequence[
 
 
 def _embed(names: Sequence[str]) -> NDArray[np.float32]:
-    from hopgate.embed.bge import BgeSmall
+    from hopgate.embed.bundled import BgeSmall
     from hopgate.memory import Cleared
 
     return BgeSmall().documents([Cleared(name) for name in names])

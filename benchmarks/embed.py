@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from hopgate.embed import CachedEmbedder, EmbeddingCache, embedder_from
-from hopgate.embed.bge import BgeSmall
+from hopgate.embed.bundled import BgeSmall
 from hopgate.memory import Cleared, Memory, cleared
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,7 +21,7 @@ import psutil
 from numpy.typing import NDArray
 
 import hopgate
-from hopgate.embed.bge import BgeSmall
+from hopgate.embed.bundled import BgeSmall
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, vectors
 from hopgate.store.graph import graph_vectors

@@ -28,7 +28,7 @@ import psycopg
 from grown_store import World, fill
 
 import hopgate
-from hopgate.embed.bge import BgeSmall
+from hopgate.embed.bundled import BgeSmall
 from hopgate.kb import KnowledgeBase
 
 WARM = 5

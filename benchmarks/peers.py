@@ -28,9 +28,8 @@ from unittest.mock import MagicMock
 
 import numpy as np
 
-from hopgate.embed.cache import EmbeddingCache
-from hopgate.embed.cached_embedder import CachedEmbedder
-from hopgate.embed.spec import embedder_from
+from hopgate.embed.cache import CachedEmbedder, EmbeddingCache
+from hopgate.embed.embedder import embedder_from
 from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.eval.data.trec import write_run
 from hopgate.eval.measures import Recall

@@ -31,7 +31,7 @@ import numpy as np
 from synthetic_store import Rows, fill
 
 import hopgate
-from hopgate.embed.bge import BgeSmall
+from hopgate.embed.bundled import BgeSmall
 from hopgate.graph.walk import rank
 from hopgate.graph.walk.push import warm
 from hopgate.kb import KnowledgeBase

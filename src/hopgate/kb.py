@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cached_property
@@ -26,7 +26,6 @@ from hopgate.recall.run_legs import RecallPipeline
 from hopgate.recall.settings import RecallOptions, Settings
 from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
-from hopgate.scale.backfill_options import BackfillOptions
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
 from hopgate.store.memory_pages import listed, written_between
@@ -38,7 +37,8 @@ if TYPE_CHECKING:
     from hopgate.extract.progress import Progress
     from hopgate.graph.build.pipeline import Built, GraphBuilder
     from hopgate.recall.why_not import ExplainOptions, Explanation
-    from hopgate.scale.summary import Backfilled
+    from hopgate.scale.backfill import Backfilled, BackfillOptions
+    from hopgate.scale.engine import Engine
     from hopgate.sensitivity import SensitivityRules
     from hopgate.sources.source import ReadOptions
     from hopgate.store.memories import Written
@@ -128,10 +128,14 @@ class KnowledgeBase(LegReading):
 
     def backfill(self, *sources: str | Path, **options: Unpack[BackfillOptions]) -> Backfilled:
         """Bring shards of many memories in, embedded and linked, each once; go on where an earlier run stopped."""
-        from hopgate.scale.backfill_run import backfill
+        from hopgate.scale.backfill import backfill
+
+        def build(engine: Engine, show: Callable[[Progress], object]) -> int:
+            extractor, rebuild = options.get("extractor", "phrases"), options.get("rebuild", False)
+            return self.build(extractor, rebuild=rebuild, show=show, engine=engine).extraction.memories
 
         self._waiting.count_again()
-        return backfill(sources, self.store, self._embedding, self._writer, **options)
+        return backfill(sources, self.store, self._embedding, self._writer, build, options)
 
     def sensitivity(self) -> SensitivityRules:
         """The rules by which this store's memories are sensitive whatever their own flag says."""

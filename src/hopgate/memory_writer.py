@@ -94,7 +94,6 @@ class MemoryWriter:
         new: Sequence[Memory],
         made: TextVectors,
         identity: Identity | None,
-        note: Callable[[Connection[Any]], None],
     ) -> Written:
         """Add memories, or bring those with the same external id up to date, with their vectors, all or none.
 
@@ -104,8 +103,6 @@ class MemoryWriter:
         ----------
         made : mapping of external id to array
             The vectors of those that have some.
-        note : callable
-            What else is written in the same transaction.
         """
 
         def work(connection: Connection[Any]) -> Written:
@@ -122,7 +119,6 @@ class MemoryWriter:
                 written = self._write(connection, left, alone=None)
                 if made and identity is not None:
                     embedded_memories.add_vectors(connection, left, made, identity)
-            note(connection)
             return written
 
         return self._store.run(work)

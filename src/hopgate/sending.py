@@ -37,11 +37,6 @@ def guarded(guard: SendingGuard) -> Iterator[None]:
         _GUARD.reset(token)
 
 
-def current_guard() -> SendingGuard | None:
-    """Who is asked in this block; whoever lets another process send takes it along, which would not know of it."""
-    return _GUARD.get()
-
-
 def check_sending() -> None:
     """Look again; every model calls this right before it reads or sends, each time it tries.
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store import extractions, memories, set_aside, setting_rows, vectors
+from hopgate.store import extractions, memories, setting_rows, vectors
 from hopgate.store.graph import version
 from hopgate.store.memory_pages import tally
 from hopgate.store.partition import layout
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from hopgate.store.fill import Embedding
     from hopgate.store.partition.partition_run import Partitioned
     from hopgate.store.scrub import Scrubbed
-    from hopgate.store.set_aside import SetAside
     from hopgate.store.store import Store
 
 # The channel that the table's trigger notifies.
@@ -196,10 +195,6 @@ class Upkeep:
 
         return abandon(self._store)
 
-    def set_aside(self, limit: int | None = None) -> list[SetAside]:
-        """Give the rows that backfills could not make memories of: where each lies, and why."""
-        return self._store.run(lambda connection: set_aside.listed(connection, limit))
-
     def made_by(self) -> str:
         """The extractor that made most of the graph, or nothing."""
         with self._store.transaction() as connection:
@@ -215,7 +210,6 @@ class Upkeep:
                 "pending_vectors": vectors.count_pending(connection),
                 "pending_graph": states.get("pending", 0),
                 "failed_graph": states.get("failed", 0) + states.get("truncated", 0),
-                "set_aside": set_aside.count(connection),
                 "parts": layout.parts(connection),
                 "unfinished_parts": run.parts if run else 0,
                 "graph_version": version.current(connection),

@@ -53,7 +53,6 @@ def test_a_folder_is_only_ever_a_folder(bare: Runner, default: Path, data: str, 
     "command",
     [
         ["backfill", "shards.jsonl"],
-        ["backfill", "--set-aside"],
         ["build", "--rebuild"],
         ["curate", "--apply"],
         ["db", "partition", "--parts", "2"],

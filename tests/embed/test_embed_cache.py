@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hopgate.embed import CachedEmbedder, EmbeddingCache, Identity
-from hopgate.embed import cached_embedder as cached_module
+from hopgate.embed import cache as cached_module
 from hopgate.errors import HopgateError
 from hopgate.memory import Cleared, Memory, cleared
 

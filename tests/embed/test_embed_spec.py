@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hopgate.embed import Embedder, embedder_from
-from hopgate.embed.spec import split_options, with_options
+from hopgate.embed.embedder import split_options, with_options
 from hopgate.errors import HopgateError
 
 

@@ -33,9 +33,9 @@ __getattr__  # called by Python for a public name that is not imported yet
 __dir__  # called by Python for dir(hopgate)
 known  # a field of a mixture, for benchmarks/fit_shares.py
 walks  # a field of a walk's trace, for benchmarks/fit_shares.py
+embed_concepts  # a key of BuildOptions
 subject  # a column of a statement's row
 with_context  # reads notes together without a store: for benchmarks/notes.py and whoever calls Phrases by itself
-extracted  # graph/build/reading_pool.py calls a reader by name
 known_since  # a field of a tool's answer
 same_questions  # a field of an answer by HTTP
 took_ms  # a field of an answer by HTTP

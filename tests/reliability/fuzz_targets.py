@@ -20,7 +20,7 @@ from fuzz import Fuzzed, Target, counted
 
 import hopgate.cli
 from hopgate.corpus import parse_memory, read_corpus
-from hopgate.embed.spec import embedder_from
+from hopgate.embed.embedder import embedder_from
 from hopgate.errors import HopgateError
 from hopgate.eval.data import trec
 from hopgate.eval.data.qrels import read_tsv

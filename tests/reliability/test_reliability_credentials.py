@@ -23,12 +23,10 @@ from hopgate.errors import HopgateError
 from hopgate.extract.extraction import Extraction, Source
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.openai import OpenAI
-from hopgate.extract.spec import as_extractor
 from hopgate.http import RetryPolicy
 from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine
-from hopgate.scale.ray_pool import RayPool
-from hopgate.scale.ray_session import ray_session
+from hopgate.scale.ray_cluster import ray_session
 from hopgate.store.fill import ENVIRONMENT
 
 SECRET = "hunter2hunter2"
@@ -121,22 +119,6 @@ def test_a_clusters_address_is_printed_without_its_password(address: str, monkey
     with pytest.raises(HopgateError) as said, ray_session(Engine("ray", address)):
         pass
     assert SECRET[:6] not in str(said.value) and "no Ray cluster" in str(said.value)
-
-
-def test_workers_that_cannot_start_do_not_say_the_stores_password() -> None:
-    """A reason is redacted before it is cut: in the middle of an address nobody sees what is a password."""
-    exceptions = SimpleNamespace(RayError=RuntimeError)
-
-    def failed(*_: Any, **__: Any) -> None:
-        raise RuntimeError("no worker\n" + "x" * 170 + f" postgresql://me:{SECRET * 3}@host/db")
-
-    made = SimpleNamespace(ready=SimpleNamespace(remote=lambda: None))
-    actor = SimpleNamespace(options=lambda **_: SimpleNamespace(remote=lambda *_: made))
-    ray = SimpleNamespace(remote=lambda _: actor, get=failed, exceptions=exceptions)
-    store = SimpleNamespace(dsn=f"postgresql://me:{SECRET * 3}@host/db")
-    with pytest.raises(HopgateError) as said:
-        RayPool(ray, Engine("ray"), 1, cast("Any", store), "bge-small", as_extractor("phrases"))
-    assert "hunter" not in str(said.value) and "cannot be started" in str(said.value)
 
 
 class Failing:

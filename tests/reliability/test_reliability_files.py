@@ -26,7 +26,7 @@ from hopgate.errors import HopgateError
 from hopgate.eval.gate.ledger import Ledger
 from hopgate.kb import KnowledgeBase
 from hopgate.scale.engine import Engine
-from hopgate.scale.ray_session import ray_session
+from hopgate.scale.ray_cluster import ray_session
 from hopgate.store.server import lock_files, process
 
 ROOT = os.geteuid() == 0

@@ -126,7 +126,7 @@ def test_a_folder_without_permission(tmp_path: Path) -> None:
         """
         import contextlib, os, sys
         import hopgate.cli, hopgate.cli.ingest, hopgate.kb, hopgate.sensitivity, hopgate.sources.read
-        import hopgate.sources.markdown_notes, hopgate.sources.plain_text
+        import hopgate.sources.notes, hopgate.sources.tables
         # Python itself may lie where this user may not look: what typer loads late is loaded before.
         from pydantic import *
         class Rules:

@@ -31,9 +31,8 @@ from hopgate.memory import Cleared
 from hopgate.passages import passages
 from hopgate.redact import redacted
 from hopgate.serve.access import _cookies
-from hopgate.sources import mail, slack, table, whatsapp
-from hopgate.sources.front_matter import split_front_matter
-from hopgate.sources.markdown_notes import _CODE, _HEADING, _LINK, _TAG
+from hopgate.sources import chats, mail, tables, whatsapp
+from hopgate.sources.notes import _CODE, _HEADING, _LINK, _TAG, split_front_matter
 from hopgate.sources.source import ReadOptions
 
 LONG = bool(os.environ.get("HOPGATE_SOAK"))
@@ -124,7 +123,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "front matter": split_front_matter,
     "notes": lambda text: [_LINK.sub("", text), _TAG.findall(text), _CODE.sub("", text), _HEADING.match(text)],
     "WhatsApp": lambda text: [whatsapp._AUTHOR.fullmatch(text), whatsapp._LINE.match(text)],
-    "Slack": lambda text: slack._MARK.sub("", text),
+    "Slack": lambda text: chats.SLACK_MARK.sub("", text),
     "mail": mail._ID.findall,
 }
 # The rules are the slowest to read by far: in the short form they meet what once took them too long, and its like.
@@ -176,7 +175,7 @@ def table_of(text: str) -> object:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "a.csv")
         path.write_text(text)
-        return next(table.records(path, ReadOptions()), None)
+        return next(tables.csv_rows(path, ReadOptions()), None)
 
 
 def mail_of(header: str) -> object:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextvars
-import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +18,10 @@ from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.model.llama import Llama
 from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.runner import Run
-from hopgate.extract.spec import as_extractor
-from hopgate.graph.build.pipeline import GraphBuilder
 from hopgate.graph.build.second_opinion import SecondOpinion
 from hopgate.http import RetryPolicy
 from hopgate.integrations.readable_hits import readable_hits
 from hopgate.kb import KnowledgeBase
-from hopgate.scale.pooled_embedding import PooledEmbedding
-from hopgate.scale.worker import BackfillWorker
 from hopgate.sensitivity import SensitivityRules
 
 QUICK = RetryPolicy(retries=2, backoff=0.001)
@@ -195,36 +189,6 @@ def test_names_of_a_first_build_are_not_embedded_after_their_memory_turned(
     asked = len(models.bodies)
     models.meanwhile = once(turn(kb, "mark"), status=503)
     kb.build()
-    sent = [body for body in models.bodies[asked:] if CANARY in body.lower()]
-    assert len(sent) == 1  # the one that was on its way
-    nothing_left(kb, cache)
-
-
-class Elsewhere:
-    """Workers as a cluster has them: what they get is sent to them, and nothing of this process is known there."""
-
-    size = 1
-
-    def __init__(self, worker: BackfillWorker) -> None:
-        self._worker = worker
-
-    def each(self, task: str, items: Iterable[Any]) -> Iterator[Any]:
-        for item in items:
-            yield contextvars.Context().run(self._worker.work, task, pickle.loads(pickle.dumps(item)))
-
-
-def test_workers_do_not_embed_names_after_their_memory_turned(
-    kb: KnowledgeBase, models: ModelServer, cache: Path
-) -> None:
-    kb.add(*OPEN)
-    kb.embed(models.embedder)
-    kb.build()
-    kb.add(SECRET)
-    kb.embed()
-    asked = len(models.bodies)
-    models.meanwhile = once(turn(kb, "mark"), status=503)
-    workers = Elsewhere(BackfillWorker(kb.store, models.embedder, as_extractor("phrases")))
-    GraphBuilder(kb.store, PooledEmbedding(kb.store, workers)).build("phrases")
     sent = [body for body in models.bodies[asked:] if CANARY in body.lower()]
     assert len(sent) == 1  # the one that was on its way
     nothing_left(kb, cache)

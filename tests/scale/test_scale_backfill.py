@@ -1,29 +1,41 @@
-"""Backfills in one process: each memory once, a batch whole or not at all, poisoned rows aside, secrets unread."""
+"""Backfills: each memory once, a batch whole or not at all, rows that are none named, secrets unread, whatever dies."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from cli_run import Runner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from oracle import broken, digest
+from patience import PATIENCE
 from shard_files import LONG, POISON, SECRET, TAGGED, notes, write_shards
 from word_endpoint import WordEndpoint, embed
 
 import hopgate
 from hopgate.errors import HopgateError, LostServerError
-from hopgate.extract.extraction import Extraction, Source, found
-from hopgate.extract.extractor import ExtractorIdentity
-from hopgate.graph.build.range_reading import RangeReader
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.fields import INSIDE, TOP
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.scale.embedded_texts import EmbeddedTexts
-from hopgate.scale.lost_items import REASON, in_place_of
+from hopgate.scale.backfill import rows
+from hopgate.scale.engine import Engine, session
 from hopgate.sensitivity import SensitivityRules
+from hopgate.sources.source import ReadOptions
 from hopgate.store import retry
-from hopgate.store.memory_ranges import IdRange, id_ranges
+from hopgate.store.server.pid_file import pid_of
 
 
 def _digest(kb: KnowledgeBase) -> dict[str, str]:
@@ -37,9 +49,9 @@ def test_a_backfill_makes_the_store_that_ingest_and_build_make(
 ) -> None:
     given = [*notes(60), LONG, SECRET]
     done = kb.backfill(write_shards(tmp_path / "shards", given), embedder=endpoint.spec, batch=16)
-    assert (done.read, done.added, done.sensitive, done.set_aside) == (62, 62, 1, 0)
+    assert (done.read, done.added, done.sensitive, done.rejected) == (62, 62, 1, ())
     assert (done.embedded, done.linked) == (61, 61)
-    assert {"reading", "guarding", "embedding", "writing"} <= {stage.stage for stage in done.stages}
+    assert {"reading", "guarding", "embedding", "writing", "building"} == done.stages.keys()
     assert "62 memories are new" in str(done)
     with hopgate.open(other) as plain:
         plain.load(iter(given))
@@ -56,7 +68,7 @@ def test_what_is_there_is_neither_embedded_nor_written_again(
     before, rows = _digest(kb), kb.store.run(lambda c: c.execute("SELECT id, xmin::text FROM memories").fetchall())
     endpoint.bodies.clear()
     again = kb.backfill(shards, batch=5)
-    assert (again.added, again.changed, again.settled, again.embedded) == (0, 0, 32, 0)
+    assert (again.added, again.changed, again.unchanged, again.embedded) == (0, 0, 32, 0)
     assert endpoint.bodies == []
     assert _digest(kb) == before
     assert kb.store.run(lambda c: c.execute("SELECT id, xmin::text FROM memories").fetchall()) == rows
@@ -70,7 +82,7 @@ def test_a_memory_that_changed_in_its_source_is_brought_up_to_date(
     kb.backfill(shards, embedder=endpoint.spec, batch=8)
     given[3] = Memory(given[3].external_id, "Immich runs on alder now.", created_at=given[3].created_at)
     done = kb.backfill(write_shards(tmp_path / "shards", given, 1), batch=8)
-    assert (done.added, done.changed, done.settled, done.embedded) == (0, 1, 19, 1)
+    assert (done.added, done.changed, done.unchanged, done.embedded) == (0, 1, 19, 1)
     kept = kb.get(given[3].external_id)
     assert kept is not None and kept.text == "Immich runs on alder now."
     assert kb.pending_vectors() == 0
@@ -85,8 +97,8 @@ def test_the_last_row_of_an_id_counts_wherever_it_lies(
     assert [memory.text for memory in kb.export()] == ["three", "other"]
 
 
-def test_rows_that_are_no_memories_are_set_aside_and_come_back_when_mended(
-    kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path
+def test_rows_that_are_no_memories_are_rejected_and_come_in_when_mended(
+    kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = notes(40)
     shards = write_shards(tmp_path / "shards", given, 2, tuple(POISON))
@@ -95,20 +107,77 @@ def test_rows_that_are_no_memories_are_set_aside_and_come_back_when_mended(
         # A rule of the table's owner.
         connection.execute(f"ALTER TABLE memories ADD CHECK (external_id <> '{given[11].external_id}')")
     done = kb.backfill(shards, embedder=endpoint.spec, batch=10)
-    aside = kb.upkeep.set_aside()
-    assert (done.set_aside, len(kb), kb.upkeep.status()["set_aside"]) == (6, 38, 6)
-    assert [row.place for row in aside if row.stage == "read"] == ["line 3", "line 6", "line 9", "line 12"]
-    assert [row.external_id for row in aside if row.stage == "embed"] == [given[7].external_id]
-    assert [row.external_id for row in aside if row.stage == "write"] == [given[11].external_id]
-    assert {row.source for row in aside} == {str(shards / "part-0.jsonl")}
-    assert "the field 'text' is missing" in {row.reason for row in aside}
+    assert (len(done.rejected), len(kb)) == (6, 38)
+    assert [row.place for row in done.rejected if row.stage == "read"] == ["line 3", "line 6", "line 9", "line 12"]
+    assert {(row.stage, row.place) for row in done.rejected} >= {("embed", "line 11"), ("write", "line 16")}
+    assert {row.source for row in done.rejected} == {str(shards / "part-0.jsonl")}
+    assert "the field 'text' is missing" in {row.reason for row in done.rejected}
     # Not a word of the rows themselves.
-    assert given[7].text[:20] not in str(aside) and given[11].text[:20] not in str(aside)
+    assert given[7].text[:20] not in str(done.rejected) and given[11].text[:20] not in str(done.rejected)
+    ran = Runner(capsys, "--dsn", kb.store.dsn)("backfill", str(shards), "--embedder", endpoint.spec, "--batch", "4")
+    assert "38 were there already" in ran.out and "line 3: " in ran.out and "(in the stage write)" in ran.out
     endpoint.vector = embed
     with kb.store.transaction() as connection:
         connection.execute("ALTER TABLE memories DROP CONSTRAINT memories_external_id_check")
-    kb.backfill(write_shards(shards, given, 2), batch=10)
-    assert (kb.upkeep.set_aside(), len(kb)) == ([], 40)
+    mended = kb.backfill(write_shards(shards, given, 2), batch=10)
+    assert (mended.rejected, mended.unchanged, len(kb)) == ((), 38, 40)
+
+
+CANARY = "zyx4711zyx"
+# The canary as a value: alone, in a sentence, with quotation marks and the like around it.
+AROUND = st.sampled_from(["", "'", '"', "it's ", ", not ", "\\", "\n", ": ", " (", "'\"", "\\'", "…", "n't '"])
+TEXTS = st.builds(lambda before, after: f"{before}{CANARY}{after}", AROUND, AROUND)
+VALUES = st.recursive(
+    TEXTS | st.sampled_from([None, True, 4711.4711, 471147114711, -4711]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2),
+    max_leaves=3,
+)
+NAMES = st.sampled_from([*TOP, "isSensitive", "sensitive"]) | TEXTS
+ROWS = st.builds(
+    lambda row, inside: row | ({"metadata": inside} if inside is not None else {}),
+    st.dictionaries(NAMES, VALUES, max_size=4),
+    st.none() | st.dictionaries(st.sampled_from(INSIDE) | TEXTS, VALUES, max_size=2),
+)
+NUMBER = "4711"
+
+
+def reasons(folder: Path, lines: list[str], **options: Any) -> str:
+    path = folder / "rows.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return " ".join(row.reason for row in rows(str(path), None, ReadOptions(**options)))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ROWS, st.booleans(), st.booleans())
+def test_no_reason_repeats_a_value_or_a_name(tmp_path: Path, row: dict[str, Any], cut: bool, mapped: bool) -> None:
+    line = json.dumps({"_id": "m", "text": "x"} | row if mapped else row)
+    fields = {"fields": {"title": "category", "created_at": "thread"}} if mapped else {}
+    said = reasons(tmp_path, [line[: len(line) // 2] if cut else line], **fields)
+    assert "zyx" not in said and NUMBER not in said, said
+
+
+def test_odd_lines_are_rejected_without_their_words(tmp_path: Path) -> None:
+    lines = [
+        f'{{"{CANARY}": 1, "{CANARY}": 2}}',
+        f'{{"_id": "m", "text": "{CANARY}", "importance": 4711e999}}',
+        f'{{"_id": "m", "text": "{CANARY}\\ud800"}}',
+        f'{{"_id": "m", "text": "{CANARY}", "language": "{CANARY} language"}}',
+        f'{{"_id": "m", "text": "{CANARY}", "created_at": "0001-01-01T00:00:00+23:59"}}',
+        f'{{"_id": "{CANARY}", "text": ""}}',
+        f'{{"_id": "{CANARY}", "text": "a", "superseded_by": "{CANARY}"}}',
+        "[" * 100_000,
+        f"{CANARY}",
+    ]
+    said = reasons(tmp_path, lines)
+    assert "zyx" not in said and NUMBER not in said, said
+
+
+def test_a_date_that_is_none_rejects_one_row_and_not_all(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    dates = ["1e300", "-1e300", "1700000000", '"soon"', "1" + "0" * 300, "true", '"[" ']
+    path.write_text("".join(f'{{"id": "m{at}", "text": "x", "at": {when}}}\n' for at, when in enumerate(dates)))
+    read = list(rows(str(path), None, ReadOptions({"_id": "id", "created_at": "at"})))
+    assert [row.memory is not None for row in read] == [False, False, True, False, False, False, False]
 
 
 def test_an_embedder_that_refuses_everything_is_not_the_rows_fault(
@@ -118,7 +187,7 @@ def test_an_embedder_that_refuses_everything_is_not_the_rows_fault(
     shards = write_shards(tmp_path / "shards", notes(60), 1)
     with pytest.raises(HopgateError, match="a vector that is not a list of numbers"):
         kb.backfill(shards, embedder=endpoint.spec, batch=60)
-    assert (len(kb), kb.upkeep.set_aside()) == (0, [])
+    assert len(kb) == 0
 
 
 def test_sensitive_memories_by_flag_rule_or_mark_reach_no_model(
@@ -211,53 +280,8 @@ def test_what_cannot_be_read_is_refused_before_anything_is_done(kb: KnowledgeBas
     ):
         with pytest.raises(HopgateError, match=reason):
             kb.backfill(source)
-    for options, reason in (({"engine": "dask"}, "no engine"), ({"workers": 2}, "--engine ray"), ({"batch": 0}, "one")):
-        with pytest.raises(HopgateError, match=reason):
-            kb.backfill(tmp_path, **options)  # type: ignore[typeddict-item]
-
-
-def test_the_command_lists_what_was_set_aside(
-    kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shards = write_shards(tmp_path / "shards", notes(6), 1, tuple(POISON[:2]))
-    run = Runner(capsys, "--dsn", kb.store.dsn)
-    ran = run("backfill", str(shards), "--embedder", endpoint.spec, "--batch", "4")
-    assert "6 memories are new" in ran.out and "2 rows were set aside" in ran.out
-    assert "2 rows are set aside" in run("backfill", "--set-aside").out
-    assert [row["stage"] for row in run("backfill", "--set-aside", "--json").json] == ["read", "read"]
-    assert "set aside     2 rows" in run("status").out
-    assert run("backfill", str(shards), "--json").json["settled"] == 6
-    assert "say what to read" in run("backfill", status=2).refused()
-
-
-def test_a_memory_that_no_worker_lives_to_read_is_answered_for(kb: KnowledgeBase) -> None:
-    kb.add(*notes(2))
-    ids = kb.store.run(lambda connection: id_ranges(connection, 1))[0]
-    refused: EmbeddedTexts = in_place_of("embedded", tuple(notes(1)), kb.store, _Silent())
-    assert list(refused.refused.values()) == [REASON]
-    assert in_place_of("surveyed", ids, kb.store, _Silent()) == {}
-    assert in_place_of("extracted", ids, kb.store, _Silent()).progress.failed == 1
-    with pytest.raises(HopgateError, match="workers died over a name"):
-        in_place_of("vectors", ("x",), kb.store, _Silent())
-
-
-class _Silent:
-    """A model that reads one memory at a time and finds nothing."""
-
-    identity = ExtractorIdentity("silent", prompt="say nothing")
-
-    def extract(self, sources: list[Source]) -> list[Extraction]:
-        return [found([], []) for _ in sources]
-
-
-def test_a_range_is_read_by_a_model_without_what_other_memories_show(kb: KnowledgeBase) -> None:
-    kb.add(*notes(3))
-    with kb.store.transaction() as connection:
-        [ids] = id_ranges(connection, 3)
-        assert isinstance(ids, IdRange)
-        prepared = RangeReader(_Silent()).prepared(connection, ids)
-    assert [source.known for source in prepared.sources] == [()] * 3
-    assert RangeReader(_Silent()).read(prepared).progress.memories == 3
+    with pytest.raises(HopgateError, match="at least one"):
+        kb.backfill(tmp_path, batch=0)
 
 
 def test_a_server_that_stays_away_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,3 +295,111 @@ def test_a_server_that_stays_away_is_given_up_after_a_while(monkeypatch: pytest.
     with pytest.raises(LostServerError):
         retry.patiently(work)
     assert len(asked) == 3
+
+
+RAY = pytest.param("ray", marks=[pytest.mark.full, pytest.mark.timeout(1800)])
+
+
+def _processes(engine: str) -> list[psutil.Process]:
+    """The workers of an engine, all of them below this process."""
+    named = "Answering" if engine == "ray" else "serve()"
+    workers = []
+    for process in psutil.Process().children(recursive=True):
+        # Some end while they are looked at.
+        with contextlib.suppress(psutil.Error):
+            if named in " ".join(process.cmdline()):
+                workers.append(process)
+    return workers
+
+
+def _at_request(endpoint: WordEndpoint, number: int, act: Callable[[], object]) -> None:
+    """Do something once, in the middle of a worker's request."""
+    lock, requests = threading.Lock(), itertools.count()
+
+    def vector(text: str) -> list[float]:
+        with lock:
+            if next(requests) == number:
+                act()
+        return embed(text)
+
+    endpoint.vector = vector
+
+
+@pytest.mark.parametrize("engine", ["processes", RAY])
+def test_workers_make_the_store_of_one_process_though_one_is_killed(
+    engine: str, kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", [*notes(90), LONG, SECRET], 3, tuple(POISON))
+    with hopgate.open(other) as plain:
+        local = plain.backfill(shards, embedder=endpoint.spec, batch=8)
+        killed: list[int] = []
+
+        def kill() -> None:
+            victim = _processes(engine)[0]
+            killed.append(victim.pid)
+            victim.kill()
+
+        _at_request(endpoint, 30, kill)
+        endpoint.bodies.clear()
+        with session(Engine(engine, workers=2)):
+            done = kb.backfill(shards, embedder=endpoint.spec, batch=8, engine=Engine(engine, workers=2))
+            assert killed
+            assert (done.workers, done.added, done.rejected) == (2, local.added, local.rejected)
+            assert "quibble" not in " ".join(endpoint.bodies)
+            assert _digest(kb) == _digest(plain)
+            # A second run finds everything there.
+            assert kb.backfill(shards, engine=Engine(engine, workers=1), batch=64).unchanged == 92
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("engine", ["local", "processes"])
+def test_a_driver_that_is_killed_is_taken_up_where_it_stopped(
+    engine: str, kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", notes(40), 1)
+    script = (
+        "import sys, hopgate\nfrom hopgate.scale.engine import Engine\n"
+        "with hopgate.open(sys.argv[1]) as kb:\n"
+        "    kb.backfill(sys.argv[2], embedder=sys.argv[3], batch=8, engine=Engine(sys.argv[4], workers=1))\n"
+    )
+    driver = subprocess.Popen(
+        [sys.executable, "-c", script, kb.store.dsn, str(shards), endpoint.spec, engine],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    _at_request(endpoint, 25, driver.kill)
+    assert driver.wait(PATIENCE) == -signal.SIGKILL
+    with kb.store.transaction() as connection:
+        # Whole batches, and no row of another.
+        assert len(connection.execute("SELECT FROM memories").fetchall()) % 8 == 0
+    endpoint.vector = embed
+    kb.backfill(shards, embedder=endpoint.spec, batch=8)
+    with hopgate.open(other) as plain:
+        plain.backfill(shards, embedder=endpoint.spec, batch=8)
+        assert _digest(kb) == _digest(plain)
+
+
+def test_a_database_that_is_killed_in_the_middle_is_waited_for(
+    other: str, endpoint: WordEndpoint, tmp_path: Path
+) -> None:
+    shards = write_shards(tmp_path / "shards", notes(30), 1)
+    with hopgate.open(other) as plain, hopgate.open(tmp_path / "store") as kb:
+        plain.backfill(shards, embedder=endpoint.spec, batch=8)
+        postmaster = pid_of(tmp_path / "store" / "pg")
+        _at_request(endpoint, 12, lambda: os.kill(postmaster, signal.SIGKILL))
+        assert kb.backfill(shards, embedder=endpoint.spec, batch=8).added == 30
+        assert pid_of(tmp_path / "store" / "pg") not in (0, postmaster)
+        assert _digest(kb) == _digest(plain)
+
+
+class _Locked(Phrases):
+    """An extractor that no other process can have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+def test_an_extractor_that_cannot_be_sent_is_refused(kb: KnowledgeBase, endpoint: WordEndpoint, tmp_path: Path) -> None:
+    shards = write_shards(tmp_path / "shards", notes(1), 1)
+    with pytest.raises(HopgateError, match=r"cannot be sent to other processes .*lock.*: use --engine local"):
+        kb.backfill(shards, embedder=endpoint.spec, extractor=_Locked(), engine=Engine("processes", workers=1))

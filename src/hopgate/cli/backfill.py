@@ -1,4 +1,4 @@
-"""`hopgate backfill`: shards of many memories, in this process or on a Ray cluster."""
+"""`hopgate backfill`: shards of many memories, in this process, in several or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from hopgate.cli.ingest import As, FromSql, KeepUnknown, Map, Scope
 from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
-# So many rows that were set aside are shown.
+# So many rejected rows are shown.
 SHOWN = 20
 
 
 def command(
     sources: Annotated[
-        list[str] | None,
+        list[str],
         typer.Argument(
             help="Files, globs or folders of JSON lines or Parquet, or a PostgreSQL address.", metavar="SOURCE…"
         ),
-    ] = None,
+    ],
     engine: EngineName = "local",
     address: Address = None,
     workers: Workers = None,
@@ -42,7 +42,6 @@ def command(
         bool, typer.Option("--rows-only", help="Rows and vectors; hopgate build makes the graph.")
     ] = False,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Bring all names together anew at the end.")] = False,
-    set_aside: Annotated[bool, typer.Option("--set-aside", help="List the rows that were set aside, and why.")] = False,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -50,28 +49,20 @@ def command(
     """Bring shards of many memories in, embedded and linked; run again, it goes on where it stopped.
 
     A batch is visible whole or not at all. A memory is there once, by its id and what it says, however often this is
-    run and by however many at once. Rows that no memory can be made of are set aside with their reason, and the others
-    go on. Sensitive memories are stored and leave this process for nobody. The graph is built after the last row.
+    run and by however many at once. Rows that no memory can be made of are listed with their reason, and the others go
+    on. Sensitive memories are stored and leave this process for nobody. The graph is built after the last row.
 
     Example: hopgate backfill 'shards/*.parquet' --engine ray --workers 8 --dsn postgresql://db/notes
     """
-    from hopgate.errors import HopgateError
+    from hopgate.scale.engine import Engine
     from hopgate.sources.field_map import parse_map
     from hopgate.sources.source import ReadOptions
 
-    if set_aside:
-        _list(data, dsn, as_json)
-        return
-    if not sources:
-        raise HopgateError("say what to read: hopgate backfill SOURCE, or --set-aside to list what was set aside")
     options = ReadOptions(parse_map(fields or ()), query=from_sql, keep_unknown=keep_unknown, scope=scope)
     with opened(data, dsn) as kb, extractor_options.progress_line() as show:
         done = kb.backfill(
             *sources,
-            engine=engine,
-            address=address,
-            workers=workers,
-            gpus_per_worker=gpus_per_worker,
+            engine=Engine(engine, address, workers, gpus_per_worker),
             show=show,
             extractor=extractor_options.make_extractor(kb, extractor, model, url),
             embedder=embedder,
@@ -85,21 +76,9 @@ def command(
         print_json(done.to_dict())
         return
     say(str(done))
-    for stage in done.stages:
-        say(f"  {stage}")
-    if done.set_aside:
-        say("hopgate backfill --set-aside lists the rows that were set aside, and why")
-
-
-def _list(data: Data, dsn: Dsn, as_json: bool) -> None:
-    with opened(data, dsn) as kb:
-        rows = kb.upkeep.set_aside()
-    if as_json:
-        print_json([row._asdict() for row in rows])
-        return
-    for row in rows[:SHOWN]:
+    for stage, seconds in done.stages.items():
+        say(f"  {stage}: {seconds:,.1f} s")
+    for row in done.rejected[:SHOWN]:
         say(f"{row.source}, {row.place}: {row.reason} (in the stage {row.stage})")
-    say(
-        f"{counted(len(rows), 'row')} {'is' if len(rows) == 1 else 'are'} set aside"
-        + ("; --json lists them all" if len(rows) > SHOWN else "")
-    )
+    if len(done.rejected) > SHOWN:
+        say(f"and {counted(len(done.rejected) - SHOWN, 'row')} more: --json lists them all")

@@ -49,13 +49,10 @@ def clear(yes: Yes = False, as_json: AsJson = False) -> None:
 
 def _kept() -> dict[str, tuple[str, list[Path]]]:
     """The files beside the vectors, by what one of them is: what several are called, and which there are."""
-    from hopgate.embed.kept_model import kept_models
-    from hopgate.embed.onnx import model_directory
     from hopgate.extract.rules.kept_patterns import kept_pattern_files, pattern_folder
     from hopgate.extract.rules.kept_words import kept_word_lists, word_folder
 
     return {
-        "model": ("models", kept_models(model_directory())),
         "set of patterns": ("sets_of_patterns", kept_pattern_files(pattern_folder())),
         "word list": ("word_lists", kept_word_lists(word_folder())),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hopgate.cli.output import counted, opened, print_json, say
+from hopgate.cli.output import opened, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
 
@@ -29,8 +29,6 @@ def command(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None
         say(f"parts         {found['parts']:,} by scope")
     if parts := found["unfinished_parts"]:
         say(f"not finished  a run into {parts:,} parts: hopgate db partition --parts {parts}, or --undo")
-    if found["set_aside"]:
-        say(f"set aside     {counted(found['set_aside'], 'row')} of backfills: hopgate backfill --set-aside")
     for kind, rules in found["sensitivity"].items():
         if rules:
             say(f"sensitive by  {kind}: {', '.join(rules)}")

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from hopgate.embed.embedder import Identity, Vectors, unit_rows
-from hopgate.embed.spec import with_options
+from hopgate.embed.embedder import Identity, Vectors, unit_rows, with_options
 from hopgate.errors import HopgateError
 from hopgate.http import KEY_VARIABLE, JsonClient, Reply, RetryPolicy
 

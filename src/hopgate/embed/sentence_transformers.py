@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hopgate.embed.embedder import Identity, Vectors, unit_rows
-from hopgate.embed.spec import with_options
+from hopgate.embed.embedder import Identity, Vectors, unit_rows, with_options
 from hopgate.errors import HopgateError
 from hopgate.redact import redacted
 

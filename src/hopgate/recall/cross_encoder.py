@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from hopgate.embed.onnx import Bundled
+from hopgate.embed.bundled import Bundled
 from hopgate.memory import Cleared
 
 MODEL_SHA256 = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from hopgate.errors import HopgateError
 
@@ -83,7 +83,7 @@ class Engine:
         if self.name == "local":
             return 1
         if self.name == "processes":
-            from hopgate.embed.onnx import cores
+            from hopgate.embed.bundled import cores
 
             return self.workers or cores()
         from hopgate.scale.ray_cluster import cluster_workers
@@ -336,16 +336,3 @@ def result_of(result: Any, error: Exception | None) -> Any:
     if error is not None:
         raise error
     return result
-
-
-WorkerTask = Literal["embedded", "vectors", "surveyed", "extracted"]
-
-
-class WorkerPool(Protocol):
-    """Workers that are asked one after the other and answer side by side."""
-
-    size: int
-
-    def each(self, task: WorkerTask, items: Iterable[Any]) -> Iterator[Any]:
-        """Do a task for every item, read only as fast as it is worked on; answers come in the order of the items."""
-        ...

@@ -10,39 +10,25 @@ from pathlib import Path
 from hopgate.corpus import STANDARD_INPUT, parse_memory, read_corpus
 from hopgate.errors import HopgateError
 from hopgate.memory import Memory
-from hopgate.sources import (
-    chatgpt,
-    claude,
-    corpus_lines,
-    database,
-    json_records,
-    mail,
-    markdown_notes,
-    parquet_table,
-    plain_text,
-    slack,
-    table,
-    telegram,
-    whatsapp,
-)
+from hopgate.sources import chats, database, mail, notes, tables, whatsapp
 from hopgate.sources.source import UNREADABLE, Place, ReadOptions, Record, Records, SourceFormat
 
 # In the order in which they are tried: what shows more of itself comes first.
 FORMATS = (
-    SourceFormat("slack", "a Slack export", slack.recognises, slack.records),
-    SourceFormat("chatgpt", "a ChatGPT export", chatgpt.recognises, chatgpt.records),
-    SourceFormat("claude", "a Claude export", claude.recognises, claude.records),
-    SourceFormat("telegram", "a Telegram export", telegram.recognises, telegram.records),
+    SourceFormat("slack", "a Slack export", chats.is_slack, chats.slack),
+    SourceFormat("chatgpt", "a ChatGPT export", chats.is_chatgpt, chats.chatgpt),
+    SourceFormat("claude", "a Claude export", chats.is_claude, chats.claude),
+    SourceFormat("telegram", "a Telegram export", chats.is_telegram, chats.telegram),
     SourceFormat("whatsapp", "a WhatsApp chat", whatsapp.recognises, whatsapp.records),
-    SourceFormat("obsidian", "an Obsidian vault", markdown_notes.is_vault, markdown_notes.records),
-    SourceFormat("markdown", "Markdown notes", markdown_notes.recognises, markdown_notes.records),
+    SourceFormat("obsidian", "an Obsidian vault", notes.is_vault, notes.markdown),
+    SourceFormat("markdown", "Markdown notes", notes.is_markdown, notes.markdown),
     SourceFormat("sqlite", "a SQLite file", database.recognises, database.records),
     SourceFormat("mbox", "mail", mail.recognises, mail.records),
-    SourceFormat("csv", "a table", table.recognises, table.records),
-    SourceFormat("parquet", "a Parquet table", parquet_table.recognises, parquet_table.records),
-    SourceFormat("jsonl", "a corpus.jsonl", corpus_lines.recognises, corpus_lines.records),
-    SourceFormat("json", "JSON records", json_records.recognises, json_records.records),
-    SourceFormat("text", "lines of text", plain_text.recognises, plain_text.records),
+    SourceFormat("csv", "a table", tables.is_csv, tables.csv_rows),
+    SourceFormat("parquet", "a Parquet table", tables.is_parquet, tables.parquet_rows),
+    SourceFormat("jsonl", "a corpus.jsonl", tables.is_json_lines, tables.corpus_lines),
+    SourceFormat("json", "JSON records", tables.is_json, tables.json_objects),
+    SourceFormat("text", "lines of text", tables.is_text, tables.text_lines),
 )
 # How an address of a server begins.
 ADDRESSES = ("postgresql:", "postgres:")
@@ -101,8 +87,8 @@ def checked_memories(
         records = ((where, record) for where, record in database.server_records(name, options))
     else:
         found, place = _found(path, form, options)
-        if found.name in ("jsonl", "json") and place.name.lower().endswith(json_records.LINES):
-            records = corpus_lines.checked(place, options)
+        if found.name in ("jsonl", "json") and place.name.lower().endswith(tables.LINES):
+            records = tables.checked_lines(place, options)
         else:
             records = ((where, record) for where, record in _in_layout(found, place, options))
     for where, record in records:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hopgate.errors import HopgateError
+from hopgate.jsonl import parse_json
 
 Place = Path | zipfile.Path
 """A file or folder, or one inside a ZIP archive: exports come as either."""
@@ -50,6 +51,9 @@ class ReadOptions:
     keep_unknown: bool = False
     scope: str | None = None
 
+
+# So much of a JSON file is enough to see the names of its first record.
+PEEKED = 65536
 
 Records = Iterator[tuple[str, Record]]
 """Records, each with where it lies in its file: what an error says."""
@@ -143,3 +147,28 @@ def files_below(place: Place, *suffixes: str) -> Iterator[tuple[str, Place]]:
             yield from ((f"{inner.name}/{path}", below) for path, below in files_below(inner, *suffixes))
         elif inner.name.lower().endswith(suffixes):
             yield inner.name, inner
+
+
+def read_json(place: Place) -> Any:
+    """Parse a whole JSON file."""
+    try:
+        return parse_json(read_utf8(place))
+    except json.JSONDecodeError as error:
+        raise HopgateError(f"{place}, line {error.lineno}: not JSON ({error.msg} at column {error.colno})") from None
+    except (RecursionError, ValueError) as error:
+        raise HopgateError(f"{place} is not JSON that can be read: {error}") from None
+    except HopgateError as error:
+        raise HopgateError(str(error) if str(place) in str(error) else f"{place}: {error}") from None
+
+
+def shows(place: Place, *names: str) -> bool:
+    """Whether the beginning of a JSON file has all these names."""
+    beginning = head(place, PEEKED)
+    return beginning.lstrip()[:1] in ("[", "{") and all(f'"{name}"' in beginning for name in names)
+
+
+def rows_of(value: Any, place: Place, what: str) -> list[dict[str, Any]]:
+    """A list of objects, or why it is none."""
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        raise HopgateError(f"{place} is not {what}: a list of objects is expected")
+    return value

@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 
-# Content, tags and keywords, each of whatever type its owner chose.
-DIGEST = "md5(concat_ws(E'\\x1f', coalesce(m.content, ''), m.tags::text, m.expanded_keywords::text))"
-
-
 class IdRange(NamedTuple):
     """The ids from `first` to `last`, both of them in it."""
 
@@ -22,12 +18,12 @@ class IdRange(NamedTuple):
     last: int
 
 
-def id_ranges(connection: Connection[Any], size: int) -> list[IdRange]:
-    """Cut the store into ranges of so many memories each, in the order of arrival."""
+def id_ranges(connection: Connection[Any], size: int, limit: int | None = None) -> list[IdRange]:
+    """Cut the store, or its first so many memories, into ranges of so many each, in the order of arrival."""
     rows = connection.execute(
-        "SELECT min(id), max(id) FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s AS part FROM memories) "
-        "AS placed GROUP BY part ORDER BY 1",
-        (size,),
+        "SELECT min(id), max(id) FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s AS part FROM memories "
+        "ORDER BY id LIMIT %s) AS placed GROUP BY part ORDER BY 1",
+        (size, limit),
     )
     return [IdRange(*row) for row in rows]
 
@@ -36,11 +32,3 @@ def in_range(connection: Connection[Any], ids: IdRange, size: int) -> dict[int, 
     """The memories of a range that are not sensitive, at most so many; what came since it was cut is another run's."""
     found = memories.page(connection, after=ids.first - 1, limit=size, closed=False)
     return {key: memory for key, memory in found.items() if key <= ids.last}
-
-
-def digests(connection: Connection[Any], ids: IdRange) -> dict[int, str]:
-    """A digest of what extractors read of each memory of a range: another one when a memory was changed."""
-    rows = connection.execute(
-        f"SELECT m.id, {DIGEST} FROM memories m WHERE m.id BETWEEN %s AND %s", (ids.first, ids.last)
-    )
-    return dict(rows.fetchall())

@@ -337,17 +337,6 @@ CREATE TABLE store_settings (
   set_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Rows of a source that no memory could be made of: where each lies, and why; never its text.
-CREATE TABLE set_aside (
-  source text NOT NULL,
-  place text NOT NULL,
-  external_id text,
-  stage text NOT NULL,
-  reason text NOT NULL,
-  noted_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (source, place)
-);
-
 -- What people changed by hand, so that it can be looked at and taken back. Ids and no texts: names and memories are
 -- looked up when the log is read, and what is gone is gone from it too. Of a deletion only how many memories it was.
 CREATE TABLE mend_log (

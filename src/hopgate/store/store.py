@@ -43,6 +43,10 @@ class Store:
         # The search_path of every transaction: unknown until one is begun, empty where the session's own is right.
         self._path: str | None = None
 
+    def __reduce__(self) -> tuple[type[Store], tuple[str]]:
+        # Another process has its own connections, and leaves the server to this one.
+        return Store, (self.dsn,)
+
     @property
     def directory(self) -> Path | None:
         """The data directory of an embedded store."""

@@ -1,13 +1,9 @@
-"""A backfill by rules: several processes and few statements make the graph that one process makes batch by batch."""
+"""A first build: whoever reads, in whatever ranges, the graph is that of one process batch by batch."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,12 +18,13 @@ from hopgate.demo import corpus
 from hopgate.extract.extraction import Fact, found
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.runner import Run
-from hopgate.graph.build import bulk_extract, range_reading, reading_pool
+from hopgate.extract.runner import Extracted, Run
+from hopgate.graph.build import pipeline, reading
 from hopgate.graph.build.derive import derive
+from hopgate.graph.build.ingest import GraphSink
 from hopgate.kb import KnowledgeBase
-from hopgate.store import memory_ranges
-from hopgate.store.graph import change_rows, fact_rows, name_rows
+from hopgate.scale.engine import Engine
+from hopgate.store.graph import fact_rows, name_rows
 from hopgate.store.graph.fact_rows import FactGroup
 
 SOME = corpus().memories[:220]
@@ -35,7 +32,7 @@ SOME = corpus().memories[:220]
 
 @pytest.fixture
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (range_reading, bulk_extract):
+    for module in (reading, pipeline):
         monkeypatch.setattr(module, "RANGE", 100)
 
 
@@ -43,31 +40,12 @@ def test_the_graph_is_that_of_batches(kb: KnowledgeBase, other: str) -> None:
     odd = "Odd\tname \\ of Ada Lovelace\r\nlives in London."
     memories = [*SOME, Memory("odd", odd, tags=("a\tb",), created_at=datetime(2024, 5, 1, tzinfo=UTC))]
     kb.add(*memories)
-    built = kb.build(Phrases(), processes=2)
+    built = kb.build(Phrases(), engine=Engine("processes", workers=2))
     with hopgate.open(other) as second:
         second.add(*memories)
         assert second.build(Phrases(), run=Run(batch=63)).extraction.facts == built.extraction.facts
         assert content(kb) == content(second)
         assert second.extraction_states() == kb.extraction_states()
-
-
-def test_a_process_that_dies_leaves_its_work_to_this_one(
-    kb: KnowledgeBase, small_ranges: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kb.add(*SOME)
-    started = []
-
-    class Dying(reading_pool._Child):
-        def ask(self, task: str, argument: object) -> object:
-            started.append(task)
-            if len(started) == 2:
-                os.kill(self._process.pid, signal.SIGKILL)
-            return super().ask(task, argument)
-
-    monkeypatch.setattr(reading_pool, "_Child", Dying)
-    built = kb.build(Phrases(), processes=1)
-    assert started and "pending" not in kb.extraction_states()
-    assert built.extraction.memories == sum(not memory.is_sensitive for memory in SOME)
 
 
 def test_a_backfill_that_was_broken_off_goes_on(kb: KnowledgeBase, small_ranges: None) -> None:
@@ -78,7 +56,7 @@ def test_a_backfill_that_was_broken_off_goes_on(kb: KnowledgeBase, small_ranges:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kb.build(Phrases(), show=interrupt, processes=1)
+        kb.build(Phrases(), show=interrupt)
     done = kb.extraction_states()["pending"]
     assert 0 < done < len(SOME)
     built = kb.build(Phrases())
@@ -97,18 +75,6 @@ def test_what_turns_sensitive_while_it_is_read_is_not_written(kb: KnowledgeBase)
     kb.build(Slow())
     assert kb.extraction_states() == {"complete": 1}
     assert not any("Bea" in row for row in content(kb)["names"])
-
-
-def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path, dsn: str) -> None:
-    script = tmp_path / "notes.py"
-    script.write_text(
-        "import hopgate\n"
-        f"with hopgate.open({dsn!r}) as kb:\n"
-        "    print(kb.add(hopgate.Memory('a', 'Ada Lovelace lives in London.')).added)\n"
-        "    print(kb.extract(processes=1).memories)\n"
-    )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.returncode) == ("1\n1\n", 0), done.stderr
 
 
 DAYS = st.one_of(st.none(), st.integers(1, 28))
@@ -155,16 +121,16 @@ def test_what_changed_since_it_was_read_is_not_written(kb: KnowledgeBase, monkey
         Memory("kept", "Mary Somerville lives in Naples."),
         *(Memory(f"t{at}", text, thread="t", created_at=started.replace(minute=at)) for at, text in enumerate(turns)),
     )
-    write = bulk_extract.write_range
+    write = GraphSink.write
 
-    def late(read: range_reading.RangeResult, identity: ExtractorIdentity, connection: Connection[Any]) -> None:
+    def late(sink: GraphSink, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:
         with hopgate.open(kb.store.dsn) as other:
             other.mark_sensitive(["marked", "t0"])
             other.add(Memory("changed", "Nothing to see."))
-        write(read, identity, connection)
+        write(sink, batch, identity)
 
-    monkeypatch.setattr(bulk_extract, "write_range", late)
-    kb.extract(Phrases(), processes=0)
+    monkeypatch.setattr(GraphSink, "write", late)
+    kb.extract(Phrases())
     assert kb.extraction_states() == {"complete": 1, "pending": 2}
     with kb.store.transaction() as connection:
         rows = connection.execute("SELECT DISTINCT external_id FROM mentions JOIN memories m ON m.id = memory_id")
@@ -177,27 +143,9 @@ def test_a_scope_learns_no_name_from_another(kb: KnowledgeBase, small_ranges: No
         Memory("a2", "Rebooted cedar again.", scope="a"),
         Memory("b", "The box smells of cedar again.", scope="b"),
     )
-    kb.build(Phrases(), processes=1)
+    kb.build(Phrases())
     assert "cedar" in kb.graph.mentions()["a2"]
     assert "cedar" not in kb.graph.mentions().get("b", [])
-
-
-def test_concepts_that_a_range_makes_are_recorded(kb: KnowledgeBase) -> None:
-    kb.add(SOME[0])
-    kb.build(Phrases())
-    with kb.store.transaction() as connection:
-        seen = change_rows.position(connection)
-        assert seen is not None
-    kb.add(Memory("new", "Zuzanna Quist lives in Oslo.", created_at=datetime(2024, 5, 1, tzinfo=UTC)))
-    extractor = Phrases()
-    with kb.store.transaction() as connection:
-        (ids,) = memory_ranges.id_ranges(connection, 1000)
-        read = range_reading.RangeReader(extractor).extracted(connection, ids)
-        bulk_extract.write_range(read, extractor.identity, connection)
-        changed = change_rows.since(connection, seen, limit=1000)
-        made = connection.execute("SELECT concept_id FROM concept_names WHERE normal_name = 'zuzanna quist'").fetchone()
-    assert changed is not None and made is not None
-    assert made[0] in changed.concepts
 
 
 def test_names_refreshed_together_are_as_refreshed_one_by_one(kb: KnowledgeBase) -> None:

@@ -14,7 +14,7 @@ from psycopg import Connection, errors
 import hopgate
 from hopgate.demo import corpus
 from hopgate.kb import KnowledgeBase
-from hopgate.store.graph import change_rows, extracted_rows, link_rows, plain_edges
+from hopgate.store.graph import change_rows, link_rows, plain_edges
 
 SOME = corpus().memories[:60]
 _KEYS = (
@@ -48,7 +48,7 @@ def test_every_key_is_there_and_changes_are_recorded(
             assert lost.fetchall() == [], table
         seen = change_rows.position(connection)
         assert connection.execute("SELECT count(*) FROM waiting_links").fetchone() == (0,)
-    for module in (extracted_rows, plain_edges, link_rows):
+    for module in (plain_edges, link_rows):
         monkeypatch.setattr(module, "keys_known", every_key_checked)
     with hopgate.open(other) as second:
         second.add(*SOME)

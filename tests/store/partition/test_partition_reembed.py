@@ -10,7 +10,7 @@ import pytest
 from reliability.oracle import broken
 from word_endpoint import serving
 
-from hopgate.embed.spec import embedder_from
+from hopgate.embed.embedder import embedder_from
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.store import vectors

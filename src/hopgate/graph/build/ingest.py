@@ -179,7 +179,9 @@ class GraphSink:
         A memory is there wholly or not at all; a batch of many names takes the graph's lock more than once, so that
         who waits for it waits for a few of them.
         """
-        for portion in _portions([one._replace(extraction=bounded(one.extraction)) for one in batch]):
+        kept = [one._replace(extraction=bounded(one.extraction)) for one in batch]
+        # Before the first build nobody waits for the graph.
+        for portion in _portions(kept) if self._deriving else [kept]:
             self._write_portion(portion, identity)
 
     def _write_portion(self, batch: Sequence[Extracted], identity: ExtractorIdentity) -> None:

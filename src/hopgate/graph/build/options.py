@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hopgate.extract.runner import Run
     from hopgate.graph.build.resolve import Ask
     from hopgate.graph.canonicalise import Canonicaliser
+    from hopgate.scale.engine import Engine
 
 
 class ExtractOptions(TypedDict, total=False):
@@ -28,9 +29,8 @@ class ExtractOptions(TypedDict, total=False):
         Called with the count after every batch.
     ask : callable
         Decides names that the thresholds leave undecided.
-    processes : int
-        How many processes read memories by the rules for a first build; 0 reads in this one. By default one a core for
-        a large store, and none for a small one.
+    engine : Engine
+        Who reads memories for a first build; by default a thread of this process.
     """
 
     only: Sequence[str] | None
@@ -38,7 +38,7 @@ class ExtractOptions(TypedDict, total=False):
     run: Run | None
     show: Callable[[Progress], object]
     ask: Ask | None
-    processes: int | None
+    engine: Engine
 
 
 class BuildOptions(ExtractOptions, total=False):

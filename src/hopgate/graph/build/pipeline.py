@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from hopgate.errors import WithdrawnError
 from hopgate.extract.extraction import Source, sources
@@ -18,20 +18,23 @@ from hopgate.extract.runner import Run
 from hopgate.extract.spec import as_extractor
 from hopgate.extract.statements import Statement, WithStatements, read_statements
 from hopgate.graph.build.bring_together import bring_together
-from hopgate.graph.build.bulk_extract import extract_in_bulk
 from hopgate.graph.build.declared_relations import declare
 from hopgate.graph.build.ingest import GraphSink
+from hopgate.graph.build.options import BuildOptions, ExtractOptions
 from hopgate.graph.build.read_ends import read_ends
 from hopgate.graph.build.read_together import read_together
+from hopgate.graph.build.reading import MODEL_RANGE, RANGE, extracted, joined, surveyed
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
-from hopgate.graph.build.store_context import StoreContext, surveyed_store
+from hopgate.graph.build.store_context import StoreContext
 from hopgate.memory import Cleared, Memory, cleared
+from hopgate.scale.engine import Engine, session
 from hopgate.sending import guarded
 from hopgate.store import extractions, memories, memory_words, vectors
 from hopgate.store.build_lock import build_lock
 from hopgate.store.extractions import StoreCache
 from hopgate.store.graph import graph_vectors, statement_rows
 from hopgate.store.graph.statement_rows import StatementRow
+from hopgate.store.memory_ranges import id_ranges
 from hopgate.times import moment
 
 if TYPE_CHECKING:
@@ -39,8 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psycopg import Connection
 
-    from hopgate.graph.build.bulk_extract import BulkReaders
-    from hopgate.graph.canonicalise import Canonicaliser
+    from hopgate.extract.rules.survey import CorpusSurvey
     from hopgate.store.fill import Embedding
     from hopgate.store.store import Store
 
@@ -60,96 +62,51 @@ class Built:
 
 
 class GraphBuilder:
-    """Turns a store's memories into its graph.
+    """Turns a store's memories into its graph."""
 
-    Parameters
-    ----------
-    readers : BulkReaders, optional
-        Who reads memories for a build of the whole graph; by default processes of this machine, by rules alone.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        embedding: Embedding,
-        readers: BulkReaders | None = None,
-    ) -> None:
+    def __init__(self, store: Store, embedding: Embedding) -> None:
         self._store = store
         self._embedding = embedding
-        self._readers = readers
         self._scale = CosineScale()
         self._has_space = False
         # The tables whose vectors have no index yet; None before the first look.
         self._unindexed: set[graph_vectors.Table] | None = None
 
-    def extract(
-        self,
-        extractor: str | Extractor,
-        *,
-        only: Sequence[str] | None = None,
-        run: Run | None = None,
-        limit: int | None = None,
-        show: Show = str,
-        ask: Ask | None = None,
-        processes: int | None = None,
-    ) -> Progress:
+    def extract(self, extractor: str | Extractor, **options: Unpack[ExtractOptions]) -> Progress:
         """Extract from every memory that this extractor has not dealt with; resumable, from cache where it can.
 
         In a graph that is built, edges follow at once. Before the first build nothing does until it.
-
-        Parameters
-        ----------
-        only : sequence of str, optional
-            The external ids of the memories to extract from: the cost is then that of these, however many others.
         """
         extractor = as_extractor(extractor)
         with build_lock(self._store) as whole:
-            if whole and self._in_bulk(extractor, only, run, limit):
-                return self._extract_in_bulk(extractor, show, processes)
-            progress = self._extract(extractor, only, run, limit, show, not whole, self._resolution(ask))
-        self._read_ends(extractor, show)
+            progress = self._extract(extractor, options, whole, self._resolution(options.get("ask")))
+        if not whole:
+            self._read_ends(extractor, options.get("show", str))
         return progress
 
-    def build(
-        self,
-        extractor: str | Extractor,
-        *,
-        only: Sequence[str] | None = None,
-        run: Run | None = None,
-        limit: int | None = None,
-        canonicaliser: Canonicaliser | None = None,
-        single_valued: Collection[str] = (),
-        several_valued: Collection[str] = (),
-        rebuild: bool = False,
-        embed_concepts: bool = True,
-        statements: str | Path | None = None,
-        show: Show = str,
-        ask: Ask | None = None,
-        processes: int | None = None,
-    ) -> Built:
+    def build(self, extractor: str | Extractor, **options: Unpack[BuildOptions]) -> Built:
         """Extract, canonicalise, derive and embed.
 
         The first time names and relations are clustered globally. Afterwards new memories' names are resolved one by
         one against the concepts that are there, never by clustering anew, unless `rebuild` asks for it. A build that
         was broken off is taken up where it stopped.
         """
-        extractor = as_extractor(extractor)
-        if statements is not None:
+        extractor, show = as_extractor(extractor), options.get("show", str)
+        if statements := options.get("statements"):
             extractor = WithStatements(extractor, self._state(statements))
         reader = _reader(extractor)
-        shipped = reader.single_valued if isinstance(reader, ContextualExtractor) else ()
-        with build_lock(self._store, rebuild=rebuild) as whole:
-            self._store.run(lambda connection: declare(connection, {*shipped, *single_valued}, several_valued, whole))
-            resolution = self._resolution(ask)
-            if whole and self._in_bulk(extractor, only, run, limit):
-                progress = self._extract_in_bulk(extractor, show, processes)
-            else:
-                progress = self._extract(extractor, only, run, limit, show, not whole, resolution)
+        single = {*(reader.single_valued if isinstance(reader, ContextualExtractor) else ())}
+        single |= {*options.get("single_valued", ())}
+        several = options.get("several_valued", ())
+        with build_lock(self._store, rebuild=options.get("rebuild", False)) as whole:
+            self._store.run(lambda connection: declare(connection, single, several, whole))
+            resolution = self._resolution(options.get("ask"))
+            progress = self._extract(extractor, options, whole, resolution)
             if whole:
                 embed = self._embed if self._embeds() else None
-                bring_together(self._store, canonicaliser, embed, show)
+                bring_together(self._store, options.get("canonicaliser"), embed, show)
         self._read_ends(extractor, show)
-        self.embed(concepts=embed_concepts, show=show)
+        self.embed(concepts=options.get("embed_concepts", True), show=show)
         return Built(progress, not whole, resolution.tally)
 
     def _state(self, path: str | Path) -> list[Statement]:
@@ -177,16 +134,63 @@ class GraphBuilder:
         return NameResolver(embed=embed, ask=ask, scale=self._scale, forget=self._forget)
 
     def _extract(
+        self, extractor: Extractor, options: ExtractOptions, whole: bool, resolution: NameResolver
+    ) -> Progress:
+        """Extract, and link what is found where the graph is not built as a whole after this."""
+        only, run, limit = options.get("only"), options.get("run"), options.get("limit")
+        engine, show = options.get("engine", Engine()), options.get("show", str)
+        sink = GraphSink(self._store, deriving=not whole, resolution=resolution)
+        contextual = isinstance(_reader(extractor), ContextualExtractor)
+        # A model is asked as its run says, unless others are to ask it.
+        plain = only is None and (run is None or run == Run())
+        if whole and plain and (engine.name != "local" or isinstance(extractor, ContextualExtractor)):
+            progress = self._extract_all(extractor, sink, engine, limit, show)
+        else:
+            context = self._context(whole, engine) if contextual else None
+            progress = self._extract_some(extractor, sink, only, run or Run(), limit, show, not whole, context)
+        if contextual:
+            read_together(self._store, deriving=not whole, show=show)
+        return progress
+
+    def _extract_all(
+        self, extractor: Extractor, sink: GraphSink, engine: Engine, limit: int | None, show: Show
+    ) -> Progress:
+        """Extract from every memory, or the first so many, by the workers of an engine."""
+        contextual = isinstance(extractor, ContextualExtractor)
+        with self._store.transaction() as connection:
+            ranges = id_ranges(connection, RANGE if contextual else MODEL_RANGE, limit)
+            total = memory_words.count_kept(connection)
+        total = min(total, limit) if limit is not None else total
+        progress = Progress(total=total, stage="surveying")
+        with session(engine):
+            show(progress)
+            surveys = self._surveys(engine) if contextual else {}
+            progress, began = replace(progress, stage="extracting"), time.monotonic()
+            for read in extracted(engine, self._store, extractor, surveys, ranges):
+                sink.write(read.extracted, extractor.identity)
+                made = [one.extraction for one in read.extracted]
+                progress = progress.plus(made, [False] * len(made), time.monotonic() - began)
+                progress = replace(progress, skipped=progress.skipped + read.skipped)
+                show(progress)
+        return replace(progress, stage="")
+
+    def _surveys(self, engine: Engine) -> Mapping[str, CorpusSurvey]:
+        """What all memories show of their words."""
+        with self._store.transaction() as connection:
+            ranges = id_ranges(connection, RANGE)
+        return joined(surveyed(engine, self._store, ranges))
+
+    def _extract_some(
         self,
         extractor: Extractor,
+        sink: GraphSink,
         only: Sequence[str] | None,
-        run: Run | None,
+        run: Run,
         limit: int | None,
         show: Show,
         deriving: bool,
-        resolution: NameResolver,
+        context: StoreContext | None,
     ) -> Progress:
-        context = self._context(extractor, deriving)
         # What other extractors left undone is asked once and is all there is to do; before the first build it is all.
         if only is None and deriving and limit is None:
             with self._store.transaction() as connection:
@@ -198,8 +202,7 @@ class GraphBuilder:
                 total = memory_words.count_kept(connection)
             stream = self._sources(limit, extractor, context)
             total = min(total, limit) if limit is not None else total
-        sink = GraphSink(self._store, deriving=deriving, resolution=resolution)
-        progress = (run or Run()).over(
+        return run.over(
             stream,
             extractor,
             sink,
@@ -209,28 +212,12 @@ class GraphBuilder:
             total=total,
             show=show,
         )
-        if context is not None:
-            read_together(self._store, deriving=deriving, show=show)
-        return progress
-
-    def _extract_in_bulk(self, extractor: Extractor, show: Show, processes: int | None) -> Progress:
-        progress = extract_in_bulk(self._store, extractor, show, processes, self._readers)
-        read_together(self._store, deriving=False, show=show)
-        return progress
 
     def _read_ends(self, extractor: Extractor, show: Show) -> None:
         """Read what ends something together with what it ends, where a model does that."""
         reader = _reader(extractor)
         if isinstance(reader, Phrases) and reader.tagger:
             read_ends(self._store, extractor.identity, show)
-
-    def _in_bulk(self, extractor: Extractor, only: Sequence[str] | None, run: Run | None, limit: int | None) -> bool:
-        """Whether everything is read range by range: by rules, or by who was given for it.
-
-        Else a model is asked as its run says, a few memories at a time.
-        """
-        able = self._readers is not None or isinstance(extractor, ContextualExtractor)
-        return able and only is None and limit is None and (run is None or run == Run())
 
     def embed(self, *, concepts: bool = True, show: Show = str) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.
@@ -285,11 +272,9 @@ class GraphBuilder:
     def _forget(self, texts: Sequence[str]) -> None:
         self._embedding.forget(texts)
 
-    def _context(self, extractor: Extractor, deriving: bool) -> StoreContext | None:
-        """What tells sources of other memories, for an extractor that reads it: all of them before the first build."""
-        if not isinstance(_reader(extractor), ContextualExtractor):
-            return None
-        return StoreContext() if deriving else surveyed_store(self._store, self._pages(None))
+    def _context(self, whole: bool, engine: Engine) -> StoreContext:
+        """What tells sources of other memories: all of them before the first build, those that matter later."""
+        return StoreContext(self._surveys(engine)) if whole else StoreContext()
 
     def _sources(self, limit: int | None, extractor: Extractor, context: StoreContext | None) -> Iterator[Source]:
         """All memories as an extractor reads them."""

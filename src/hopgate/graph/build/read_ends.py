@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.embed.onnx import cores
+from hopgate.embed.bundled import cores
 from hopgate.extract.extraction import Source
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.progress import Progress

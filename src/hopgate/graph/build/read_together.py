@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hopgate.embed.onnx import cores
+from hopgate.embed.bundled import cores
 from hopgate.extract.extraction import DOUBTED, Source
 from hopgate.extract.progress import Progress
 from hopgate.extract.rules.stated_values import MOST_CHARACTERS

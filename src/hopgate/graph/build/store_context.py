@@ -19,7 +19,6 @@ from hopgate.store.graph import name_rows
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from hopgate.store.store import Store
 
 # Kinds of the names in lower case that the rules find: such a name is one wherever the word stands.
 LOWER_KINDS = frozenset(("host", "service", "name"))
@@ -66,16 +65,6 @@ def read_alone(connection: Connection[Any], memory_ids: Collection[int]) -> dict
     """Memories that may be read, by their ids, each without the others of its thread."""
     known = clearance.open_memories(connection, sorted(memory_ids)) if memory_ids else {}
     return {key: source for key, memory in known.items() for source in with_turns([memory])}
-
-
-def surveyed_store(store: Store, pages: Iterable[Sequence[Memory]]) -> StoreContext:
-    """Survey every memory of a store, for a backfill: each scope's apart, unless scopes are shared."""
-    with store.transaction() as connection:
-        shared = setting_rows.scopes(connection) == setting_rows.SHARED
-    surveys: dict[str, CorpusSurvey] = {}
-    for page in pages:
-        survey_page(surveys, page, shared)
-    return StoreContext(surveys)
 
 
 def graph_scope(memory: Memory, shared: bool) -> str:

@@ -64,19 +64,6 @@ def since(connection: Connection[Any], seen: Position, *, limit: int) -> Changed
     return found
 
 
-def record_memories(connection: Connection[Any], which: str) -> None:
-    """Record that memories changed, which a statement gives the ids of: where no trigger was called."""
-    connection.execute(
-        f"SELECT hopgate_record_changes('memory', (SELECT array_agg(DISTINCT memory_id) FROM ({which}) AS changed)) "
-        "FROM graph_state WHERE version > 0"
-    )
-
-
-def record_concepts(connection: Connection[Any], which: str) -> None:
-    """Record that concepts changed, which a statement gives the ids of: where no trigger was called."""
-    connection.execute(f"SELECT hopgate_record_changes('concept', ARRAY({which})) FROM graph_state WHERE version > 0")
-
-
 def record_all(connection: Connection[Any]) -> None:
     """Record that so much changed that everything is to be read again."""
     connection.execute("INSERT INTO graph_changes (kind, id) SELECT 'all', 0 FROM graph_state WHERE version > 0")

@@ -1,4 +1,4 @@
-"""A folder of Markdown, an Obsidian vault, or one note: a memory a note, or a section."""
+"""Markdown: a folder, an Obsidian vault or one note; a memory a note, or a section of one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from hopgate.errors import HopgateError
 from hopgate.fields import READERS, check_unknown
-from hopgate.sources.front_matter import split_front_matter
 from hopgate.sources.source import Place, ReadOptions, Record, Records, Repeated, files_below, read_utf8
 
 SUFFIXES = (".md", ".markdown")
@@ -25,6 +26,9 @@ _CALLED = {"created": "created_at", "date": "created_at", "tag": "tags", "aliase
     "alias": "expanded_keywords",
     "lang": "language",
 }
+_FENCE = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:\r?\n)?^(?:---|\.\.\.)[ \t]*$\r?\n?", re.DOTALL | re.MULTILINE)
+# So many values of front matter at most: what refers to itself grows without end.
+MOST_VALUES = 10_000
 
 
 def is_vault(place: Place) -> bool:
@@ -32,14 +36,14 @@ def is_vault(place: Place) -> bool:
     return place.is_dir() and (place / ".obsidian").is_dir()
 
 
-def recognises(place: Place) -> bool:
+def is_markdown(place: Place) -> bool:
     """Whether a file is Markdown, or a folder has some in it."""
     if place.is_dir():
         return next(files_below(place, *SUFFIXES), None) is not None
     return place.name.lower().endswith(SUFFIXES)
 
 
-def records(place: Place, options: ReadOptions) -> Records:
+def markdown(place: Place, options: ReadOptions) -> Records:
     """Give the notes; a note's id is its path in the folder, a section's that and its heading."""
     notes = files_below(place, *SUFFIXES) if place.is_dir() else iter([(place.name, place)])
     for path, note in notes:
@@ -140,3 +144,64 @@ def _day(text: str) -> datetime | None:
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
     except ValueError:
         return None
+
+
+def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    r"""Part a note into its front matter and its text.
+
+    Examples
+    --------
+    >>> split_front_matter("---\ntags: [a,\n  b]\nis_sensitive: true\ncreated: 2024-03-01\n---\nHello.\n")
+    ({'tags': ['a', 'b'], 'is_sensitive': True, 'created': '2024-03-01'}, 'Hello.\n')
+    """
+    fence = _FENCE.match(text)
+    if not fence:
+        return {}, text
+    try:
+        fields = _plain(yaml.load(fence[1], Loader=_FrontMatter), [MOST_VALUES])
+    except yaml.YAMLError as error:
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        line = f"line {mark.line + 2}: " if mark else ""
+        raise HopgateError(f"{line}the front matter is no YAML ({problem or type(error).__name__})") from None
+    except (RecursionError, ValueError):
+        raise HopgateError("the front matter holds more than hopgate reads: make it smaller") from None
+    if not isinstance(fields, dict | None):
+        raise HopgateError("line 2: the front matter has no fields, each in a line `name: value`")
+    return fields or {}, text[fence.end() :]
+
+
+def _plain(value: Any, left: list[int]) -> Any:
+    """A value of YAML as JSON has it; what refers to itself ends where too many values were read."""
+    left[0] -= 1
+    if left[0] < 0:
+        raise ValueError
+    if isinstance(value, dict):
+        return {str(name): _plain(inner, left) for name, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(inner, left) for inner in value]
+    return value if isinstance(value, str | bool | int | float | None) else str(value)
+
+
+class _FrontMatter(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML in which a name stands once, and dates and times are the texts that they are written as."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        names: set[str] = set()
+        for key, _ in node.value:
+            if (name := str(key.value)) in names:
+                raise yaml.constructor.ConstructorError(None, None, f"{name!r} is given twice", key.start_mark)
+            names.add(name)
+        made: dict[Any, Any] = super().construct_mapping(node, deep)
+        return made
+
+
+# YAML 1.1 reads 12:30 as 750, 010 as 8, and 2024-03-01 as what JSON has no value for.
+_NUMBERS = {"int": re.compile(r"0$|-?[1-9][0-9]{0,17}$"), "float": re.compile(r"-?[0-9]{1,18}\.[0-9]{1,18}$")}
+_FrontMatter.yaml_implicit_resolvers = {
+    first: [
+        (tag, _NUMBERS.get(tag.rpartition(":")[2], pattern))
+        for tag, pattern in pairs
+        if not tag.endswith((":timestamp", ":merge"))
+    ]
+    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}

@@ -1,0 +1,495 @@
+"""A backfill: shards of many memories, guarded, embedded by an engine's workers and written a batch in a transaction.
+
+Run again, it goes on where it stopped: what the store holds as it comes is neither embedded nor written.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from glob import has_magic
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+
+import psycopg
+
+from hopgate.embed.embedder import embedder_from
+from hopgate.errors import HopgateError, LostServerError, UnreachableError, WithdrawnError
+from hopgate.extract.progress import Progress
+from hopgate.fields import TOP
+from hopgate.memory import Cleared, Memory, cleared
+from hopgate.passages import passage_text, passages
+from hopgate.redact import redacted
+from hopgate.scale.engine import Engine, map_batches, session
+from hopgate.sending import guarded
+from hopgate.sensitivity import SensitivityRules
+from hopgate.sources.read import ADDRESSES, checked_memories
+from hopgate.store import clearance, connection_limit, embedded_memories, memories, setting_rows, store_language
+from hopgate.store.retry import patiently
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psycopg import Connection
+
+    from hopgate.embed import Embedder
+    from hopgate.extract.extractor import Extractor
+    from hopgate.memory_writer import MemoryWriter
+    from hopgate.sources.source import ReadOptions
+    from hopgate.store.fill import Embedding
+    from hopgate.store.store import Store
+
+# The files of a folder that are shards.
+SUFFIXES = (".jsonl", ".ndjson", ".parquet", ".pq")
+# Memories that are embedded by one worker at a time and written in one transaction.
+BATCH = 512
+# After so many new rows the planner's statistics and the index's pending list are worth a pass of their own.
+TIDY_ABOVE = 1000
+# So many memories in a row that an embedder refuses are its fault and not theirs.
+PATIENCE = 50
+# So often a batch is looked at again because something of it turned sensitive while it was embedded.
+WITHDRAWALS = 3
+# What the server raises over a row that it does not take.
+REFUSALS = (psycopg.DataError, psycopg.IntegrityError)
+
+
+class BackfillOptions(TypedDict, total=False):
+    """How a backfill runs.
+
+    Parameters
+    ----------
+    engine : Engine
+        Who embeds, and reads for the graph; by default a thread of this process.
+    show : callable
+        Called with the count after every batch and stage.
+    extractor : str or Extractor
+        What mentions and facts are read with; by default the rules.
+    embedder : str
+        By default the one that made the store's vectors, or `HOPGATE_EMBEDDER`, or the bundled bge-small-en-v1.5.
+    form : str
+        The source's name, such as "parquet", where it is not to be recognised.
+    options : ReadOptions
+        A field map, a query, and how else the source is read.
+    batch : int
+        Memories that one worker embeds at a time and that become visible together.
+    build : bool
+        Whether the graph follows; rows and vectors alone otherwise.
+    rebuild : bool
+        Bring all names together anew where there is a graph already.
+    """
+
+    engine: Engine
+    show: Callable[[Progress], object]
+    extractor: str | Extractor
+    embedder: str | None
+    form: str | None
+    options: ReadOptions | None
+    batch: int
+    build: bool
+    rebuild: bool
+
+
+class Rejected(NamedTuple):
+    """A row that no memory was made of; nothing of what it holds, for nobody knows whether it is sensitive.
+
+    Attributes
+    ----------
+    source, place : str
+        The file or query, and the line or row in it.
+    stage : str
+        "read", "embed" or "write": where it failed.
+    reason : str
+        What was wrong with it, without its values.
+    """
+
+    source: str
+    place: str
+    stage: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backfilled:
+    """What a backfill did.
+
+    Attributes
+    ----------
+    read : int
+        Rows of the source.
+    added, changed : int
+        Memories that are new, and memories that were known and are as the source has them now.
+    unchanged : int
+        Memories that the store had already as they came: of an earlier run, or of another one beside this.
+    sensitive : int
+        Those of the source that no model has read.
+    repeated : int
+        Rows whose id came again later in the same batch: the last one counts.
+    embedded, linked : int
+        Memories that got a vector, and memories that got an extraction.
+    rejected : tuple of Rejected
+        Rows that no memory could be made of.
+    workers : int
+        How many worked.
+    seconds : float
+        From the first row to the last edge.
+    stages : dict of str to float
+        Seconds of each stage; several workers' seconds add up.
+    """
+
+    read: int = 0
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    sensitive: int = 0
+    repeated: int = 0
+    embedded: int = 0
+    linked: int = 0
+    rejected: tuple[Rejected, ...] = ()
+    workers: int = 1
+    seconds: float = 0.0
+    stages: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.read:,} rows: {self.added:,} memories are new, {self.changed:,} changed, {self.unchanged:,} were "
+            f"there already, {len(self.rejected):,} rows were rejected; {self.embedded:,} embedded, {self.linked:,} "
+            f"linked, {self.sensitive:,} sensitive ones left unread; {self.seconds:,.1f} s with {self.workers} "
+            f"worker{'s' if self.workers > 1 else ''}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as JSON values."""
+        return {**asdict(self), "rejected": [row._asdict() for row in self.rejected]}
+
+
+def backfill(
+    sources: Sequence[str | Path],
+    store: Store,
+    embedding: Embedding,
+    writer: MemoryWriter,
+    build: Callable[[Engine, Callable[[Progress], object]], int],
+    given: BackfillOptions,
+) -> Backfilled:
+    """Bring everything that a source holds into a store, once each, whoever else is doing the same.
+
+    Parameters
+    ----------
+    build : callable
+        Builds the graph and gives how many memories it read: concepts need all names, so it comes after the last row.
+    """
+    size, show = given.get("batch", BATCH), given.get("show", str)
+    if size < 1:
+        raise HopgateError("a batch holds at least one memory")
+    began, files = time.monotonic(), shards(sources)
+    spec = embedding.working_spec(given.get("embedder"))
+    engine = given.get("engine", Engine())
+    with session(engine):
+        engine = _within_reach(engine, store)
+        loader = _Loader(store, writer, embedding, spec, engine)
+        stream = chain.from_iterable(rows(file, given.get("form"), given.get("options")) for file in files)
+        for done in loader.load(iter(lambda: list(islice(stream, size)), [])):
+            show(Progress(memories=done, seconds=time.monotonic() - began, stage="embedding and writing"))
+        if loader.counts["added"] + loader.counts["changed"] >= TIDY_ABOVE:
+            patiently(lambda: store.run(memories.tidy))
+        patiently(embedding.index)
+        if given.get("build", True):
+            started = time.perf_counter()
+            loader.counts["linked"] = patiently(lambda: build(engine, show))
+            loader.seconds["building"] = time.perf_counter() - started
+    return Backfilled(
+        **loader.counts,
+        rejected=tuple(loader.rejected),
+        workers=engine.workers or 1,
+        seconds=time.monotonic() - began,
+        stages=dict(loader.seconds),
+    )
+
+
+def shards(sources: Sequence[str | Path]) -> list[str]:
+    """Resolve paths, globs, folders and addresses, in one order always; what names nothing is refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("b.jsonl", "a.jsonl", "notes.txt"):
+    ...         _ = Path(folder, name).write_text("")
+    ...     [Path(shard).name for shard in shards([folder])], len(shards([f"{folder}/*.txt"]))
+    (['a.jsonl', 'b.jsonl'], 1)
+    """
+    files: list[str] = []
+    for source in map(str, sources):
+        path = Path(source)
+        if source.startswith(ADDRESSES) or path.is_file():
+            files.append(source)
+        elif path.is_dir():
+            inside = sorted(str(file) for file in path.iterdir() if file.name.lower().endswith(SUFFIXES))
+            if not inside:
+                raise HopgateError(
+                    f"{source} holds no shard ({', '.join(SUFFIXES)}): give its files, or hopgate ingest"
+                )
+            files += inside
+        elif has_magic(source):
+            fixed = next(part for part in path.parents if not has_magic(str(part)))
+            matching = sorted(str(file) for file in fixed.glob(str(path.relative_to(fixed))) if file.is_file())
+            if not matching:
+                raise HopgateError(f"no file is called {source}: correct the pattern")
+            files += matching
+        else:
+            raise HopgateError(f"{source} cannot be read: there is no such file")
+    return list(dict.fromkeys(files))
+
+
+class Row(NamedTuple):
+    """A row of a shard: a memory, or why it is none."""
+
+    source: str
+    place: str
+    memory: Memory | None
+    reason: str = ""
+
+
+def rows(shard: str, form: str | None = None, options: ReadOptions | None = None) -> Iterator[Row]:
+    """Read a shard; a row that is no memory carries the reason."""
+    name = redacted(shard)
+    for place, read in checked_memories(shard, form, options):
+        if isinstance(read, HopgateError):
+            # Without where it lies, which stands beside it.
+            yield Row(name, place, None, without_values(str(read).removeprefix(f"{shard}, {place}: ")))
+        else:
+            yield Row(name, place, read)
+
+
+# A value as an error repeats it: not the apostrophe inside a word, and to the end where it was cut.
+_QUOTED = re.compile(r"(?<!\w)(?:'(?:[^'\\]|\\.)*'?|\"(?:[^\"\\]|\\.)*\"?)", re.DOTALL)
+# What stands there instead of what was wanted; the kind of a value may be named.
+_INSTEAD = re.compile(r", not (?!an? \w+(?:$|[:;,])).*", re.DOTALL)
+
+
+def without_values(reason: str) -> str:
+    """Leave out of an error about a row what it repeats of it: what a field or a name in it held.
+
+    Examples
+    --------
+    >>> without_values("created_at must be an ISO 8601 date or time, not 'The pin is 4711'")
+    'created_at must be an ISO 8601 date or time'
+    >>> without_values("'isSensitive' is not a field of a memory: did you mean 'is_sensitive'?")
+    "'…' is not a field of a memory: did you mean 'is_sensitive'?"
+    >>> without_values("tags must be a list, not a number"), without_values("1e999 is too large a number")
+    ('tags must be a list, not a number', 'it is too large a number')
+    """
+    plain = _QUOTED.sub(lambda match: match[0] if match[0].strip("'\"") in TOP else "'…'", redacted(reason))
+    return re.sub(r"^\S+ is too large a number", "it is too large a number", _INSTEAD.sub("", plain))[:200]
+
+
+def _within_reach(engine: Engine, store: Store) -> Engine:
+    """The engine with as many workers as the store has connections for."""
+    if engine.name == "ray" and store.directory is not None:
+        from hopgate.scale.ray_cluster import spans_machines
+
+        if spans_machines():
+            raise HopgateError(
+                "an embedded store serves the workers of its own machine: give a server's address that all can reach, "
+                "--dsn postgresql://…"
+            )
+    allowed = patiently(lambda: store.run(connection_limit.workers_allowed))
+    return replace(engine, workers=min(engine.size(), allowed))
+
+
+class _Readable(NamedTuple):
+    """What a model may read of a batch, and where in the source it lies."""
+
+    memories: tuple[Memory, ...]
+    place: str
+
+
+class _Prepared(NamedTuple):
+    """A batch that the guard has looked at."""
+
+    rows: Sequence[Row]
+    new: tuple[Memory, ...]
+    readable: _Readable
+    rejected: list[Rejected]
+    counts: dict[str, int]
+
+
+class _Embedded(NamedTuple):
+    """What a worker made of a batch: by external id a memory's own vector in the first row, then its passages'."""
+
+    vectors: dict[str, NDArray[np.float32]]
+    # Why a memory has none.
+    refused: dict[str, str]
+    # Whether one of them turned sensitive on the way: nothing was made then.
+    withdrawn: bool
+    seconds: float
+
+
+class _Loader:
+    """Takes batches through the guard and the workers into the store, in their order."""
+
+    def __init__(self, store: Store, writer: MemoryWriter, embedding: Embedding, spec: str, engine: Engine) -> None:
+        self.counts = dict.fromkeys(
+            ("read", "added", "changed", "unchanged", "sensitive", "repeated", "embedded", "linked"), 0
+        )
+        self.rejected: list[Rejected] = []
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._store, self._writer, self._engine = store, writer, engine
+        self._identity = embedding.embedder(spec).identity
+        self._make = partial(_Embedding, store, spec, None if engine.name == "local" else 1)
+
+    def load(self, batches: Iterator[list[Row]]) -> Iterator[int]:
+        """Load batches; give after each how many rows were read so far."""
+        waiting: deque[_Prepared] = deque()
+
+        def readable() -> Iterator[_Readable]:
+            while True:
+                began = time.perf_counter()
+                batch = next(batches, None)
+                self.seconds["reading"] += time.perf_counter() - began
+                if batch is None:
+                    return
+                waiting.append(self._prepared(batch))
+                yield waiting[-1].readable
+
+        for made in self._embedded(readable()):
+            self._finish(waiting.popleft(), made)
+            yield self.counts["read"]
+
+    def _embedded(self, readable: Iterator[_Readable]) -> Iterator[_Embedded]:
+        return map_batches(self._engine, self._make, readable, place=lambda batch: batch.place)
+
+    def _prepared(self, batch: Sequence[Row]) -> _Prepared:
+        """The guard: sensitive memories, by flag, by rule or by a mark in the store, stay in this process."""
+        began = time.perf_counter()
+        prepared = patiently(lambda: self._store.run(lambda connection: _guard(connection, batch)))
+        self.seconds["guarding"] += time.perf_counter() - began
+        return prepared
+
+    def _finish(self, prepared: _Prepared, made: _Embedded) -> None:
+        for _ in range(WITHDRAWALS):
+            if not made.withdrawn:
+                break
+            prepared = self._prepared(prepared.rows)
+            [made] = self._embedded(iter([prepared.readable]))
+        if made.withdrawn:
+            raise HopgateError(
+                "memories turn sensitive faster than they are embedded: run this again when that is over"
+            )
+        self.seconds["embedding"] += made.seconds
+        began = time.perf_counter()
+        places = {row.memory.external_id: row for row in prepared.rows if row.memory is not None}
+        refused = {name: ("embed", reason) for name, reason in made.refused.items()}
+        kept = [memory for memory in prepared.new if memory.external_id not in refused]
+        try:
+            self._write(kept, made)
+        except REFUSALS:
+            for memory in kept:
+                try:
+                    self._write([memory], made)
+                except REFUSALS as error:
+                    refused[memory.external_id] = ("write", type(error).__name__)
+        self.rejected += prepared.rejected
+        self.rejected += [
+            Rejected(places[name].source, places[name].place, *reason) for name, reason in refused.items()
+        ]
+        for name, number in prepared.counts.items():
+            self.counts[name] += number
+        self.seconds["writing"] += time.perf_counter() - began
+
+    def _write(self, new: Sequence[Memory], made: _Embedded) -> None:
+        vectors = {one.external_id: made.vectors[one.external_id] for one in new if one.external_id in made.vectors}
+        written = patiently(partial(self._writer.write_embedded, new, vectors, self._identity))
+        self.counts["added"] += written.added
+        self.counts["changed"] += written.rows - written.added
+        self.counts["embedded"] += len(vectors)
+
+
+def _guard(connection: Connection[Any], batch: Sequence[Row]) -> _Prepared:
+    rules = SensitivityRules.of(setting_rows.sensitivity(connection))
+    rejected = [Rejected(row.source, row.place, "read", row.reason) for row in batch if row.memory is None]
+    given: dict[str, Memory] = {}
+    for row in batch:
+        if row.memory is None:
+            continue
+        try:
+            store_language.require(connection, {row.memory.language} if row.memory.language else ())
+        except HopgateError as error:
+            rejected.append(Rejected(row.source, row.place, "read", without_values(str(error))))
+        else:
+            # The last one counts, at its own place: the order is then that of one after the other.
+            given.pop(row.memory.external_id, None)
+            given[row.memory.external_id] = row.memory
+    marked = list(rules.applied(given.values()))
+    unchanged = embedded_memories.settled(connection, marked)
+    new = tuple(memory for memory in marked if memory.external_id not in unchanged)
+    known = memories.fetch(connection, [memory.external_id for memory in new])
+    closed = {name for name, memory in known.items() if memory.is_sensitive}
+    readable = tuple(memory for memory in new if not memory.is_sensitive and memory.external_id not in closed)
+    counts = {
+        "read": len(batch),
+        "unchanged": len(unchanged),
+        "sensitive": sum(memory.is_sensitive for memory in marked),
+        "repeated": len(batch) - len(rejected) - len(given),
+    }
+    place = f"{batch[0].source}, {batch[0].place}, to {batch[-1].source}, {batch[-1].place}"
+    return _Prepared(batch, new, _Readable(readable, place), rejected, counts)
+
+
+class _Embedding:
+    """What a worker embeds with: its own embedder, without the cache on this machine's disk."""
+
+    def __init__(self, store: Store, spec: str, threads: int | None) -> None:
+        from hopgate.embed.bundled import BgeSmall
+
+        made = embedder_from(spec)
+        self._store = store
+        self._embedder: Embedder = BgeSmall(threads) if isinstance(made, BgeSmall) else made
+        self._failures = 0
+
+    def __call__(self, batch: _Readable) -> _Embedded:
+        """Embed memories that the guard has passed; one that the embedder refuses does not keep the others."""
+        began = time.perf_counter()
+        guard = clearance.incoming_guard(self._store, batch.memories)
+        passed = list(cleared((memory.external_id, memory) for memory in batch.memories))
+        vectors: dict[str, NDArray[np.float32]] = {}
+        refused: dict[str, str] = {}
+        try:
+            with guarded(guard):
+                if passed:
+                    guard.check()
+                    self._add(passed, vectors, refused)
+        except WithdrawnError:
+            return _Embedded({}, {}, True, time.perf_counter() - began)
+        return _Embedded(vectors, refused, False, time.perf_counter() - began)
+
+    def _add(
+        self, passed: Sequence[tuple[str, Cleared]], vectors: dict[str, NDArray[np.float32]], refused: dict[str, str]
+    ) -> None:
+        """Embed together, or one by one where that fails, so that only the memory at fault is refused."""
+        texts = [[text, *(passage_text(text, span) for span in passages(text))] for _, text in passed]
+        try:
+            made = self._embedder.documents([text for parts in texts for text in parts])
+        except (WithdrawnError, LostServerError, UnreachableError):
+            raise
+        except Exception as error:
+            if len(passed) > 1:
+                for memory in passed:
+                    self._add([memory], vectors, refused)
+                return
+            self._failures += 1
+            if self._failures >= PATIENCE:
+                raise
+            # What a server answered stands in brackets, and may repeat the text.
+            reason = str(error).partition(" (")[0]
+            refused[passed[0][0]] = without_values(reason) if isinstance(error, HopgateError) else type(error).__name__
+            return
+        self._failures = 0
+        at = 0
+        for (name, _), parts in zip(passed, texts, strict=True):
+            vectors[name] = made[at : at + len(parts)]
+            at += len(parts)
