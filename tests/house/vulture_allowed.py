@@ -22,7 +22,6 @@ HopgateRetriever  # the name by which programs import a framework's retriever
 oid  # read by psycopg of whoever sends a value
 _.itersize  # an attribute of psycopg's server-side cursor
 _._repr_html_  # called by a notebook to show the value
-down_revision  # read by Alembic in a migration
 picture  # a field that the report's template reads
 grammar  # a field that is part of a cache's key, through asdict
 _.rethreshold  # called in the notebook on clusters and in the guide
