@@ -19,25 +19,30 @@ CATALOGS: Sequence[LiteralString] = (
     *("pg_largeobject_metadata", "pg_opclass", "pg_operator", "pg_policy", "pg_proc", "pg_publication", "pg_rewrite"),
     *("pg_statistic_ext", "pg_trigger", "pg_ts_config", "pg_ts_dict", "pg_type"),
 )
-# What of a database is no row of a table: the same for each copy, until a test changes the schema or a setting.
+OWN: LiteralString = (
+    "(SELECT c.* FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+    "WHERE c.oid >= 16384 AND n.nspname NOT LIKE 'pg\\_%%') c"
+)
+COLUMNS: LiteralString = (
+    "SELECT c.oid::regclass::text, quote_ident(attname), format_type(atttypid, atttypmod) FROM pg_attribute "
+    f"JOIN {OWN} ON attrelid = c.oid WHERE relkind = 'r' AND attnum > 0 AND NOT attisdropped"
+)
+INDEXES: LiteralString = (
+    "SELECT c.oid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index "
+    f"JOIN {OWN} ON indexrelid = c.oid WHERE indisvalid"
+)
+TABLES: LiteralString = f"SELECT c.oid::regclass::text, pg_relation_size(c.oid) FROM {OWN} WHERE relkind = 'r'"
+# What else of a database is no row of a table: the same for each copy, until a test changes the schema or a setting.
 SHAPE: LiteralString = (
-    "SELECT md5(string_agg(line, ',' ORDER BY line)) FROM ("
-    "SELECT format('%s %s %s %s %s %s %s %s %s %s', oid, relname, relnamespace, relkind, relowner, relacl, reloptions, "
-    "relrowsecurity, relforcerowsecurity, relpersistence) AS line FROM pg_class WHERE oid >= 16384 UNION ALL "
-    "SELECT format('column %s %s %s', attrelid, attnum, xmin) FROM pg_attribute WHERE attrelid >= 16384 UNION ALL "
-    "SELECT format('index %s %s', indexrelid, xmin) FROM pg_index WHERE indexrelid >= 16384 UNION ALL "
+    "SELECT format('%s %s %s %s %s %s %s %s', c.oid::regclass, relkind, relowner, relacl, reloptions, relrowsecurity, "
+    f"relforcerowsecurity, relpersistence) FROM {OWN} UNION ALL "
+    "SELECT format('column %s %s %s %s %s %s %s', c.oid::regclass, attname, attnotnull, attstattarget, attgenerated, "
+    f"attidentity, attacl) FROM pg_attribute JOIN {OWN} ON attrelid = c.oid WHERE NOT attisdropped UNION ALL "
     "SELECT format('schema %s %s', nspname, xmin) FROM pg_namespace WHERE nspname !~ '^pg_(toast_)?temp_' UNION ALL "
     "SELECT format('database %s %s', datacl, datconnlimit) FROM pg_database WHERE datname = current_database() "
-    "UNION ALL SELECT format('setting %s', setconfig) FROM pg_db_role_setting s JOIN pg_database d "
-    "ON d.oid = s.setdatabase WHERE datname = current_database() "
-    + " ".join(
-        f"UNION ALL SELECT format('{name} %s %s', oid, xmin) FROM {name} WHERE oid >= 16384" for name in CATALOGS
-    )
-    + ") AS lines"
-)
-TABLES: LiteralString = (
-    "SELECT c.oid::regclass::text, pg_relation_size(c.oid) FROM pg_class c JOIN pg_namespace n "
-    "ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND c.oid >= 16384 AND n.nspname NOT LIKE 'pg\\_%%'"
+    "UNION ALL SELECT format('setting %s', setconfig) FROM pg_db_role_setting s "
+    "JOIN pg_database d ON d.oid = s.setdatabase WHERE datname = current_database() "
+    + " ".join(f"UNION ALL SELECT format('{one} %s %s', oid, xmin) FROM {one} WHERE oid >= 16384" for one in CATALOGS)
 )
 SEQUENCES: LiteralString = "SELECT format('%I.%I', schemaname, sequencename), start_value, last_value FROM pg_sequences"
 
@@ -62,8 +67,10 @@ class FreshDatabases:
         self._server = psycopg.connect(dsn, autocommit=True)
         self._numbers = itertools.count()
         self._free: list[str] = []
-        # The template's own: its shape, its rows by table, its sequences.
-        self._shape = ""
+        # The template's own: what it is made of, its rows by table, its sequences.
+        self._shape: list[tuple[Any, ...]] = []
+        self._columns: dict[tuple[str, str], str] = {}
+        self._indexes: dict[str, str] = {}
         self._rows: dict[str, list[tuple[Any, ...]]] = {}
         self._sequences: dict[str, tuple[int, bool]] = {}
 
@@ -102,7 +109,7 @@ class FreshDatabases:
     def _look(self, address: str) -> None:
         """Note how a copy is before any test."""
         with psycopg.connect(address) as connection:
-            self._shape = _shape(connection)
+            self._shape, self._columns, self._indexes = _made_of(connection)
             for table, size in connection.execute(TABLES).fetchall():
                 if size:
                     self._rows[table] = connection.execute(_sql("SELECT t::text FROM {} t", table)).fetchall()
@@ -117,13 +124,11 @@ class FreshDatabases:
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
                 )
-                if _shape(connection) != self._shape:
-                    return False
                 # No trigger, no foreign key.
                 connection.execute("SET LOCAL session_replication_role = replica")
                 sizes = dict(connection.execute(TABLES).fetchall())
                 if large := [table for table, size in sizes.items() if size > SMALL]:
-                    connection.execute(_sql("TRUNCATE {} CASCADE", *large))
+                    connection.execute(_sql("TRUNCATE {} CASCADE", ", ".join(large)))
                 for table, size in sizes.items():
                     if 0 < size <= SMALL:
                         connection.execute(_sql("DELETE FROM {}", table))
@@ -131,22 +136,37 @@ class FreshDatabases:
                     for (row,) in rows:
                         connection.execute(_sql("INSERT INTO {0} SELECT (%s::{0}).*", table), (row,))
                 for name, start, last in connection.execute(SEQUENCES).fetchall():
-                    if self._sequences[name] != (start if last is None else last, last is not None):
-                        connection.execute("SELECT setval(%s, %s, %s)", (name, *self._sequences[name]))
+                    if self._sequences.get(name) != (start if last is None else last, last is not None):
+                        connection.execute(
+                            "SELECT setval(%s, %s, %s)", (name, *self._sequences.get(name, (start, False)))
+                        )
                 # Samples of what a test wrote.
                 connection.execute("DELETE FROM pg_statistic WHERE starelid >= 16384")
-                return True
+                return self._as_it_was(connection)
         except psycopg.Error:
             return False
 
+    def _as_it_was(self, connection: Connection[Any]) -> bool:
+        """Take off what an embedder adds, columns of its length and indexes, and compare the rest."""
+        was = (self._shape, self._columns, self._indexes)
+        if (made_of := _made_of(connection)) == was:
+            return True
+        _, columns, indexes = made_of
+        for index in indexes.keys() - self._indexes.keys():
+            connection.execute(_sql("DROP INDEX {}", index))
+        for table, name in columns.keys() - self._columns.keys():
+            connection.execute(_sql("ALTER TABLE {} DROP COLUMN {}", table, name))
+        return _made_of(connection) == was
 
-def _shape(connection: Connection[Any]) -> str:
-    row = connection.execute(SHAPE).fetchone()
-    assert row is not None
-    return str(row[0])
+
+def _made_of(connection: Connection[Any]) -> tuple[list[tuple[Any, ...]], dict[tuple[str, str], str], dict[str, str]]:
+    """What a database is made of but for rows: its shape, the types of its columns, its indexes."""
+    columns = {(table, name): kind for table, name, kind in connection.execute(COLUMNS)}
+    indexes = dict(connection.execute(INDEXES).fetchall())
+    # Indexes are compared by what they say: one that was made anew is another relation.
+    return sorted(connection.execute(SHAPE).fetchall()), columns, indexes
 
 
-def _sql(text: LiteralString, *tables: str) -> sql.Composed:
-    """A statement over tables, whose names are quoted by PostgreSQL already."""
-    names = sql.SQL(", ").join(map(sql.SQL, tables))  # type: ignore[arg-type]
-    return sql.SQL(text).format(names)
+def _sql(text: LiteralString, *names: str) -> sql.Composed:
+    """A statement with names that PostgreSQL has quoted."""
+    return sql.SQL(text).format(*map(sql.SQL, names))  # type: ignore[arg-type]
