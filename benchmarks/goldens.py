@@ -135,6 +135,8 @@ def demo() -> Figures:
     made = corpus()
     figures: Figures = {}
     with store() as kb:
+        # One person's memory, as `hopgate demo` has it.
+        kb.store_settings.set({"scopes": "shared"})
         kb.add(*made.memories)
         kb.embed()
         kb.build()

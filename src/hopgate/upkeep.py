@@ -76,7 +76,7 @@ class Upkeep:
         extractor: str | Extractor | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> CaughtUp:
-        """Embed whatever waits, and link these memories; by default all that wait.
+        """Embed whatever waits, and link these memories, by default all that wait; finish a build that was broken off.
 
         Parameters
         ----------
@@ -89,10 +89,12 @@ class Upkeep:
         with self._store.transaction() as connection:
             wanted = extractions.pending(connection, external_ids)
             made_by, derived = extractions.made_by(connection), version.is_derived(connection)
+            broken_off = bool(made_by) and not derived
             few = len(wanted) <= FEW and vectors.has_space(connection)
             few = few and vectors.count_pending(connection, embedded=True) <= FEW
-        left = made_by if wanted and extractor is None and made_by not in ("", *OFFLINE) else ""
-        if not wanted or left:
+        due = bool(wanted) or broken_off
+        left = made_by if due and extractor is None and made_by not in ("", *OFFLINE) else ""
+        if not due or left:
             return CaughtUp(self._embedding.fill(None, progress), 0, left)
         chosen = as_extractor(extractor or made_by or OFFLINE[0])
         if not few:

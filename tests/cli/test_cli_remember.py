@@ -172,6 +172,14 @@ def test_a_graph_that_a_model_made_waits_for_it(kb: KnowledgeBase) -> None:
     assert kb.upkeep.catch_up(extractor="phrases").linked == 1
 
 
+def test_a_build_that_was_broken_off_is_finished_by_the_next_look(kb: KnowledgeBase) -> None:
+    kb.add(hopgate.Memory("a", "Ada Lovelace lives in London."))
+    kb.extract("phrases")  # as a build leaves it that is killed before names are brought together
+    assert kb.graph.edges() == []
+    kb.upkeep.catch_up()
+    assert [edge.target for edge in kb.graph.edges("Ada Lovelace")] == ["London"]
+
+
 def test_an_endpoint_that_is_down_ends_soon_with_status_1(run: Runner) -> None:
     run("add", "Ada Lovelace lives in London.", "--later")
     dead = ("--extractor", "openai", "--model", "m", "--url", "http://127.0.0.1:9/v1")

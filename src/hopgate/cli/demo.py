@@ -126,6 +126,8 @@ def opened(directory: Path | None) -> Iterator[KnowledgeBase]:
 
 def fill(kb: KnowledgeBase, synthetic: Corpus) -> None:
     """Ingest, embed, extract and build."""
+    # One person's memory: what is said at home of work belongs together.
+    kb.store_settings.set({"scopes": "shared"})
     kb.add(*synthetic.memories)
     sensitive = sum(memory.is_sensitive for memory in synthetic.memories)
     turns = sum(memory.thread is not None for memory in synthetic.memories)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +14,6 @@ from hopgate.redact import redacted
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
-    from hopgate.memory import Memory
     from hopgate.sources.read import FoundSource
 
 # So many memories are shown by --dry-run.
@@ -102,27 +100,21 @@ def command(
             return
         if rules:
             kb.add_sensitivity(rules, source="hopgate ingest")
-        ids: list[str] = []
         for path in paths:
-            _load(kb, path, read_source(path, form, options), ids, as_json)
+            _load(kb, path, read_source(path, form, options), as_json)
         if not later:
-            link(kb, ids, extractor, quiet=as_json)
+            # All that waits: what an ingest that was killed left is finished by the next.
+            link(kb, None, extractor, quiet=as_json)
 
 
-def _load(kb: KnowledgeBase, path: str, found: FoundSource, ids: list[str], as_json: bool) -> None:
+def _load(kb: KnowledgeBase, path: str, found: FoundSource, as_json: bool) -> None:
     with progress(f"reading {redacted(path)}") as advance:
-        written = kb.load(_noted(found.memories, ids), progress=advance)
+        written = kb.load(found.memories, progress=advance)
     if as_json:
         print_json({"path": redacted(path), "source": found.name, "rows": written.rows, "added": written.added})
     else:
         say(f"{redacted(path)}: {found.title}, {counted(written.rows, 'memory')}, {written.added:,} of them new")
         say_kept(written.kept_sensitive)
-
-
-def _noted(memories: Iterable[Memory], ids: list[str]) -> Iterator[Memory]:
-    for memory in memories:
-        ids.append(memory.external_id)
-        yield memory
 
 
 def _show(path: str, found: FoundSource, applied: Any, as_json: bool) -> None:

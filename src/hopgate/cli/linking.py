@@ -24,8 +24,8 @@ ExtractorName = Annotated[
 ]
 
 
-def link(kb: KnowledgeBase, ids: Sequence[str], extractor: str | None, *, quiet: bool) -> CaughtUp:
-    """Embed and link memories, and say how many."""
+def link(kb: KnowledgeBase, ids: Sequence[str] | None, extractor: str | None, *, quiet: bool) -> CaughtUp:
+    """Embed and link memories, by default all that wait, and say how many."""
     with progress("embedding", kb.pending_vectors()) as advance:
         done = kb.upkeep.catch_up(ids, extractor=extractor, progress=advance)
     if not quiet:

@@ -37,6 +37,8 @@ def fill(kb: KnowledgeBase) -> None:
     """Put the synthetic corpus into a store, as `hopgate demo` does: memories, vectors, and the graph read by rules."""
     from hopgate.demo import corpus
 
+    # One person's memory.
+    kb.store_settings.set({"scopes": "shared"})
     kb.add(*corpus().memories)
     kb.embed()
     kb.build()
