@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.inspect.edges import Edge
-    from hopgate.graph.inspect.query_walk import QueryWalk
     from hopgate.graph.inspect.times import Conflict, EdgeChanges, SupersededMemory, TimeSpan
-    from hopgate.graph.inspect.view import Neighbourhood
+    from hopgate.graph.inspect.view import Neighbourhood, QueryWalk
     from hopgate.recall.legs.graph import GraphLeg
     from hopgate.store.fill import Embedding
     from hopgate.store.graph.visible import View
@@ -94,7 +93,7 @@ class GraphViews:
         scope : str or sequence of str, optional
             Only memories of this scope, or of these, and the concepts that they talk about, as they call them.
         """
-        from hopgate.graph.inspect.query_walk import query_walk
+        from hopgate.graph.inspect.view import query_walk
         from hopgate.recall.completion import complete, fused_base, pool_of
         from hopgate.recall.filters import check_query
         from hopgate.recall.legs.dense import dense_leg

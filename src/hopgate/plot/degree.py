@@ -11,7 +11,7 @@ from hopgate.plot.style import COLOURS, GREY, axes, titled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hopgate.graph.inspect.query_walk import QueryWalk
+    from hopgate.graph.inspect.view import QueryWalk
 
 
 def by_degree(walk: QueryWalk, *, corrections: tuple[float, ...] = (0.0, 0.5), ax: Axes | None = None) -> Axes:

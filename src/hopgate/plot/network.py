@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hopgate.graph.inspect.edges import Edge
-    from hopgate.graph.inspect.query_walk import QueryWalk
+    from hopgate.graph.inspect.view import QueryWalk
 
 SEED, CONCEPT, MEMORY = COLOURS[1], COLOURS[0], COLOURS[2]
 

@@ -236,7 +236,7 @@ def test_the_base_is_tuned_as_hard_as_the_challenger(evidence: Evidence) -> None
 
 
 def test_the_control_keeps_degrees_and_loses_structure(kb: KnowledgeBase) -> None:
-    from hopgate.graph.inspect.shuffle import shuffled
+    from hopgate.graph.inspect.controls import shuffled
     from hopgate.graph.walk.matrix import load_matrix
 
     with kb.store.transaction() as connection:

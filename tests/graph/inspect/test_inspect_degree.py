@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.inspect.degree import degree_likeness
+from hopgate.graph.inspect.stats import degree_likeness
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, edge_graph, mention_graph, top_k
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_world import RELATIONS, Edges, Mentions, matrix_of
 
-from hopgate.graph.inspect.parts import PARTS, without
+from hopgate.graph.inspect.controls import PARTS, without
 
 memories, concepts = st.integers(0, 6), st.integers(0, 5)
 mentions = st.dictionaries(st.tuples(memories, concepts), st.sampled_from([0.5, 1.0, 3.0]), max_size=20)

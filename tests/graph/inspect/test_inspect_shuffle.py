@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_world import RELATIONS, TITLE, Edges, Mentions, matrix_of
 
-from hopgate.graph.inspect.shuffle import shuffled
+from hopgate.graph.inspect.controls import shuffled
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import edge_graph
 

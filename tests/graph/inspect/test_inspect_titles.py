@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from graph_world import write_concepts, write_memories, write_mentions
 
-from hopgate.graph.inspect.shuffle import shuffled
+from hopgate.graph.inspect.controls import shuffled
 from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix
 
 COUNT = 12

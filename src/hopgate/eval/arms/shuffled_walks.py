@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.eval.arms.leg_lists import GraphLists
 from hopgate.eval.arms.prototype_cliques import clique_concepts, clique_hits
-from hopgate.graph.inspect.parts import PARTS, Part, without
+from hopgate.graph.inspect.controls import PARTS, Part, without
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.rank import QuerySeeds, Walk, WalkRanking, batched_walks, ranked_by_walks, seeded
 from hopgate.graph.walk.seeds import COMMON_SHARES

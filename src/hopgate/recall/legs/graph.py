@@ -236,7 +236,7 @@ class GraphLeg:
         for known, shuffled_one in self._shuffled:
             if known is matrix:
                 return shuffled_one
-        from hopgate.graph.inspect.shuffle import shuffled
+        from hopgate.graph.inspect.controls import shuffled
         from hopgate.store.graph.edge_rows import NAME_INSIDE
 
         made = shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE}))

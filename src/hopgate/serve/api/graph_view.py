@@ -26,8 +26,7 @@ from hopgate.serve.problems import RefusedError
 from hopgate.serve.service import Served, Service
 
 if TYPE_CHECKING:
-    from hopgate.graph.inspect.query_walk import QueryWalk
-    from hopgate.graph.inspect.view import Neighbourhood
+    from hopgate.graph.inspect.view import Neighbourhood, QueryWalk
 
 router = APIRouter(prefix=f"{PREFIX}/graph", tags=["explorer"])
 # What is asked of the browser: benchmarks/explorer.py measures it.
