@@ -14,7 +14,7 @@ from psycopg import Connection, errors
 import hopgate
 from hopgate.demo import corpus
 from hopgate.kb import KnowledgeBase
-from hopgate.store.graph import change_rows, link_rows, plain_edges
+from hopgate.store.graph import link_rows, plain_edges
 
 SOME = corpus().memories[:60]
 _KEYS = (
@@ -32,9 +32,7 @@ def every_key_checked(connection: Connection[Any]) -> Iterator[bool]:
     yield False
 
 
-def test_every_key_is_there_and_changes_are_recorded(
-    kb: KnowledgeBase, other: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_key_is_there(kb: KnowledgeBase, other: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kb.add(*SOME)
     kb.build()
     with kb.store.transaction() as connection:
@@ -46,7 +44,6 @@ def test_every_key_is_there_and_changes_are_recorded(
                 f"AND NOT EXISTS (SELECT FROM {of} o WHERE o.{key} = t.{column})"
             )
             assert lost.fetchall() == [], table
-        seen = change_rows.position(connection)
         assert connection.execute("SELECT count(*) FROM waiting_links").fetchone() == (0,)
     for module in (plain_edges, link_rows):
         monkeypatch.setattr(module, "keys_known", every_key_checked)
@@ -54,11 +51,6 @@ def test_every_key_is_there_and_changes_are_recorded(
         second.add(*SOME)
         second.build()
         assert content(kb) == content(second)
-    monkeypatch.undo()
-    kb.build(rebuild=True)
-    with kb.store.transaction() as connection:
-        assert seen is not None
-        assert change_rows.since(connection, seen, limit=10**6) is None  # all is to be read again
 
 
 def test_nobody_deletes_a_memory_that_is_being_linked(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

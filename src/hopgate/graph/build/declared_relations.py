@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.follow import follow_change
 from hopgate.store.build_lock import share
-from hopgate.store.graph import change_rows, fact_rows, name_rows, relation_rows, version
+from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -23,9 +23,6 @@ def declare(connection: Connection[Any], single: Collection[str], several: Colle
     name_rows.lock(connection)
     declared = relation_rows.declare_single_valued(connection, set(single) - set(several))
     declared += relation_rows.declare_several_valued(connection, several)
-    if declared:
-        # Scopes' own edges may follow where no edge of the store does.
-        change_rows.record_all(connection)
     if whole:
         version.set_derived(connection, False)
     elif declared:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.graph import change_rows
 from hopgate.store.graph.known_keys import keys_known
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def link_all_mentions(connection: Connection[Any]) -> None:
     The memories are locked: see `lock_mentioning`.
     """
     connection.execute("DELETE FROM memory_concepts")
-    with keys_known(connection) as unrecorded:
+    with keys_known(connection):
         connection.execute(
             # In the order of the key: its index then grows at its end, and not all over.
             "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
@@ -60,8 +59,6 @@ def link_all_mentions(connection: Connection[Any]) -> None:
             "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)",
             (MENTIONS,),
         )
-    if unrecorded:
-        change_rows.record_all(connection)
 
 
 def link_titles(connection: Connection[Any], links: Sequence[tuple[int, int]], weight: float) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import vectors
-from hopgate.store.graph import change_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.fact_rows import FactGroup
 from hopgate.store.graph.known_keys import keys_known
@@ -59,14 +58,12 @@ def derive_plain(connection: Connection[Any]) -> list[FactGroup]:
         )
     connection.execute("DELETE FROM concept_edges WHERE relation <> %s", (NAME_INSIDE,))
     connection.execute(_GROUPS)
-    with keys_known(connection) as unrecorded:
+    with keys_known(connection):
         connection.execute(
             "INSERT INTO concept_edges (scope, src_id, dst_id, relation, weight, valid_from, valid_to, recorded_at, "
             "evidence_memory_ids) SELECT scope, src, target, relation, weight, valid_from, valid_to, recorded_at, "
             "evidence FROM stated_groups WHERE plain ORDER BY src, relation, target"
         )
-    if unrecorded:
-        change_rows.record_all(connection)
     rows = connection.execute("SELECT src, relation, dst FROM stated_groups WHERE NOT plain ORDER BY 1, 2, 3")
     return [FactGroup(*row) for row in rows]
 

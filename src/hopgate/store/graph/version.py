@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.graph import change_rows
-
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -20,8 +18,6 @@ def bump(connection: Connection[Any]) -> int:
         "UPDATE graph_state SET version = version + 1, changed_at = now() RETURNING version"
     ).fetchone()
     assert row is not None
-    if row[0] % change_rows.SWEEP_EVERY == 0:
-        change_rows.sweep(connection)
     _written[connection.info.dbname] = int(row[0])
     return int(row[0])
 
