@@ -166,10 +166,10 @@ def degree_likeness(
     --------
     Fifty memories of two concepts each, and one concept that all of them mention:
 
-    >>> from hopgate.graph.walk.walk_graph import mention_graph
+    >>> from hopgate.graph.walk.walk_graph import Pairs, mention_graph
     >>> memory = np.repeat(np.arange(50), 3)
     >>> concept = np.stack([np.arange(50), (np.arange(50) + 1) % 50, np.full(50, 50)], axis=1).ravel()
-    >>> found = degree_likeness(mention_graph(50, 51, memory, concept), seeds=1, queries=5)
+    >>> found = degree_likeness(mention_graph(50, 51, Pairs(memory, concept)), seeds=1, queries=5)
     >>> found.top, found.between_queries < 0.5
     (5, True)
     """
