@@ -9,8 +9,8 @@ from datetime import date, timedelta
 import pytest
 
 from hopgate.demo import corpus
-from hopgate.demo.history import FIRST_DAY, LAST_DAY
 from hopgate.demo.make_corpus import corpus as build
+from hopgate.demo.world import FIRST_DAY, LAST_DAY
 
 SEEDS = [7, 1, 2, 3]
 STRATA = {"exact": 1, "paraphrase": 1, "temporal": 1, "two-hop": 2, "three-hop": 3, "chat": 1}

@@ -6,7 +6,7 @@ tests of the machinery and for nothing else: `hopgate demo` and the gate have th
 
 from __future__ import annotations
 
-from hopgate.demo.make_corpus import corpus
-from hopgate.demo.records import Corpus, Question
+from hopgate.demo.make_corpus import Corpus, corpus
+from hopgate.demo.questions import Question
 
 __all__ = ["Corpus", "Question", "corpus"]

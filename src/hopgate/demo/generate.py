@@ -11,8 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from hopgate.demo.make_corpus import DEFAULT_SEED, corpus
-from hopgate.demo.records import Corpus
+from hopgate.demo.make_corpus import DEFAULT_SEED, Corpus, corpus
 from hopgate.errors import HopgateError
 from hopgate.memory import DEFAULT_IMPORTANCE, Memory
 

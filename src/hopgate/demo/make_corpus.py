@@ -1,21 +1,46 @@
-"""The corpus of a seed, in memory."""
+"""The corpus of a seed, in memory: what it is made of, and how it is made."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 from typing import Any
 
-from hopgate.demo.background import distractors, notes, sensitive
-from hopgate.demo.drafts import Draft, event_drafts, single_valued
-from hopgate.demo.history import Event, events
-from hopgate.demo.questions import questions, questions_of_turns
-from hopgate.demo.records import Corpus, Question, WorldFact
-from hopgate.demo.threads import turn_drafts
-from hopgate.demo.world import RELATIONS
+from hopgate.demo.memories import Draft, distractors, event_drafts, notes, sensitive, single_valued, turn_drafts
+from hopgate.demo.questions import Question, WorldFact, questions, questions_of_turns
+from hopgate.demo.world import RELATIONS, Event, events
+from hopgate.memory import Memory
 
 DEFAULT_SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The whole synthetic corpus of one seed.
+
+    Parameters
+    ----------
+    qrels : dict
+        Split (``dev``, ``test``) → query id → memory id → 1.
+    triples : list of dict
+        The rows of ``triples.jsonl``: facts and mentions as a perfect extractor would give them, none sensitive.
+    facts : list of WorldFact
+        The timeline: every fact that was ever true.
+    canaries : dict
+        Sensitive memory id → the words that occur in that memory and nowhere else.
+    single_valued : frozenset of str
+        Relations of which a subject has one object at a time: a newer one supersedes.
+    """
+
+    memories: list[Memory]
+    queries: list[Question]
+    qrels: dict[str, dict[str, dict[str, int]]]
+    triples: list[dict[str, Any]]
+    facts: list[WorldFact]
+    canaries: dict[str, tuple[str, ...]]
+    single_valued: frozenset[str]
 
 
 @lru_cache(maxsize=4)
