@@ -29,7 +29,7 @@ from hopgate.eval.data.runs import ordered
 from hopgate.eval.gate.assemble import assemble
 from hopgate.eval.gate.evidence import LEGS, Evidence, Tuning
 from hopgate.eval.gate.judge import judge
-from hopgate.eval.gate.plan import GateOptions
+from hopgate.eval.gate.plan import GateOptions, Policy
 from hopgate.eval.gate.run import gate_store, run_gate, throwaway_store
 from hopgate.eval.gate.saved import saved_fingerprint
 from hopgate.eval.gate.verdict import Verdict
@@ -38,7 +38,9 @@ from hopgate.kb import KnowledgeBase
 from hopgate.recall.settings import Settings
 from hopgate.sensitivity import SensitivityRules
 
-SEEDS = 20
+# First of six by chance with 1/6, so the level of the rank is of these tests: what takes longest is shuffled graphs.
+SHUFFLES = 5
+POLICY = Policy(rank_alpha=0.2)
 
 
 def _smaller(dataset: Dataset, queries: int) -> Dataset:
@@ -64,12 +66,12 @@ def kb(dataset: Dataset) -> Iterator[KnowledgeBase]:
 @pytest.fixture(scope="module")
 def collected(kb: KnowledgeBase, dataset: Dataset) -> Collected:
     asked = [dataset.queries[name] for split in ("dev", "test") for name in dataset.split(split)]
-    return collect(kb, asked, shuffles=range(SEEDS + 1), parts=True)
+    return collect(kb, asked, shuffles=range(SHUFFLES), parts=True)
 
 
 @pytest.fixture(scope="module")
 def evidence(kb: KnowledgeBase, dataset: Dataset, collected: Collected) -> Evidence:
-    made, _ = assemble(dataset, collected, GateOptions(arms="quick"), kb)
+    made, _ = assemble(dataset, collected, GateOptions(arms="quick"), kb, policy=POLICY)
     return replace(made, saved=_values(made))
 
 
@@ -89,7 +91,7 @@ def test_a_graph_of_gold_bridges_opens_the_gate(evidence: Evidence) -> None:
     assert measures <= {measure.lower() for measure in told["arms"]["graph"]}
     assert {"arms", "measure", "slice", "difference", "interval", "p", "p_holm"} <= told["comparisons"][0].keys()
     assert len(told["audit"]) == 12
-    assert told["control"]["place"] == 1 and told["control"]["shuffles"] == SEEDS + 1
+    assert told["control"]["place"] == 1 and told["control"]["shuffles"] == SHUFFLES
 
 
 def test_the_default_arm_is_what_recall_ships(kb: KnowledgeBase, dataset: Dataset, collected: Collected) -> None:
@@ -100,6 +102,7 @@ def test_the_default_arm_is_what_recall_ships(kb: KnowledgeBase, dataset: Datase
         assert [hit.external_id for hit in hits] == ordered(run[name])[:10], query.text
 
 
+@pytest.mark.full
 def test_the_re_read_arm_is_what_recall_ships_with_its_walk(
     kb: KnowledgeBase, dataset: Dataset, collected: Collected
 ) -> None:
@@ -148,7 +151,7 @@ def test_a_store_is_judged_as_it_is_with_the_same_verdict(
     for name in ("corpus.jsonl", "triples.jsonl"):
         (tmp_path / "questions" / name).unlink()
     asked = replace(read_dataset(tmp_path / "questions", kb.export()), splits=dataset.splits)
-    judged = gate_store(kb, asked, GateOptions(arms="quick", shuffles=21), out=tmp_path / "out")
+    judged = gate_store(kb, asked, GateOptions(arms="quick", shuffles=SHUFFLES), policy=POLICY, out=tmp_path / "out")
     assert judged.decision.verdict is judge(evidence).decision.verdict is Verdict.OPEN
     theirs = judge(evidence).arms()
     assert all(means == pytest.approx(theirs[name]) for name, means in judged.arms().items())
@@ -158,6 +161,7 @@ def test_a_store_is_judged_as_it_is_with_the_same_verdict(
         assert texts[secret][:40] not in said and f'"{secret}"' not in said, path
 
 
+@pytest.mark.full
 def test_the_full_ablation_answers_what_was_left_open(
     kb: KnowledgeBase, dataset: Dataset, collected: Collected
 ) -> None:
@@ -185,6 +189,7 @@ def test_the_prototype_is_invalid_for_reachability_and_exclusion(evidence: Evide
     assert {"reachability", "exclusion"} <= set(judgement.decision.failed)
 
 
+@pytest.mark.full
 def test_so_is_the_prototype_on_its_own_graph_of_cliques(
     evidence: Evidence, kb: KnowledgeBase, dataset: Dataset, collected: Collected
 ) -> None:
@@ -199,7 +204,7 @@ def test_so_is_the_prototype_on_its_own_graph_of_cliques(
 def test_a_shuffled_graph_never_opens_it(evidence: Evidence, dataset: Dataset, collected: Collected) -> None:
     dev, test = dataset.split("dev"), dataset.split("test")
     verdicts = []
-    for number in range(0, SEEDS + 1, 7):
+    for number in (0, 3):
         others = tuple(run for at, run in enumerate(collected.shuffled) if at != number)
         lists = collected.lists.with_graph(collected.shuffled[number])
         made = ablate(Collected(lists, others), dev, test, k=10, settings={}, more=False)
@@ -264,7 +269,20 @@ def test_the_whole_gate_from_the_command_line(
     about = {"doc_id": dataset.memories[0].external_id, "statement": "It is about a host."}
     (folder / "statements.jsonl").write_text(json.dumps(about) + "\n")
     out, store = tmp_path / "report", ("--data", str(tmp_path / "store"))
-    words = ["gate", str(folder), "--arms", "quick", "--statements", "--out", str(out), "--apply", "--force", "--json"]
+    words = [
+        "gate",
+        str(folder),
+        "--arms",
+        "quick",
+        "--statements",
+        "--out",
+        str(out),
+        "--apply",
+        "--force",
+        "--json",
+        "--shuffles",
+        "5",
+    ]
     _run(*words, *store)
     told = json.loads(capsys.readouterr().out)
     assert told["verdict"] in {"OPEN", "CLOSED", "INCONCLUSIVE"}
@@ -278,7 +296,7 @@ def test_the_whole_gate_from_the_command_line(
     again = json.loads(capsys.readouterr().out)
     assert again["arms"] == told["arms"] and again["verdict"] == told["verdict"]
     evidence, _ = load_gate(out)
-    assert len(evidence.shuffles) == 20 and evidence.looks == 1
+    assert len(evidence.shuffles) == 5 and evidence.looks == 1
     assert (folder / "looks.txt").read_text().count("\n") == 1
     assert "alpha = 0.05" in (out / "plan.toml").read_text()
     _run("report", str(out), "--verify")
