@@ -261,15 +261,15 @@ def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatri
     joined = (edge_weight > 0) & config.edges
 
     found = rows.arcs.joined_once()
-    first, second = positions(memory_ids, found.source), positions(memory_ids, found.target)
+    start, end = positions(memory_ids, found.source), positions(memory_ids, found.target)
     arc_weight = found.weight * factors(ARC_KINDS, config.relations)[found.kind]
-    near = (first >= 0) & (second >= 0) & (arc_weight > 0) & config.neighbours
+    near = (start >= 0) & (end >= 0) & (arc_weight > 0) & config.neighbours
     plain = mention_graph(
         len(memory_ids),
         len(concept_ids),
         Pairs(memory[walked], concept[walked], weight[walked]),
         edges=Pairs(source[joined], target[joined], edge_weight[joined]),
-        neighbours=Pairs(first[near], second[near], arc_weight[near]),
+        neighbours=Pairs(start[near], end[near], arc_weight[near]),
     )
     return GraphMatrix(
         stamp=stamp,
@@ -289,8 +289,8 @@ def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatri
         scopes=rows.memories.names,
         namesake_id=others,
         namesake_of=first,
-        arc_source=first[near].astype(np.int32),
-        arc_target=second[near].astype(np.int32),
+        arc_source=start[near].astype(np.int32),
+        arc_target=end[near].astype(np.int32),
         arc_weight=arc_weight[near],
         arc_kind=found.kind[near],
     )
