@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import csv
 import json
+import math
 import os
 import platform
 import random
@@ -188,10 +189,11 @@ def compared(before: Any, now: Any, name: str) -> tuple[bool, str]:
     if before is None:
         return True, f"{now} (new)"
     within = (
-        now >= before - bounds.get("fall", float("inf")) - 1e-9
-        and now <= before + bounds.get("rise", float("inf")) + 1e-9
-        and now <= bounds.get("most", float("inf"))
-        and before * bounds.get("least_share", 0) <= now <= before * bounds.get("most_share", float("inf"))
+        now >= before - bounds.get("fall", math.inf) - 1e-9
+        and now <= before + bounds.get("rise", math.inf) + 1e-9
+        and now <= bounds.get("most", math.inf)
+        and ("least_share" not in bounds or now >= before * bounds["least_share"])
+        and ("most_share" not in bounds or now <= before * bounds["most_share"])
     )
     return within, "" if now == before else f"{before} -> {now} ({now - before:+.4g})"
 
