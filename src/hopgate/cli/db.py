@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +17,7 @@ from hopgate.cli.shared_options import AsJson, Data, Dsn
 from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
+    from hopgate.store.owners_table import OwnersTable
     from hopgate.store.server.process import EmbeddedServer
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -31,11 +33,60 @@ Memories = Annotated[
 ]
 
 
+def _column(field: str, what: str) -> typer.models.OptionInfo:
+    """The option that says in which column of the owner's table a field of a memory stands."""
+    option = typer.Option(f"--{field}-column", help=f"Its column of {what}.", metavar="COLUMN")
+    assert isinstance(option, typer.models.OptionInfo)
+    return option
+
+
+Content = Annotated[str | None, _column("content", "texts")]
+ExternalId = Annotated[str | None, _column("external-id", "ids of yours")]
+Category = Annotated[str | None, _column("category", "categories")]
+Tags = Annotated[str | None, _column("tags", "tags: an array, JSON, or a text such as cat,vet")]
+Keywords = Annotated[str | None, _column("keywords", "further words to be found by")]
+Importance = Annotated[str | None, _column("importance", "importances from 0 to 1")]
+Sensitive = Annotated[str | None, _column("sensitive", "flags of secrets: a boolean, a number or a text; NULL is one")]
+Scope = Annotated[str | None, _column("scope", "scopes, such as user_id")]
+Created = Annotated[str | None, _column("created", "times")]
+Thread = Annotated[str | None, _column("thread", "threads, such as session_id")]
+ReplyTo = Annotated[str | None, _column("reply-to", "what is answered")]
+SupersededAt = Annotated[str | None, _column("superseded-at", "when a row gave way to another")]
+Hide = Annotated[
+    str | None, typer.Option(help="Rows that are no memories, such as 'deleted_at IS NOT NULL'.", metavar="SQL")
+]
+Superseded = Annotated[
+    str | None, typer.Option(help="Rows that gave way, such as \"content LIKE '[SUPERSEDED]%'\".", metavar="SQL")
+]
+NotSensitive = Annotated[
+    list[str] | None, typer.Option(help="A column that is called like a flag of secrets and is none.", metavar="COLUMN")
+]
+
+
 @app.command()
 def upgrade(
     data: Data = None,
     dsn: Dsn = None,
     memories: Memories = None,
+    content: Content = None,
+    external_id: ExternalId = None,
+    category: Category = None,
+    tags: Tags = None,
+    keywords: Keywords = None,
+    importance: Importance = None,
+    sensitive: Sensitive = None,
+    scope: Scope = None,
+    created: Created = None,
+    thread: Thread = None,
+    reply_to: ReplyTo = None,
+    superseded_at: SupersededAt = None,
+    hide: Hide = None,
+    superseded: Superseded = None,
+    not_sensitive: NotSensitive = None,
+    vectors: Annotated[
+        str | None, typer.Option("--embedding-column", help="Its column of vectors, with --embedder.", metavar="COLUMN")
+    ] = None,
+    embedder: Annotated[str | None, typer.Option(help="Who made these vectors.", show_default="none")] = None,
     parts: Annotated[
         int | None,
         typer.Option(help="Divide the memories by scope, as db partition does.", show_default="as is"),
@@ -45,13 +96,30 @@ def upgrade(
     """Make hopgate's tables, in a schema of their own.
 
     With --memories the rows of your table are memories, now and as your programs write them. Nothing of the table is
-    changed: it gets triggers, which db drop takes away again.
+    changed: it gets triggers, which db drop takes away again. Its columns are found by their names, or by the options.
 
-    Example: hopgate db upgrade --dsn postgresql://me@host/notes
+    Example: hopgate db upgrade --dsn postgresql://me@host/notes --memories public.notes --scope-column user_id
     """
+    from hopgate.store import connect, owners_table
     from hopgate.store.store import open_store
 
-    with open_store(place(data, dsn), upgrade=True, memories=memories) as store:
+    if (vectors is None) != (embedder is None):
+        raise HopgateError("say both which column holds vectors and who made them: --embedding-column and --embedder")
+    columns = _columns(
+        content, external_id, category, tags, keywords, importance, sensitive, scope, created, thread, reply_to,
+        superseded_at,
+    )  # fmt: skip
+    owners = _owners(memories, columns, hide, superseded, not_sensitive, vectors)
+    if isinstance(owners, owners_table.OwnersTable):
+        with _address(data, dsn) as address, contextlib.closing(connect.connect(address)) as connection:
+            for notice in owners_table.notices(connection, owners):
+                sys.stderr.write(f"hopgate: {notice}\n")
+    with open_store(place(data, dsn), upgrade=True, memories=owners) as store:
+        if vectors is not None and embedder is not None:
+            from hopgate.store.fill import resolved
+
+            identity = resolved(embedder).identity
+            store.run(lambda connection: owners_table.copy_vectors(connection, vectors, identity))
         if parts is not None:
             from hopgate.store.partition.partition_run import partition as divide
 
@@ -60,7 +128,26 @@ def upgrade(
 
 
 @app.command()
-def schema(data: Data = None, dsn: Dsn = None, memories: Memories = None) -> None:
+def schema(
+    data: Data = None,
+    dsn: Dsn = None,
+    memories: Memories = None,
+    content: Content = None,
+    external_id: ExternalId = None,
+    category: Category = None,
+    tags: Tags = None,
+    keywords: Keywords = None,
+    importance: Importance = None,
+    sensitive: Sensitive = None,
+    scope: Scope = None,
+    created: Created = None,
+    thread: Thread = None,
+    reply_to: ReplyTo = None,
+    superseded_at: SupersededAt = None,
+    hide: Hide = None,
+    superseded: Superseded = None,
+    not_sensitive: NotSensitive = None,
+) -> None:
     """Print the SQL that db upgrade would run, for migrations of your own.
 
     Example: hopgate db schema > hopgate.sql
@@ -68,9 +155,42 @@ def schema(data: Data = None, dsn: Dsn = None, memories: Memories = None) -> Non
     from hopgate.store import connect
     from hopgate.store import schema as schema_of
 
+    columns = _columns(
+        content, external_id, category, tags, keywords, importance, sensitive, scope, created, thread, reply_to,
+        superseded_at,
+    )  # fmt: skip
+    owners = _owners(memories, columns, hide, superseded, not_sensitive, None)
     with _address(data, dsn) as address, contextlib.closing(connect.connect(address)) as connection:
-        text = schema_of.sql_text(connection, memories)
+        text = schema_of.sql_text(connection, owners)
     say(f"BEGIN;\n\n{text}COMMIT;")
+
+
+def _columns(*named: str | None) -> dict[str, str]:
+    """Which column each field of a memory stands in; in the order of the options."""
+    fields = (
+        "content", "external_id", "category", "tags", "expanded_keywords", "importance", "is_sensitive", "scope",
+        "created_at", "thread", "reply_to", "superseded_at",
+    )  # fmt: skip
+    return {field: column for field, column in zip(fields, named, strict=True) if column is not None}
+
+
+def _owners(
+    memories: str | None,
+    columns: dict[str, str],
+    hide: str | None,
+    superseded: str | None,
+    not_sensitive: list[str] | None,
+    vectors: str | None,
+) -> OwnersTable | str | None:
+    """The owner's table as the options say it."""
+    from hopgate.store.owners_table import OwnersTable
+    from hopgate.store.schema import OWN
+
+    if memories is None or memories == OWN:
+        if columns or hide or superseded or not_sensitive or vectors:
+            raise HopgateError("columns and conditions are those of a table of yours: name it with --memories")
+        return memories
+    return OwnersTable(memories, columns, hide, superseded, tuple(not_sensitive or ()), vectors)
 
 
 @app.command()

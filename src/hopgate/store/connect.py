@@ -191,15 +191,20 @@ def check_vector(connection: psycopg.Connection[Any], *, embedded: bool) -> None
         raise HopgateError(f"this server's pgvector is {row[0]}: update the extension to 0.8 or later")
 
 
+_REFUSALS: dict[type[BaseException], str] = {
+    errors.DiskFull: "the database's disk is full: free some space; nothing of this was written",
+    errors.ReadOnlySqlTransaction: "the database is read-only: give the address of the primary server",
+    errors.NumericValueOutOfRange: "a number is larger than PostgreSQL can count with: write a smaller one",
+}
+
+
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
     """Turn errors that are the server's (disk full, gone, read-only, no permission) into one sentence each."""
     try:
         yield
-    except errors.DiskFull:
-        raise HopgateError("the database's disk is full: free some space; nothing of this was written") from None
-    except errors.ReadOnlySqlTransaction:
-        raise HopgateError("the database is read-only: give the address of the primary server") from None
+    except tuple(_REFUSALS) as error:
+        raise HopgateError(_REFUSALS[type(error)]) from None
     except errors.InsufficientPrivilege as error:
         raise HopgateError(f"the database user may not do this ({error}): grant it, or use another user") from None
     except (errors.SerializationFailure, errors.DeadlockDetected):
@@ -212,15 +217,18 @@ def explained() -> Iterator[None]:
         ) from None
     except (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow):
         raise LostServerError("the PostgreSQL server went down in the middle: start it and run this again") from None
-    except errors.NumericValueOutOfRange:
-        raise HopgateError("a number is larger than PostgreSQL can count with: write a smaller one") from None
     except psycopg.DataError as error:
         if "NUL" not in str(error):
             raise
         raise HopgateError("an id, a scope or a text holds a NUL character, which PostgreSQL cannot store") from None
     except UnicodeEncodeError:
         raise HopgateError("an id, a scope or a text holds half of a surrogate pair, which is not text") from None
-    except psycopg.OperationalError as error:
+    except psycopg.DatabaseError as error:
+        # What hopgate's own functions refuse: owners_table.py.
+        if error.sqlstate == "HG001":
+            raise HopgateError(f"{error.diag.message_primary}: {error.diag.message_hint}") from None
+        if not isinstance(error, psycopg.OperationalError):
+            raise
         raise LostServerError(f"the PostgreSQL server does not answer ({_first_line(error)}): is it running?") from None
 
 

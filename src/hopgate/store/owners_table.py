@@ -17,6 +17,8 @@ from hopgate.errors import HopgateError
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from hopgate.embed import Identity
+
 _WHOLE = ("smallint", "integer", "bigint")
 _NUMBER = (*_WHOLE, "real", "double precision", "numeric")
 _TEXT = ("text", "character varying", "character", "citext", "name")
@@ -60,6 +62,8 @@ class OwnersTable:
         Likewise: rows that meet it have been superseded, such as "content LIKE '[SUPERSEDED]%'".
     not_flags : sequence of str
         Columns that are called like a flag of sensitivity and are none.
+    embedding : str, optional
+        A column of vectors to begin with; `copy_vectors` takes them, and who made them must be said there.
 
     Examples
     --------
@@ -72,6 +76,7 @@ class OwnersTable:
     hide: str | None = None
     superseded: str | None = None
     not_flags: Sequence[str] = ()
+    embedding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,52 @@ def conflicts(connection: Connection[Any], owners: OwnersTable) -> list[str]:
     """What stands in the way of following a table, each as a sentence."""
     table = _look_up(connection, owners)
     return list(_conflicts(connection, owners, table))
+
+
+def notices(connection: Connection[Any], owners: OwnersTable) -> list[str]:
+    """What the owner should know before a table is followed, each as a sentence; nothing where one is in the way."""
+    table = _look_up(connection, owners)
+    if any(_conflicts(connection, owners, table)):
+        return []
+    told = [
+        f"hopgate cannot add memories to {owners.name}, because it has no value for its column {name}: give that a "
+        "default, or add rows by your own programs"
+        for name in table.unfilled
+    ]
+    rows = connection.execute(
+        "SELECT tgname FROM pg_trigger WHERE tgrelid = %s::regclass AND NOT tgisinternal AND tgenabled <> 'D' "
+        "ORDER BY tgname",
+        (table.name,),
+    ).fetchall()
+    if rows:
+        names = ", ".join(row[0] for row in rows)
+        told.append(f"triggers of yours fire where hopgate adds, changes or deletes a memory, and never else: {names}")
+    return told
+
+
+def copy_vectors(connection: Connection[Any], column: str, identity: Identity) -> int:
+    """Take the vectors of a column of the owner's as those that this embedder makes; give how many were taken.
+
+    Sensitive memories get none, whatever the owner's table has.
+    """
+    from hopgate.store import vectors
+
+    name = followed(connection)
+    if name is None:
+        raise HopgateError("this store follows no table of yours: its vectors are made by hopgate embed")
+    table = _look_up(connection, OwnersTable(name))
+    assert table.key is not None  # it would not be followed
+    vectors.claim(connection, identity)
+    taken = connection.execute(
+        f"UPDATE memories m SET embedding = t.{_quoted(column)}::halfvec FROM {table.name} t "
+        f"WHERE t.{_quoted(table.key.name)} = m.row_key::{table.key.type} AND NOT m.is_sensitive "
+        f"AND m.embedding IS NULL AND l2_norm(t.{_quoted(column)}::halfvec) > 0 RETURNING m.id"
+    ).fetchall()
+    connection.execute(
+        "DELETE FROM waiting_vectors w USING unnest(%s::bigint[]) AS taken (id) WHERE w.memory_id = taken.id",
+        ([row[0] for row in taken],),
+    )
+    return len(taken)
 
 
 def statements(connection: Connection[Any], owners: OwnersTable) -> list[str]:
@@ -184,11 +235,19 @@ def _conflicts(connection: Connection[Any], owners: OwnersTable, table: _Table) 
     for flag in table.columns:
         if flag.lower() in FLAGS and flag not in passed_over:
             yield (
-                f"the column {flag} may say which rows are secret: say --sensitive-column {flag}, "
-                f"or --not-sensitive {flag} if it does not"
+                f"the column {flag} may tell which rows are sensitive (say --sensitive-column {flag}, "
+                f"or --not-sensitive {flag} if it does not)"
             )
     if twice := _twice(connection, table):
         yield f"{twice:,} external ids stand in more than one row: make them unique"
+    yield from _unreadable(connection, owners, table)
+
+
+def _unreadable(connection: Connection[Any], owners: OwnersTable, table: _Table) -> Iterator[str]:
+    """Conditions that the server does not take, and a column of vectors that is none."""
+    vector = table.columns.get(owners.embedding or "")
+    if owners.embedding is not None and (vector is None or vector.type not in ("vector", "halfvec", "real[]")):
+        yield f"{owners.name} has no column {owners.embedding} of vectors"
     for what, condition in (("--hide", owners.hide), ("--superseded", owners.superseded)):
         if condition is not None and (error := _refused(connection, table, condition)):
             yield f"{what} {condition!r} is no condition over {owners.name} ({error})"
@@ -299,12 +358,19 @@ def _follow_function(table: _Table) -> str:
     if "created_at" in table.mapped:
         changed += ["created_at = coalesce(r.created_at, m.created_at)", "dated = m.dated OR r.created_at IS NOT NULL"]
     fields = [name for name in FIELDS if name not in ("external_id", "created_at")]
+    # What names, facts and vectors are made of, and who "she" is.
+    read = [name for name in ("content", "tags", "expanded_keywords", "scope", "thread") if name in table.mapped]
     return f"""
 -- `opened` are rows whose flag said that they are sensitive, and says so no more: the owner took it back by name.
 CREATE FUNCTION hopgate_follow(keys text[], opened text[]) RETURNS void
 LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
 BEGIN
   PERFORM set_config('hopgate.following', 'on', true);
+  PERFORM hopgate_forget(array_agg(m.id)) FROM memories m
+    LEFT JOIN hopgate_owners_rows(keys) r ON r.row_key = m.row_key
+    WHERE m.row_key = ANY(keys) AND (r.row_key IS NULL OR r.is_sensitive AND NOT m.is_sensitive
+      OR ({", ".join(f"m.{name}" for name in read)}) IS DISTINCT FROM ({", ".join(f"r.{name}" for name in read)}))
+    HAVING count(*) > 0;
   DELETE FROM memories m WHERE m.row_key = ANY(keys)
     AND NOT EXISTS (SELECT FROM hopgate_owners_rows(keys) r WHERE r.row_key = m.row_key);
   UPDATE memories m SET {", ".join(changed)},

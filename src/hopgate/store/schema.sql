@@ -643,3 +643,67 @@ CREATE TABLE concept_clusters (
 );
 -- The last id that was given: none is given again.
 CREATE TABLE cluster_numbers (scopes text[] PRIMARY KEY, last_id integer NOT NULL);
+
+-- ---- What goes where an owner's own program changes, hides or deletes a row ------------------------------------------
+
+-- All that was made of these memories' texts, in the transaction that changes them: they wait for a vector and for the
+-- graph again. So do the turns after them, which may have taken a name over from them. Edges are without their evidence
+-- at once; intervals that depended on it are derived anew by the next build.
+CREATE FUNCTION hopgate_forget(ids bigint[]) RETURNS void LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
+DECLARE
+  turns bigint[];
+  names bigint[];
+  homes bigint[];
+  told boolean;
+BEGIN
+  IF EXISTS (SELECT FROM embedding_space) THEN
+    EXECUTE 'UPDATE memories SET embedding = NULL WHERE id = ANY($1) AND embedding IS NOT NULL' USING ids;
+    IF EXISTS (SELECT FROM embedding_space WHERE next_identity IS NOT NULL) THEN
+      EXECUTE 'UPDATE memories SET next_embedding = NULL WHERE id = ANY($1) AND next_embedding IS NOT NULL' USING ids;
+    END IF;
+  END IF;
+  DELETE FROM passages WHERE memory_id = ANY(ids);
+  INSERT INTO waiting_vectors SELECT id FROM memories WHERE id = ANY(ids) AND NOT is_sensitive ON CONFLICT DO NOTHING;
+  WITH gone AS (
+    DELETE FROM extraction_readings WHERE text_hash IN (
+      SELECT text_hash FROM extraction_readings WHERE memory_id = ANY(ids)) RETURNING text_hash
+  )
+  DELETE FROM extraction_cache WHERE text_hash IN (SELECT text_hash FROM gone);
+  SELECT coalesce(array_agg(DISTINCT later.id), '{}') || ids INTO turns FROM memories m, LATERAL (
+    SELECT f.id FROM memories f WHERE f.thread = m.thread AND f.scope IS NOT DISTINCT FROM m.scope
+      AND (f.created_at, f.id) > (m.created_at, m.id) ORDER BY f.created_at, f.id LIMIT 8
+  ) AS later WHERE m.id = ANY(ids);
+  DELETE FROM statements WHERE memory_id = ANY(turns);
+  IF NOT EXISTS (SELECT FROM extractions WHERE memory_id = ANY(turns)) THEN
+    RETURN;
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtext('hopgate graph'));
+  SELECT array_agg(name_id), array_agg(DISTINCT concept_id) INTO names, homes
+    FROM mentions JOIN concept_names n ON n.id = name_id WHERE memory_id = ANY(turns);
+  told := EXISTS (SELECT FROM facts WHERE memory_id = ANY(turns));
+  DELETE FROM stated_values WHERE memory_id = ANY(turns) OR read_with = ANY(turns);
+  DELETE FROM noted_ends WHERE later_id = ANY(turns) OR earlier_id = ANY(turns);
+  DELETE FROM facts WHERE memory_id = ANY(turns);
+  DELETE FROM relations r WHERE NOT EXISTS (SELECT FROM facts f WHERE (f.scope, f.relation) = (r.scope, r.raw)) AND told;
+  DELETE FROM memory_concepts WHERE memory_id = ANY(turns);
+  DELETE FROM mentions WHERE memory_id = ANY(turns);
+  DELETE FROM extractions WHERE memory_id = ANY(turns);
+  UPDATE concept_edges SET evidence_memory_ids = ARRAY(SELECT unnest(evidence_memory_ids) EXCEPT SELECT unnest(turns))
+    WHERE evidence_memory_ids && turns;
+  DELETE FROM concept_edges WHERE evidence_memory_ids = '{}' AND (src_id = ANY(homes) OR dst_id = ANY(homes));
+  DELETE FROM concept_names n WHERE id = ANY(names) AND NOT EXISTS (SELECT FROM mentions WHERE name_id = n.id)
+    AND NOT EXISTS (SELECT FROM facts WHERE subject_id = n.id OR object_id = n.id);
+  UPDATE concept_names n SET name = left_over.spelling, uses = left_over.uses FROM (
+    SELECT name_id, count(*) FILTER (WHERE NOT silent) AS uses,
+      (array_agg(spelling ORDER BY silent, memory_id))[1] AS spelling FROM mentions
+    WHERE name_id = ANY(names) GROUP BY name_id
+  ) AS left_over WHERE n.id = left_over.name_id;
+  DELETE FROM concept_merges WHERE name_ids && names;
+  DELETE FROM concepts c WHERE id = ANY(homes) AND NOT EXISTS (SELECT FROM concept_names WHERE concept_id = c.id);
+  UPDATE concepts c SET canonical_name = left_over.names[1], aliases = left_over.names FROM (
+    SELECT concept_id, array_agg(name ORDER BY uses DESC, length(name) DESC, name) AS names FROM concept_names
+    WHERE concept_id = ANY(homes) GROUP BY concept_id
+  ) AS left_over WHERE c.id = left_over.concept_id;
+  UPDATE graph_state SET version = version + 1, changed_at = now(), derived = derived AND NOT told;
+END
+$body$;

@@ -25,7 +25,7 @@ MOST_EF_SEARCH = 1000
 _NEAREST = """
 WITH nearest AS MATERIALIZED (
   SELECT id, {distance} AS distance FROM memories
-  WHERE embedding IS NOT NULL AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
+  WHERE embedding IS NOT NULL AND NOT is_sensitive AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
 )
 SELECT id, 1 - distance AS score FROM nearest ORDER BY score DESC, id
 """
@@ -37,7 +37,7 @@ BEST_DISTANCE = (
 _NEAREST_OF_PASSAGES = """
 WITH whole AS MATERIALIZED (
   SELECT id, {distance} AS distance FROM memories
-  WHERE embedding IS NOT NULL AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
+  WHERE embedding IS NOT NULL AND NOT is_sensitive AND {filters} ORDER BY distance{tie} LIMIT %(depth)s
 ),
 part AS MATERIALIZED ({part}),
 nearest AS MATERIALIZED (
@@ -46,7 +46,10 @@ nearest AS MATERIALIZED (
 )
 SELECT id, 1 - distance AS score FROM nearest ORDER BY score DESC, id
 """
-_PASSAGES = "FROM passages JOIN memories ON id = memory_id WHERE passages.embedding IS NOT NULL AND {filters}"
+_PASSAGES = (
+    "FROM passages JOIN memories ON id = memory_id "
+    "WHERE passages.embedding IS NOT NULL AND NOT is_sensitive AND {filters}"
+)
 _EVERY_PASSAGE = f"""
   SELECT id, min((passages.embedding <=> %(vector)s::halfvec) + 0) AS distance {_PASSAGES}
   GROUP BY id ORDER BY distance, id LIMIT %(depth)s
@@ -104,7 +107,8 @@ def dense_scores(
         The scopes that the memories have, where the caller knows: only these scopes' parts are looked into.
     """
     rows = connection.execute(
-        f"SELECT id, 1 - {BEST_DISTANCE} FROM memories WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL"
+        f"SELECT id, 1 - {BEST_DISTANCE} FROM memories WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL "
+        "AND NOT is_sensitive"
         f"{in_scopes(scopes)}",
         {"vector": as_text(vector), "ids": list(ids), "scopes": scopes},
     )
