@@ -76,7 +76,7 @@ def fill(kb: KnowledgeBase, size: int, *, dimension: int = 384, queries: int = 1
     with kb.store.transaction() as connection:
         vectors.claim(connection, Identity("synthetic", dimension, spec="synthetic"))
         register_vector(connection)
-        relation_rows.ensure_relations(connection, RELATIONS)
+        relation_rows.ensure_relations(connection, (("", name) for name in RELATIONS))
         _copy(connection, "memories (external_id, content, importance, embedding)", "text text float8 halfvec",
               memory_rows())  # fmt: skip
         _copy(connection, "concepts (canonical_name, aliases, memory_count, embedding)", "text text[] int4 halfvec",

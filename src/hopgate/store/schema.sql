@@ -361,14 +361,19 @@ CREATE TABLE mend_log (
 -- memory_concepts follow from it by deterministic code, so that a merge, a split or a deletion can rebuild exactly what
 -- it touched and provenance never needs a model.
 
+-- Every transaction that changes the graph counts `version` on; where it concerns some scopes alone it also counts
+-- `scoped` on and says so in graph_versions, so that whoever keeps another scope's graph need not read that again.
 -- `derived` is false from the first extraction of a backfill to its end: what was said is not yet followed up.
 CREATE TABLE graph_state (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   version bigint NOT NULL DEFAULT 0,
   changed_at timestamptz NOT NULL DEFAULT now(),
+  scoped bigint NOT NULL DEFAULT 0,
   derived boolean NOT NULL DEFAULT false
 );
 INSERT INTO graph_state DEFAULT VALUES;
+-- The last version that concerns a scope and not all.
+CREATE TABLE graph_versions (scope text PRIMARY KEY, version bigint NOT NULL);
 
 -- ---- What was read --------------------------------------------------------------------------------------------------
 

@@ -116,6 +116,29 @@ def test_a_recall_finds_what_was_just_built(kb: KnowledgeBase) -> None:
     assert found["b"].path
 
 
+def test_a_scopes_matrix_outlives_what_others_change(kb: KnowledgeBase) -> None:
+    def own() -> GraphMatrix:
+        with kb.store.transaction() as connection:
+            return kb.graph_leg.matrices.get(connection, ["a"])
+
+    kb.add(*(Memory(f"{scope} 1", "Ada Byron lives in London.", scope=scope) for scope in "ab"))
+    kb.build()
+    first = own()
+    kb.add(Memory("b 2", "Ada Byron owns the whimbrel.", scope="b"))
+    kb.build()
+    kb.mark_sensitive(["b 1"])
+    kb.delete(["b 2"])
+    assert own() is first
+    for change in (
+        lambda: kb.add(Memory("a 2", "Ada Byron owns the whimbrel.", scope="a")) and kb.build(),
+        lambda: kb.mark_sensitive(["a 2"]),
+        lambda: kb.delete(["a 1"]),
+    ):
+        before = own()
+        change()
+        assert own() is not before
+
+
 def test_tables_made_anew_are_read_anew(cache: MatrixCache, store: Store) -> None:
     with store.transaction() as connection:
         version.bump(connection)

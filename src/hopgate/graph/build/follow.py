@@ -6,7 +6,7 @@ ends here, in the same transaction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.derive import derive
@@ -32,6 +32,7 @@ def follow_change(
     groups: Sequence[FactGroup] = (),
     names: Sequence[NameRow] = (),
     leaving_out: Sequence[int] = (),
+    scopes: Collection[str] | None = None,
 ) -> None:
     """Bring the graph into line with a change, at the cost of what it touches.
 
@@ -48,6 +49,8 @@ def follow_change(
         names may contain them.
     leaving_out : sequence of int
         Memories that are not to be linked, even where a title says so: those that are being revoked.
+    scopes : collection of str, optional
+        The scopes that all this is of; by default it may be any.
     """
     with connection.pipeline():
         name_rows.drop_nameless(connection, concept_ids)
@@ -56,7 +59,7 @@ def follow_change(
     link_memories(connection, memory_ids)
     derive(connection, groups)
     relink(connection, names, leaving_out=[*memory_ids, *leaving_out])
-    version.bump(connection)
+    version.bump(connection, scopes)
 
 
 def follow_all(connection: Connection[Any], *, analysed: bool = False) -> None:

@@ -117,6 +117,7 @@ def add(
         memory_ids=memory_ids,
         groups=[*fact_rows.groups_of_memories(connection, memory_ids), *joint.groups],
         names=[row for row in rows if row.id in new_ids],
+        scopes=set(scopes.values()),
     )
 
 

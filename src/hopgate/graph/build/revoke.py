@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.store.graph.fact_rows import FactGroup
+    from hopgate.store.graph.name_rows import NameRow
     from hopgate.store.graph.relation_rows import RelationKey
 
 
@@ -24,6 +25,8 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """
     name_rows.lock(connection)
     name_ids = fact_rows.names_of_memories(connection, memory_ids)
+    names = name_rows.by_id(connection, name_ids)
+    scopes = _scopes(connection, memory_ids, names)
     groups = fact_rows.groups_of_memories(connection, memory_ids)
     relations = fact_rows.relations_of_memories(connection, memory_ids)
     # Asked while they are there: one of them may be the change that others told something with.
@@ -33,14 +36,27 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     joint = derive_joint(connection, others)
     if not name_ids and not was_linked and not joint.groups:
         # Nothing was made of them, but they may have been neighbours of others.
-        version.touch(connection)
+        version.touch(connection, scopes)
         return
-    concept_ids = sorted({*(row.concept_id for row in name_rows.by_id(connection, name_ids)), *joint.concept_ids})
+    concept_ids = sorted({*(row.concept_id for row in names), *joint.concept_ids})
     dropped = name_rows.drop_unused(connection, name_ids)
     name_rows.refresh(connection, name_ids)
     merge_rows.forget_names(connection, name_ids)
     groups += [*joint.groups, *_without_unused(connection, relations)]
-    follow_change(connection, concept_ids=concept_ids, groups=groups, names=dropped, leaving_out=memory_ids)
+    follow_change(
+        connection,
+        concept_ids=concept_ids,
+        groups=groups,
+        names=dropped,
+        leaving_out=memory_ids,
+        scopes=scopes,
+    )
+
+
+def _scopes(connection: Connection[Any], memory_ids: Sequence[int], names: Sequence[NameRow]) -> set[str] | None:
+    """The scopes of memories, and of the names that were read in them; None where one of them is not there any more."""
+    own = name_rows.scopes_of(connection, memory_ids)
+    return {*own.values(), *(name.scope for name in names)} if len(own) == len({*memory_ids}) else None
 
 
 def _without_unused(connection: Connection[Any], relations: Sequence[RelationKey]) -> list[FactGroup]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix
 from hopgate.store.graph import arrays, version
-from hopgate.store.graph.arrays import Stamp
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -35,7 +34,7 @@ class Key(NamedTuple):
 class MatrixCache:
     """Gives a matrix at once where there is one, also where it is a little old.
 
-    A matrix is current while the stamp of the graph's version stands. One that another process's write made old is
+    A matrix is current while the stamp of its scopes' version stands. One that another process's write made old is
     given all the same, and read again by a thread meanwhile: memories that it does not have are blind to the graph leg,
     which fusion knows. What this process itself wrote is waited for, for `PATIENCE_S` at most. Matrices are frozen, so
     that readers in other threads go on with the one they have.
@@ -73,15 +72,16 @@ class MatrixCache:
             Whether it must be of the present version, as in an evaluation.
         """
         key = Key(None if scopes is None else tuple(sorted(scopes)), config or MatrixConfig())
-        stamp, written = arrays.stamp(connection), version.written_here(connection)
+        stamp = arrays.stamp(connection, key.scopes)
         with self._touching:
             kept = self._kept.get(key)
             if kept is not None:
                 self._kept.move_to_end(key)
-        if kept is not None and _current(kept.stamp, stamp):
+        if kept is not None and kept.stamp.is_current(stamp):
             return kept
-        needed = fresh or kept is None or kept.stamp.database != stamp.database or kept.version > stamp.version
-        own = kept is not None and kept.version < written <= stamp.version
+        needed = fresh or kept is None or kept.stamp.database != stamp.database or kept.version >= stamp.version
+        since = () if kept is None else range(kept.version + 1, stamp.version + 1)
+        own = any(written in since for written in version.written_here(connection))
         loading = self._reload(key, anew=needed or own)
         if needed or kept is None:
             return loading.result()
@@ -111,24 +111,19 @@ class MatrixCache:
 
     def _read(self, key: Key) -> GraphMatrix:
         with arrays.snapshot(self._store) as snapshot:
-            stamp = arrays.stamp(snapshot)
+            stamp = arrays.stamp(snapshot, key.scopes)
             with self._touching:
                 kept = self._kept.get(key)
-            if kept is not None and _current(kept.stamp, stamp):
+            if kept is not None and kept.stamp.is_current(stamp):
                 # While this one was asked for, another reading ended.
                 return kept
             matrix = load_matrix(snapshot, key.config, key.scopes)
         with self._touching:
             later = self._kept.get(key)
-            if later is not kept and later is not None and _current(later.stamp, stamp):
+            if later is not kept and later is not None and later.stamp.is_current(stamp):
                 return later
             self._kept[key] = matrix
             self._kept.move_to_end(key)
             while len(self._kept) > 1 and sum(each.bytes for each in self._kept.values()) > MOST_BYTES:
                 self._kept.popitem(last=False)
         return matrix
-
-
-def _current(kept: Stamp, stamp: Stamp) -> bool:
-    """Whether a matrix is of this state, or of one that came after it while this was asked."""
-    return kept.database == stamp.database and kept.version >= stamp.version and kept.changed_at >= stamp.changed_at

@@ -195,7 +195,7 @@ def load_matrix(
     The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
     """
     config = config or MatrixConfig()
-    return matrix_of(read_rows(connection, config, scopes), arrays.stamp(connection), config)
+    return matrix_of(read_rows(connection, config, scopes), arrays.stamp(connection, scopes), config)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 
-# By databases' names: the last version that this process made, whether it was committed or not.
-_written: dict[str, int] = {}
+# By databases' names: the last versions that this process made, whether they were committed or not.
+_written: dict[str, deque[int]] = {}
+# Of more writes between two looks at the graph the first are forgotten.
+REMEMBERED = 100
 
 
-def bump(connection: Connection[Any]) -> int:
-    """Move to the next version; it becomes visible together with what changed."""
+def bump(connection: Connection[Any], scopes: Collection[str | None] | None = None) -> int:
+    """Move to the next version; it becomes visible together with what changed.
+
+    Parameters
+    ----------
+    scopes : collection of str, optional
+        The scopes that the change concerns; by default it may concern all.
+    """
     row = connection.execute(
-        "UPDATE graph_state SET version = version + 1, changed_at = now() RETURNING version"
+        "UPDATE graph_state SET version = version + 1, scoped = scoped + %s::int, changed_at = now() RETURNING version",
+        (scopes is not None,),
     ).fetchone()
     assert row is not None
-    _written[connection.info.dbname] = int(row[0])
-    return int(row[0])
+    version = int(row[0])
+    if scopes is not None:
+        connection.execute(
+            "INSERT INTO graph_versions (scope, version) SELECT scope, %s FROM unnest(%s::text[]) AS s (scope) "
+            "ON CONFLICT (scope) DO UPDATE SET version = excluded.version",
+            (version, sorted({scope or "" for scope in scopes})),
+        )
+    _written.setdefault(connection.info.dbname, deque(maxlen=REMEMBERED)).append(version)
+    return version
 
 
-def touch(connection: Connection[Any]) -> None:
+def touch(connection: Connection[Any], scopes: Collection[str | None] | None = None) -> None:
     """Move to the next version where there is a graph: memories changed, and with them who is whose neighbour."""
     if current(connection) > 0:
-        bump(connection)
+        bump(connection, scopes)
 
 
-def written_here(connection: Connection[Any]) -> int:
-    """The last version that this process itself made; 0 for none."""
-    return _written.get(connection.info.dbname, 0)
+def written_here(connection: Connection[Any]) -> Sequence[int]:
+    """The last versions that this process itself made."""
+    return tuple(_written.get(connection.info.dbname, ()))
 
 
 def current(connection: Connection[Any]) -> int:
