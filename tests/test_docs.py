@@ -16,7 +16,7 @@ from word_endpoint import serving
 import hopgate
 from hopgate.cli.demo import DATASET, SHOWN, answer, dataset
 from hopgate.demo import corpus
-from hopgate.plot.example import fill
+from hopgate.plot.concepts import fill
 from hopgate.recall.settings import Settings
 from hopgate.store.server.process import EmbeddedServer
 

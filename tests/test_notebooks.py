@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 
 import hopgate
 from hopgate.kb import KnowledgeBase
-from hopgate.plot.example import fill
+from hopgate.plot.concepts import fill
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 

@@ -17,7 +17,7 @@ from hopgate.eval.gate.evidence import Arm, Evidence
 from hopgate.eval.gate.judge import judge
 from hopgate.graph.inspect.edges import Edge
 from hopgate.kb import KnowledgeBase
-from hopgate.plot.style import COLOURS, GREY, colours
+from hopgate.plot.pictures import COLOURS, GREY, colours
 from hopgate.recall.fuse import parse
 
 

@@ -14,7 +14,7 @@ from hopgate import HopgateError, Memory
 from hopgate.cli.hit_table import why
 from hopgate.demo import corpus
 from hopgate.kb import KnowledgeBase
-from hopgate.plot.example import fill
+from hopgate.plot.concepts import fill
 from hopgate.recall.completion import pooled
 from hopgate.recall.fuse import RRF, TM2C2, MinMax, StretchedRRF, active
 

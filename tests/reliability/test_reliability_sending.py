@@ -20,7 +20,7 @@ from hopgate.extract.model.openai import OpenAI
 from hopgate.extract.runner import Run
 from hopgate.graph.build.second_opinion import SecondOpinion
 from hopgate.http import RetryPolicy
-from hopgate.integrations.readable_hits import readable_hits
+from hopgate.integrations import readable_hits
 from hopgate.kb import KnowledgeBase
 from hopgate.sensitivity import SensitivityRules
 

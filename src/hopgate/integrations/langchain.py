@@ -10,12 +10,12 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field
 
-from hopgate.integrations.readable_hits import readable_hits
+from hopgate.integrations import readable_hits
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.hit import Hit
 
 
-class LangchainRetriever(BaseRetriever):
+class HopgateRetriever(BaseRetriever):
     """Recall as a LangChain retriever; sensitive memories never come out of it.
 
     Parameters
@@ -46,10 +46,6 @@ class LangchainRetriever(BaseRetriever):
         del run_manager
         hits = await self.kb.arecall(query, **{"k": self.k, **self.options, **changes})
         return await asyncio.to_thread(_documents, self.kb, hits)
-
-
-# What users import (docs/guide/sources.md): each framework's retriever goes by one name, in its own module.
-HopgateRetriever = LangchainRetriever
 
 
 def _documents(kb: KnowledgeBase, hits: list[Hit]) -> list[Document]:

@@ -8,12 +8,12 @@ from typing import Any
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from hopgate.integrations.readable_hits import readable_hits
+from hopgate.integrations import readable_hits
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.hit import Hit
 
 
-class LlamaIndexRetriever(BaseRetriever):
+class HopgateRetriever(BaseRetriever):
     """Recall as a LlamaIndex retriever; sensitive memories never come out of it.
 
     Parameters
@@ -37,10 +37,6 @@ class LlamaIndexRetriever(BaseRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         hits = await self._kb.arecall(query_bundle.query_str, **self._options)
         return await asyncio.to_thread(_nodes, self._kb, hits)
-
-
-# What users import (docs/guide/sources.md): each framework's retriever goes by one name, in its own module.
-HopgateRetriever = LlamaIndexRetriever
 
 
 def _nodes(kb: KnowledgeBase, hits: list[Hit]) -> list[NodeWithScore]:

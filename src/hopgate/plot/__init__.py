@@ -6,14 +6,25 @@ made, looked at and changed before it is drawn. Colours and greys are legible on
 
 from __future__ import annotations
 
-from hopgate.plot.concept_map import Html, concept_map, hover_map
-from hopgate.plot.concepts import Concepts, project, read_concepts
-from hopgate.plot.degree import by_degree
-from hopgate.plot.example import open_or_example
-from hopgate.plot.explore import explore
-from hopgate.plot.gate import gains, slices, weight_sweep
-from hopgate.plot.network import neighbourhood, walk_picture
-from hopgate.plot.timeline import timeline
+from hopgate.plot.concepts import (
+    Concepts,
+    Html,
+    concept_map,
+    explore,
+    hover_map,
+    open_or_example,
+    project,
+    read_concepts,
+)
+from hopgate.plot.pictures import (
+    by_degree,
+    gains,
+    neighbourhood,
+    slices,
+    timeline,
+    walk_picture,
+    weight_sweep,
+)
 
 __all__ = [
     "Concepts",

@@ -1,0 +1,234 @@
+"""Pictures of walks, gates and time, in one look: colours and greys that are legible on a light page and a dark one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hopgate.errors import HopgateError
+from hopgate.times import utc
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from hopgate.eval.gate.evidence import Evidence
+    from hopgate.eval.gate.judge import Judgement
+    from hopgate.graph.inspect.edges import Edge
+    from hopgate.graph.inspect.view import QueryWalk
+
+# Okabe and Ito's colours, less black and yellow, which vanish on one of the two pages.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a6761d")
+GREY = "#808080"
+FAINT = "#80808055"
+OURS, THEIRS = COLOURS[0], COLOURS[1]
+SEED, CONCEPT, MEMORY = COLOURS[1], COLOURS[0], COLOURS[2]
+
+
+def neighbourhood(edges: Sequence[Edge], name: str, *, seed: int = 0, ax: Axes | None = None) -> Axes:
+    """Draw one concept's edges with their relations, such as `kb.graph.edges(name)` gives; past ones are dashed."""
+    ax = axes(ax, size=(8, 6), frame=False)
+    lines = {(edge.source, edge.target): edge for edge in edges}
+    place = _layout(list(lines), seed)
+    for (source, target), edge in lines.items():
+        past = edge.valid_to is not None
+        _line(ax, place, source, target, style="--" if past else "-", arrow=True)
+        x, y = (place[source] + place[target]) / 2
+        ax.text(x, y, edge.relation, color=GREY, fontsize=7, ha="center", va="center")
+    _dots(ax, place, {node: SEED if node == name else CONCEPT for node in place}, dict.fromkeys(place, 160.0))
+    return titled(ax, f"{name}: {len(lines)} edges (dashed: no longer true)")
+
+
+def walk_picture(walk: QueryWalk, *, seed: int = 0, ax: Axes | None = None) -> Axes:
+    """Draw the memories and concepts that a walk visits most, such as `kb.graph.walk(query)` gives: mass is size."""
+    ax = axes(ax, size=(9, 6.5), frame=False)
+    place = _layout(list(walk.lines), seed, walk.nodes)
+    for source, target in walk.lines:
+        _line(ax, place, source, target)
+    kinds = {
+        node: MEMORY if visited.is_memory else SEED if visited.is_seed else CONCEPT
+        for node, visited in walk.nodes.items()
+    }
+    most = max((visited.mass for visited in walk.nodes.values()), default=1.0)
+    _dots(ax, place, kinds, {node: 40 + 400 * visited.mass / most for node, visited in walk.nodes.items()})
+    legend(ax, {"seed concept": SEED, "concept": CONCEPT, "memory": MEMORY})
+    return titled(ax, walk.query)
+
+
+def _layout(lines: Sequence[tuple[str, str]], seed: int, nodes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    import networkx as nx
+
+    graph: Any = nx.Graph()
+    graph.add_nodes_from(nodes or ())
+    graph.add_edges_from(lines)
+    return dict(nx.spring_layout(graph, seed=seed, k=1.6 / max(len(graph), 1) ** 0.5))
+
+
+def _line(
+    ax: Axes, place: Mapping[str, Any], source: str, target: str, *, style: str = "-", arrow: bool = False
+) -> None:
+    shape: dict[str, Any] = {"arrowstyle": "->" if arrow else "-", "color": GREY if arrow else FAINT, "ls": style}
+    ax.annotate("", place[target], place[source], arrowprops={**shape, "shrinkA": 7, "shrinkB": 7})
+
+
+def _dots(ax: Axes, place: Mapping[str, Any], colour: Mapping[str, str], size: Mapping[str, float]) -> None:
+    for node, (x, y) in place.items():
+        ax.scatter([x], [y], s=size[node], color=colour[node], alpha=0.85, linewidths=0, zorder=3)
+        ax.annotate(node, (x, y), color=GREY, fontsize=8, xytext=(5, 5), textcoords="offset points", zorder=4)
+    ax.margins(0.12)
+
+
+def timeline(edges: Sequence[Edge], *, as_of: datetime | None = None, ax: Axes | None = None) -> Axes:
+    """Draw edges as bars over the time in which they were true; a mark says since when each is known to be so.
+
+    Parameters
+    ----------
+    edges : sequence of Edge
+        Such as `kb.graph.edges(name)` gives, of one relation.
+    as_of : datetime, optional
+        Draws a line at this point in valid time; without a zone it is UTC.
+    """
+    as_of = utc(as_of)
+    if not edges:
+        raise HopgateError("there is no edge to draw")
+    times = [as_of, *(time for edge in edges for time in (edge.valid_from, edge.valid_to, edge.recorded_at))]
+    moments = [time for time in times if time]
+    first, last = (min(moments), max(moments)) if moments else (None, None)
+    if first is None or last is None:
+        raise HopgateError("none of these edges has a time")
+    margin = (last - first) * 0.08
+    low, high = first - margin, last + margin
+    ordered = sorted(edges, key=lambda edge: (edge.valid_from or low, edge.target))
+    ax = axes(ax, size=(9, 1.2 + 0.5 * len(ordered)))
+    for at, edge in enumerate(ordered):
+        begin, end = _day(edge.valid_from or low), _day(edge.valid_to or high)
+        ax.barh(-at, end - begin, left=begin, height=0.5, color=COLOURS[at % len(COLOURS)], alpha=0.8)
+        if edge.recorded_at:
+            ax.plot([_day(edge.recorded_at)], [-at], "|", color=GREY, ms=16, mew=2)
+    ax.set_yticks([-at for at in range(len(ordered))], [f"{edge.relation} {edge.target}" for edge in ordered])
+    ax.xaxis_date()
+    if as_of:
+        ax.axvline(_day(as_of), color=THEIRS, lw=1.2)
+    return titled(ax, f"{ordered[0].source}: bars when true, marks since when known")
+
+
+def _day(moment: datetime) -> float:
+    from matplotlib.dates import date2num
+
+    return float(date2num(moment))  # type: ignore[no-untyped-call]
+
+
+def weight_sweep(evidence: Evidence, *, ax: Axes | None = None) -> Axes:
+    """Draw the primary measure over the graph's weight, with the weight below which the graph leg is barred."""
+    from hopgate.recall.fuse import RRF
+    from hopgate.recall.reach import bound
+
+    ax = axes(ax)
+    weights = sorted(evidence.sweep)
+    ax.plot(weights, [evidence.sweep[weight] for weight in weights], color=OURS, marker="o", ms=4)
+    fuser = evidence.challenger_arm.fuser_value or RRF(graph=1)
+    needed = bound(fuser, leg="graph", k=evidence.k).needed
+    ax.axvspan(0, needed.best, color=FAINT, lw=0)
+    ax.axvline(needed.best, color=THEIRS, lw=1.2)
+    ax.set_xlim(left=0)
+    barred = f"below {needed.best:.3f} (grey) nothing that only the graph found can enter"
+    title = f"{type(fuser).__name__} over the graph's weight\n{barred}"
+    return titled(ax, title, "weight of the graph leg", str(evidence.primary))
+
+
+def slices(judgement: Judgement, *, ax: Axes | None = None) -> Axes:
+    """Draw the difference that the graph makes on each slice, with its interval."""
+    measure = str(judgement.evidence.primary)
+    rows = [c for c in judgement.comparisons if c.measure == measure and c.role in ("primary", "harm")][::-1]
+    ax = axes(ax, size=(8, 0.8 + 0.42 * len(rows)))
+    for at, row in enumerate(rows):
+        low, high = row.interval
+        clear = low > 0 or high < 0
+        ax.plot([low, high], [at, at], color=OURS if clear else GREY, lw=2)
+        ax.plot([row.difference], [at], "o", color=OURS if clear else GREY)
+    ax.axvline(0, color=GREY, lw=0.8)
+    ax.set_yticks(range(len(rows)), [f"{row.slice} ({row.n})" for row in rows])
+    return titled(ax, f"What the graph changes at {measure}, by slice", "challenger − base, with its interval")
+
+
+def gains(judgement: Judgement, *, ax: Axes | None = None) -> Axes:
+    """Draw, query by query, where the graph won and where it lost."""
+    from hopgate.eval.gate.compare import per_query
+
+    evidence = judgement.evidence
+    values = per_query(evidence)
+    ours, theirs = (values[name][evidence.primary] for name in (evidence.challenger, evidence.base))
+    moved = np.array(sorted((ours[query] - theirs[query] for query in evidence.qrels), reverse=True))
+    ax = axes(ax)
+    ax.bar(np.arange(len(moved)), moved, width=1.0, color=np.where(moved >= 0, OURS, THEIRS))
+    ax.axhline(0, color=GREY, lw=0.8)
+    won, lost = int((moved > 1e-9).sum()), int((moved < -1e-9).sum())
+    title = f"Of {len(moved)} queries {won} won, {lost} lost, {len(moved) - won - lost} alike"
+    return titled(ax, title, "queries, by difference", f"difference at {evidence.primary}")
+
+
+def by_degree(walk: QueryWalk, *, corrections: tuple[float, ...] = (0.0, 0.5), ax: Axes | None = None) -> Axes:
+    """Draw memories' scores over their strength, plain and corrected for degree: a rise favours hubs."""
+    ax = axes(ax)
+    strength = walk.graph.strength[: walk.graph.memories]
+    for colour, correction in zip(COLOURS, corrections, strict=False):
+        scores = walk.memory_scores(degree_correction=correction)
+        seen = scores > 0
+        label = f"degree_correction={correction:g}"
+        ax.scatter(strength[seen], scores[seen] / scores.max(), s=14, color=colour, alpha=0.6, lw=0, label=label)
+    ax.set_yscale("log")
+    ax.set_ylim(bottom=1e-4)
+    ax.set_xlim(0, float(np.quantile(strength, 0.995)) + 1)
+    ax.legend(frameon=False, labelcolor=GREY, fontsize=9)
+    return titled(ax, "Score and strength of memories", "strength", "score, the best = 1")
+
+
+def axes(ax: Axes | None = None, *, size: tuple[float, float] = (8, 5), frame: bool = True) -> Axes:
+    """Give the axes to draw on, new ones where none are given, in the look of this package."""
+    if ax is None:
+        from matplotlib import pyplot
+
+        figure, ax = pyplot.subplots(figsize=size, layout="constrained")
+        figure.patch.set_alpha(0)
+    ax.set_facecolor("none")
+    ax.tick_params(colors=GREY, labelsize=9)
+    for name, spine in ax.spines.items():
+        spine.set_color(GREY)
+        spine.set_visible(frame and name in ("left", "bottom"))
+    if not frame:
+        ax.set_xticks([])
+        ax.set_yticks([])
+    return ax
+
+
+def titled(ax: Axes, title: str, x: str = "", y: str = "") -> Axes:
+    """Name the picture and its axes in grey."""
+    ax.set_title(title, loc="left", color=GREY, fontsize=11)
+    ax.set_xlabel(x, color=GREY)
+    ax.set_ylabel(y, color=GREY)
+    return ax
+
+
+def colours(groups: Sequence[Any]) -> dict[Any, str]:
+    """Give each group a colour, the largest first; those beyond the palette are grey.
+
+    Examples
+    --------
+    >>> colours(["b", "a", "a"])
+    {'a': '#0072b2', 'b': '#d55e00'}
+    """
+    ranked = sorted(Counter(groups).items(), key=lambda found: (-found[1], str(found[0])))
+    return {group: COLOURS[at] if at < len(COLOURS) else GREY for at, (group, _) in enumerate(ranked)}
+
+
+def legend(ax: Axes, shown: dict[Any, str]) -> None:
+    """Name the colours, beside the picture; all that are grey are the others."""
+    from matplotlib.lines import Line2D
+
+    named = {name: colour for name, colour in shown.items() if colour != GREY}
+    shown = named | ({"others": GREY} if len(named) < len(shown) else {})
+    marks = [Line2D([], [], marker="o", ls="", color=colour, label=str(name)) for name, colour in shown.items()]
+    ax.legend(handles=marks, frameon=False, labelcolor=GREY, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
