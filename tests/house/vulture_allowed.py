@@ -36,7 +36,6 @@ embed_concepts  # a key of BuildOptions
 subject  # a column of a statement's row
 with_context  # reads notes together without a store: for benchmarks/notes.py and whoever calls Phrases by itself
 known_since  # a field of a tool's answer
-same_questions  # a field of an answer by HTTP
 took_ms  # a field of an answer by HTTP
 _.lifespan_context  # Starlette's router calls it when a server begins
 edges_kept  # a field of an answer by HTTP

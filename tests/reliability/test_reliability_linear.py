@@ -30,7 +30,7 @@ from hopgate.jsonl import parse_json
 from hopgate.memory import Cleared
 from hopgate.passages import passages
 from hopgate.redact import redacted
-from hopgate.serve.access import _cookies
+from hopgate.serve.middleware import _cookies
 from hopgate.sources import chats, mail, tables, whatsapp
 from hopgate.sources.notes import _CODE, _HEADING, _LINK, _TAG, split_front_matter
 from hopgate.sources.source import ReadOptions

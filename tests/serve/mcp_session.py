@@ -20,8 +20,7 @@ from serving import TOKEN
 from hopgate.kb import KnowledgeBase
 from hopgate.serve import ServeSettings
 from hopgate.serve.launch import bound_socket, server_of
-from hopgate.serve.mcp import McpSettings, create_mcp
-from hopgate.serve.mcp.mcp_server import http_app
+from hopgate.serve.mcp import McpSettings, create_mcp, http_app
 
 
 def command(dsn: str, *options: str) -> StdioServerParameters:

@@ -12,8 +12,7 @@ from serving import TOKEN, Running, serving
 from hopgate.errors import HopgateError
 from hopgate.kb import KnowledgeBase
 from hopgate.serve import ServeSettings, create_app
-from hopgate.serve.access import cookie_of
-from hopgate.serve.hardening import HEADERS
+from hopgate.serve.middleware import HEADERS, cookie_of
 
 PATHS = ("/", "/index.html", "/graph/17", "/api/v1/health", "/api/v1/openapi.json", "/api/v1/nothing", "/docs")
 

@@ -19,8 +19,7 @@ from hopgate.graph.inspect.view import TOGETHER
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
 from hopgate.sensitivity import SensitivityRules
-from hopgate.serve.mcp.bound_store import BoundStore
-from hopgate.serve.mcp.mcp_settings import McpSettings
+from hopgate.serve.mcp import AssistantStore, McpSettings
 
 # What the explorer's pages ask for when they are opened.
 PAGES = (
@@ -61,7 +60,7 @@ def everything(running: Running) -> Iterator[httpx.Response]:
     yield running.get("clusters?members=100")
     for cluster in range(1, 8):
         yield running.get(f"clusters/{cluster}")
-    for path in ("gates", "health", "metrics", "openapi.json", *PAGES):
+    for path in ("gates", "health", "openapi.json", *PAGES):
         yield running.get(path)
     for concept in range(1, 14):
         yield running.get(f"graph/view?concept={concept}&depth=3")
@@ -221,7 +220,7 @@ def test_ids_of_another_scopes_memories_are_not_named(own_kb: KnowledgeBase) -> 
     with serving(own_kb) as running:
         assert running.get("memories/gone").json()["superseded_by"] == "m4"
         assert "'m4'" in running.post("explain", {"query": "where is the kettle", "id": "gone"}).json()["sentence"]
-    bound = BoundStore(own_kb, McpSettings(scopes=("home",)))
+    bound = AssistantStore(own_kb, McpSettings(scopes=("home",)))
     assert bound.named(bound.memory("gone").superseded_by) is None
     assert bound.named(bound.memory("old").superseded_by) == "new"
 
@@ -280,6 +279,6 @@ def test_who_is_bound_learns_nothing_of_what_waits_in_other_scopes(
         assert running.get("memories/b2").status_code == 200
         again = running.post("memories", {"id": "b1", "text": "Bob keeps the key."})
         assert again.status_code == 503
-        assistant = BoundStore(kb, McpSettings(("bob",)))
+        assistant = AssistantStore(kb, McpSettings(("bob",)))
         with pytest.raises(HopgateError, match="it is stored and waits"):
             assistant.remember("Bob sold the key.", title="", tags=(), scope=None, created_at=None, sensitive=False)

@@ -14,7 +14,7 @@ from patience import PATIENCE
 from serving import serving
 
 from hopgate.kb import KnowledgeBase
-from hopgate.serve.hardening import Hardening
+from hopgate.serve.middleware import Hardening
 
 
 def test_a_body_that_is_too_large_is_refused_whether_it_says_so_or_not(shared_kb: KnowledgeBase) -> None:

@@ -14,8 +14,7 @@ from serving import Running, serving
 from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
 from hopgate.kb import KnowledgeBase
 from hopgate.memory import Memory
-from hopgate.serve.mcp.bound_store import BoundStore
-from hopgate.serve.mcp.mcp_settings import McpSettings
+from hopgate.serve.mcp import AssistantStore, McpSettings
 
 ROUNDS = 12
 
@@ -83,7 +82,7 @@ def test_what_comes_between_the_look_and_the_write_is_refused_as_if_it_had_been_
 def test_an_assistant_forgets_and_remembers_within_its_scopes_alone(
     own_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bound = BoundStore(own_kb, McpSettings(scopes=("A",)))
+    bound = AssistantStore(own_kb, McpSettings(scopes=("A",)))
     own_kb.add(Memory("m", "text of A", scope="A"))
     meanwhile(monkeypatch, own_kb, "delete", lambda: own_kb.load([Memory("m", "text of B", scope="B")]))
     for _ in range(2):
@@ -121,7 +120,7 @@ def test_a_third_scope_changes_nothing_of_why_a_memory_is_not_here(own_kb: Knowl
     own_kb.add(
         Memory("a1", "The heron stood by the pond.", scope="A"), Memory("b1", "A pond needs a heron net.", scope="B")
     )
-    bound = BoundStore(own_kb, McpSettings(scopes=("A", "B")))
+    bound = AssistantStore(own_kb, McpSettings(scopes=("A", "B")))
     with serving(own_kb, scopes=("A", "B")) as server:
 
         def told() -> tuple[Any, Any]:

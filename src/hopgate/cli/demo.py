@@ -107,7 +107,7 @@ def questions(place: Path, synthetic: Corpus) -> Path:
 
 def show(kb: KnowledgeBase, asked: Path) -> None:
     """Serve the store on any port that is free."""
-    from hopgate.serve.serve_settings import ServeSettings, new_token
+    from hopgate.serve.settings import ServeSettings, new_token
 
     run(kb, ServeSettings(new_token(), port=0, questions=(asked,)))
 

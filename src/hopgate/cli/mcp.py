@@ -15,8 +15,8 @@ from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
-    from hopgate.serve.mcp.mcp_settings import McpSettings
-    from hopgate.serve.serve_settings import ServeSettings
+    from hopgate.serve.mcp import McpSettings
+    from hopgate.serve.settings import ServeSettings
 
 
 def command(
@@ -51,18 +51,17 @@ def command(
     imported()
     if importlib.util.find_spec("mcp") is None:
         raise HopgateError("this needs packages that are not installed: run pip install 'hopgate[serve]'")
-    from hopgate.serve.mcp.mcp_settings import McpSettings
+    from hopgate.serve.mcp import McpSettings
 
     bounds = McpSettings(tuple(scope) if scope else None, read_only, allow_sensitive)
     if not http:
-        from hopgate.serve.mcp import create_mcp
-        from hopgate.serve.mcp.stdio import run_stdio
+        from hopgate.serve.mcp import create_mcp, run_stdio
 
         with opened(data, dsn) as kb:
             run_stdio(create_mcp(kb, bounds), bounds.max_message)
         return
     from hopgate.serve.launch import read_token
-    from hopgate.serve.serve_settings import MCP_PORT, ServeSettings, is_loopback, new_token
+    from hopgate.serve.settings import MCP_PORT, ServeSettings, is_loopback, new_token
 
     if not is_loopback(host) and token_file is None:
         raise HopgateError(
@@ -82,8 +81,7 @@ def command(
 
 def _run_http(kb: KnowledgeBase, bounds: McpSettings, settings: ServeSettings, token_file: Path | None) -> None:
     from hopgate.serve.launch import bound_socket, server_of, url_of
-    from hopgate.serve.mcp import create_mcp
-    from hopgate.serve.mcp.mcp_server import PATH, http_app
+    from hopgate.serve.mcp import PATH, create_mcp, http_app
 
     with bound_socket(settings) as listening:
         token = settings.token if token_file is None else f"in {token_file}"

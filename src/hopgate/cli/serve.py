@@ -13,7 +13,7 @@ from hopgate.errors import HopgateError
 
 if TYPE_CHECKING:
     from hopgate.kb import KnowledgeBase
-    from hopgate.serve.serve_settings import ServeSettings
+    from hopgate.serve.settings import ServeSettings
 
 Open = Annotated[bool, typer.Option("--open", help="Open it in the browser.")]
 Port = Annotated[int | None, typer.Option(help="The port; 0 takes any that is free.", show_default="8377")]
@@ -52,7 +52,7 @@ def command(
     """
     imported()
     from hopgate.serve.launch import read_token
-    from hopgate.serve.serve_settings import PORT, ServeSettings, is_loopback, new_token
+    from hopgate.serve.settings import PORT, ServeSettings, is_loopback, new_token
 
     if not is_loopback(host) and token_file is None:
         raise HopgateError(

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from hopgate.serve.app import create_app
-from hopgate.serve.serve_settings import ServeSettings
+from hopgate.serve.settings import ServeSettings
 
 __all__ = ["ServeSettings", "create_app"]

@@ -12,7 +12,7 @@ import uvicorn
 
 from hopgate.errors import HopgateError
 from hopgate.serve.app import create_app
-from hopgate.serve.serve_settings import ServeSettings
+from hopgate.serve.settings import ServeSettings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

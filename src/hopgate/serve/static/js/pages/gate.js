@@ -1,4 +1,4 @@
-// Gate: does the graph help on this store? Run one and watch it, look at its report, compare two, apply what it chose.
+// Gate: does the graph help on this store? Run one and watch it, look at its report, apply what it chose.
 
 import { get, post } from "../api.js";
 import { announce, day, field, h, put, scrolling } from "../dom.js";
@@ -75,36 +75,16 @@ async function detail(id, changed) {
     gate.verdict && h("iframe", { class: "report", sandbox: "", src: `/api/v1/gates/${id}/report`, title: "The gate's report", loading: "lazy" }));
 }
 
-async function comparison(a, b) {
-  const found = await get(`gates/${a}/compare/${b}`);
-  const shown = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
-  const rows = Object.entries(found.arms).flatMap(([arm, measures]) => Object.entries(measures).map(([measure, one]) => [arm, measure, one]));
-  return h("section", { class: "card", "aria-label": "Comparison" },
-    h("h2", {}, "Side by side"),
-    !found.same_questions && h("p", { class: "message" }, "They were not judged on the same questions: their figures cannot be compared."),
-    scrolling("Figures", h("table", { id: "comparison" },
-      h("thead", {}, h("tr", {}, h("th", {}, "Arm"), h("th", {}, "Measure"), h("th", { class: "number" }, when(found.one)), h("th", { class: "number" }, when(found.other)), h("th", { class: "number" }, "Difference"))),
-      h("tbody", {}, rows.map(([arm, measure, one]) => h("tr", {}, h("td", {}, arm), h("td", { class: "muted" }, measure), h("td", { class: "number" }, shown(one.one)), h("td", { class: "number" }, shown(one.other)),
-        h("td", { class: "number" }, one.difference > 0 ? "+" : "", shown(one.difference))))))));
-}
-
 export async function show(place, context) {
   let here = true;
   const running = h("div");
   const list = h("div", { class: "results" });
   const shown = h("div", { class: "results", id: "shown" });
-  const chosen = new Set(context.parameters.getAll("compare"));
 
   const look = (id, push = true) => {
-    context.keep({ gate: id, compare: [] }, { push });
+    context.keep({ gate: id }, { push });
     return filled(shown, () => detail(id, listed));
   };
-  const compare = () => {
-    const [a, b] = [...chosen];
-    context.keep({ gate: "", compare: [a, b] }, { push: true });
-    return filled(shown, () => comparison(a, b));
-  };
-
   function runForm(questions) {
     if (!questions.length) {
       return h("p", { class: "message" }, "To run one here, say which questions: ", h("code", {}, "hopgate serve --questions DIR"), ", with a folder of queries and judgements about this store's memories.");
@@ -129,15 +109,10 @@ export async function show(place, context) {
 
   function table(gates) {
     if (!gates.length) return empty("This store has no gate yet: the first one that is run is listed here.");
-    const button = h("button", { class: "small", disabled: chosen.size !== 2, onclick: compare }, "Compare the two ticked");
-    return h("section", { class: "card", "aria-label": "Gates" }, h("div", { class: "row apart" }, h("h2", {}, `Gates (${gates.length})`), button),
+    return h("section", { class: "card", "aria-label": "Gates" }, h("h2", {}, `Gates (${gates.length})`),
       scrolling("Gates", h("table", { id: "gates" },
-        h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden-text" }, "Compare")), h("th", {}, "Begun"), h("th", {}, "Verdict"))),
+        h("thead", {}, h("tr", {}, h("th", {}, "Begun"), h("th", {}, "Verdict"))),
         h("tbody", {}, gates.map((gate) => h("tr", {},
-          h("td", {}, gate.verdict && h("input", { type: "checkbox", "aria-label": `Compare the gate of ${when(gate)}`, checked: chosen.has(gate.id), onchange: (event) => {
-            event.target.checked ? chosen.add(gate.id) : chosen.delete(gate.id);
-            button.disabled = chosen.size !== 2;
-          } })),
           h("td", {}, h("a", { href: `/gate?gate=${gate.id}`, onclick: (event) => { event.preventDefault(); look(gate.id); } }, when(gate)), h("div", { class: "small muted" }, `on ${gate.questions}`)),
           h("td", {}, h("div", { class: "row" }, state(gate), gate.applied && h("span", { class: "tag new" }, "in force")))))))));
   }
@@ -163,9 +138,7 @@ export async function show(place, context) {
       : [running, list, shown]);
   if (scopes) return null;
   await listed();
-  const pair = [...chosen];
-  if (pair.length === 2) await filled(shown, () => comparison(...pair));
-  else if (context.parameters.get("gate")) await filled(shown, () => detail(context.parameters.get("gate"), listed));
+  if (context.parameters.get("gate")) await filled(shown, () => detail(context.parameters.get("gate"), listed));
   return () => {
     here = false;
   };

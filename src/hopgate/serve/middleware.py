@@ -1,25 +1,78 @@
-"""Who may ask: the token on every request, the server's own name in it, and no request that another page made."""
+"""Around every request: headers and no traceback for anybody, the token and the server's name, and its limits."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode
 
+from fastapi import HTTPException
+from starlette.datastructures import MutableHeaders
 from starlette.responses import RedirectResponse, Response
 
-from hopgate.serve.problems import problem
-from hopgate.serve.serve_settings import ServeSettings
+from hopgate.serve.problems import LOG, problem
+from hopgate.serve.settings import ServeSettings
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "frame-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
 COOKIE = "hopgate_token"
 API = "/api/"
 PREFIX = "/api/v1"
 _SAFE = ("GET", "HEAD")
 # What a browser says of a request that this server's own pages made, or that a person typed.
 _OWN_SITE = ("same-origin", "none")
+
+
+class Hardening:
+    """Adds the headers that a response does not have itself, and turns what nobody caught into a plain problem."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or let it through."""
+        if scope["type"] != "http":
+            # No page and no endpoint speaks over a web socket.
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": 1008})
+            return
+        started = False
+
+        async def hardened(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, hardened)
+        except Exception as error:
+            # Its text may hold a memory's: the class and the path are enough to look for it.
+            # Shown as it is written: an address may hold what a terminal obeys.
+            LOG.error("%s %r failed: %s", scope["method"], scope["path"], type(error).__qualname__)
+            LOG.debug("", exc_info=error)
+            if not started:
+                answer = problem(500, "hopgate made a mistake here: please report what was asked")
+                await answer(scope, receive, hardened)
 
 
 class Access:
@@ -147,3 +200,85 @@ def _foreign(scope: Scope, headers: _Headers, host: str) -> str | None:
         # Somebody followed a link to a page.
         return None
     return "this request comes from another site: only this server's own pages may send it"
+
+
+class Limits:
+    """Refuses a body that is too large, a request that comes while too many are at work, and one that takes too long.
+
+    Work that takes too long is answered and goes on to its end in its thread, which nothing can interrupt: it counts as
+    at work until then.
+    """
+
+    def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
+        self.app = app
+        self._settings = settings
+        self._at_work = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or let it through."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        if _declared_size(scope) > self._settings.max_body:
+            await problem(413, self._too_large())(scope, receive, send)
+            return
+        if self._at_work >= self._settings.concurrent:
+            refusal = problem(503, "too many requests are at work: ask again in a moment", {"Retry-After": "1"})
+            await refusal(scope, receive, send)
+            return
+        await self._run(scope, receive, send)
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = over = False
+
+        async def passed_on(message: Message) -> None:
+            nonlocal started
+            if not over:
+                started = True
+                await send(message)
+
+        self._at_work += 1
+        work = asyncio.ensure_future(self.app(scope, self._counted(receive), passed_on))
+        work.add_done_callback(self._ended)
+        try:
+            await asyncio.wait({work}, timeout=self._settings.request_seconds)
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
+        if not work.done() and not started:
+            over = True
+            seconds = self._settings.request_seconds
+            await problem(504, f"this took longer than {seconds:g} seconds: ask for less at once")(scope, receive, send)
+            return
+        # What has begun to answer, such as a stream, may go on.
+        await work
+
+    def _ended(self, work: asyncio.Future[None]) -> None:
+        self._at_work -= 1
+        if not work.cancelled():
+            # Whoever waits for it gets it; of work that nobody waits for any more it would be reported as lost.
+            work.exception()
+
+    def _counted(self, receive: Receive) -> Receive:
+        """Pass a body on until it is too large."""
+        size = 0
+
+        async def counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self._settings.max_body:
+                raise HTTPException(413, self._too_large())
+            return message
+
+        return counted
+
+    def _too_large(self) -> str:
+        return f"the body of a request has at most {self._settings.max_body:,} bytes: send less at once"
+
+
+def _declared_size(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return int(value[:18])
+    return 0

@@ -1,4 +1,4 @@
-"""The gates of a store that is served: one at a time in a process of its own, each kept in a folder."""
+"""`/gates`: run one in a process of its own, follow it, look at its report, apply what it chose."""
 
 from __future__ import annotations
 
@@ -15,22 +15,196 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from fastapi import Path as PathParameter
+from pydantic import BaseModel, Field
+from starlette.responses import HTMLResponse
 
 from hopgate.eval.gate import gate_process
+from hopgate.eval.gate.chosen import apply_gate
+from hopgate.eval.gate.judge import judge
+from hopgate.eval.gate.plan import SHUFFLES, Arms
+from hopgate.eval.gate.saved import load_gate, saved_fingerprint
+from hopgate.eval.gate.verdict import Verdict
+from hopgate.eval.report.text_marks import filled
+from hopgate.kb import KnowledgeBase
+from hopgate.memory import Cleared, cleared
 from hopgate.private_files import private_folder
+from hopgate.serve.bounds import Served, Service
+from hopgate.serve.middleware import PREFIX
 from hopgate.serve.problems import RefusedError
+from hopgate.serve.settings import ServeSettings
+from hopgate.serve.values import Strict
 from hopgate.user_folders import user_folder
 
-if TYPE_CHECKING:
-    from hopgate.kb import KnowledgeBase
-    from hopgate.serve.serve_settings import ServeSettings
+router = APIRouter(prefix=PREFIX, tags=["gates"])
 
+Split = Annotated[str, Field(pattern=r"^[\w.-]{1,80}$")]
+GateId = Annotated[str, PathParameter(description="The gate's id.", max_length=80)]
+# The report is a page of its own, shown in a frame that may do nothing.
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'self'"
 State = Literal["running", "done", "failed", "cancelled"]
 RECORD, REPORT, PAGE = "run.json", "report.json", "report.html"
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
 # How long a process may take to close the store before it is killed.
 PATIENCE_S = 10
+
+
+class GateRequest(Strict):
+    """A gate to run: on which questions, and how; as the options of `hopgate gate`."""
+
+    questions: Annotated[str, Field(max_length=200)] | None = None
+    arms: Arms = "default"
+    k: Annotated[int, Field(ge=1, le=50)] = 10
+    tune: Split | Annotated[str, Field(max_length=0)] = "dev"
+    split: Split = "test"
+    shuffles: Annotated[int, Field(ge=0, le=200)] = SHUFFLES
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    rerank: bool = False
+
+
+class ApplyRequest(Strict):
+    """Whether what a gate chose is applied though it is not OPEN."""
+
+    force: bool = False
+
+
+class ProgressAnswer(BaseModel):
+    """What a gate is doing, and how much of it is done."""
+
+    stage: str
+    done: int
+    total: int | None
+
+
+class GateAnswer(BaseModel):
+    """A gate: what it judges, how far it is, and what it decided."""
+
+    id: str
+    state: State
+    questions: str
+    options: dict[str, Any]
+    begun: str
+    ended: str | None
+    error: str | None
+    progress: ProgressAnswer | None
+    verdict: str | None
+    reason: str | None
+    chosen: str | None
+    applied: bool
+
+
+class GateDetailAnswer(GateAnswer):
+    """A gate with all that it measured, as `hopgate gate --json` prints it."""
+
+    report: dict[str, Any] | None
+
+
+class GatesAnswer(BaseModel):
+    """The gates of this store, the newest first, and the questions that one may be run on."""
+
+    gates: list[GateAnswer]
+    questions: list[str]
+
+
+class AppliedAnswer(BaseModel):
+    """What became the store's own settings."""
+
+    applied: dict[str, Any]
+    gate: GateAnswer
+
+
+@router.get("/gates", response_model=GatesAnswer)
+def list_gates(served: Served) -> GatesAnswer:
+    """List the gates of this store, and the questions that one may be run on."""
+    served.require_whole_store("gates are")
+    in_force = _in_force(served)
+    return GatesAnswer(
+        gates=[_answer(run, served, in_force) for run in served.gates.list()], questions=served.gates.questions
+    )
+
+
+@router.post("/gates", response_model=GateAnswer, status_code=202)
+def run_gate(asked: GateRequest, served: Served) -> GateAnswer:
+    """Begin a gate on this store's graph as it is; one runs at a time."""
+    served.require_whole_store("gates are")
+    served.require_writing()
+    run = served.gates.begin(asked.questions, asked.model_dump(exclude={"questions"}))
+    return _answer(run, served, set())
+
+
+@router.get("/gates/{id}", response_model=GateDetailAnswer)
+def get_gate(id: GateId, served: Served) -> GateDetailAnswer:
+    """Say how far a gate is, and what it decided."""
+    served.require_whole_store("gates are")
+    run = served.gates.get(id)
+    report = served.gates.report(id) if run.state == "done" else None
+    return GateDetailAnswer(**_answer(run, served, _in_force(served)).model_dump(), report=report)
+
+
+@router.post("/gates/{id}/cancel", response_model=GateAnswer)
+def cancel_gate(id: GateId, served: Served) -> GateAnswer:
+    """End a gate that is running."""
+    served.require_whole_store("gates are")
+    served.require_writing()
+    return _answer(served.gates.cancel(id), served, set())
+
+
+@router.get("/gates/{id}/report", response_class=HTMLResponse)
+def get_report(id: GateId, served: Served) -> HTMLResponse:
+    """The report as a page, with those of the memories' texts that may be shown now."""
+    served.require_whole_store("gates are")
+    served.gates.report(id)
+
+    def text_of(key: str) -> Cleared | None:
+        memory = served.kb.get(key)
+        readable = [] if memory is None or served.is_sensitive(memory) else [(key, memory)]
+        return next((text for _, text in cleared(readable)), None)
+
+    page = filled((served.gates.place(id) / PAGE).read_text(encoding="utf-8"), text_of)
+    return HTMLResponse(page, headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+@router.post("/gates/{id}/apply", response_model=AppliedAnswer)
+def apply(id: GateId, asked: ApplyRequest, served: Served) -> AppliedAnswer:
+    """Make the configuration that a gate chose the store's own, where it opened."""
+    served.require_whole_store("gates are")
+    served.require_writing()
+    served.gates.report(id)
+    place = served.gates.place(id)
+    judgement = replace(judge(load_gate(place)[0]), fingerprint=saved_fingerprint(place))
+    if judgement.decision.verdict is not Verdict.OPEN and not asked.force:
+        raise RefusedError(
+            409, "nothing was applied: the gate is not OPEN, and force applies the challenger all the same"
+        )
+    applied = apply_gate(judgement, served.kb)
+    return AppliedAnswer(applied=applied, gate=_answer(served.gates.get(id), served, _in_force(served)))
+
+
+def _answer(run: GateRun, served: Service, in_force: set[str]) -> GateAnswer:
+    report: dict[str, Any] = served.gates.report(run.id) if run.state == "done" else {}
+    progress = ProgressAnswer(stage=run.stage, done=run.done, total=run.total) if run.state == "running" else None
+    return GateAnswer(
+        id=run.id,
+        state=run.state,
+        questions=run.questions,
+        options=run.options,
+        begun=run.begun,
+        ended=run.ended,
+        error=run.error,
+        progress=progress,
+        verdict=report.get("verdict"),
+        reason=report.get("reason"),
+        chosen=report.get("chosen"),
+        applied=bool(report) and f"gate {saved_fingerprint(served.gates.place(run.id))}" in in_force,
+    )
+
+
+def _in_force(served: Service) -> set[str]:
+    """Who set the settings that are in force."""
+    return set(served.kb.store_settings.resolve().sources.values())
 
 
 @dataclass(frozen=True, slots=True)

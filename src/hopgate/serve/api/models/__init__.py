@@ -1,1 +1,0 @@
-"""What requests and answers hold, as types: by the names of the Python API."""

@@ -1,0 +1,185 @@
+"""A store within its bounds: what whoever asks, by HTTP or as an assistant, may see and do. Everything asks here."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import Depends, Request
+
+from hopgate.errors import HopgateError, TakenError, UnknownMemoryError
+from hopgate.serve.problems import RefusedError
+
+if TYPE_CHECKING:
+    from hopgate.kb import KnowledgeBase
+    from hopgate.memory import Memory
+    from hopgate.sensitivity import SensitivityRules
+    from hopgate.serve.api_gates import GateRuns
+    from hopgate.serve.settings import ServeSettings
+    from hopgate.store.memories import Written
+    from hopgate.upkeep import CaughtUp
+
+# A rule of sensitivity that is added holds after so many seconds at the latest: requests ask for them all the time.
+RULES_KEPT_S = 1.0
+
+
+class BoundStore:
+    """A store as somebody may see it.
+
+    Parameters
+    ----------
+    kb : KnowledgeBase
+        The store; who opened it closes it.
+    scopes : tuple of str, optional
+        The scopes that are seen and changed; None for all.
+    allow_sensitive : bool
+        Whether texts of sensitive memories are shown.
+    hides_sensitive : bool
+        Whether sensitive memories are not there at all where their texts are not shown.
+    read_only : bool
+        Whether everything that would change the store is refused.
+    most : int
+        The most rows of one answer.
+    """
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        scopes: tuple[str, ...] | None = None,
+        *,
+        allow_sensitive: bool = False,
+        hides_sensitive: bool = False,
+        read_only: bool = False,
+        most: int = 200,
+    ) -> None:
+        self.kb, self.bound = kb, scopes
+        self.allow_sensitive, self.read_only, self.most = allow_sensitive, read_only, most
+        self._hides = hides_sensitive and not allow_sensitive
+        self._lock = threading.Lock()
+        self._rules: SensitivityRules | None = None
+        self._rules_read_at = 0.0
+
+    def scope(self, asked: str | Sequence[str] | None = None) -> list[str] | None:
+        """Give the scopes of a request: those that were asked for, within those that are bound; None for all."""
+        wanted = [asked] if isinstance(asked, str) else list(asked) if asked else None
+        if self.bound is None or wanted is None:
+            return wanted if self.bound is None else list(self.bound)
+        for scope in wanted:
+            if scope not in self.bound:
+                raise RefusedError(403, f"this server is bound to other scopes than {scope[:80]!r}: leave it out")
+        return wanted
+
+    def memory(self, external_id: str) -> Memory:
+        """Give a memory that may be seen; of every other one it is said that it is not there."""
+        memory = self.kb.get(external_id)
+        if memory is None or not self.sees(memory):
+            raise self._missing(external_id)
+        return memory
+
+    def named(self, external_id: str | None) -> str | None:
+        """Give a memory's id where it may be known that it is there."""
+        if external_id is None or (self.bound is None and not self._hides):
+            return external_id
+        memory = self.kb.get(external_id)
+        return external_id if memory is not None and self.sees(memory) else None
+
+    def sees(self, memory: Memory) -> bool:
+        """Tell whether a memory is there for whoever asks."""
+        return (self.bound is None or memory.scope in self.bound) and not (self._hides and self.is_sensitive(memory))
+
+    def shows(self, memory: Memory) -> bool:
+        """Tell whether a memory's texts may be shown."""
+        return self.allow_sensitive or not self.is_sensitive(memory)
+
+    def is_sensitive(self, memory: Memory) -> bool:
+        """Tell whether a memory is sensitive, by its mark or by a rule that nobody has applied to it yet.
+
+        What another program writes into the table is marked by the next embedding; until then the rule alone speaks.
+        """
+        if memory.is_sensitive:
+            return True
+        with self._lock:
+            if self._rules is None or time.monotonic() - self._rules_read_at > RULES_KEPT_S:
+                self._rules, self._rules_read_at = self.kb.sensitivity(), time.monotonic()
+            return self._rules.meets(memory)
+
+    @contextmanager
+    def writing(self) -> Iterator[Sequence[str] | None]:
+        """Give the scopes that a write stays within; a memory that left them since it was looked at is not there."""
+        try:
+            yield self.bound
+        except UnknownMemoryError as error:
+            raise self._missing(error.external_id) from None
+        except TakenError as error:
+            raise RefusedError(409, str(error)) from None
+
+    def caught_up(self, key: str, written: Written) -> CaughtUp:
+        """Embed and link a memory that was just written, with whatever else waits.
+
+        Who is bound to scopes learns nothing of that: what waits in others is not counted, and an error that may be
+        about one of them is not told.
+        """
+        if self.bound is None:
+            return self.kb.upkeep.catch_up([key])
+        try:
+            done = self.kb.upkeep.catch_up([key])
+        except HopgateError:
+            raise RefusedError(
+                503,
+                "it is stored and waits to be embedded and linked: who runs this server learns why from hopgate embed",
+            ) from None
+        known = self.kb.get(key)
+        new = bool(written.added or written.changed) and known is not None and not known.is_sensitive
+        return replace(done, embedded=min(done.embedded, int(new)), linked=min(done.linked, 1))
+
+    def require_writing(self) -> None:
+        """Refuse what would change a store that is served for reading."""
+        if self.read_only:
+            raise RefusedError(
+                403, "this server is read-only: start hopgate serve without --read-only to change the store"
+            )
+
+    def require_whole_store(self, subject: str) -> None:
+        """Refuse what is about the whole store where some scopes are bound."""
+        if self.bound is not None:
+            raise RefusedError(
+                403,
+                f"{subject} about the whole store, and this server is bound to {', '.join(self.bound)}: start hopgate "
+                "serve without --scope for that",
+            )
+
+    def require_rows(self, count: int, name: str = "limit") -> int:
+        """Refuse more rows than one answer may have."""
+        if count > self.most:
+            raise RefusedError(422, f"{name} is at most {self.most} here, not {count}")
+        return count
+
+    def _missing(self, external_id: str) -> RefusedError:
+        return RefusedError(404, f"there is no memory {external_id[:80]!r}")
+
+
+class Service(BoundStore):
+    """A store as it is served by HTTP; an endpoint takes it as `served: Served`."""
+
+    def __init__(self, kb: KnowledgeBase, settings: ServeSettings, gates: GateRuns) -> None:
+        super().__init__(
+            kb,
+            settings.scopes,
+            allow_sensitive=settings.show_sensitive,
+            read_only=settings.read_only,
+            most=settings.max_k,
+        )
+        self.settings, self.gates = settings, gates
+
+
+async def _served(request: Request) -> Service:
+    service = request.app.state.service
+    assert isinstance(service, Service)
+    return service
+
+
+Served = Annotated[Service, Depends(_served)]
