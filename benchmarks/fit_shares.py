@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 import hopgate
+from hopgate.eval.arms.graph_controls import Shuffle
 from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.extract.extractor import Extractor
 from hopgate.extract.replay import Replay
@@ -77,7 +78,7 @@ def graphs(dataset: Dataset, seed: int) -> Iterator[tuple[KnowledgeBase, str]]:
 def ask(kb: KnowledgeBase, dataset: Dataset, features: tuple[str, ...], shuffle: int | None) -> list[Asked]:
     """Ask a store every dev query."""
     kb.keep_queries()
-    leg = Watched(kb.store, kb.graph_leg.walk, shuffle=shuffle)
+    leg = Watched(kb.store, kb.graph_leg.walk, over=None if shuffle is None else Shuffle(shuffle))
     asked = []
     for name, judged in dataset.split("dev").items():
         query = dataset.queries[name]

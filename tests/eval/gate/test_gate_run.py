@@ -23,6 +23,7 @@ from hopgate.eval.arms.collect import Collected, collect
 from hopgate.eval.arms.controls import PROTOTYPE, REBUILT
 from hopgate.eval.arms.cross_reading import bundled_reading
 from hopgate.eval.arms.fused_runs import fused_arm, fused_run, remade_run
+from hopgate.eval.arms.graph_controls import Shuffle
 from hopgate.eval.arms.grid import base_grid, challenger_grid
 from hopgate.eval.data.dataset import Dataset, read_dataset
 from hopgate.eval.data.runs import ordered
@@ -123,7 +124,7 @@ def test_the_re_read_arm_is_what_recall_ships_with_its_walk(
 
 def test_a_shuffle_is_the_graph_leg_on_that_graph(kb: KnowledgeBase, dataset: Dataset, collected: Collected) -> None:
     seed, names = 3, kb.id_map()
-    leg = kb.graph_leg.variant(shuffle=seed)
+    leg = kb.graph_leg.variant(over=Shuffle(seed))
     for name in list(dataset.split("test"))[:10]:
         query = dataset.queries[name]
         legs, _ = kb.legs(query.text, scope=query.scope, settings=Settings(), exact=True, graphs={"control": leg})
@@ -241,7 +242,7 @@ def test_the_base_is_tuned_as_hard_as_the_challenger(evidence: Evidence) -> None
 
 
 def test_the_control_keeps_degrees_and_loses_structure(kb: KnowledgeBase) -> None:
-    from hopgate.graph.inspect.controls import shuffled
+    from hopgate.eval.arms.graph_controls import shuffled
     from hopgate.graph.walk.matrix import load_matrix
 
     with kb.store.transaction() as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from hopgate.eval.arms.graph_controls import Shuffle
 from hopgate.eval.data.queries import Query
 from hopgate.recall.filters import Filters
 from hopgate.recall.run_stages import belief
@@ -49,5 +50,5 @@ class BeliefWalks:
             return self._leg
         if shuffle not in self._shuffled:
             # One at a time is held: arms are read one after the other.
-            self._shuffled = {shuffle: self._leg.variant(shuffle=self._shuffles[shuffle])}
+            self._shuffled = {shuffle: self._leg.variant(over=Shuffle(self._shuffles[shuffle]))}
         return self._shuffled[shuffle]

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hopgate.eval.arms.graph_controls import PARTS, Shuffle, without
 from hopgate.eval.arms.leg_lists import GraphLists
 from hopgate.eval.arms.prototype_cliques import clique_concepts, clique_hits
-from hopgate.graph.inspect.controls import PARTS, Part, without
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.rank import QuerySeeds, Walk, WalkRanking, batched_walks, ranked_by_walks, seeded
 from hopgate.graph.walk.seeds import COMMON_SHARES
@@ -90,28 +91,24 @@ class WalkRecorder(GraphLeg):
 
     def on_shuffle(self, seed: int, names: Mapping[int, str]) -> GraphLists:
         """Give every recorded query's lists on the graph shuffled with this seed, by external ids."""
-        return self._again(self.variant(shuffle=seed).view, self.walk, names)
+        return self._again(Shuffle(seed), self.walk, names)
 
     def in_parts(self, names: Mapping[int, str]) -> dict[str, GraphLists]:
         """Give the lists without each part, with hardly a walk, and with fixed shares: what each of them brings."""
         found = {}
-        leg, walk = self.variant(), self.walk
+        walk = self.walk
         for part in PARTS:
-
-            def view(matrix: GraphMatrix, part: Part = part) -> GraphMatrix:
-                return without(leg.view(matrix), part)
-
-            found[f"without {part}"] = self._again(view, walk, names)
-        found["one step, no walk"] = self._again(leg.view, replace(walk, damping=ONE_STEP), names)
+            found[f"without {part}"] = self._again(partial(without, part=part), walk, names)
+        found["one step, no walk"] = self._again(_itself, replace(walk, damping=ONE_STEP), names)
         if walk.seeding.shares == "adaptive":
             fixed = replace(walk, seeding=replace(walk.seeding, shares=COMMON_SHARES))
-            found["fixed shares"] = self._again(leg.view, fixed, names)
+            found["fixed shares"] = self._again(_itself, fixed, names)
         return found
 
     def cliques(self, names: Mapping[int, str]) -> GraphLists:
         """Give the lists of the prototype's own graph: cliques of memories that share a concept, one step away."""
         found = {}
-        for matrix, queries in self._views(self.variant().view):
+        for matrix, queries in self._views(_itself):
             concepts = clique_concepts(matrix)
             for name, asked in queries.items():
                 found[name] = [(names[key], score) for key, score in clique_hits(matrix, concepts, asked.base)]
@@ -154,3 +151,7 @@ def _walked(
         for (name, asked), found, own in zip(part, begun, walks, strict=True):
             deep = replace(walk, depth=asked.depth)
             yield name, found.blind, ranked_by_walks(matrix, found, own, deep, asked.base, asked.legs)
+
+
+def _itself(matrix: GraphMatrix) -> GraphMatrix:
+    return matrix

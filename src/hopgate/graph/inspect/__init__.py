@@ -1,1 +1,1 @@
-"""The graph to look at: edges, figures, exports, and the shuffle that is an evaluation's control."""
+"""The graph to look at: edges, figures and pictures."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from hopgate.store.store import Store
 
 
-# Shuffled graphs of scopes that are kept, as many as are asked for in turn.
-KEPT_SHUFFLES = 16
-
-
 class GraphLeg:
     """Ranks a store's memories by walks over its graph.
 
@@ -44,8 +40,8 @@ class GraphLeg:
         How to seed and to walk; the defaults are measured.
     hops : Hops, optional
         Rank by hops in SQL from the same seeds instead of by the walk.
-    shuffle : int, optional
-        Walk over a degree-preserving shuffle with this seed: the control of an evaluation.
+    over : callable, optional
+        Gives the graph to walk over in the place of the store's: a control of an evaluation.
     """
 
     def __init__(
@@ -54,13 +50,12 @@ class GraphLeg:
         walk: Walk | None = None,
         *,
         hops: Hops | None = None,
-        shuffle: int | None = None,
+        over: Callable[[GraphMatrix], GraphMatrix] | None = None,
     ) -> None:
         self._store = store
         self._walk = walk
         self._hops = hops
-        self._shuffle = shuffle
-        self._shuffled: list[tuple[GraphMatrix, GraphMatrix]] = []
+        self._over = over
 
     @property
     def walk(self) -> Walk:
@@ -87,9 +82,17 @@ class GraphLeg:
         other.walk = walk_from(text)
         return other
 
-    def variant(self, *, walk: Walk | None = None, hops: Hops | None = None, shuffle: int | None = None) -> GraphLeg:
-        """Give another leg over the same store, by default with the same seeding."""
-        return GraphLeg(self._store, walk or self.walk, hops=hops, shuffle=shuffle)
+    def variant(
+        self,
+        *,
+        walk: Walk | None = None,
+        hops: Hops | None = None,
+        over: Callable[[GraphMatrix], GraphMatrix] | None = None,
+    ) -> GraphLeg:
+        """Give another leg over the same store, by default with the same seeding; what is loaded is shared."""
+        other = GraphLeg(self._store, walk or self.walk, hops=hops, over=over)
+        other.matrices = self.matrices
+        return other
 
     def look_up(
         self, query: str, vector: NDArray[np.float32] | None, filters: Filters, *, exact: bool | None = None
@@ -227,21 +230,8 @@ class GraphLeg:
         """The graph at this time that a query walks; within walls that of its scopes, and no more is read."""
         shared = filters.scopes is None or setting_rows.scopes(connection) == setting_rows.SHARED
         scopes = None if shared else filters.scopes
-        return self.view(self.matrices.get(connection, scopes, _config(filters), fresh=fresh))
-
-    def view(self, matrix: GraphMatrix) -> GraphMatrix:
-        """The matrix itself, or its shuffle, made once."""
-        if self._shuffle is None:
-            return matrix
-        for known, shuffled_one in self._shuffled:
-            if known is matrix:
-                return shuffled_one
-        from hopgate.graph.inspect.controls import shuffled
-        from hopgate.store.graph.edge_rows import NAME_INSIDE
-
-        made = shuffled(matrix, self._shuffle, kept_relations=frozenset({NAME_INSIDE}))
-        self._shuffled = [*self._shuffled[-(KEPT_SHUFFLES - 1) :], (matrix, made)]
-        return made
+        matrix = self.matrices.get(connection, scopes, _config(filters), fresh=fresh)
+        return matrix if self._over is None else self._over(matrix)
 
     def seeds(
         self,

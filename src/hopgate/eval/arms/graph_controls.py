@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import Pairs, edge_graph, mention_graph
+from hopgate.store.graph.edge_rows import NAME_INSIDE
 
 Ints = NDArray[np.int64]
 
@@ -19,8 +20,34 @@ TRIES = 200
 # Exchanges tried for each arc where only a chain of them is sure to end (Maslov and Sneppen, Science 296, 2002).
 CHAIN = 10
 
+# Shuffled graphs of scopes that are kept, as many as are asked for in turn.
+KEPT = 16
+
 Part = Literal["names", "typed edges", "neighbours"]
 PARTS: tuple[Part, ...] = get_args(Part)
+
+
+class Shuffle:
+    """Gives graphs shuffled with one seed, names inside names left as they are; each is made once.
+
+    Parameters
+    ----------
+    seed : int
+        See `shuffled`.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._made: list[tuple[GraphMatrix, GraphMatrix]] = []
+
+    def __call__(self, matrix: GraphMatrix) -> GraphMatrix:
+        """Give the shuffle of a graph."""
+        for known, made in self._made:
+            if known is matrix:
+                return made
+        made = shuffled(matrix, self._seed, kept_relations=frozenset({NAME_INSIDE}))
+        self._made = [*self._made[-(KEPT - 1) :], (matrix, made)]
+        return made
 
 
 def shuffled(matrix: GraphMatrix, seed: int = 0, *, kept_relations: frozenset[str] = frozenset()) -> GraphMatrix:

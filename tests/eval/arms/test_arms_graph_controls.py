@@ -1,4 +1,4 @@
-"""The shuffled control: which degrees and links it keeps exactly, and that the structure is lost."""
+"""A shuffle keeps every degree and what follows from names; a graph without a part is what was made without it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import replace
 from random import Random
 
 import numpy as np
+import psycopg
 import pytest
+from graph_world import write_concepts, write_memories, write_mentions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_world import RELATIONS, TITLE, Edges, Mentions, matrix_of
 
-from hopgate.graph.inspect.controls import shuffled
-from hopgate.graph.walk.matrix import GraphMatrix
+from hopgate.eval.arms.graph_controls import PARTS, shuffled, without
+from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix
 from hopgate.graph.walk.walk_graph import edge_graph
 
 memories, concepts = st.integers(0, 6), st.integers(0, 5)
@@ -148,3 +150,60 @@ def test_the_order_of_the_edges_rows_changes_nothing(mentions: Mentions, edges: 
     assert one.graph.indices.tobytes() == two.graph.indices.tobytes()
     assert one.graph.weights.tobytes() == two.graph.weights.tobytes()
     assert one.edge_target[order].tolist() == two.edge_target.tolist()
+
+
+COUNT = 12
+
+
+def loaded(dsn: str, config: MatrixConfig) -> GraphMatrix:
+    """Every memory is titled with its own concept and mentions the next two, one of them heavily."""
+    with psycopg.connect(dsn) as connection:
+        write_memories(connection, range(1, COUNT + 1))
+        write_concepts(connection, range(1, COUNT + 1))
+        rows = []
+        for number in range(COUNT):
+            rows.append((number + 1, number + 1, 6.0, "titled"))
+            rows.append((number + 1, (number + 1) % COUNT + 1, 1.0))
+            rows.append((number + 1, (number + 2) % COUNT + 1, 2.0))
+        write_mentions(connection, rows)
+        return load_matrix(connection, config)
+
+
+def pairs(matrix: GraphMatrix) -> set[tuple[int, int]]:
+    ends = matrix.graph.indptr[matrix.graph.memories]
+    memory = np.repeat(np.arange(COUNT), np.diff(matrix.graph.indptr[: COUNT + 1]))
+    return set(zip(memory.tolist(), (matrix.graph.indices[:ends] - COUNT).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.1])
+def test_a_shuffle_keeps_titles_and_deals_out_mentions_whatever_they_weigh(dsn: str, factor: float) -> None:
+    matrix = loaded(dsn, MatrixConfig(relations={"titled": factor}))
+    titles = {(number, number) for number in range(COUNT)}
+    assert set(zip(matrix.title_memory.tolist(), matrix.title_concept.tolist(), strict=True)) == titles
+    dealt = [pairs(shuffled(matrix, seed)) for seed in range(5)]
+    assert all(titles <= found for found in dealt)
+    heavy = {(number, (number + 2) % COUNT) for number in range(COUNT)}
+    assert not all(heavy <= found for found in dealt)
+
+
+def test_titles_that_are_not_walked_are_not_there(dsn: str) -> None:
+    matrix = loaded(dsn, MatrixConfig(relations={"titled": 0}))
+    assert len(matrix.title_memory) == 0
+
+
+memories, concepts = st.integers(0, 6), st.integers(0, 5)
+mentions = st.dictionaries(st.tuples(memories, concepts), st.sampled_from([0.5, 1.0, 3.0]), max_size=20)
+edges = st.lists(st.tuples(concepts, concepts, st.integers(0, len(RELATIONS) - 1)), max_size=20)
+
+
+@settings(deadline=None, max_examples=100)
+@given(mentions, edges)
+def test_it_is_what_was_made_without_the_part(mentions: Mentions, edges: Edges) -> None:
+    matrix = matrix_of(mentions, edges)
+    made = {"names": matrix_of({}, edges), "typed edges": matrix_of(mentions, []), "neighbours": matrix}
+    for part in PARTS:
+        left, wanted = without(matrix, part), made[part]
+        assert (left.graph.matrix != wanted.graph.matrix).nnz == 0
+        assert left.edge_id.tolist() == wanted.edge_id.tolist()
+        assert left.title_memory.tolist() == wanted.title_memory.tolist()
+        assert left.graph.nodes == matrix.graph.nodes
