@@ -210,9 +210,9 @@ def _concept_page(
     for relation, other, outgoing, evidence in page.edges:
         link = f"[[{concepts[other]}]]" if other in concepts else escaped_markdown(other)
         named = escaped_markdown(relation)
-        said = f"{named} {link}" if outgoing else f"{link} {named} it"
+        sentence = f"{named} {link}" if outgoing else f"{link} {named} it"
         shown = [f"[[{memories[key]}]]" for key in evidence if key in memories]
-        yield f"- {said}" + (f" ({', '.join(shown)})" if shown else "")
+        yield f"- {sentence}" + (f" ({', '.join(shown)})" if shown else "")
     if about:
         yield "\n## Memories\n"
         yield from (f"- [[{memories[key]}]]" for key in about)
@@ -236,7 +236,7 @@ def escaped_markdown(text: str) -> str:
     a \| &lt;script> \[x\](y) b
     """
     flat = " ".join(text.split())
-    return _MEANING.sub(lambda found: "&lt;" if found[0] == "<" else f"\\{found[0]}", flat)
+    return _MEANING.sub(lambda match: "&lt;" if match[0] == "<" else f"\\{match[0]}", flat)
 
 
 def yaml_text(value: str | list[str]) -> str:
@@ -247,4 +247,4 @@ def yaml_text(value: str | list[str]) -> str:
     >>> yaml_text("it's\u2028new")
     '"it\'s\\u2028new"'
     """
-    return _NOT_PLAIN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return _NOT_PLAIN.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))

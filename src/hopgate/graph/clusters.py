@@ -535,8 +535,8 @@ def _texts(connection: Connection[Any], pairs: Ids, counts: Ids, shown: set[int]
 def _label(members: Sequence[Concept], words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The most central names, and words that these do not hold already."""
     central = [member.name for member in members[:CENTRAL]]
-    held = {word for name in central for word in _words(name)}
-    shown = tuple(word for word in words if word not in held)[:WORDS]
+    central_words = {word for name in central for word in _words(name)}
+    shown = tuple(word for word in words if word not in central_words)[:WORDS]
     return " · ".join(filter(None, (", ".join(central), ", ".join(shown)))), shown
 
 

@@ -100,12 +100,12 @@ def links_of_all(rows: Iterable[NameRow], titles: Iterable[Title]) -> NameLinks:
         names[row.scope].append((row.name, row.concept_id))
     for title in titles:
         lines[title.scope].append((title.memory_id, title.text))
-    found = NameLinks([], [])
+    links = NameLinks([], [])
     for scope, own in names.items():
         index = name_index(own)
-        found.titles.extend(title_links(index, lines[scope]))
-        found.inside.extend(inside_links(index, own))
-    return found
+        links.titles.extend(title_links(index, lines[scope]))
+        links.inside.extend(inside_links(index, own))
+    return links
 
 
 def link_all(connection: Connection[Any]) -> None:
@@ -116,9 +116,9 @@ def link_all(connection: Connection[Any]) -> None:
         titles = [title._replace(scope="") for title in titles]
     # The server is busy with mentions while this process looks for names in titles and in names.
     with ThreadPoolExecutor(1, thread_name_prefix="hopgate-links") as beside:
-        found = beside.submit(links_of_all, names, titles)
+        searching = beside.submit(links_of_all, names, titles)
         link_rows.link_all_mentions(connection)
-        links = found.result()
+        links = searching.result()
     for start in range(0, len(links.titles), BATCH):
         link_rows.link_titles(connection, links.titles[start : start + BATCH], TITLE_WEIGHT)
     edge_rows.replace_name_links(connection, None, links.inside, INSIDE_WEIGHT)

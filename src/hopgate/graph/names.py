@@ -71,7 +71,7 @@ def _folded(name: str) -> str:
     if "'" in plain or "’" in plain:
         plain = _POSSESSIVE.sub("", plain)
     if "." in plain:
-        plain = _DOTTED.sub(lambda found: found[0].replace(".", "") if not found[0][0].isdigit() else found[0], plain)
+        plain = _DOTTED.sub(lambda match: match[0].replace(".", "") if not match[0][0].isdigit() else match[0], plain)
     return _without_articles(_SEPARATOR.sub(" ", plain).split()) or " ".join(folded.split())
 
 
@@ -116,8 +116,8 @@ def numbers(name_tokens: tuple[str, ...]) -> frozenset[str]:
     >>> sorted(numbers(("january", "16", "1977"))), sorted(numbers(("may",)))
     (['16', '1977', 'january'], [])
     """
-    found = {token for token in name_tokens if _NUMERAL.fullmatch(token)}
-    return frozenset(found | (_MONTHS & set(name_tokens)) if found else found)
+    numerals = {token for token in name_tokens if _NUMERAL.fullmatch(token)}
+    return frozenset(numerals | (_MONTHS & set(name_tokens)) if numerals else ())
 
 
 def markers(name_tokens: tuple[str, ...]) -> frozenset[str]:
@@ -216,19 +216,19 @@ class NameIndex:
             Leave out the name that is the whole text: what remains are the names inside a name.
         """
         text_words = name_words(text)
-        found: list[NameMatch] = []
+        matches: list[NameMatch] = []
         at = 0
         while at < len(text_words):
             longest = min(self.longest.get(text_words[at], 0), len(text_words) - at)
             for length in range(longest, 0, -1):
                 concept = self.names.get(tuple(text_words[at : at + length]))
                 if concept is not None and not (within and length == len(text_words)):
-                    found.append(NameMatch(concept, at, length))
+                    matches.append(NameMatch(concept, at, length))
                     at += length
                     break
             else:
                 at += 1
-        return found
+        return matches
 
 
 def name_index(names: Iterable[tuple[str, int]]) -> NameIndex:

@@ -196,8 +196,8 @@ def _scaled(sizes: Sequence[float] | None, count: int) -> NDArray[np.float64]:
     """Between 0 and 1, by the root, so that an area grows with the count."""
     if sizes is None:
         return np.zeros(count)
-    found = np.sqrt(np.asarray(sizes, np.float64))
-    return np.asarray(found / max(float(found.max()), 1e-9), np.float64)
+    roots = np.sqrt(np.asarray(sizes, np.float64))
+    return np.asarray(roots / max(float(roots.max()), 1e-9), np.float64)
 
 
 def explore(kb: KnowledgeBase, *, limit: int = 300, kind: str | None = None, height: int = 560) -> Html:
@@ -228,8 +228,8 @@ def explore(kb: KnowledgeBase, *, limit: int = 300, kind: str | None = None, hei
         if edge.evidence and edge.source in number and edge.target in number
     ]
     shared = [
-        {"source": one, "target": other, "relation": None, "weight": count}
-        for (one, other), count in _shared(kb.graph.mentions(), number).items()
+        {"source": source, "target": target, "relation": None, "weight": count}
+        for (source, target), count in _shared(kb.graph.mentions(), number).items()
     ]
     page = _page(_data(concepts, clusters, [*typed, *shared]))
     return Html(
@@ -270,7 +270,7 @@ def _shared(mentions: Mapping[str, Sequence[str]], number: Mapping[str, int]) ->
         counts.update(combinations(sorted({number[name] for name in names if name in number}), 2))
     drawn: Counter[int] = Counter()
     kept = {}
-    for pair, count in sorted(counts.items(), key=lambda found: (-found[1], found[0])):
+    for pair, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         if any(drawn[end] < SHARED_EACH for end in pair):
             kept[pair] = count
             drawn.update(pair)
@@ -303,11 +303,11 @@ def _places(
 def _page(data: Mapping[str, Any]) -> str:
     files = resources.files("hopgate")
     bundle = files.joinpath(*BUNDLE).read_text(encoding="utf-8")
-    found = _EXPORTS.search(bundle)
-    assert found, "the bundle ends with what it exports"
-    names = (part.split(" as ") for part in found[1].split(","))
+    exports = _EXPORTS.search(bundle)
+    assert exports, "the bundle ends with what it exports"
+    names = (part.split(" as ") for part in exports[1].split(","))
     exported = ",".join(f"{outer.strip()}:{inner.strip()}" for inner, outer in names)
-    script = f"{bundle[: found.start()]}globalThis.hopgateGraph={{{exported}}};".replace("</script", "<\\/script")
+    script = f"{bundle[: exports.start()]}globalThis.hopgateGraph={{{exported}}};".replace("</script", "<\\/script")
     page = files.joinpath("plot", "explore_page.html").read_text(encoding="utf-8")
     # A name may hold what ends a script.
     values = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")

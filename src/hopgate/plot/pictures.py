@@ -176,9 +176,9 @@ def by_degree(walk: QueryWalk, *, corrections: tuple[float, ...] = (0.0, 0.5), a
     strength = walk.graph.strength[: walk.graph.memories]
     for colour, correction in zip(COLOURS, corrections, strict=False):
         scores = walk.memory_scores(degree_correction=correction)
-        seen = scores > 0
+        visited = scores > 0
         label = f"degree_correction={correction:g}"
-        ax.scatter(strength[seen], scores[seen] / scores.max(), s=14, color=colour, alpha=0.6, lw=0, label=label)
+        ax.scatter(strength[visited], scores[visited] / scores.max(), s=14, color=colour, alpha=0.6, lw=0, label=label)
     ax.set_yscale("log")
     ax.set_ylim(bottom=1e-4)
     ax.set_xlim(0, float(np.quantile(strength, 0.995)) + 1)
@@ -220,7 +220,7 @@ def colours(groups: Sequence[Any]) -> dict[Any, str]:
     >>> colours(["b", "a", "a"])
     {'a': '#0072b2', 'b': '#d55e00'}
     """
-    ranked = sorted(Counter(groups).items(), key=lambda found: (-found[1], str(found[0])))
+    ranked = sorted(Counter(groups).items(), key=lambda item: (-item[1], str(item[0])))
     return {group: COLOURS[at] if at < len(COLOURS) else GREY for at, (group, _) in enumerate(ranked)}
 
 

@@ -237,7 +237,7 @@ def _repaired(rng: np.random.Generator, left: Ints, ends: Ints, order: Ints, low
     staying[order] = False
     good[~staying & np.isin(keys, keys[staying])] = False
     good &= (left != ends) | staying
-    held = set(keys[good | staying].tolist())
+    present = set(keys[good | staying].tolist())
     wrong = [at for at in range(len(order)) if not good[order[at]]]
     budget = TRIES * (len(wrong) + 1)
     while wrong and budget:
@@ -251,10 +251,10 @@ def _repaired(rng: np.random.Generator, left: Ints, ends: Ints, order: Ints, low
         old = _key(left[there], ends[there])
         new = _key(left[here], ends[there]), _key(left[there], ends[here])
         loops = left[here] == ends[there] or left[there] == ends[here]
-        if loops or new[0] == new[1] or not held.isdisjoint({*new} - {old}):
+        if loops or new[0] == new[1] or not present.isdisjoint({*new} - {old}):
             continue
-        held.discard(old)
-        held.update(new)
+        present.discard(old)
+        present.update(new)
         ends[here], ends[there] = ends[there], ends[here]
         good[here] = True
         wrong.pop()
@@ -263,16 +263,16 @@ def _repaired(rng: np.random.Generator, left: Ints, ends: Ints, order: Ints, low
 
 def _chained(rng: np.random.Generator, left: Ints, ends: Ints, order: Ints, low: Ints, high: Ints) -> Ints:
     """Exchange the ends of two arcs at a time, wherever that is allowed: every step has the degrees."""
-    held = set(_keys(left, ends).tolist())
+    present = set(_keys(left, ends).tolist())
     places = rng.integers(0, len(order), CHAIN * len(order))
     for at in places.tolist():
         here, there = int(order[at]), int(order[rng.integers(low[at], high[at])])
         new = _key(left[here], ends[there]), _key(left[there], ends[here])
         loops = left[here] == ends[there] or left[there] == ends[here]
-        if here == there or loops or new[0] == new[1] or not held.isdisjoint(new):
+        if here == there or loops or new[0] == new[1] or not present.isdisjoint(new):
             continue
-        held -= {_key(left[here], ends[here]), _key(left[there], ends[there])}
-        held.update(new)
+        present -= {_key(left[here], ends[here]), _key(left[there], ends[there])}
+        present.update(new)
         ends[here], ends[there] = ends[there], ends[here]
     return ends
 

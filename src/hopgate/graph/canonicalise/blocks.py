@@ -197,8 +197,8 @@ def pair_codes(pairs: Iterable[tuple[int, int]]) -> IntArray:
 
     Examples
     --------
-    >>> one, same, later = pair_codes([(3, 1), (1, 3), (2, 0)]).tolist()
-    >>> later < one == same
+    >>> first, same, later = pair_codes([(3, 1), (1, 3), (2, 0)]).tolist()
+    >>> later < first == same
     True
     """
     return np.array([a << 32 | b if a < b else b << 32 | a for a, b in pairs], dtype=np.int64)

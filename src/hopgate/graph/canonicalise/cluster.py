@@ -112,13 +112,13 @@ def _joined(
     first: dict[int, tuple[float, float]], second: dict[int, tuple[float, float]], linkage: Linkage
 ) -> Iterator[tuple[int, tuple[float, float]]]:
     for other in first.keys() | second.keys():
-        one, two = first.get(other), second.get(other)
-        if one is None or two is None:
-            yield other, one or two or (0.0, 0.0)
+        left, right = first.get(other), second.get(other)
+        if left is None or right is None:
+            yield other, left or right or (0.0, 0.0)
         elif linkage == "average":
-            yield other, (one[0] + two[0], 0.0)
+            yield other, (left[0] + right[0], 0.0)
         else:
-            yield other, (min(one[0], two[0]), one[1] + two[1])
+            yield other, (min(left[0], right[0]), left[1] + right[1])
 
 
 def cut(merges: list[Join], count: int, threshold: float) -> IntArray:

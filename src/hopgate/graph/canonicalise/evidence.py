@@ -178,7 +178,7 @@ def expansion_shares(
         part, allied = mass / mass.sum(), None
         if len(others) <= MAX_ALLIED:
             own = [sets[unit] for unit in others]
-            allied = np.array([[one <= other or other <= one for other in own] for one in own])
+            allied = np.array([[a <= b or b <= a for b in own] for a in own])
             part = allied @ mass / mass.sum()
         # Ties: more mentions of its own, then the shorter name, then the first.
         best = max(range(len(others)), key=lambda at: (part[at], mass[at], -len(sets[others[at]]), -at))

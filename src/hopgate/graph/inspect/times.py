@@ -81,8 +81,8 @@ def changes(
 ) -> EdgeChanges:
     """What began and what ended after `since` and up to `until`, in valid time or in known time."""
     first, last = period(since, until, axis)
-    found = [time_rows.begun(connection, view, axis, first, last, ended=ended, limit=limit) for ended in (False, True)]
-    began, ended = (tuple(edge_of(row) for row in rows) for rows in found)
+    rows = [time_rows.begun(connection, view, axis, first, last, ended=ended, limit=limit) for ended in (False, True)]
+    began, ended = (tuple(edge_of(row) for row in some) for some in rows)
     return EdgeChanges(began, ended)
 
 

@@ -68,12 +68,18 @@ class Neighbourhood:
         """Give the picture ready for JSON."""
         return {
             "nodes": [
-                {"id": one.id, "name": one.name, "kind": one.kind, "memories": one.memories, "last": _told(one.last)}
-                for one in self.concepts
+                {
+                    "id": node.id,
+                    "name": node.name,
+                    "kind": node.kind,
+                    "memories": node.memories,
+                    "last": node.last.isoformat() if node.last else None,
+                }
+                for node in self.concepts
             ],
             "edges": [
-                {"source": one.source, "target": one.target, "relation": one.relation, "weight": one.weight}
-                for one in self.edges
+                {"source": edge.source, "target": edge.target, "relation": edge.relation, "weight": edge.weight}
+                for edge in self.edges
             ],
             "left_out": self.left_out,
             "edges_left_out": self.edges_left_out,
@@ -113,11 +119,11 @@ def among(connection: Connection[Any], view: View, concept_ids: Sequence[int], *
 def _drawn(connection: Connection[Any], view: View, concept_ids: Sequence[int], left_out: int) -> Neighbourhood:
     rows = view_rows.concepts(connection, view, concept_ids)
     small = len(rows) <= TOGETHER_UP_TO
-    found, there = view_rows.edges(connection, view, concept_ids, limit=None if small else EDGES_EACH * len(rows))
-    edges = [DrawnEdge(*row) for row in found]
+    drawn, there = view_rows.edges(connection, view, concept_ids, limit=None if small else EDGES_EACH * len(rows))
+    edges = [DrawnEdge(*row) for row in drawn]
     if small and _is_now(view):
         edges = with_company(edges, view_rows.together(connection, concept_ids, limit=3 * len(rows)))
-    return Neighbourhood(tuple(DrawnConcept(*row) for row in rows), tuple(edges), left_out, there - len(found))
+    return Neighbourhood(tuple(DrawnConcept(*row) for row in rows), tuple(edges), left_out, there - len(drawn))
 
 
 def _is_now(view: View) -> bool:
@@ -128,10 +134,6 @@ def with_company(edges: Sequence[DrawnEdge], pairs: Sequence[tuple[int, int, flo
     """Add a line between two concepts that the same memories talk about and no edge joins."""
     known = {frozenset((edge.source, edge.target)) for edge in edges}
     return [*edges, *(DrawnEdge(a, b, TOGETHER, n) for a, b, n in pairs if frozenset((a, b)) not in known)]
-
-
-def _told(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None
 
 
 def check_limits(depth: int, limit: int) -> None:
@@ -227,9 +229,9 @@ def steps_from_seeds(nodes: Mapping[str, VisitedNode], lines: Sequence[tuple[str
     {'Ada': 0, 'm1': 1, 'm2': 0}
     """
     beside: dict[str, list[str]] = {name: [] for name in nodes}
-    for one, other in lines:
-        beside[one].append(other)
-        beside[other].append(one)
+    for first, second in lines:
+        beside[first].append(second)
+        beside[second].append(first)
     steps: dict[str, int] = {}
     starts = [name for name, node in nodes.items() if node.is_seed]
     # The heaviest first, memories before concepts.
