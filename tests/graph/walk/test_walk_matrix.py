@@ -12,6 +12,7 @@ from graph_world import LONG_AGO, Edge, clear, day, write_concepts, write_edges,
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import hopgate
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig, load_matrix, positions
 from hopgate.graph.walk.pagerank import pagerank
@@ -201,3 +202,19 @@ def test_a_configuration_is_a_value() -> None:
     config = MatrixConfig(relations={"owns": 2, "is": 0.5}, kinds={"tool": 1})
     assert eval(repr(config)) == config == MatrixConfig(relations={"is": 0.5, "owns": 2}, kinds={"tool": 1})
     assert len({config, MatrixConfig(), MatrixConfig()}) == 2
+
+
+def test_concepts_of_equal_name_are_one_node_over_several_scopes(kb) -> None:
+    kb.add(
+        hopgate.Memory("a", "Ada Byron works at Atlas Labs.", scope="a"),
+        hopgate.Memory("b", "Ada Byron lives in Zephyr House.", scope="b"),
+        hopgate.Memory("c", "Ada Byron met Grace Hopper.", scope="b"),
+    )
+    kb.build()
+    with kb.store.transaction() as connection:
+        ids = dict(connection.execute("SELECT scope, id FROM concepts WHERE canonical_name = 'Ada Byron'").fetchall())
+        whole, alone = load_matrix(connection), load_matrix(connection, scopes=["a"])
+    assert (len(whole.concept_ids), len(alone.concept_ids)) == (4, 2)
+    assert len({*whole.concepts([ids["a"], ids["b"]]).tolist()} - {-1}) == 1
+    assert ids["b"] in whole.concept_ids.tolist()  # by the name of the scope where more memories have it
+    assert alone.concepts([ids["b"]]).tolist() == [-1]

@@ -146,7 +146,7 @@ def concept_kinds(connection: Connection[Any], view: View = _ALL) -> Numbered:
 
 
 def namesakes(connection: Connection[Any], view: View = _ALL) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Concepts of several scopes that are called the same, each with the first that is: one node of a matrix."""
+    """Concepts of several scopes that are called the same, each with that of most memories: one node of a matrix."""
     row = connection.execute(
         f"SELECT min(scope) = max(scope) FROM concepts WHERE {view.concepts()}", view.parameters()
     ).fetchone()
@@ -154,9 +154,9 @@ def namesakes(connection: Connection[Any], view: View = _ALL) -> tuple[NDArray[n
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     columns = {"id": Column("i8", "id"), "first": Column("i8", "first")}
     source = (
-        "(SELECT c.id, min(c.id) OVER (PARTITION BY n.normal_name) AS first FROM concepts c "
-        f"JOIN concept_names n ON n.concept_id = c.id AND n.name = c.canonical_name WHERE {view.concepts('c')}) "
-        "AS called WHERE id <> first"
+        "(SELECT c.id, first_value(c.id) OVER (PARTITION BY n.normal_name ORDER BY c.memory_count DESC, c.id) AS first "
+        "FROM concepts c JOIN concept_names n ON n.concept_id = c.id AND n.name = c.canonical_name "
+        f"WHERE {view.concepts('c')}) AS called WHERE id <> first"
     )
     found = read(connection, columns, source, view.parameters())
     order = np.argsort(found["id"])
