@@ -16,7 +16,8 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -27,6 +28,8 @@ from hopgate.errors import HopgateError
 ENGINES = ("local", "processes", "ray")
 # Workers that may die over one batch before the run ends.
 TRIES = 3
+# The processes of the session that is open which nobody uses.
+_KEPT: ContextVar[list[_Process] | None] = ContextVar("hopgate_processes", default=None)
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
 
@@ -92,12 +95,26 @@ class Engine:
 
 
 def session(engine: Engine) -> AbstractContextManager[None]:
-    """Stay connected to the engine's cluster for as long as the block runs; other engines need nothing."""
-    if engine.name != "ray":
-        return nullcontext()
-    from hopgate.scale.ray_cluster import ray_session
+    """Keep the engine's processes, or the connection to its cluster, for as long as the block runs."""
+    if engine.name == "processes" and _KEPT.get() is None:
+        return _kept_processes()
+    if engine.name == "ray":
+        from hopgate.scale.ray_cluster import ray_session
 
-    return ray_session(engine)
+        return ray_session(engine)
+    return nullcontext()
+
+
+@contextmanager
+def _kept_processes() -> Iterator[None]:
+    idle: list[_Process] = []
+    _KEPT.set(idle)
+    try:
+        yield
+    finally:
+        _KEPT.set(None)
+        for process in idle:
+            process.end(abandoned=True)
 
 
 def map_batches(
@@ -147,7 +164,7 @@ def map_batches(
             for answer in waiting:
                 answer.cancel()
             for worker in workers:
-                worker.end()
+                worker.end(abandoned=bool(waiting))
             threads.shutdown()
 
 
@@ -168,8 +185,8 @@ class _Worker(Protocol):
 
     def ask(self, batch: Any) -> Any: ...
 
-    def end(self) -> None:
-        """Let it go; what it is doing is not waited for."""
+    def end(self, *, abandoned: bool) -> None:
+        """Let it go; what it is doing is not waited for where that is abandoned."""
         ...
 
 
@@ -181,7 +198,10 @@ def _workers(engine: Engine, make: Callable[[], Callable[[Any], Any]]) -> Sequen
     except (TypeError, AttributeError, pickle.PicklingError) as error:
         raise HopgateError(f"this work cannot be sent to other processes ({error}): use --engine local") from None
     if engine.name == "processes":
-        return [_Process(pickled) for _ in range(engine.size())]
+        idle = _KEPT.get()
+        assert idle is not None  # `map_batches` opened a session
+        # Those of a run that goes on meanwhile are not among them.
+        return [(idle.pop() if idle else _Process(idle)).given(pickled) for _ in range(engine.size())]
     from hopgate.scale.ray_cluster import ray_workers
 
     return ray_workers(engine, pickled)
@@ -216,7 +236,7 @@ class _Local:
         self._work = self._work or self._make()
         return self._work(batch)
 
-    def end(self) -> None:
+    def end(self, *, abandoned: bool) -> None:
         pass
 
 
@@ -227,20 +247,29 @@ class _Process:
     without a guard would run all over again.
     """
 
-    def __init__(self, make: bytes) -> None:
-        self._make = make
+    def __init__(self, idle: list[_Process]) -> None:
+        self._idle = idle
+        self._make: bytes | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._ended = False
+        self._ended = self._knows = False
+
+    def given(self, make: bytes) -> _Process:
+        """Let it work on other batches than before."""
+        self._make, self._knows = make, False
+        return self
 
     def ask(self, batch: Any) -> Any:
-        data = pickle.dumps(batch, pickle.HIGHEST_PROTOCOL)
         if self._ended:
             raise HopgateError("this run has ended")
+        if self._process is None:
+            self._process, self._knows = self._started(), False
+        data = pickle.dumps((None if self._knows else self._make, batch), pickle.HIGHEST_PROTOCOL)
         try:
-            pipes = self._process = self._process or self._started()
+            pipes = self._process
             assert pipes.stdin is not None and pipes.stdout is not None
             pipes.stdin.write(data)
             pipes.stdin.flush()
+            self._knows = True
             answer = pickle.load(pipes.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
             self._stop()
@@ -248,16 +277,13 @@ class _Process:
         return result_of(*answer)
 
     def _started(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-c", "from hopgate.scale.engine import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # With this process's path, so that it finds what this one found.
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
-        assert process.stdin is not None
-        pickle.dump(self._make, process.stdin)
-        return process
 
     def _stop(self) -> None:
         if process := self._process:
@@ -269,21 +295,26 @@ class _Process:
                     assert pipe is not None
                     pipe.close()
 
-    def end(self) -> None:
-        self._ended = True
-        self._stop()
+    def end(self, *, abandoned: bool) -> None:
+        if abandoned:
+            self._ended = True
+            self._stop()
+        else:
+            self._idle.append(self)
 
 
 def serve() -> None:
-    """Work in a process of `processes`: the pickled `make` and then batches come in, answers go out."""
+    """Work in a process of `processes`: batches come in, with the pickled `make` when it is another; answers go out."""
     # An interruption is the starter's to deal with, and nothing but answers may stand on standard output.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    worker = Answering(pickle.load(requests))
+    worker = Answering(b"")
     with suppress(EOFError, BrokenPipeError):
         while True:
-            answer = worker.answer(pickle.load(requests))
+            make, batch = pickle.load(requests)
+            worker = worker if make is None else Answering(make)
+            answer = worker.answer(batch)
             try:
                 data = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
             except (TypeError, AttributeError, pickle.PicklingError) as error:

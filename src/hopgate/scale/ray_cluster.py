@@ -159,7 +159,7 @@ class RayWorker:
             raise DiedError(TRIES) from None
         return result_of(*answer)
 
-    def end(self) -> None:
+    def end(self, *, abandoned: bool) -> None:  # noqa: ARG002 (Ray keeps no actor for the next run)
         """Let it go."""
         self._ray.kill(self._actor)
 
