@@ -16,7 +16,7 @@ COVERED := 93
 RAY      := tests/scale/test_scale_ray.py
 PARALLEL := --numprocesses $(shell expr $(CORES) + 1) --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --ignore=$(RAY)
 
-.PHONY: demo test install lint types unit full soak parts api coverage docs screenshots clean help
+.PHONY: demo test install lint types unit full soak api coverage docs screenshots clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -60,9 +60,6 @@ full: test ## and what is slow or heavy: browsers, Ray, kernels, faults, fuzzing
 
 soak: $(STAMPS)/dev ## kill, race and load for an hour, and end with a table of figures
 	$(BIN)/python tests/reliability/soak.py
-
-parts: $(STAMPS)/dev ## the tests of stores, graphs and recall once more, with memories in three parts by scope
-	TEST_PARTS=3 $(BIN)/pytest $(PARALLEL) tests/store tests/recall tests/graph tests/reliability tests/exports
 
 api: $(STAMPS)/dev ## send 5,000 made-up requests to the HTTP API, and print what came back
 	$(BIN)/python tests/serve/fuzz_api.py --requests 5000

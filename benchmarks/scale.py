@@ -1,14 +1,12 @@
 """What a memory costs, part by part, measured at several sizes; and what that says about sizes nobody has here.
 
 python benchmarks/scale.py [--sizes 10000,100000] [--queries 30] [--no-vectors] [--json]
-python benchmarks/scale.py --parts 16 [--sizes 100000] [--scopes 16] [--dimension 384] [--queries 200] [--json]
 
 Stores are those of `grown_store`: notes of four names and three facts, a real build, vectors drawn at random. For each
 size: bytes a memory by part, as PostgreSQL counts them; seconds of load, build and vectors, by the clock and of
 processors; bytes of the walk's matrix and seconds until it is loaded; p50 and p95 of a recall with all three legs, or
 without vectors by words and the graph. Then for 1 M, 100 M and 10 B: what is linear is taken from the slope between the
-two largest sizes. docs/scale.md says what else is assumed. With `--parts` it is asked instead what a recall within one
-scope takes on one table and in parts (`scoped_recall`).
+two largest sizes. docs/scale.md says what else is assumed.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scoped_recall
 from grown_store import World, fill
 
 import hopgate
@@ -69,23 +66,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,100000")
     parser.add_argument("--queries", type=int, default=30)
-    parser.add_argument("--parts", type=int)
-    parser.add_argument("--scopes", type=int, default=16)
-    parser.add_argument("--dimension", type=int, default=384)
     parser.add_argument("--no-vectors", action="store_true")
     parser.add_argument("--folder", type=Path, help="where the stores are made, and removed")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     sizes = sorted(int(size) for size in options.sizes.split(","))
-    if options.parts:
-        for size in sizes:
-            with tempfile.TemporaryDirectory(dir=options.folder) as folder, hopgate.open(Path(folder) / "store") as kb:
-                found = scoped_recall.measure(
-                    kb, size, scopes=options.scopes, parts=options.parts, dimension=options.dimension,
-                    queries=options.queries,
-                )  # fmt: skip
-            print(json.dumps(found) if options.json else json.dumps(found, indent=1))
-        return
     measured = {}
     for size in sizes:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder, hopgate.open(Path(folder) / "store") as kb:

@@ -116,10 +116,6 @@ def template(server: EmbeddedServer) -> str:
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE hopgate_template")
     schema.upgrade(_database(server, "hopgate_template"))
-    # By hand: every test that begins with an empty store begins with one whose memories lie in parts (`make parts`).
-    if parts := os.environ.get("TEST_PARTS"):
-        with hopgate.open(_database(server, "hopgate_template")) as kb:
-            kb.upkeep.partition(int(parts))
     return "hopgate_template"
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from hopgate.store import extractions, memories, setting_rows, vectors
 from hopgate.store.graph import version
 from hopgate.store.memory_pages import tally
-from hopgate.store.partition import layout
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from hopgate.mending import Mending
     from hopgate.store.backup import Manifest
     from hopgate.store.fill import Embedding
-    from hopgate.store.partition.partition_run import Partitioned
     from hopgate.store.scrub import Scrubbed
     from hopgate.store.store import Store
 
@@ -177,26 +175,6 @@ class Upkeep:
 
         return scrub(self._store)
 
-    def partition(self, parts: int, *, progress: Callable[[int], None] | None = None) -> Partitioned:
-        """Divide the memories into parts by scope, while others read and write them; 1 is one table again.
-
-        Recall within a scope then looks into one part. A run that was killed goes on where it stopped.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Called with how many more memories are copied.
-        """
-        from hopgate.store.partition.partition_run import partition
-
-        return partition(self._store, parts, progress)
-
-    def give_up_partition(self) -> bool:
-        """Remove what a run of `partition` that was stopped has copied; say whether there was any."""
-        from hopgate.store.partition.partition_run import abandon
-
-        return abandon(self._store)
-
     def made_by(self) -> str:
         """The extractor that made most of the graph, or nothing."""
         with self._store.transaction() as connection:
@@ -206,14 +184,12 @@ class Upkeep:
         """Count memories and what waits to be embedded or linked; name the embedder, the extractor and the rules."""
         with self._store.transaction() as connection:
             space = vectors.space(connection)
-            states, run = extractions.states(connection), layout.run_state(connection)
+            states = extractions.states(connection)
             return {
                 **tally(connection),
                 "pending_vectors": vectors.count_pending(connection),
                 "pending_graph": states.get("pending", 0),
                 "failed_graph": states.get("failed", 0) + states.get("truncated", 0),
-                "parts": layout.parts(connection),
-                "unfinished_parts": run.parts if run else 0,
                 "graph_version": version.current(connection),
                 "graph_built": version.is_derived(connection),
                 "extractor": extractions.made_by(connection),

@@ -55,18 +55,6 @@ def test_the_stores_language(run: Runner) -> None:
     assert "no text search for 'klingon'" in run("db", "language", "klingon", status=2).refused()
 
 
-def test_memories_are_divided_by_scope(run: Runner, bare: Runner, empty_dsn: str) -> None:
-    assert "say --parts N" in run("db", "partition", status=2).refused()
-    assert run("db", "partition", "--parts", "2", "--json").json == {
-        "by": "scope", "parts": 2, "copied": 0, "resumed": False
-    }  # fmt: skip
-    assert "they lie in one table" in run("db", "partition", "--by", "scope", "--parts", "1").out
-    assert "no copy to give up" in run("db", "partition", "--undo").out
-    assert run("db", "partition", "--undo", "--json").json == {"given_up": False}
-    bare("db", "upgrade", "--parts", "4", "--dsn", empty_dsn)
-    assert bare("status", "--json", "--dsn", empty_dsn).json["parts"] == 4
-
-
 def test_another_schema_is_refused(run: Runner, dsn: str) -> None:
     with psycopg.connect(dsn) as connection:
         connection.execute("UPDATE hopgate.schema_version SET version = 9999")

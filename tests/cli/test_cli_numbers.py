@@ -31,7 +31,6 @@ COMMANDS = (
     ("slices", "build", "--out", "slice", "--neighbours", "{}"),
     ("slices", "build", "--out", "slice", "--hops", "{}"),
     ("slices", "build", "--out", "slice", "--seed", "{}"),
-    ("db", "partition", "--parts", "{}"),
     ("gate", "--k", "{}"),
 )
 

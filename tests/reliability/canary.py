@@ -31,7 +31,7 @@ def in_tables(dsn: str, needle: str = CANARY, *, but: Iterable[tuple[str, str]] 
             "WHERE table_schema NOT IN ('pg_catalog', 'information_schema')"
         ).fetchall()
         for schema, table, column in columns:
-            if (whole(table), column) in left_out:
+            if (table, column) in left_out:
                 continue
             row = connection.execute(
                 f'SELECT count(*) FROM "{schema}"."{table}" WHERE strpos(lower("{column}"::text), %s) > 0', (needle,)
@@ -43,9 +43,7 @@ def in_tables(dsn: str, needle: str = CANARY, *, but: Iterable[tuple[str, str]] 
             "histogram_bounds::text, most_common_elems::text)), %s) > 0",
             (needle,),
         )
-        found += [
-            f"pg_stats of {table}.{column}" for table, column in sampled if (whole(table), column) not in left_out
-        ]
+        found += [f"pg_stats of {table}.{column}" for table, column in sampled if (table, column) not in left_out]
     return found
 
 
@@ -62,11 +60,6 @@ def cached(folder: Path, texts: Iterable[str]) -> list[str]:
     """Those of the texts whose vectors the embedding cache holds."""
     held = b"".join(path.read_bytes() for path in folder.glob("embeddings.sqlite3*"))
     return [text for text in texts if hashlib.sha256(f"document\0{text}".encode()).digest() in held]
-
-
-def whole(table: str) -> str:
-    """The table that this one is a part of, or a copy that takes its place."""
-    return re.sub(r"^memories_(\d+_\d+|next)$", "memories", table)
 
 
 PLANTED = re.compile(r"zyxplanted(\w+?)zyx")
@@ -120,10 +113,10 @@ def _texts(connection: psycopg.Connection[tuple[str, ...]]) -> Iterator[tuple[st
             f'SELECT string_agg(found_[1], \' \') FROM "{schema}"."{table}", '
             f"regexp_matches(lower(\"{column}\"::text), 'zyxplanted\\w+?zyx', 'g') AS found_"
         ).fetchone()
-        yield f"{table}.{column}", (whole(table), column) in ITS_OWN, (row[0] if row else None) or ""
+        yield f"{table}.{column}", (table, column) in ITS_OWN, (row[0] if row else None) or ""
     samples = connection.execute(
         "SELECT tablename, attname, lower(concat(most_common_vals::text, histogram_bounds::text, "
         "most_common_elems::text)) FROM pg_stats WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
     )
     for table, column, text in samples.fetchall():
-        yield f"pg_stats of {table}.{column}", (whole(table), column) in ITS_OWN, text
+        yield f"pg_stats of {table}.{column}", (table, column) in ITS_OWN, text

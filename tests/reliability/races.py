@@ -41,7 +41,6 @@ def writers(first: str, second: str) -> dict[str, Work]:
         "reembed": lambda kb: kb.reembed(second),
         "backfill": lambda kb: backfill(kb, first),
         "language": lambda kb: kb.language("german"),
-        "partition": lambda kb: kb.upkeep.partition(3),
     }
 
 

@@ -60,7 +60,6 @@ def test_a_fault_at_a_boundary_tears_and_loses_nothing(name: str, databases: Dat
         pytest.param("build", "catch up", 1, marks=pytest.mark.full),
         pytest.param("rebuild", "reembed", 4, marks=pytest.mark.full),
         pytest.param("language", "load", 1, marks=pytest.mark.full),
-        pytest.param("reembed", "partition", 2, marks=pytest.mark.full),
     ],
 )
 def test_a_pair_of_writers_gets_along(

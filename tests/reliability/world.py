@@ -126,7 +126,6 @@ def commands(first: str, second: str) -> list[Command]:
         Command("rebuild", "grown", _opened(lambda kb: kb.build(rebuild=True))),
         Command("backfill", "empty", _opened(lambda kb: backfill(kb, first))),
         Command("mend", "built", _opened(_mend)),
-        Command("partition", "built", _opened(lambda kb: kb.upkeep.partition(3))),
         Command("upgrade", "owned", lambda dsn: schema.upgrade(dsn, memories="public.memories")),
     ]
 

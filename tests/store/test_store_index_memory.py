@@ -71,12 +71,11 @@ def test_an_index_is_built_where_workers_cannot_share_memory(embedded: Knowledge
 
 
 @pytest.mark.usefixtures("much")
-def test_tables_are_scrubbed_and_parts_indexed_where_workers_cannot_share_memory(embedded: KnowledgeBase) -> None:
+def test_tables_are_scrubbed_where_workers_cannot_share_memory(embedded: KnowledgeBase) -> None:
     with connect.connect(embedded.store.dsn) as connection:
         connection.autocommit = True
         vector_index.build_index(connection)
     embedded.upkeep.scrub()
-    embedded.upkeep.partition(2)
     with embedded.store.transaction() as connection:
         assert vectors.space(connection).indexed  # type: ignore[union-attr]
 

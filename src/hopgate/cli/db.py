@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hopgate.cli.confirm import Backup, Yes, confirmed, say_backup, write_first
-from hopgate.cli.output import counted, place, print_json, say
+from hopgate.cli.output import place, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 from hopgate.errors import HopgateError
 
@@ -87,10 +86,6 @@ def upgrade(
         str | None, typer.Option("--embedding-column", help="Its column of vectors, with --embedder.", metavar="COLUMN")
     ] = None,
     embedder: Annotated[str | None, typer.Option(help="Who made these vectors.", show_default="none")] = None,
-    parts: Annotated[
-        int | None,
-        typer.Option(help="Divide the memories by scope, as db partition does.", show_default="as is"),
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make hopgate's tables, in a schema of their own.
@@ -120,10 +115,6 @@ def upgrade(
 
             identity = resolved(embedder).identity
             store.run(lambda connection: owners_table.copy_vectors(connection, vectors, identity))
-        if parts is not None:
-            from hopgate.store.partition.partition_run import partition as divide
-
-            divide(store, parts)
     status(data, dsn, as_json)
 
 
@@ -265,48 +256,6 @@ def drop(data: Data = None, dsn: Dsn = None, yes: Yes = False, backup: Backup = 
         with contextlib.closing(connect.connect(address)) as connection, connection.transaction():
             schema_of.drop(connection)
     say("nothing of hopgate's is left in the database but the extension vector")
-
-
-class Key(StrEnum):
-    """What memories are divided by."""
-
-    SCOPE = "scope"
-
-
-@app.command()
-def partition(
-    parts: Annotated[int | None, typer.Option(help="Into how many parts; 1 is one table again.")] = None,
-    by: Annotated[Key, typer.Option(help="What decides a memory's part.")] = Key.SCOPE,
-    undo: Annotated[bool, typer.Option("--undo", help="Give up what a run that was stopped has copied.")] = False,
-    data: Data = None,
-    dsn: Dsn = None,
-    as_json: AsJson = False,
-) -> None:
-    """Divide the memories into parts by scope, so that a recall within one scope looks into one part.
-
-    Others may read and write meanwhile. It takes as much free disk as the memories with their indexes have now. A run
-    that was stopped goes on where it was.
-
-    Example: hopgate db partition --parts 16
-    """
-    from hopgate.cli.output import opened
-
-    if undo == (parts is not None):
-        raise HopgateError("say --parts N for how many parts, or --undo to give up a run that was stopped")
-    with opened(data, dsn) as kb:
-        if parts is None:
-            given_up = kb.upkeep.give_up_partition()
-            if as_json:
-                print_json({"given_up": given_up})
-            else:
-                say("the copy is gone, the memories are as they were" if given_up else "there is no copy to give up")
-            return
-        done = kb.upkeep.partition(parts)
-    if as_json:
-        print_json({"by": by.value, "parts": done.parts, "copied": done.copied, "resumed": done.resumed})
-        return
-    place_now = "one table" if done.parts == 1 else f"{done.parts} parts by {by.value}"
-    say(f"copied {counted(done.copied, 'memory')}; they lie in {place_now}")
 
 
 @app.command()

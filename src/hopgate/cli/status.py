@@ -25,10 +25,6 @@ def command(data: Data = None, dsn: Dsn = None, as_json: AsJson = False) -> None
     failed = f", {found['failed_graph']:,} failed" if found["failed_graph"] else ""
     made_by = found["extractor"] or "none yet"
     say(f"graph         {found['pending_graph']:,} pending{failed}; {built}; extractor {made_by}")
-    if found["parts"] > 1:
-        say(f"parts         {found['parts']:,} by scope")
-    if parts := found["unfinished_parts"]:
-        say(f"not finished  a run into {parts:,} parts: hopgate db partition --parts {parts}, or --undo")
     for kind, rules in found["sensitivity"].items():
         if rules:
             say(f"sensitive by  {kind}: {', '.join(rules)}")

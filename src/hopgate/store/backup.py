@@ -28,8 +28,6 @@ MANIFEST = "hopgate-backup.json"
 _WRITTEN_ALIKE = {"TimeZone": "UTC", "DateStyle": "ISO", "extra_float_digits": "1", "bytea_output": "hex"}
 # A table has a line or two in it.
 MAX_MANIFEST_BYTES = 16 << 20
-# Made from the memories where they are restored: a backup of parts and one of a single table are the same.
-DERIVED = ("memory_keys",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +163,13 @@ def columns_of(connection: Connection[Any], table: str) -> dict[str, str]:
 
 
 def key_of(connection: Connection[Any], table: str) -> list[str]:
-    """The columns of a table's primary key; memories in parts have none, and are told apart by the same column."""
+    """The columns of a table's primary key."""
     rows = connection.execute(
         "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) "
         "WHERE i.indrelid = to_regclass(%s) AND i.indisprimary ORDER BY a.attname",
         (table,),
     )
-    return [name for (name,) in rows] or (["id"] if table == "memories" else [])
+    return [name for (name,) in rows]
 
 
 def copied(connection: Connection[Any], table: str, columns: Mapping[str, str]) -> Iterator[bytes]:
@@ -201,7 +199,7 @@ def _write(store: Store, archive: zipfile.ZipFile) -> Manifest:
         write_alike(connection)
         for table in own_tables():
             columns = columns_of(connection, table)
-            if not columns or table in DERIVED:
+            if not columns:
                 continue
             digest, rows = hashlib.sha256(), 0
             with archive.open(f"tables/{table}.copy", "w", force_zip64=True) as out:

@@ -10,7 +10,6 @@ import psycopg
 from psycopg import sql
 
 from hopgate.store import connect
-from hopgate.store.memory_locks import keep_tables
 from hopgate.store.store import Store
 
 READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -57,7 +56,6 @@ class FrozenStore(SnapshotStore):
             path = store._path
         self._holder = connect.connect(store.dsn)
         self._holder.execute(READ_ONLY)
-        keep_tables(self._holder)
         row = self._holder.execute("SELECT pg_export_snapshot()").fetchone()
         assert row is not None
         super().__init__(store.dsn, str(row[0]))

@@ -154,12 +154,7 @@ def tidy(connection: Connection[Any]) -> None:
     # The memories before the counts, as whoever writes or counts them: see docs/reliability.md, the order of locks.
     connection.execute("LOCK TABLE memories IN SHARE UPDATE EXCLUSIVE MODE")
     connection.execute("SELECT hopgate_fold_words()")
-    # Of a table in parts each part's.
-    connection.execute(
-        "SELECT gin_clean_pending_list(oid) FROM pg_class WHERE relkind = 'i' AND (oid = %(index)s::regclass "
-        "OR oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = %(index)s::regclass))",
-        {"index": "memories_search_vector"},
-    )
+    connection.execute("SELECT gin_clean_pending_list('memories_search_vector')")
     row = connection.execute("SELECT coalesce(sum(memories), 0) >= %s FROM word_totals", (SAMPLED_FROM,)).fetchone()
     target = 100 if row and row[0] else 0
     connection.execute(f"ALTER TABLE memories ALTER search_vector SET STATISTICS {target}")
@@ -180,7 +175,7 @@ def fetch_by_id(
     Parameters
     ----------
     scopes : sequence of str, optional
-        The scopes that they have, where the caller knows: only these scopes' parts are looked into.
+        Only those of these scopes.
     """
     rows = connection.execute(
         f"SELECT {_columns(connection)}, id FROM memories WHERE id = ANY(%(ids)s){in_scopes(scopes)}",

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from psycopg import errors
-
-from hopgate.store.schema import SCHEMA
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -19,17 +16,6 @@ if TYPE_CHECKING:
 def lock(connection: Connection[Any], ids: Sequence[int]) -> None:
     """Lock memories for change, in the one order in which everybody locks them."""
     connection.execute("SELECT FROM memories WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", (list(ids),))
-
-
-def keep_tables(connection: Connection[Any]) -> None:
-    """Keep the table of memories in its place while a transaction reads one snapshot, before which it must be called.
-
-    `hopgate db partition` puts another table there, whose rows an older snapshot does not show. By a table that is
-    hopgate's in every database; a schema of before has none, and not every role may read it.
-    """
-    missing = (errors.UndefinedTable, errors.InvalidSchemaName, errors.InsufficientPrivilege)
-    with contextlib.suppress(*missing), connection.transaction():
-        connection.execute(f"LOCK TABLE {SCHEMA}.memory_keys IN ACCESS SHARE MODE")
 
 
 def take_turns(connection: Connection[Any], *, alone: bool) -> None:

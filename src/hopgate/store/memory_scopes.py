@@ -1,4 +1,4 @@
-"""Memories by scope: the condition that leaves one scope's part to look into, and which scopes there are."""
+"""Memories by scope: the condition, who may write where, and how many a scope has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def in_scopes(scopes: Sequence[str] | None) -> str:
-    """The condition, with its AND, that lets the server look into the parts of some scopes alone.
+    """The condition, with its AND, that a memory is of some scopes.
 
     Examples
     --------
@@ -46,6 +46,15 @@ def require_within(
     if len(scopes) < len(names) and not new:
         # The table's lock comes before its rows': from the beginning, then.
         raise SerializationFailure("a memory was deleted since it was looked for")
+
+
+def count_in(connection: Connection[Any], scopes: Sequence[str]) -> int:
+    """How many memories some scopes have, by the counts that are kept of their words."""
+    row = connection.execute(
+        "SELECT coalesce(sum(memories), 0) FROM word_totals WHERE scope = ANY(%s)", (list(scopes),)
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def unknown_scopes(connection: Connection[Any], scopes: Sequence[str]) -> list[str]:

@@ -24,7 +24,6 @@ from hopgate.store.backup import (
     write_alike,
 )
 from hopgate.store.graph import graph_vectors
-from hopgate.store.partition import layout
 from hopgate.store.schema import VERSION, own_tables
 
 if TYPE_CHECKING:
@@ -89,8 +88,6 @@ def _require_empty(connection: Connection[Any]) -> None:
 
 def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manifest) -> list[dict[str, Any] | None]:
     """Put the backup's rows in the place of the store's own; give the rules of sensitivity that were there."""
-    if layout.run_state(connection) is not None:
-        raise HopgateError("a run of hopgate db partition was not finished: go on with it, or give it up with --undo")
     write_alike(connection)
     there = [table for table in own_tables() if columns_of(connection, table)]
     _lock_empty(connection, there)
@@ -120,8 +117,6 @@ def _load(connection: Connection[Any], archive: zipfile.ZipFile, manifest: Manif
         if digest.hexdigest() != copy.sha256:
             raise HopgateError(f"the table {table} is not what the backup holds: nothing was restored")
         _continue_numbers(connection, table)
-        if table == "memories" and layout.parts(connection) > 1:
-            connection.execute("INSERT INTO memory_keys SELECT id, external_id FROM memories")
     for table in there:
         connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
     return rules
@@ -146,9 +141,7 @@ def _in_order(connection: Connection[Any], tables: Sequence[str]) -> list[str]:
         "AND conrelid <> confrelid"
     )
     needs: dict[str, set[str]] = {table: set() for table in tables}
-    for table, named in rows:
-        # Keys of memories in parts are written with the memories.
-        other = "memories" if named == "memory_keys" else named
+    for table, other in rows:
         if table in needs and other in needs:
             needs[table].add(other)
     return list(TopologicalSorter(needs).static_order())

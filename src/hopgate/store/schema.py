@@ -139,7 +139,7 @@ def drop(connection: Connection[Any]) -> None:
     owners_table.release(connection)
     objects = connection.execute(
         "SELECT 'TABLE ' || string_agg(oid::regclass::text, ', ') FROM pg_class "
-        "WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind IN ('r', 'p') AND NOT relispartition "
+        "WHERE relnamespace = to_regnamespace(%(schema)s) AND relkind = 'r' "
         "UNION ALL SELECT 'FUNCTION ' || string_agg(oid::regprocedure::text, ', ') FROM pg_proc "
         "WHERE pronamespace = to_regnamespace(%(schema)s)",
         {"schema": SCHEMA},

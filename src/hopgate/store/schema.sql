@@ -133,24 +133,6 @@ BEGIN
 END $$;
 CREATE TRIGGER hopgate_memories_written AFTER INSERT ON memories FOR EACH STATEMENT EXECUTE FUNCTION hopgate_notify();
 
--- Empty while memories are one table. One in parts cannot keep its ids unique itself: docs/adr/0008.
-CREATE TABLE memory_keys (id bigint PRIMARY KEY, external_id text UNIQUE);
-CREATE FUNCTION hopgate_keep_keys() RETURNS trigger LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
-BEGIN
-  IF TG_OP = 'INSERT' THEN
-    INSERT INTO memory_keys SELECT id, external_id FROM came;
-  ELSIF TG_OP = 'DELETE' THEN
-    DELETE FROM memory_keys k USING went WHERE k.id = went.id;
-  ELSIF TG_OP = 'UPDATE' THEN
-    UPDATE memory_keys k SET external_id = came.external_id FROM came JOIN went USING (id)
-      WHERE k.id = came.id AND came.external_id IS DISTINCT FROM went.external_id;
-  ELSE
-    DELETE FROM memory_keys;
-  END IF;
-  RETURN NULL;
-END
-$body$;
-
 -- ---- Counts of words, for BM25: how many memories hold a word, and how long memories are ----------------------------
 
 -- A word is kept as its hash: half the size, and no word of a sensitive memory stands in a table of its own. Writers

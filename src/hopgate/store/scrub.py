@@ -13,7 +13,6 @@ from hopgate.store import connect, index_memory, schema
 if TYPE_CHECKING:
     from hopgate.store.store import Store
 
-# Parts of a table are tables; one in parts has no rows of its own.
 _TABLES = (
     "SELECT c.oid::regclass::text, EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'embedding' "
     f"AND NOT attisdropped) FROM pg_class c WHERE c.relkind = 'r' AND {schema.IS_OWN} ORDER BY 1"

@@ -1,11 +1,10 @@
-"""The HNSW indexes over vectors of memories and passages, built beside running writers; of parts, one each."""
+"""The HNSW indexes over vectors of memories and passages, built beside running writers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store import index_memory
-from hopgate.store.partition import layout
 from hopgate.store.vectors import INDEX, PASSAGE_INDEX
 
 if TYPE_CHECKING:
@@ -31,16 +30,7 @@ def build_index(connection: Connection[Any], path: str = "") -> None:
         connection.execute(f"SET search_path = {path}")
     # The passages' first: whether there is an index is asked of the memories'.
     _build_concurrently(connection, PASSAGE_INDEX, "passages")
-    if parts := layout.leaves(connection):
-        # One a part, and then the whole: it is valid once all of them belong to it.
-        connection.execute(f"DROP INDEX IF EXISTS {INDEX}")
-        connection.execute(f"CREATE INDEX {INDEX} ON ONLY memories USING {_HNSW}")
-        for part in parts:
-            of_part = f"{part.rpartition('.')[2]}_embedding"
-            _build_concurrently(connection, of_part, part)
-            connection.execute(f"ALTER INDEX {INDEX} ATTACH PARTITION {of_part}")
-    else:
-        _build_concurrently(connection, INDEX, "memories")
+    _build_concurrently(connection, INDEX, "memories")
     connection.execute("RESET search_path")
     connection.execute("SELECT pg_advisory_unlock(hashtext('hopgate hnsw'))")
 

@@ -10,7 +10,7 @@ from hopgate.memory import Memory
 from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
-from hopgate.store.memory_scopes import in_scopes
+from hopgate.store.memory_scopes import count_in, in_scopes
 from hopgate.store.sent_vectors import to_sql
 
 if TYPE_CHECKING:
@@ -75,9 +75,10 @@ def dense_leg(
 ) -> list[tuple[int, float]]:
     """Rank memories by the cosine of their vector, or of the best of their passages, and the query's.
 
-    With `exact` every vector is compared, so that approximate search never blurs an ablation. Otherwise the HNSW index
-    is asked; where it gives up before the filters are satisfied (it visits `hnsw.max_scan_tuples` at most, and a narrow
-    scope may lie beyond), every vector that they let through is compared after all.
+    With `exact` every vector is compared, so that approximate search never blurs an ablation; and so it is within
+    scopes of less than 20,000 memories, of which an index over all scopes finds few. Otherwise the HNSW index is
+    asked; where it gives up before the filters are satisfied (it visits `hnsw.max_scan_tuples` at most), every vector
+    that they let through is compared after all.
 
     Parameters
     ----------
@@ -88,6 +89,8 @@ def dense_leg(
     values = {**parameters, "vector": as_text(vector), "depth": depth}
     if passages is None:
         passages = vectors.has_passages(connection)
+    if not exact and filters.scopes is not None:
+        exact = count_in(connection, filters.scopes) < vectors.EXACT_WITHIN
     if not exact:
         search_wide(connection, depth)
         rows = _search(connection, nearest(condition, exact=False, passages=passages), values)
@@ -104,7 +107,7 @@ def dense_scores(
     Parameters
     ----------
     scopes : sequence of str, optional
-        The scopes that the memories have, where the caller knows: only these scopes' parts are looked into.
+        Only those of these scopes.
     """
     rows = connection.execute(
         f"SELECT id, 1 - {BEST_DISTANCE} FROM memories WHERE id = ANY(%(ids)s) AND embedding IS NOT NULL "

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.store import memory_locks
 from hopgate.store.bulk import Column, read, read_groups
 from hopgate.store.graph.link_rows import MENTIONS
 from hopgate.store.graph.visible import View
@@ -110,7 +109,6 @@ def snapshot(store: Store) -> Iterator[Connection[Any]]:
     """
     with store.beside() as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        memory_locks.keep_tables(connection)
         store.pin(connection)
         store.find_tables(connection)
         yield connection
