@@ -9,11 +9,10 @@ import pytest
 
 from hopgate.errors import HopgateError
 from hopgate.extract.model.repair import first_json
-from hopgate.graph.walk.walk_text import walk_from
 from hopgate.recall.fuse.parse import parse
 
 
-@pytest.mark.parametrize(("read", "text"), [(walk_from, "Walk(damping=1or 2)"), (parse, "RRF(k=1if 1else 2)")])
+@pytest.mark.parametrize(("read", "text"), [(parse, "RRF(k=1if 1else 2)")])
 def test_what_is_no_setting_is_refused_in_our_words_alone(read: Callable[[str], object], text: str) -> None:
     with warnings.catch_warnings(record=True) as remarks:
         warnings.simplefilter("always")

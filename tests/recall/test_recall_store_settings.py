@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hopgate import HopgateError, Memory
-from hopgate.graph.walk.rank import Walk
+from hopgate.graph.walk.config import Walk
 from hopgate.kb import KnowledgeBase
 from hopgate.recall.fuse import RRF, MinMax
 from hopgate.recall.legs.graph import GraphLeg
@@ -40,7 +41,7 @@ def _walked(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, *meanwhile: Walk
     def looked_up(leg: GraphLeg, *given: Any, **options: Any) -> Any:
         found = look_up(leg, *given, **options)
         if others:
-            kb.recall("Immich", walk=repr(others.pop()))
+            kb.recall("Immich", walk=others.pop())
         walks.append(leg.walk)
         return found
 
@@ -65,7 +66,7 @@ def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(
     kb.build()
     kb.store_settings.set({"graph": 1, "k": 3})
     walk = Walk(damping=0.5)
-    kb.store_settings.apply_gate("1f3c", fuser="RRF(k=10, graph=2)", depth=30, walk=repr(walk))
+    kb.store_settings.apply_gate("1f3c", fuser="RRF(k=10, graph=2)", depth=30, walk=asdict(walk))
     found = kb.store_settings.resolve()
     assert found.settings.fuser == RRF(k=10, graph=2) and found.settings.depth == 30 and found.settings.k == 3
     assert {found.sources[name] for name in ("fuser", "graph", "depth", "walk")} == {"gate 1f3c"}
@@ -79,7 +80,14 @@ def test_a_gate_writes_what_it_chose_and_the_graph_may_leave_it_behind(
 
 
 def test_what_is_no_setting_is_refused(kb: KnowledgeBase) -> None:
-    for wrong in ({"colour": 1}, {"k": 0}, {"fuser": "XYZ()"}, {"walk": "Walk(speed=1)"}, {"walk": "Seeding()"}):
+    for wrong in (
+        {"colour": 1},
+        {"k": 0},
+        {"fuser": "XYZ()"},
+        {"walk": {"speed": 1}},
+        {"walk": "Walk()"},
+        {"walk": {"seeding": {"dates": 1, "speed": 1}}},
+    ):
         with pytest.raises(HopgateError):
             kb.store_settings.set(wrong)
     with pytest.raises(HopgateError, match="no setting 'colour'"):

@@ -37,7 +37,7 @@ from hopgate.extract.rules.phrases import Phrases
 from hopgate.extract.statements import read_statements
 from hopgate.extract.triples import read_triples
 from hopgate.graph.names import name_words
-from hopgate.graph.walk.walk_text import walk_from
+from hopgate.graph.walk.config import walk_of
 from hopgate.jsonl import parse_json
 from hopgate.memory import Cleared, Memory
 from hopgate.passages import passages
@@ -242,7 +242,7 @@ def readers(folder: Path) -> list[Target]:
         Target(
             "fusers", parse, (VALUES[6], "TM2C2(lexical=.3, dense=.7)", "MinMax(lexical=0.015, dense=0.035, graph=5)")
         ),
-        Target("walks", walk_from, ("Walk(damping=0.8)", "Walk(seeding=Seeding(dates=True), damping=0.5)")),
+        Target("walks", walk_of, ('{"damping": 0.8}', '{"seeding": {"dates": true}, "damping": 0.5}')),
         Target("measures", parse_measure, ("recall@10", "nDCG@5", "MRR")),
         Target(
             "addresses",

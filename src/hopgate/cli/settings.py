@@ -33,7 +33,13 @@ def show(context: typer.Context, data: Data = None, dsn: Dsn = None, as_json: As
     for name, meaning in MEANINGS.items():
         weights = settings.fuser.weights
         value = weights[name] if name in weights else getattr(settings, name)
-        shown = repr(value) if name == "fuser" else str(value) if name == "stages" else value
+        shown = (
+            repr(value)
+            if name in ("fuser", "walk") and value is not None
+            else str(value)
+            if name == "stages"
+            else value
+        )
         rows.append({"name": name, "value": shown, "source": found.sources[name], "meaning": meaning})
     rows.append({"name": "scopes", "value": scopes, "source": "the store", "meaning": SCOPES_MEANING})
     if as_json:

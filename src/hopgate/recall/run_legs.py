@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from hopgate.graph.walk.config import Walk
 from hopgate.recall.completion import Leg, complete, fused_base, pool_of
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import Fused, active
@@ -60,9 +61,9 @@ class RecallPipeline:
     graph: GraphLeg
     workers: Executor
 
-    def walking(self, text: str | None) -> RecallPipeline:
+    def walking(self, walk: Walk | None) -> RecallPipeline:
         """The same, with the walk that a setting says."""
-        return self if text is None else replace(self, graph=self.graph.walking(text))
+        return self if walk is None else replace(self, graph=self.graph.walking(walk))
 
 
 @dataclass(frozen=True, slots=True)

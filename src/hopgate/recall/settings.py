@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypedDict, get_args
 
 from hopgate.errors import HopgateError
+from hopgate.graph.walk.config import Walk, walk_of
 from hopgate.memory import check_several
 from hopgate.recall.fuse import RRF, STANDARD, AnyFuser, ExactMatch, Importance, MinMax, SortBy, parse
 from hopgate.recall.fuse.weights import finite
@@ -64,8 +65,8 @@ class Settings:
         How the lexical leg ranks.
     min_score : float, optional
         The least score of a hit, in the fuser's own unit; by default none.
-    walk : str, optional
-        The graph leg's walk as it prints; by default the measured one.
+    walk : Walk, optional
+        The graph leg's walk; by default the measured one.
     stages : Stages
         What follows the legs where `rerank` is on; a `walk` in it needs a graph, and a weight for the graph leg.
 
@@ -87,7 +88,7 @@ class Settings:
     rerank_model: str = BUNDLED_RERANKER
     lexical_ranker: LexicalRanker = DEFAULT_RANKER
     min_score: float | None = None
-    walk: str | None = None
+    walk: Walk | None = None
     stages: Stages = DEFAULT_STAGES
 
     def __post_init__(self) -> None:
@@ -101,8 +102,6 @@ class Settings:
             raise HopgateError(f"rerank must be true or false, not {self.rerank!r}")
         if self.min_score is not None:
             object.__setattr__(self, "min_score", finite("min_score", self.min_score, -math.inf))
-        if self.walk is not None and not isinstance(self.walk, str):
-            raise HopgateError(f"walk must be a walk as it prints, such as 'Walk(damping=0.8)', not {self.walk!r}")
         limit = self.rerank_timeout
         if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= MAX_TIMEOUT_S:
             raise HopgateError(f"rerank_timeout must be more than 0 and at most {MAX_TIMEOUT_S} seconds, not {limit!r}")
@@ -127,7 +126,10 @@ class Settings:
         return self.stages.at_depth(self.rerank_depth) if reads else Stages()
 
     def replaced(self, changes: Mapping[str, Any]) -> Settings:
-        """Give these settings with some changed; a leg's name changes its weight, `fuser` may be text."""
+        """Give these settings with some changed.
+
+        A leg's name changes its weight; `fuser` and `stages` may be text, and `walk` its fields or JSON.
+        """
         if unknown := sorted(set(changes) - set(NAMES)):
             raise HopgateError(f"there is no setting {unknown[0]!r}: there are {', '.join(NAMES)}")
         fuser = changes.get("fuser", self.fuser)
@@ -141,6 +143,8 @@ class Settings:
         if not isinstance(stages, Stages):
             raise HopgateError(f"stages must be text such as {str(DEFAULT_STAGES)!r}, not {stages!r}")
         rest = {name: value for name, value in changes.items() if name not in (*STANDARD, "fuser", "stages")}
+        if rest.get("walk") is not None:
+            rest["walk"] = walk_of(rest["walk"])
         return replace(self, fuser=fuser, stages=stages, **rest)
 
     def only(self, legs: Sequence[str]) -> Settings:
@@ -181,7 +185,7 @@ class RecallOptions(TypedDict, total=False):
     stages: Stages | str
     lexical_ranker: LexicalRanker
     min_score: float | None
-    walk: str | None
+    walk: Walk | Mapping[str, Any] | str | None
 
 
 @dataclass(frozen=True, slots=True)

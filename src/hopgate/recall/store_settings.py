@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
@@ -35,7 +36,7 @@ MEANINGS = {
     "lexical_ranker": "how the lexical leg ranks: bm25, or ts_rank",
     "rerank_model": "the cross-encoder: bundled, or a sentence-transformers name or path",
     "min_score": "the least score of a hit, in the fuser's unit; none keeps all",
-    "walk": "the graph leg's walk as it prints; none is the measured one",
+    "walk": 'the graph leg\'s walk by its fields, such as {"damping": 0.7}; none is the measured one',
 }
 """One line on every setting."""
 SCOPES_MEANING = "walls: no scope moves another's answers; shared: walks pass through all, for one person's many"
@@ -94,8 +95,8 @@ class StoreSettings:
         if missing := [name for name in names if name not in gone]:
             raise HopgateError(f"this store does not set {missing[0]!r}: hopgate settings shows where it comes from")
 
-    def apply_gate(self, fingerprint: str, *, fuser: str, depth: int, walk: str | None = None) -> None:
-        """Make what a gate chose this store's own: fuser, depth and walk, all as text, with the gate's fingerprint.
+    def apply_gate(self, fingerprint: str, *, fuser: str, depth: int, walk: Mapping[str, Any] | None = None) -> None:
+        """Make what a gate chose this store's own: fuser, depth and walk, with the gate's fingerprint.
 
         Weights that were set by hand go: the fuser carries them.
         """
@@ -120,10 +121,7 @@ class StoreSettings:
 
 
 def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Refuse what recall would refuse; a fuser is kept as it prints."""
+    """Refuse what recall would refuse; a fuser is kept as it prints, a walk by its fields."""
     settings = Settings().replaced(changes)
-    if settings.walk is not None:
-        from hopgate.graph.walk.walk_text import walk_from
-
-        walk_from(settings.walk)
-    return {name: repr(settings.fuser) if name == "fuser" else value for name, value in changes.items()}
+    kept = {"fuser": repr(settings.fuser), "walk": settings.walk and asdict(settings.walk)}
+    return {name: kept.get(name, value) for name, value in changes.items()}

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
-from hopgate.graph.walk.rank import Walk, mixed_walks, pool_scores, source_walks
-from hopgate.graph.walk.seeds import COMMON_SHARES, Seeding, Starts, memory_mass, starts
+from hopgate.graph.walk.config import COMMON_SHARES, Seeding, Walk
+from hopgate.graph.walk.rank import mixed_walks, pool_scores, source_walks
+from hopgate.graph.walk.seeds import Starts, memory_mass, starts
 from hopgate.graph.walk.walk_graph import BLOCK, Pairs, WalkGraph, mention_graph, top_k
 
 

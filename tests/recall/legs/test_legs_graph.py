@@ -13,8 +13,7 @@ import pytest
 
 from hopgate import Memory
 from hopgate.extract.replay import Replay
-from hopgate.graph.walk.rank import Walk
-from hopgate.graph.walk.seeds import Seeding
+from hopgate.graph.walk.config import Seeding, Walk
 from hopgate.kb import BarredLegWarning, KnowledgeBase
 from hopgate.recall.filters import Filters
 from hopgate.recall.fuse import RRF

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hopgate.eval.arms.graph_controls import PARTS, Shuffle, without
 from hopgate.eval.arms.leg_lists import GraphLists
 from hopgate.eval.arms.prototype_cliques import clique_concepts, clique_hits
+from hopgate.graph.walk.config import COMMON_SHARES, Walk
 from hopgate.graph.walk.matrix import GraphMatrix
-from hopgate.graph.walk.rank import QuerySeeds, Walk, WalkRanking, batched_walks, ranked_by_walks, seeded
-from hopgate.graph.walk.seeds import COMMON_SHARES
+from hopgate.graph.walk.rank import QuerySeeds, WalkRanking, batched_walks, ranked_by_walks, seeded
 from hopgate.recall.filters import Filters
 from hopgate.recall.legs.graph import GraphLeg
 from hopgate.recall.legs.graph_ranking import GraphRanking

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,7 @@ def assemble(
     reported = dataset.split(options.split)
     dev = dataset.split(options.tune) if options.tune else {}
     source = source or graph_source(dataset, options)
-    walk = repr(kb.graph_leg.walk)
+    walk = asdict(kb.graph_leg.walk)
     settings = {"embedder": kb.embedder_name(), "walk": walk, "depth": options.depth, "graph": source}
     ablation = ablate(
         collected,

@@ -35,7 +35,7 @@ def apply_gate(gate: Judgement, kb: KnowledgeBase) -> dict[str, Any]:
     arm = gate.evidence.challenger_arm
     if gate.evidence.given_runs or arm.fuser_value is None:
         raise HopgateError("somebody's own runs have no configuration to apply: gate a data set or a store")
-    depth, walk = int(arm.settings["depth"]), str(arm.settings["walk"])
+    depth, walk = int(arm.settings["depth"]), arm.settings["walk"]
     kb.store_settings.apply_gate(gate.fingerprint, fuser=arm.fuser, depth=depth, walk=walk)
     if arm.read:
         kb.store_settings.set({"rerank": True}, source=f"gate {gate.fingerprint}")

@@ -103,7 +103,6 @@ def gate_store(
         Whether the report has marks in the place of texts and no paths, for who keeps it and shows it later: see
         `hopgate.eval.report.text_marks`.
     """
-    from hopgate.graph.walk.walk_text import walk_from
     from hopgate.kb import KnowledgeBase
     from hopgate.store.frozen import FrozenStore
 
@@ -112,7 +111,7 @@ def gate_store(
     engine = engine or Engine()
     with KnowledgeBase(FrozenStore(kb.store)) as frozen, session(engine):
         if settings.walk is not None:
-            frozen.graph_leg.walk = walk_from(settings.walk)
+            frozen.graph_leg.walk = settings.walk
         source = "the store's graph"
         return _gate(frozen, settings, dataset, options, policy, plan, out, stage, source, engine, kb, marked)
 

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.graph.walk.seeds import Scored, Shares, mentioned_in
+from hopgate.graph.walk.config import Shares
+from hopgate.graph.walk.seeds import Scored, mentioned_in
 from hopgate.graph.walk.walk_graph import WalkGraph, top_k
 
 REASONS = 3

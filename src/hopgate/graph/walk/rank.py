@@ -1,60 +1,20 @@
-"""Walk from every source at once: the configuration that prints as itself, and the pure walks and ranking."""
+"""Walk from every source at once, mix the walks and rank memories by them: pure, so that a control can repeat it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.errors import HopgateError
+from hopgate.graph.walk.config import Seeding, Shares, Walk
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.mixture import TOP, Mixture, bundled_model, leg_features, walk_features
 from hopgate.graph.walk.pagerank import pagerank
 from hopgate.graph.walk.push import near_walks
-from hopgate.graph.walk.seeds import NearFact, Scored, Seeding, Shares, Starts, starts
+from hopgate.graph.walk.seeds import NearFact, Scored, Starts, starts
 from hopgate.graph.walk.walk_graph import WalkGraph, top_k
-
-
-@dataclass(frozen=True, kw_only=True)
-class Walk:
-    """Personalised PageRank from the seeds of a query. The defaults were measured on dev: docs/research/walking.md.
-
-    Parameters
-    ----------
-    damping : float
-        How likely the walk goes on at each step. 0.7 to 0.9 are alike; 0.5, which others use, loses the later hops.
-    tolerance : float
-        Largest L1 error of the solution. 1e-4 is the loosest that kept the first 50 memories of 60 queries on each of
-        musique and 2wiki, and their order but for one pair: docs/research/traversal.md.
-    degree_correction : float
-        Scores are divided by ``strength ** degree_correction``: above 0, memories with few concepts gain.
-    depth : int
-        How many memories the leg returns.
-    seeding : Seeding
-        Where the walk starts.
-
-    Examples
-    --------
-    >>> Walk(depth=20)  # doctest: +ELLIPSIS
-    Walk(damping=0.8, tolerance=0.0001, degree_correction=0.0, depth=20, seeding=Seeding(shares='adaptive', ...))
-    """
-
-    damping: float = 0.8
-    tolerance: float = 1e-4
-    degree_correction: float = 0.0
-    depth: int = 50
-    seeding: Seeding = field(default_factory=Seeding)
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.damping < 1:
-            raise HopgateError(f"damping must be at least 0 and below 1, not {self.damping}")
-        if not self.tolerance > 0:
-            raise HopgateError(f"tolerance must be above 0, not {self.tolerance}")
-        if self.depth < 1:
-            raise HopgateError(f"a leg is at least 1 deep, not {self.depth}")
 
 
 class QuerySeeds(NamedTuple):

@@ -16,16 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.errors import HopgateError
+from hopgate.graph.walk.config import COMMON_SHARES, Seeding, Shares
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.walk_graph import WalkGraph
 
 Reason = Literal["memory", "name", "fact"]
-Shares = tuple[float, float, float]
-"""How much the walks from memories, from names and from facts count."""
 Scored = Sequence[tuple[int, float]]
 SOURCES: tuple[Reason, Reason, Reason] = ("memory", "name", "fact")
-# The best common fixed shares on dev of musique, 2wiki and locomo (docs/research/neighbours.md).
-COMMON_SHARES: Shares = (0.72, 0.14, 0.14)
 
 
 class NearFact(NamedTuple):
@@ -47,75 +44,6 @@ class Seed(NamedTuple):
     weight: float
     reason: Reason
     origin: int = -1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seeding:
-    """How walks are seeded. The defaults were measured on dev queries: docs/research/neighbours.md.
-
-    Parameters
-    ----------
-    shares : "adaptive" or (float, float, float)
-        How much the walks from memories, names and facts count: decided for each query, or fixed. A walk that has
-        nowhere to start leaves its share to the others.
-    base_temperature : float
-        A hit of the base weighs ``exp((score - best score) / base_temperature)``.
-    cosine_temperature : float
-        Where the base's hits have no neighbours, the cosine's part of that is ``exp(cosine / cosine_temperature)``; 0
-        leaves the base's scores as they are (`hopgate.graph.walk.seeds`).
-    temperature : float
-        A fact weighs ``exp((cosine - best cosine) / temperature)``.
-    specificity : float
-        A concept's weight is divided by its document frequency to this power.
-    near_facts : int
-        How many facts are looked at.
-    fact_floor : float
-        A fact whose cosine is this far below that of the nearest memory seeds nothing.
-    statements : float
-        The part of the memories' mass that the nearest statements about them give.
-    near_statements, statement_temperature : int, float
-        How many are looked at, and how their cosines weigh.
-    dates : bool
-        Whether a time that the query asks about ("in May 2024", "before the move") is an as-of, where what it names
-        had changed.
-
-    Examples
-    --------
-    >>> Seeding(shares=(1, 0, 0))  # doctest: +NORMALIZE_WHITESPACE
-    Seeding(shares=(1, 0, 0), base_temperature=0.15, cosine_temperature=0.05, temperature=0.03, specificity=0.75,
-            near_facts=20, fact_floor=0.25, statements=0.35, near_statements=50, statement_temperature=0.05, dates=True)
-    """
-
-    shares: Literal["adaptive"] | Shares = "adaptive"
-    base_temperature: float = 0.15
-    cosine_temperature: float = 0.05
-    temperature: float = 0.03
-    specificity: float = 0.75
-    near_facts: int = 20
-    fact_floor: float = 0.25
-    statements: float = 0.35
-    near_statements: int = 50
-    statement_temperature: float = 0.05
-    dates: bool = True
-
-    def __post_init__(self) -> None:
-        if self.shares != "adaptive":
-            shares = np.asarray(self.shares if not isinstance(self.shares, str) else (), float)
-            if shares.shape != (3,) or not np.isfinite(shares).all() or shares.min() < 0 or shares.sum() <= 0:
-                raise HopgateError(
-                    "shares are 'adaptive' or three numbers, for memories, names and facts, not negative nor all 0, "
-                    f"not {self.shares!r}"
-                )
-        for name in ("base_temperature", "temperature", "statement_temperature"):
-            if not getattr(self, name) > 0:
-                raise HopgateError(f"{name} must be above 0, not {getattr(self, name)}")
-        for name in ("specificity", "fact_floor", "cosine_temperature"):
-            if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0):
-                raise HopgateError(f"{name} must be 0 or more, not {getattr(self, name)}")
-        if not 0 <= self.statements <= 1:
-            raise HopgateError(f"statements is a part of the memories' mass, between 0 and 1, not {self.statements}")
-        if min(self.near_facts, self.near_statements) < 0:
-            raise HopgateError("near_facts and near_statements count from 0")
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
     from hopgate.graph.walk.cache import MatrixCache
+    from hopgate.graph.walk.config import Walk
     from hopgate.graph.walk.hops import Hops
     from hopgate.graph.walk.matrix import GraphMatrix, MatrixConfig
     from hopgate.graph.walk.paths import PathPart
-    from hopgate.graph.walk.rank import QuerySeeds, Seeded, Walk
+    from hopgate.graph.walk.rank import QuerySeeds, Seeded
     from hopgate.recall.legs.graph_seeds import LookedUp
     from hopgate.store.store import Store
 
@@ -61,7 +62,7 @@ class GraphLeg:
     def walk(self) -> Walk:
         """How the leg seeds and walks; another may be set, and holds from the next query on."""
         if self._walk is None:
-            from hopgate.graph.walk.rank import Walk
+            from hopgate.graph.walk.config import Walk
 
             self._walk = Walk()
         return self._walk
@@ -70,16 +71,12 @@ class GraphLeg:
     def walk(self, walk: Walk) -> None:
         self._walk = walk
 
-    def walking(self, text: str | None) -> GraphLeg:
+    def walking(self, walk: Walk) -> GraphLeg:
         """Give this leg, walking as a setting says; what it has loaded is shared, and queries at once may differ."""
-        if text is None:
-            return self
-        from hopgate.graph.walk.walk_text import walk_from
-
         # Made before the copy, so that both have the same ones.
         _ = self.matrices
         other = copy(self)
-        other.walk = walk_from(text)
+        other.walk = walk
         return other
 
     def variant(
@@ -246,9 +243,9 @@ class GraphLeg:
 
     def _by_hops(self, begun: Seeded, found: LookedUp, walk: Walk, filters: Filters) -> GraphRanking:
         """Rank by hops in SQL from the same seeds."""
+        from hopgate.graph.walk.config import COMMON_SHARES
         from hopgate.graph.walk.hops import Hops
         from hopgate.graph.walk.mixture import Mixture
-        from hopgate.graph.walk.seeds import COMMON_SHARES
         from hopgate.recall.legs.hop_ranking import rank_by_hops
 
         mixture = Mixture(COMMON_SHARES if walk.seeding.shares == "adaptive" else walk.seeding.shares)

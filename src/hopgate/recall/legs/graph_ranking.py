@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hopgate.graph.walk.config import Walk
     from hopgate.graph.walk.matrix import GraphMatrix
     from hopgate.graph.walk.mixture import Mixture
-    from hopgate.graph.walk.rank import Walk
     from hopgate.graph.walk.seeds import Restart
 
 

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.graph.links import concepts_in, name_runs
+from hopgate.graph.walk.config import Seeding
 from hopgate.graph.walk.matrix import GraphMatrix
 from hopgate.graph.walk.rank import QuerySeeds
-from hopgate.graph.walk.seeds import Seeding, by_cosine, memory_mass, share_without_neighbours
+from hopgate.graph.walk.seeds import by_cosine, memory_mass, share_without_neighbours
 from hopgate.recall.completion import BASE_FUSER
 from hopgate.recall.filters import Filters
 from hopgate.store import setting_rows
