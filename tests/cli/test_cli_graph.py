@@ -44,7 +44,9 @@ def triples(tmp_path) -> Path:
 
 @pytest.fixture
 def built(dsn, triples, capsys) -> str:
+    """The synthetic corpus with one graph for its scopes, as `hopgate demo` has it."""
     with hopgate.open(dsn) as kb:
+        kb.store_settings.set({"scopes": "shared"})
         kb.add(*corpus().memories)
     singles = [word for relation in corpus().single_valued for word in ("--single-valued", relation)]
     run(capsys, "build", "--dsn", dsn, "--extractor", "replay", "--model", str(triples), *singles)
