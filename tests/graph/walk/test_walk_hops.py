@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.hops import Hops, hop_memories
+from hopgate.store.graph.visible import View
 
 Scores = dict[int, float]
 
@@ -125,7 +126,7 @@ def test_the_ranking_is_the_references(
     limits: dict[str, Any] = {}
     if allowed is not None:
         limits = {"condition": "id = ANY(%(allowed)s)", "parameters": {"allowed": list(allowed)}}
-    found = hop_memories(hopping, seeds, hops, as_of=as_of, known_at=known_at, **limits)
+    found = hop_memories(hopping, seeds, hops, View(as_of=as_of, known_at=known_at), **limits)
     same(found, reference(edges, rows, seeds, hops, as_of, known_at, allowed))
 
 
@@ -171,7 +172,7 @@ def test_sensitive_memories_and_later_ones_are_not_reached(hopping: psycopg.Conn
     write_mentions(hopping, [(1, 1), (2, 1), (100, 1)])
     hopping.execute("UPDATE memories SET is_sensitive = true WHERE id = 2")
     assert [memory for memory, _ in hop_memories(hopping, {1: 1.0})] == [1, 100]
-    assert hop_memories(hopping, {1: 1.0}, known_at=day(4)) == [(1, 1.0)]
+    assert hop_memories(hopping, {1: 1.0}, view=View(known_at=day(4))) == [(1, 1.0)]
     clear(hopping)
     assert hop_memories(hopping, {1: 1.0}) == []
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hopgate.errors import HopgateError
-from hopgate.store.graph.visible import time_parameters, visible_edges, visible_memories
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 MOST_HOPS = 3
+EVERYTHING = View()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,9 +71,8 @@ def hop_memories(
     connection: Connection[Any],
     seeds: Mapping[int, float],
     hops: Hops | None = None,
+    view: View = EVERYTHING,
     *,
-    as_of: datetime | None = None,
-    known_at: datetime | None = None,
     condition: str = "true",
     parameters: Mapping[str, Any] | None = None,
 ) -> list[tuple[int, float]]:
@@ -83,8 +82,8 @@ def hop_memories(
     ----------
     seeds : mapping of concept id to weight
         Where the mass starts; it is scaled to 1. Concepts that are not there, and weights of 0, are left out.
-    as_of, known_at : datetime, optional
-        Only edges true then and known then, and only mentions of memories that were known then.
+    view : View, optional
+        Only edges of these scopes, true then and known then, and only mentions of memories that were known then.
     condition, parameters : str and mapping
         Which memories may be returned: a condition on the columns of `memories` and its parameters, such as
         `Filters.sql` gives. What it leaves out is walked over and counted, and does not use up the depth.
@@ -97,8 +96,8 @@ def hop_memories(
         raise HopgateError("a seed's weight must be a finite number and not negative")
     whole = sum(start.values())
     values = {
+        **view.parameters(),
         **(parameters or {}),
-        **time_parameters(as_of, known_at),
         "hop_concepts": list(start),
         "hop_masses": [weight / whole for weight in start.values()],
         "hop_decay": hops.decay,
@@ -106,7 +105,7 @@ def hop_memories(
         "hop_beam": hops.beam,
         "hop_depth": hops.depth,
     }
-    rows = connection.execute(_statement(hops.hops, as_of, known_at, condition), values)
+    rows = connection.execute(_statement(hops.hops, view, condition), values)
     return [(row[0], row[1]) for row in rows]
 
 
@@ -114,18 +113,17 @@ def hop_memories(
 _BEST = "ORDER BY round(mass::numeric, 12) DESC, id"
 
 
-def _statement(hops: int, as_of: datetime | None, known_at: datetime | None, condition: str) -> str:
+def _statement(hops: int, view: View, condition: str) -> str:
     every = " UNION ALL ".join(f"SELECT id, mass FROM hop{number}" for number in range(hops + 1))
-    known = visible_memories(known_at, superseded=True)
     steps = [
         "seeds AS (SELECT * FROM unnest(%(hop_concepts)s::bigint[], %(hop_masses)s::float8[]) AS s (id, mass))",
         f"hop0 AS ({_heaviest('SELECT id, mass FROM seeds WHERE id IN (SELECT id FROM concepts)')})",
-        *(_hop(number, visible_edges(as_of, known_at)) for number in range(1, hops + 1)),
+        *(_hop(number, view.edges("e")) for number in range(1, hops + 1)),
         f"reached AS ({_heaviest(f'SELECT id, sum(mass) AS mass FROM ({every}) AS hops GROUP BY id')})",
         "mentioned AS (SELECT mc.memory_id AS id, r.mass * mc.weight / "
         "power(count(*) OVER (PARTITION BY mc.concept_id), %(hop_degree)s::float8) AS mass "
         "FROM reached r JOIN memory_concepts mc ON mc.concept_id = r.id "
-        f"WHERE mc.memory_id IN (SELECT id FROM memories WHERE {known}))",
+        f"WHERE mc.memory_id IN (SELECT id FROM memories WHERE {view.memories()}))",
         "ranked AS (SELECT id, sum(mass) AS mass FROM mentioned GROUP BY id)",
     ]
     return (

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from hopgate.errors import HopgateError
 from hopgate.graph.walk.walk_graph import Pairs, WalkGraph, mention_graph
 from hopgate.store.graph import arc_rows, arrays
-from hopgate.store.graph.arc_rows import ARC_KINDS, Arcs
-from hopgate.store.graph.arrays import Edges, Mentions, Numbered, Stamp
+from hopgate.store.graph.arc_rows import ARC_KINDS
+from hopgate.store.graph.arrays import Stamp
 from hopgate.store.graph.link_rows import TITLED
 from hopgate.store.graph.visible import View
 from hopgate.times import utc
@@ -195,74 +195,34 @@ def load_matrix(
     The transaction should be a snapshot (`hopgate.store.graph.arrays.snapshot`), so that version and rows agree.
     """
     config = config or MatrixConfig()
-    return matrix_of(read_rows(connection, config, scopes), arrays.stamp(connection, scopes), config)
-
-
-@dataclass(frozen=True, eq=False)
-class GraphRows:
-    """What of the graph a view shows, before anything is weighed.
-
-    Parameters
-    ----------
-    memories, concepts : Numbered
-        Ids with their scopes and kinds.
-    mentions : Mentions
-        Those of memories that the view does not show among them.
-    namesakes : two arrays
-        Concepts that are one node with another scope's, in the order of their ids, and that one.
-    arcs : Arcs
-        Those between memories that the view does not show among them, and pairs that are joined twice.
-    """
-
-    memories: Numbered
-    concepts: Numbered
-    mentions: Mentions
-    edges: Edges
-    arcs: Arcs
-    namesakes: tuple[NDArray[np.int64], NDArray[np.int64]]
-
-
-def read_rows(connection: Connection[Any], config: MatrixConfig, scopes: Sequence[str] | None = None) -> GraphRows:
-    """Read everything, or what is of some scopes; the transaction should be a snapshot (`arrays.snapshot`)."""
     view = View(None if scopes is None else tuple(scopes), config.as_of, config.known_at)
-    return GraphRows(
-        arrays.memory_scopes(connection, view, superseded=config.superseded),
-        arrays.concept_kinds(connection, view),
-        arrays.mentions(connection, view),
-        arrays.edges(connection, view),
-        arc_rows.arcs(connection, scopes),
-        arrays.namesakes(connection, view),
-    )
+    memories = arrays.memory_scopes(connection, view, superseded=config.superseded)
+    memory_ids, scope = memories.id, memories.number
+    others, first = arrays.namesakes(connection, view)
+    concepts = arrays.concept_kinds(connection, view)
+    kept = ~np.isin(concepts.id, others)
+    concept_ids = concepts.id[kept]
+    of_kind = factors(concepts.names, config.kinds)[concepts.number[kept]]
 
-
-def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatrix:
-    """Number what the rows hold, weigh it, and make the matrix."""
-    memory_ids, scope = rows.memories.id, rows.memories.number
-    others, first = rows.namesakes
-    kept = ~np.isin(rows.concepts.id, others)
-    concept_ids = rows.concepts.id[kept]
-    of_kind = factors(rows.concepts.names, config.kinds)[rows.concepts.number[kept]]
-
-    links = rows.mentions
-    memory, concept = (
-        positions(memory_ids, links.memory),
-        positions(concept_ids, _nodes_of(others, first, links.concept)),
-    )
-    seen = memory >= 0
-    memory, concept, relation = memory[seen], concept[seen], links.relation[seen]
-    weight = links.weight[seen] * factors(links.relations, config.relations)[relation] * of_kind[concept]
+    links = arrays.mentions(connection, view)
+    memory = positions(memory_ids, links.memory)
+    concept = positions(concept_ids, _nodes_of(others, first, links.concept))
+    # Mentions of memories that the view does not show are among them.
+    shown = memory >= 0
+    memory, concept, relation = memory[shown], concept[shown], links.relation[shown]
+    weight = links.weight[shown] * factors(links.relations, config.relations)[relation] * of_kind[concept]
     walked = slice(None) if config.mentions else slice(0)
     titled = np.array([name == TITLED for name in links.relations], bool)[relation] & (weight > 0) & config.mentions
 
-    edges = rows.edges.ascending()
+    edges = arrays.edges(connection, view).ascending()
     source, target = (positions(concept_ids, _nodes_of(others, first, ids)) for ids in (edges.source, edges.target))
     edge_weight = edges.weight * factors(edges.relations, config.relations)[edges.relation]
     edge_weight *= of_kind[source] * of_kind[target]
     joined = (edge_weight > 0) & config.edges
 
-    found = rows.arcs.joined_once()
-    start, end = positions(memory_ids, found.source), positions(memory_ids, found.target)
-    arc_weight = found.weight * factors(ARC_KINDS, config.relations)[found.kind]
+    arcs = arc_rows.arcs(connection, scopes).joined_once()
+    start, end = positions(memory_ids, arcs.source), positions(memory_ids, arcs.target)
+    arc_weight = arcs.weight * factors(ARC_KINDS, config.relations)[arcs.kind]
     near = (start >= 0) & (end >= 0) & (arc_weight > 0) & config.neighbours
     plain = mention_graph(
         len(memory_ids),
@@ -272,7 +232,7 @@ def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatri
         neighbours=Pairs(start[near], end[near], arc_weight[near]),
     )
     return GraphMatrix(
-        stamp=stamp,
+        stamp=arrays.stamp(connection, scopes),
         config=config,
         graph=replace(plain, weights=faded(plain, scope)),
         memory_ids=memory_ids,
@@ -286,13 +246,13 @@ def matrix_of(rows: GraphRows, stamp: Stamp, config: MatrixConfig) -> GraphMatri
         edge_weight=edge_weight[joined],
         edge_id=edges.id[joined],
         memory_scope=scope,
-        scopes=rows.memories.names,
+        scopes=memories.names,
         namesake_id=others,
         namesake_of=first,
         arc_source=start[near].astype(np.int32),
         arc_target=end[near].astype(np.int32),
         arc_weight=arc_weight[near],
-        arc_kind=found.kind[near],
+        arc_kind=arcs.kind[near],
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from hopgate.graph.walk.hops import Hops, hop_memories
 from hopgate.recall.filters import Filters
+from hopgate.store.graph.visible import View
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -36,8 +37,7 @@ def rank_by_hops(
         connection,
         seeds,
         hops,
-        as_of=filters.as_of,
-        known_at=filters.known_at,
+        View(as_of=filters.as_of, known_at=filters.known_at),
         condition=condition,
         parameters=parameters,
     )
