@@ -33,7 +33,6 @@ SLOW = (
     "test_gate_run.py",
     "test_notebooks.py",
     "test_docs.py",
-    "test_scale_ray.py",
     "test_model_llama.py",
     "test_recall_rerank.py",
     "test_measures_ranx.py",

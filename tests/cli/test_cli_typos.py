@@ -34,7 +34,7 @@ def default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("dsn", WRONG)
-@pytest.mark.parametrize("command", [["db", "downgrade", "base", "--yes"], ["db", "status"], ["recall", "x"]])
+@pytest.mark.parametrize("command", [["db", "drop", "--yes"], ["db", "status"], ["recall", "x"]])
 def test_what_is_no_address_is_refused(bare: Runner, default: Path, dsn: str, command: list[str]) -> None:
     sentence = bare(*command, "--dsn", dsn, status=2).refused()
     assert "not a PostgreSQL address" in sentence and "hush" not in sentence
@@ -42,7 +42,7 @@ def test_what_is_no_address_is_refused(bare: Runner, default: Path, dsn: str, co
 
 
 @pytest.mark.parametrize("data", ["", " ", "a=b", "postgressql://x/y", "postgresql://x/y"])
-@pytest.mark.parametrize("command", [["db", "downgrade", "base", "--yes"], ["recall", "x"]])
+@pytest.mark.parametrize("command", [["db", "drop", "--yes"], ["recall", "x"]])
 def test_a_folder_is_only_ever_a_folder(bare: Runner, default: Path, data: str, command: list[str]) -> None:
     assert "--data" in bare(*command, "--data", data, status=2).refused()
     assert not list(default.iterdir())
@@ -92,7 +92,7 @@ def test_a_path_is_a_folder_whatever_it_is_called(tmp_path: Path) -> None:
 MANY = [f"m{number}" for number in range(11)]
 
 
-@pytest.mark.parametrize("command", [["db", "downgrade", "base"], ["delete", *MANY], ["reembed", "bge-small"]])
+@pytest.mark.parametrize("command", [["db", "drop"], ["delete", *MANY], ["reembed", "bge-small"]])
 def test_what_destroys_is_refused_on_a_pipe_and_asked_on_a_terminal(
     run: Runner, dsn: str, command: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -131,7 +131,7 @@ def test_a_backup_is_written_first(run: Runner, dsn: str, other: str, monkeypatc
     with hopgate.open(other) as kb:
         kb.upkeep.restore(kept)
         assert len(kb) == 11
-    run("db", "downgrade", "base", "--yes", "--no-backup")
+    run("db", "drop", "--yes", "--no-backup")
     assert len(list((tmp_path / "backups").iterdir())) == 1
 
 

@@ -44,4 +44,3 @@ memory_text  # a field of an answer by HTTP
 older_text  # a field of an answer by HTTP
 done_at  # a field of an answer by HTTP
 concept_kind  # a field of an answer by HTTP
-optimized_model_filepath  # an option of onnxruntime

@@ -68,7 +68,6 @@ CHANGES: list[Callable[[dict[str, Any]], Any]] = [
     lambda _: "[" * 100_000,
     lambda _: "null",
     lambda _: b"\xff",
-    lambda values: values.update(schema=18),
     lambda values: values.update(schema=""),
     lambda values: values.update(schema="base"),
     lambda values: values.update(tables=[]),
