@@ -18,7 +18,7 @@ from pathlib import Path
 import hopgate
 from hopgate.corpus import read_corpus
 from hopgate.store import memories
-from hopgate.store.memory_merge import INCOMING
+from hopgate.store.memories import INCOMING
 
 COLUMNS = INCOMING
 

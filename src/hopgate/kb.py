@@ -28,7 +28,7 @@ from hopgate.recall.store_settings import StoreSettings
 from hopgate.recall.waiting import WaitingNotes
 from hopgate.store import memories, store_language, vectors
 from hopgate.store.fill import Embedding
-from hopgate.store.memory_pages import listed, written_between
+from hopgate.store.memories import listed, written_between
 from hopgate.store.retry import retried
 from hopgate.times import utc
 

@@ -23,7 +23,7 @@ from hopgate.store import (
     vectors,
 )
 from hopgate.store.graph import statement_rows, version
-from hopgate.store.memory_merge import FOLLOWERS
+from hopgate.store.memories import FOLLOWERS
 
 if TYPE_CHECKING:
     from psycopg import Connection

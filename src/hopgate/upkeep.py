@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.store import extractions, memories, setting_rows, vectors
 from hopgate.store.graph import version
-from hopgate.store.memory_pages import tally
+from hopgate.store.memories import tally
 
 if TYPE_CHECKING:
     from hopgate.extract.extractor import Extractor

@@ -91,7 +91,7 @@ def incoming_guard(store: Store, new: Sequence[Memory]) -> StoreGuard:
     def still(connection: Connection[Any], lock: bool) -> bool:
         kept = " FOR SHARE" if lock else ""
         marked = connection.execute(
-            f"SELECT 1 FROM memories WHERE external_id = ANY(%s) AND coalesce(is_sensitive, true) LIMIT 1{kept}",
+            f"SELECT 1 FROM memories WHERE external_id = ANY(%s) AND is_sensitive LIMIT 1{kept}",
             ([memory.external_id for memory in new],),
         ).fetchone()
         rules = SensitivityRules.of(setting_rows.sensitivity(connection))

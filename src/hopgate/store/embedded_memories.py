@@ -12,8 +12,7 @@ from psycopg.errors import UniqueViolation
 from hopgate.memory import Memory, cleared
 from hopgate.store import memories, passage_rows, store_language, vectors
 from hopgate.store.fill import EmbeddedBatch
-from hopgate.store.memories import Written, row_values
-from hopgate.store.memory_merge import INCOMING
+from hopgate.store.memories import INCOMING, Written, row_values
 from hopgate.store.sent_vectors import to_sql
 
 if TYPE_CHECKING:
@@ -55,8 +54,7 @@ def copy(
 
     Sensitive memories get no vector, whatever was made.
     """
-    kinds = memories.array_columns(connection)
-    if set(kinds.values()) != {"text[]"} or memories.ids_of(connection, [memory.external_id for memory in new]):
+    if memories.ids_of(connection, [memory.external_id for memory in new]):
         return None
     store_language.require(connection, {memory.language for memory in new if memory.language})
     own = {key: made[key] for key, _ in cleared((one.external_id, one) for one in new) if key in made}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.store import clearance, thread_rows
 from hopgate.store.graph import name_rows
-from hopgate.store.memories import KEY, NAMED, named
+from hopgate.store.memories import NAMED, named
 from hopgate.store.waiting_lists import waiting
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def forget(connection: Connection[Any], ids: Sequence[int]) -> None:
 def done(connection: Connection[Any], external_ids: Sequence[str], identity: ExtractorIdentity) -> list[str]:
     """Those of the memories whose extraction by this extractor is final: complete or empty."""
     rows = connection.execute(
-        f"SELECT {KEY} FROM memories JOIN extractions x ON x.memory_id = memories.id "
+        f"SELECT external_id FROM memories JOIN extractions x ON x.memory_id = memories.id "
         f"WHERE {NAMED} AND x.extractor_hash = %(hash)s AND x.state IN ('complete', 'empty')",
         named(external_ids) | {"hash": identity.hash},
     )
@@ -117,8 +117,7 @@ def readable(connection: Connection[Any], read: Sequence[Source], *, lock: bool 
     """
     locked = " FOR NO KEY UPDATE OF m" if lock else ""
     rows = connection.execute(
-        f"SELECT {KEY}, id, coalesce(created_at, now()) FROM memories m "
-        f"WHERE {NAMED} AND NOT is_sensitive ORDER BY id{locked}",
+        f"SELECT external_id, id, created_at FROM memories m WHERE {NAMED} AND NOT is_sensitive ORDER BY id{locked}",
         named([str(source.memory_id) for source in read]),
     )
     known = {row[0]: Readable(*row[1:]) for row in rows}
@@ -148,7 +147,7 @@ def _as_read(memory: Memory, source: Source) -> bool:
 def scopes(connection: Connection[Any], read: Sequence[Source]) -> dict[str, str]:
     """The scope in which the names of each memory are (`name_rows.scopes_of`), by external id."""
     rows = connection.execute(
-        f"SELECT id, {KEY} FROM memories WHERE {NAMED}", named([str(one.memory_id) for one in read])
+        f"SELECT id, external_id FROM memories WHERE {NAMED}", named([str(one.memory_id) for one in read])
     )
     names = dict(rows.fetchall())
     return {names[key]: scope for key, scope in name_rows.scopes_of(connection, names).items()}
@@ -236,9 +235,10 @@ _WAITING = f"{waiting('waiting_links')} WHERE {_UNREAD}"
 def pending(connection: Connection[Any], among: Sequence[str] | None = None) -> list[str]:
     """The external ids of those of the memories (by default of all) that no extractor dealt with, the oldest first."""
     if among is None:
-        return [row[0] for row in connection.execute(f"SELECT {KEY} FROM {_WAITING} ORDER BY memory_id")]
+        return [row[0] for row in connection.execute(f"SELECT external_id FROM {_WAITING} ORDER BY memory_id")]
     rows = connection.execute(
-        f"SELECT {KEY} FROM memories m JOIN waiting_links ON memory_id = id WHERE {NAMED} AND {_UNREAD} ORDER BY id",
+        f"SELECT external_id FROM memories m JOIN waiting_links ON memory_id = id "
+        f"WHERE {NAMED} AND {_UNREAD} ORDER BY id",
         named(among),
     )
     return [row[0] for row in rows]
@@ -258,7 +258,7 @@ def unfinished(connection: Connection[Any], identity: ExtractorIdentity) -> list
     """The external ids of the memories that this extractor has not dealt with to the end, in the order of arrival."""
     # Two ranges of an index: with <> all rows would be read.
     rows = connection.execute(
-        f"SELECT {KEY} FROM memories m WHERE NOT is_sensitive AND id IN (SELECT memory_id FROM waiting_links "
+        "SELECT external_id FROM memories m WHERE NOT is_sensitive AND id IN (SELECT memory_id FROM waiting_links "
         "UNION SELECT memory_id FROM extractions WHERE extractor_hash < %(hash)s "
         "UNION SELECT memory_id FROM extractions WHERE extractor_hash > %(hash)s "
         "UNION SELECT memory_id FROM extractions WHERE state NOT IN ('complete', 'empty')) ORDER BY id",

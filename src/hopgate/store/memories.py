@@ -5,38 +5,36 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from psycopg.errors import SerializationFailure, UniqueViolation
+from psycopg.rows import class_row
 
-from hopgate.errors import UnknownMemoryError
+from hopgate.errors import HopgateError, UnknownMemoryError
 from hopgate.memory import Memory, check_several
-from hopgate.store import memory_merge, setting_rows, store_language
-from hopgate.store.memory_merge import INCOMING
+from hopgate.store import setting_rows, store_language
 from hopgate.store.memory_scopes import in_scopes, require_within
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-# An owner's row without an external id is known by its own id, and one whose sensitivity is NULL counts as sensitive.
-KEY = "coalesce(external_id, id::text)"
-NAMED = "(external_id = ANY(%(names)s) OR external_id IS NULL AND id = ANY(%(numbers)s::bigint[]))"
-# Cast by way of text, so that an owner's column of type real gives 0.3 and not 0.30000001192.
-_ROW = (
-    f"{KEY}, coalesce(content, ''), category, {{tags}}, {{expanded_keywords}}, "
-    "least(greatest(coalesce(importance::text::float8, 0.5), 0), 1), "
-    "coalesce(is_sensitive, true), scope, created_at, title_length, thread::text, reply_to::text, source, "
-    "search_language, "
-    "(SELECT coalesce(b.external_id, b.id::text) FROM memories b WHERE b.id = memories.superseded_by), superseded_at"
+NAMED = "external_id = ANY(%(names)s)"
+# The columns that a memory comes in with.
+INCOMING = (
+    "external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
+    "title_length, thread, reply_to, dated, source, search_language"
 )
-# How the store's own ids are written, up to the digits that a bigint always holds.
-_NUMBER = "0|-?[1-9][0-9]{0,17}"
+_COLUMNS = (
+    "id, external_id, content, category, tags, expanded_keywords, importance, is_sensitive, scope, created_at, "
+    "title_length, thread, reply_to, source, search_language, superseded_at, "
+    "(SELECT b.external_id FROM memories b WHERE b.id = memories.superseded_by) AS superseded_by"
+)
+# So many turns after a memory may have been read with it: some of them were perhaps sensitive then, or are now.
+FOLLOWERS = 8
 
 CHUNK = 5000
 # From so many memories on the planner may sample their words: it keeps those of some ten memories and more, and needs
@@ -44,7 +42,58 @@ CHUNK = 5000
 SAMPLED_FROM = 20_000
 # So often a chunk is looked at again because others added some of its ids since.
 ATTEMPTS = 3
-_kinds: WeakKeyDictionary[Connection[Any], dict[str, str]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """A row of the table."""
+
+    id: int
+    external_id: str
+    content: str
+    category: str | None
+    tags: list[str]
+    expanded_keywords: list[str]
+    importance: float
+    is_sensitive: bool
+    scope: str | None
+    created_at: datetime
+    title_length: int
+    thread: str | None
+    reply_to: str | None
+    source: dict[str, Any] | None
+    search_language: str | None
+    superseded_at: datetime | None
+    superseded_by: str | None
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that it is."""
+        return Memory(
+            self.external_id,
+            self.content[self.title_length + 1 :] if self.title_length else self.content,
+            title=self.content[: self.title_length],
+            tags=tuple(self.tags),
+            category=self.category,
+            expanded_keywords=tuple(self.expanded_keywords),
+            importance=min(max(self.importance, 0), 1),
+            is_sensitive=self.is_sensitive,
+            scope=self.scope,
+            created_at=self.created_at,
+            thread=self.thread,
+            reply_to=self.reply_to,
+            source=self.source,
+            language=self.search_language,
+            superseded_by=self.superseded_by,
+            superseded_at=self.superseded_at,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _RowWithRules(MemoryRow):
+    """A row, and the store's rules by which memories are sensitive."""
+
+    rules: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +144,7 @@ def _chunks(memories: Iterable[Memory]) -> Iterator[list[Memory]]:
 
 def _copy(connection: Connection[Any], chunk: Sequence[Memory]) -> Written | None:
     """Add a chunk by COPY, or do nothing when one of its ids is known (or becomes so meanwhile)."""
-    kinds = array_columns(connection)
-    if set(kinds.values()) != {"text[]"} or ids_of(connection, [memory.external_id for memory in chunk]):
+    if ids_of(connection, [memory.external_id for memory in chunk]):
         return None
     now = datetime.now(UTC)
     try:
@@ -126,7 +174,6 @@ def _merge(connection: Connection[Any], chunk: Sequence[Memory], within: Sequenc
 def _merged(connection: Connection[Any], chunk: Sequence[Memory], within: Sequence[str] | None) -> Written:
     if within is not None:
         require_within(connection, NAMED, named([memory.external_id for memory in chunk]), within)
-    kinds = array_columns(connection)
     connection.execute(
         "CREATE TEMP TABLE incoming (external_id text, content text, category text, tags text[], "
         "expanded_keywords text[], importance float8, is_sensitive boolean, scope text, created_at timestamptz, "
@@ -136,7 +183,7 @@ def _merged(connection: Connection[Any], chunk: Sequence[Memory], within: Sequen
     with connection.cursor() as cursor, cursor.copy(f"COPY incoming ({INCOMING}) FROM STDIN") as copy:
         for memory in chunk:
             copy.write_row(row_values(memory))
-    known, followers = memory_merge.merge(connection, kinds, _NUMBER)
+    known, followers = _write_incoming(connection)
     connection.execute("DROP TABLE incoming")
     return Written(
         len(chunk),
@@ -147,6 +194,62 @@ def _merged(connection: Connection[Any], chunk: Sequence[Memory], within: Sequen
         sum(kept for *_, kept in known),
         tuple(followers),
     )
+
+
+def _write_incoming(connection: Connection[Any]) -> tuple[list[tuple[Any, ...]], list[int]]:
+    """Write the rows of `incoming`; give what is known of those that were there, and the turns read with some of them.
+
+    Each row has the id, whether it is read in another way now (its text, its scope, thread or date is another), whether
+    it turned sensitive, the content that it replaced, and whether it stays sensitive though it came as open; in the
+    order of ids. The turns are those that followed a memory where it was, which is elsewhere now: what they took over
+    from it must go. An id that another process adds meanwhile is a unique violation.
+    """
+    connection.execute(
+        "SELECT FROM memories WHERE external_id IN (SELECT external_id FROM incoming) ORDER BY id FOR NO KEY UPDATE"
+    )
+    # Who "she" is and who "I" am, and since when a fact holds, follow from these.
+    moved = (
+        "(m.scope IS DISTINCT FROM i.scope OR m.thread IS DISTINCT FROM i.thread "
+        "OR m.created_at <> coalesce(i.created_at, m.created_at))"
+    )
+    rows: list[tuple[Any, ...]] = connection.execute(
+        f"SELECT m.id, m.content IS DISTINCT FROM i.content OR m.tags IS DISTINCT FROM i.tags OR "
+        f"m.expanded_keywords IS DISTINCT FROM i.expanded_keywords OR {moved}, "
+        "i.is_sensitive AND NOT m.is_sensitive, "
+        "CASE WHEN m.content IS DISTINCT FROM i.content AND NOT m.is_sensitive THEN m.content END, "
+        f"m.is_sensitive AND NOT i.is_sensitive, {moved} AND m.thread IS NOT NULL "
+        "FROM memories m JOIN incoming i USING (external_id) ORDER BY m.id"
+    ).fetchall()
+    followed = _followers(connection, [row[0] for row in rows if row[-1]])
+    connection.execute(
+        "UPDATE memories m SET content = i.content, category = i.category, tags = i.tags, "
+        "expanded_keywords = i.expanded_keywords, importance = i.importance, "
+        # Sensitivity stays: a file that is read again does not know that somebody marked its memory since.
+        "is_sensitive = m.is_sensitive OR i.is_sensitive, "
+        "scope = i.scope, created_at = coalesce(i.created_at, m.created_at), title_length = i.title_length, "
+        "thread = i.thread, reply_to = i.reply_to, dated = i.dated OR m.dated, source = i.source, "
+        "search_language = i.search_language FROM incoming i WHERE m.external_id = i.external_id"
+    )
+    connection.execute(
+        f"INSERT INTO memories ({INCOMING}) SELECT i.external_id, i.content, i.category, i.tags, i.expanded_keywords, "
+        "i.importance, i.is_sensitive, i.scope, coalesce(i.created_at, now()), i.title_length, "
+        "i.thread, i.reply_to, i.dated, i.source, i.search_language "
+        "FROM incoming i WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.external_id = i.external_id)"
+    )
+    return [row[:-1] for row in rows], followed
+
+
+def _followers(connection: Connection[Any], moved: list[int]) -> list[int]:
+    """The turns that were read with memories that are about to leave their place, under the graph's lock."""
+    if not moved:
+        return []
+    # Late: what they import imports this.
+    from hopgate.store import thread_rows
+    from hopgate.store.graph import name_rows
+
+    name_rows.lock(connection)
+    turns = {*thread_rows.read_with(connection, moved), *thread_rows.turns_after(connection, moved, limit=FOLLOWERS)}
+    return sorted(turns - {*moved})
 
 
 def tidy(connection: Connection[Any]) -> None:
@@ -163,8 +266,8 @@ def tidy(connection: Connection[Any]) -> None:
 
 def fetch(connection: Connection[Any], external_ids: Sequence[str]) -> dict[str, Memory]:
     """Read memories by external id; unknown ids are left out."""
-    found = connection.execute(f"SELECT {_columns(connection)} FROM memories WHERE {NAMED}", named(external_ids))
-    return {memory.external_id: memory for memory in map(_memory, found)}
+    rows = _rows(connection, f"WHERE {NAMED}", named(external_ids))
+    return {row.external_id: row.memory for row in rows}
 
 
 def fetch_by_id(
@@ -177,32 +280,31 @@ def fetch_by_id(
     scopes : sequence of str, optional
         Only those of these scopes.
     """
-    rows = connection.execute(
-        f"SELECT {_columns(connection)}, id FROM memories WHERE id = ANY(%(ids)s){in_scopes(scopes)}",
-        {"ids": list(ids), "scopes": scopes},
-    )
-    return {row[-1]: _memory(row) for row in rows}
+    rows = _rows(connection, f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}", {"ids": list(ids), "scopes": scopes})
+    return {row.id: row.memory for row in rows}
 
 
 def fetch_with_rules(
     connection: Connection[Any], ids: Sequence[int]
 ) -> tuple[dict[int, Memory], dict[str, Any] | None]:
     """Read memories by the store's own id, and in the same look the rules by which memories are sensitive."""
-    rows = connection.execute(
-        f"SELECT {_columns(connection)}, id, (SELECT value FROM store_settings WHERE name = %(rules)s) "
-        "FROM memories WHERE id = ANY(%(ids)s)",
-        {"ids": list(ids), "rules": setting_rows.SENSITIVITY},
-    ).fetchall()
-    return {row[-2]: _memory(row) for row in rows}, rows[0][-1] if rows else None
+    # One statement, so that both are of one moment.
+    with connection.cursor(row_factory=class_row(_RowWithRules)) as cursor:
+        rows = cursor.execute(
+            f"SELECT {_COLUMNS}, (SELECT value FROM store_settings WHERE name = %(rules)s) AS rules "
+            "FROM memories WHERE id = ANY(%(ids)s)",
+            {"ids": list(ids), "rules": setting_rows.SENSITIVITY},
+        ).fetchall()
+    return {row.id: row.memory for row in rows}, rows[0].rules if rows else None
 
 
 def stream(connection: Connection[Any], *, batch: int = 2000) -> Iterator[Memory]:
     """Read every memory in the order of arrival, without holding them all."""
-    with connection.cursor(name="hopgate_memories") as cursor:
+    with connection.cursor(name="hopgate_memories", row_factory=class_row(MemoryRow)) as cursor:
         cursor.itersize = batch
-        cursor.execute(f"SELECT {_columns(connection)} FROM memories ORDER BY id")
+        cursor.execute(f"SELECT {_COLUMNS} FROM memories ORDER BY id")
         for row in cursor:
-            yield _memory(row)
+            yield row.memory
 
 
 def count(connection: Connection[Any]) -> int:
@@ -217,11 +319,11 @@ def named(external_ids: Sequence[str]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> named(["m1", "17", "007"])
-    {'names': ['m1', '17', '007'], 'numbers': [17]}
+    >>> named(["m1", "17"])
+    {'names': ['m1', '17']}
     """
     check_several(external_ids, "external_ids")
-    return {"names": list(external_ids), "numbers": [int(name) for name in external_ids if re.fullmatch(_NUMBER, name)]}
+    return {"names": list(external_ids)}
 
 
 def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int]:
@@ -233,7 +335,7 @@ def ids_of(connection: Connection[Any], external_ids: Sequence[str]) -> list[int
 def require(connection: Connection[Any], external_ids: Sequence[str], within: Sequence[str] | None = None) -> list[int]:
     """The store's ids of external ids, locked for change; one that is unknown (in these scopes) is refused by name."""
     rows = connection.execute(
-        f"SELECT {KEY}, id FROM memories WHERE {NAMED}{in_scopes(within)} ORDER BY id FOR NO KEY UPDATE",
+        f"SELECT external_id, id FROM memories WHERE {NAMED}{in_scopes(within)} ORDER BY id FOR NO KEY UPDATE",
         named(external_ids) | {"scopes": None if within is None else list(within)},
     )
     known = dict(rows.fetchall())
@@ -269,48 +371,9 @@ def row_values(memory: Memory, now: datetime | None = None) -> tuple[Any, ...]:
     )
 
 
-def _memory(row: Sequence[Any]) -> Memory:
-    external_id, content, category, tags, keywords, importance, sensitive, scope, created, title_length = row[:10]
-    thread, reply_to, source, language, superseded_by, superseded_at = row[10:16]
-    return Memory(
-        external_id,
-        content[title_length + 1 :] if title_length else content,
-        title=content[:title_length],
-        tags=tuple(tags or ()),
-        category=category,
-        expanded_keywords=tuple(keywords or ()),
-        importance=importance,
-        is_sensitive=sensitive,
-        scope=scope,
-        created_at=created,
-        thread=thread,
-        reply_to=reply_to,
-        source=source,
-        language=language,
-        superseded_by=superseded_by,
-        superseded_at=superseded_at,
-    )
-
-
-def array_columns(connection: Connection[Any]) -> dict[str, str]:
-    """The types of `tags` and `expanded_keywords`: arrays in our own table, maybe text in an owner's."""
-    if known := _kinds.get(connection):
-        return known
-    rows = connection.execute(
-        "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = 'memories'::regclass "
-        "AND attname IN ('tags', 'expanded_keywords')"
-    )
-    _kinds[connection] = found = dict(rows.fetchall())
-    return found
-
-
-def _columns(connection: Connection[Any]) -> str:
-    kinds = array_columns(connection)
-    as_array = {
-        name: name if kind == "text[]" else f"CASE WHEN {name} IS NULL THEN '{{}}' ELSE ARRAY[{name}::text] END"
-        for name, kind in kinds.items()
-    }
-    return _ROW.format(**as_array)
+def _rows(connection: Connection[Any], condition: str, parameters: Mapping[str, Any]) -> list[MemoryRow]:
+    with connection.cursor(row_factory=class_row(MemoryRow)) as cursor:
+        return cursor.execute(f"SELECT {_COLUMNS} FROM memories {condition}", parameters).fetchall()
 
 
 def weights(
@@ -318,7 +381,7 @@ def weights(
 ) -> dict[int, tuple[float, datetime]]:
     """Importance and creation time of memories, of these scopes if given: all that the order after fusion needs."""
     rows = connection.execute(
-        "SELECT id, least(greatest(coalesce(importance, 0.5), 0), 1), created_at FROM memories "
+        "SELECT id, least(greatest(importance, 0), 1), created_at FROM memories "
         f"WHERE id = ANY(%(ids)s){in_scopes(scopes)}",
         {"ids": list(ids), "scopes": scopes},
     )
@@ -333,13 +396,71 @@ def all_ids(connection: Connection[Any]) -> list[int]:
 def page(connection: Connection[Any], *, after: int, limit: int, closed: bool = True) -> dict[int, Memory]:
     """The next memories after an id, in order; sensitive ones are among them unless `closed` is false."""
     which = "" if closed else "AND NOT is_sensitive "
-    rows = connection.execute(
-        f"SELECT {_columns(connection)}, id FROM memories WHERE id > %s {which}ORDER BY id LIMIT %s", (after, limit)
+    rows = _rows(
+        connection, f"WHERE id > %(after)s {which}ORDER BY id LIMIT %(limit)s", {"after": after, "limit": limit}
     )
-    return {row[-1]: _memory(row) for row in rows}
+    return {row.id: row.memory for row in rows}
 
 
 def external_ids(connection: Connection[Any], ids: Iterable[int]) -> dict[int, str]:
     """External ids by the store's own."""
-    rows = connection.execute(f"SELECT id, {KEY} FROM memories WHERE id = ANY(%s)", (sorted(ids),))
+    rows = connection.execute("SELECT id, external_id FROM memories WHERE id = ANY(%s)", (sorted(ids),))
     return dict(rows.fetchall())
+
+
+def listed(
+    connection: Connection[Any], *, scopes: Sequence[str] | None = None, after: str | None = None, limit: int
+) -> list[Memory]:
+    """The next memories after one, by external id, that have one of these scopes; an unknown id is refused."""
+    begin = None
+    if after is not None:
+        known = ids_of(connection, [after])
+        if not known:
+            raise HopgateError(f"there is no memory {after[:80]!r} to go on after: begin again without it")
+        begin = known[0]
+    rows = connection.execute(
+        "SELECT id FROM memories WHERE (%(after)s::bigint IS NULL OR id > %(after)s) "
+        "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s)) ORDER BY id LIMIT %(limit)s",
+        {"after": begin, "scopes": None if scopes is None else list(scopes), "limit": limit},
+    )
+    return _in_order(connection, [row[0] for row in rows])
+
+
+def written_between(
+    connection: Connection[Any],
+    since: datetime,
+    until: datetime,
+    *,
+    scopes: Sequence[str] | None,
+    sensitive: bool,
+    limit: int,
+) -> list[Memory]:
+    """The memories that were written down after one time and up to another, the newest first."""
+    rows = connection.execute(
+        "SELECT id FROM memories WHERE created_at > %(since)s AND created_at <= %(until)s "
+        "AND (%(scopes)s::text[] IS NULL OR scope = ANY(%(scopes)s)) AND (%(sensitive)s OR NOT is_sensitive) "
+        "ORDER BY created_at DESC, id DESC LIMIT %(limit)s",
+        {
+            "since": since,
+            "until": until,
+            "scopes": None if scopes is None else list(scopes),
+            "sensitive": sensitive,
+            "limit": limit,
+        },
+    )
+    return _in_order(connection, [row[0] for row in rows])
+
+
+def _in_order(connection: Connection[Any], ids: Sequence[int]) -> list[Memory]:
+    found = fetch_by_id(connection, ids)
+    return [found[key] for key in ids if key in found]
+
+
+def tally(connection: Connection[Any]) -> dict[str, int]:
+    """How many memories there are, and how many of them are sensitive or superseded."""
+    row = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE is_sensitive), "
+        "count(*) FILTER (WHERE superseded_at IS NOT NULL) FROM memories"
+    ).fetchone()
+    assert row is not None
+    return dict(zip(("memories", "sensitive", "superseded"), row, strict=True))

@@ -76,7 +76,7 @@ def listed(connection: Connection[Any], *, limit: int, only: int | None = None) 
         "SELECT l.id, l.done_at, l.action, coalesce(o.name, (SELECT k.name FROM concept_names k WHERE "
         "k.concept_id = m.kept_id AND k.id <> ALL(m.name_ids) ORDER BY k.uses DESC, k.id LIMIT 1)), "
         "coalesce(m.merged_name, n.name), "
-        "ARRAY(SELECT coalesce(x.external_id, x.id::text) FROM memories x WHERE x.id = ANY(l.memory_ids) "
+        "ARRAY(SELECT x.external_id FROM memories x WHERE x.id = ANY(l.memory_ids) "
         "ORDER BY x.id), "
         "l.memories, coalesce(l.undone_at, m.split_at) FROM mend_log l LEFT JOIN concept_merges m ON m.id = l.merge_id "
         "LEFT JOIN concept_names n ON n.id = l.name_id "

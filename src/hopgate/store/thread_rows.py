@@ -39,7 +39,7 @@ def open_turns(connection: Connection[Any], turns: Mapping[Thread, set[str]]) ->
         "SELECT t.place FROM unnest(%s::text[], %s::text[], %s::text[]) WITH ORDINALITY "
         "AS t (scope, thread, hash, place) "
         "WHERE EXISTS (SELECT 1 FROM memories m WHERE m.thread = t.thread AND m.scope IS NOT DISTINCT FROM t.scope "
-        "AND NOT m.is_sensitive AND md5(coalesce(m.content, '')) = t.hash)",
+        "AND NOT m.is_sensitive AND md5(m.content) = t.hash)",
         ([thread[0] for thread, _, _ in wanted], [thread[1] for thread, _, _ in wanted], [one[2] for one in wanted]),
     )
     said: dict[Thread, set[str]] = {thread: set() for thread in turns}

@@ -113,7 +113,7 @@ def supersede(
     # Locked in the order of ids: a reason may quote both, and whoever marks one of them waits, or has marked it.
     names = sorted({name for row in rows for name in row[:2]})
     known = connection.execute(
-        f"SELECT {memories.KEY}, id, scope, coalesce(content, ''), superseded_at IS NULL FROM memories "
+        f"SELECT external_id, id, scope, content, superseded_at IS NULL FROM memories "
         f"WHERE {memories.NAMED} AND NOT is_sensitive ORDER BY id FOR NO KEY UPDATE",
         memories.named(names),
     ).fetchall()
@@ -143,7 +143,7 @@ def record(connection: Connection[Any], rows: Sequence[tuple[str, str, datetime 
         "UPDATE memories m SET superseded_by = b.id, "
         "superseded_at = coalesce(p.since, greatest(m.created_at, b.created_at)) "
         "FROM unnest(%s::text[], %s::text[], %s::timestamptz[]) AS p (gone, by, since) "
-        "JOIN memories b ON coalesce(b.external_id, b.id::text) = p.by WHERE m.external_id = p.gone "
+        "JOIN memories b ON b.external_id = p.by WHERE m.external_id = p.gone "
         "RETURNING m.external_id",
         ([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]),
     )

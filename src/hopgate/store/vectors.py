@@ -122,9 +122,7 @@ def pending_names(connection: Connection[Any], among: Sequence[str] | None = Non
     """The external ids of those of the memories (by default of all) that still need a vector."""
     listed = _waiting(connection, "embedding", named=among is not None)
     these = "" if among is None else "AND external_id = ANY(%(among)s)"
-    rows = connection.execute(
-        f"SELECT coalesce(external_id, id::text) FROM {listed} {these} ORDER BY id", {"among": among}
-    )
+    rows = connection.execute(f"SELECT external_id FROM {listed} {these} ORDER BY id", {"among": among})
     return [row[0] for row in rows]
 
 
@@ -187,7 +185,7 @@ def write(
     done = run_with(
         connection,
         f"UPDATE memories m SET {column} = v.vector FROM copied_vectors v WHERE m.id = v.id "
-        "AND md5(coalesce(m.content, '')) = v.hash AND NOT m.is_sensitive RETURNING m.id",
+        "AND md5(m.content) = v.hash AND NOT m.is_sensitive RETURNING m.id",
         ids,
         vectors,
         hashes=hashes,

@@ -58,7 +58,7 @@ FROM faded WHERE left_over >= %(least)s {more}) AS arcs"""
 _ALL_PLACED = """placed AS (
   SELECT id, created_at, dated, thread IS NOT NULL AS named,
     lead(id) OVER thread AS next, lead(created_at) OVER thread AS next_at,
-    lead(coalesce(is_sensitive, true)) OVER thread AS next_hidden,
+    lead(is_sensitive) OVER thread AS next_hidden,
     lead(id, 2) OVER thread AS later, lead(created_at, 2) OVER thread AS later_at
   FROM memories WHERE coalesce(thread::text, category::text) IS NOT NULL AND created_at IS NOT NULL{within}
   WINDOW thread AS (
@@ -90,7 +90,7 @@ _NEAR_PLACED = f"""near AS (
   FROM sources JOIN memories n USING (id) CROSS JOIN LATERAL (
     SELECT array_agg(f.id ORDER BY f.created_at, f.id) AS ids, array_agg(f.created_at ORDER BY f.created_at, f.id)
       AS times, array_agg(f.hidden ORDER BY f.created_at, f.id) AS hidden
-    FROM ({_two("m.id, m.created_at, coalesce(m.is_sensitive, true) AS hidden", ">", "ASC")}) AS f
+    FROM ({_two("m.id, m.created_at, m.is_sensitive AS hidden", ">", "ASC")}) AS f
   ) AS after
 )"""
 _REPLYING = (

@@ -128,7 +128,7 @@ def listed(
 def memories_about(connection: Connection[Any], concept_id: int, view: View, *, limit: int = 20) -> list[str]:
     """The memories that talk about a concept, by external id, the newest first; never a sensitive one."""
     rows = connection.execute(
-        "SELECT coalesce(m.external_id, m.id::text) FROM memories m "
+        "SELECT m.external_id FROM memories m "
         "WHERE m.id IN (SELECT memory_id FROM memory_concepts WHERE concept_id = %(concept)s) "
         f"AND {view.memories('m')} ORDER BY m.created_at DESC, m.id LIMIT %(limit)s",
         view.parameters(concept=concept_id, limit=limit),

@@ -117,7 +117,7 @@ def named_edges(view: View, columns: str = "") -> str:
     """
     return (
         f"SELECT {columns}s.canonical_name, e.relation, d.canonical_name, e.weight, e.valid_from, e.valid_to, "
-        "nullif(e.recorded_at, '-infinity'), e.retired_at, ARRAY(SELECT coalesce(m.external_id, m.id::text) "
+        "nullif(e.recorded_at, '-infinity'), e.retired_at, ARRAY(SELECT m.external_id "
         "FROM memories m WHERE m.id = ANY(e.evidence_memory_ids) AND "
         f"{View(view.scopes).memories('m')} ORDER BY m.id) "
         "FROM concept_edges e JOIN concepts s ON s.id = e.src_id JOIN concepts d ON d.id = e.dst_id"

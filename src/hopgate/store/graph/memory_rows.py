@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # A hub's memories are no neighbours of each other, and reading them all would cost too much.
 _NEIGHBOURS = """
-SELECT coalesce(m.external_id, m.id::text), array_agg(c.canonical_name ORDER BY c.memory_count, c.id)
+SELECT m.external_id, array_agg(c.canonical_name ORDER BY c.memory_count, c.id)
 FROM memory_concepts mine JOIN concepts c ON c.id = mine.concept_id AND c.memory_count < 1000
 JOIN memory_concepts x ON x.concept_id = c.id AND x.memory_id <> mine.memory_id
 JOIN memories m ON m.id = x.memory_id AND NOT m.is_sensitive AND m.superseded_at IS NULL
@@ -58,7 +58,5 @@ def neighbours(connection: Connection[Any], memory_id: int, *, limit: int) -> li
 
 def supersedes(connection: Connection[Any], memory_id: int) -> list[str]:
     """The external ids of the memories whose place it took."""
-    rows = connection.execute(
-        "SELECT coalesce(external_id, id::text) FROM memories WHERE superseded_by = %s ORDER BY id", (memory_id,)
-    )
+    rows = connection.execute("SELECT external_id FROM memories WHERE superseded_by = %s ORDER BY id", (memory_id,))
     return [row[0] for row in rows]

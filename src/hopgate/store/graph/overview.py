@@ -66,7 +66,7 @@ def edges(connection: Connection[Any], *, as_of: datetime | None, known_at: date
     """Edges: source, target, relation, weight, valid from and to, recorded at, evidence by external id."""
     return connection.execute(
         "SELECT src_id, dst_id, relation, weight, valid_from, valid_to, nullif(recorded_at, '-infinity'), "
-        "ARRAY(SELECT coalesce(m.external_id, m.id::text) FROM memories m WHERE m.id = ANY(evidence_memory_ids) "
+        "ARRAY(SELECT m.external_id FROM memories m WHERE m.id = ANY(evidence_memory_ids) "
         f"AND NOT m.is_sensitive ORDER BY m.id) FROM concept_edges WHERE {visible_edges(as_of, known_at)} ORDER BY id",
         time_parameters(as_of, known_at),
     ).fetchall()
@@ -75,7 +75,7 @@ def edges(connection: Connection[Any], *, as_of: datetime | None, known_at: date
 def facts(connection: Connection[Any]) -> list[tuple[Any, ...]]:
     """Every fact: memory, subject, relation, object, valid from and to, weight."""
     return connection.execute(
-        "SELECT coalesce(m.external_id, m.id::text), s.name, f.relation, o.name, f.valid_from, f.valid_to, f.weight "
+        "SELECT m.external_id, s.name, f.relation, o.name, f.valid_from, f.valid_to, f.weight "
         "FROM facts f JOIN memories m ON m.id = f.memory_id AND NOT m.is_sensitive "
         "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE f.weight > 0 "
         # What two memories tell together is told by neither where it is replayed.
@@ -86,7 +86,7 @@ def facts(connection: Connection[Any]) -> list[tuple[Any, ...]]:
 def spellings(connection: Connection[Any]) -> list[tuple[str, str, str | None]]:
     """Every mention: memory, the name as it is spelt there, and its kind."""
     return connection.execute(
-        "SELECT coalesce(m.external_id, m.id::text), x.spelling, x.kind FROM mentions x "
+        "SELECT m.external_id, x.spelling, x.kind FROM mentions x "
         "JOIN memories m ON m.id = x.memory_id AND NOT m.is_sensitive WHERE NOT x.silent ORDER BY m.id, x.name_id"
     ).fetchall()
 
@@ -94,7 +94,7 @@ def spellings(connection: Connection[Any]) -> list[tuple[str, str, str | None]]:
 def mentions(connection: Connection[Any], *, known_at: datetime | None) -> list[tuple[Any, ...]]:
     """Which memory talks about which concept: external id, concept, as what, how much."""
     return connection.execute(
-        "SELECT coalesce(m.external_id, m.id::text), x.concept_id, x.relation, x.weight FROM memory_concepts x "
+        "SELECT m.external_id, x.concept_id, x.relation, x.weight FROM memory_concepts x "
         f"JOIN (SELECT * FROM memories WHERE {visible_memories(known_at, superseded=True)}) AS m ON m.id = x.memory_id "
         "ORDER BY m.id, x.concept_id",
         time_parameters(None, known_at),

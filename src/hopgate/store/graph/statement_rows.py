@@ -57,7 +57,7 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
 def all_rows(connection: Connection[Any]) -> list[tuple[Any, ...]]:
     """Every statement: the memory's external id, sentence, subject, weight, and when it is true."""
     return connection.execute(
-        "SELECT coalesce(m.external_id, m.id::text), s.statement, s.subject, s.weight, s.valid_from, s.valid_to "
+        "SELECT m.external_id, s.statement, s.subject, s.weight, s.valid_from, s.valid_to "
         "FROM statements s JOIN memories m ON m.id = s.memory_id WHERE NOT m.is_sensitive ORDER BY s.id"
     ).fetchall()
 

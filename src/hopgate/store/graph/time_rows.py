@@ -91,7 +91,7 @@ def superseded(
     """
     within = "%(scopes)s::text[] IS NULL OR"
     return connection.execute(
-        "SELECT coalesce(m.external_id, m.id::text), coalesce(b.external_id, b.id::text), m.superseded_at, "
+        "SELECT m.external_id, b.external_id, m.superseded_at, "
         f"CASE WHEN {within} b.id IS NOT NULL OR m.superseded_by IS NULL THEN m.superseded_reason END "
         "FROM memories m LEFT JOIN memories b ON b.id = m.superseded_by AND NOT b.is_sensitive "
         f"AND ({within} b.scope = ANY(%(scopes)s)) "
