@@ -44,3 +44,4 @@ memory_text  # a field of an answer by HTTP
 older_text  # a field of an answer by HTTP
 done_at  # a field of an answer by HTTP
 concept_kind  # a field of an answer by HTTP
+_.merged_kind  # what a merged concept was: in the JSON of `hopgate concepts show`

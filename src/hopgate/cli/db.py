@@ -111,9 +111,9 @@ def upgrade(
                 sys.stderr.write(f"hopgate: {notice}\n")
     with open_store(place(data, dsn), upgrade=True, memories=owners) as store:
         if vectors is not None and embedder is not None:
-            from hopgate.store.fill import resolved
+            from hopgate.embed import embedder_from
 
-            identity = resolved(embedder).identity
+            identity = embedder_from(embedder).identity
             store.run(lambda connection: owners_table.copy_vectors(connection, vectors, identity))
     status(data, dsn, as_json)
 

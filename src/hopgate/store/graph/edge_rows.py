@@ -157,11 +157,3 @@ def intervals(
         {"ids": list(concept_ids)},
     )
     return {row[0]: (row[1], row[2]) for row in rows}
-
-
-def with_evidence(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
-    """The edges that at least one of these memories is evidence of."""
-    rows = connection.execute(
-        "SELECT id FROM concept_edges WHERE evidence_memory_ids && %s::bigint[]", (list(memory_ids),)
-    )
-    return [row[0] for row in rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -40,14 +40,6 @@ class BulkMerge:
     kept_id: int
     merged_id: int
     name_ids: tuple[int, ...]
-
-
-class NameRuling(NamedTuple):
-    """What somebody decided of names: that they are one with the partners, or that they are not."""
-
-    name_ids: tuple[int, ...]
-    partner_ids: tuple[int, ...]
-    together: bool
 
 
 def record_merge(
@@ -125,22 +117,6 @@ def rulings(connection: Connection[Any]) -> list[tuple[list[int], int | None, bo
         "FROM concept_merges m WHERE (m.method = %s) = (m.split_at IS NULL) ORDER BY m.id",
         (BY_HAND,),
     ).fetchall()
-
-
-def rulings_on(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRuling]:
-    """What people, or models that they asked, decided about some of these names."""
-    rows = connection.execute(
-        "SELECT m.name_ids, ARRAY(SELECT n.id FROM concept_names n WHERE n.id = ANY(%(ids)s::bigint[]) "
-        "AND n.id <> ALL(m.name_ids) AND (n.concept_id = CASE WHEN m.split_at IS NULL THEN "
-        "(SELECT concept_id FROM concept_names WHERE id = ANY(m.name_ids) LIMIT 1) ELSE m.kept_id END "
-        # What they were split from may have become part of another concept since.
-        "OR (m.split_at IS NOT NULL AND EXISTS (SELECT 1 FROM concept_merges later WHERE later.merged_id = m.kept_id "
-        "AND later.split_at IS NULL AND n.id = ANY(later.name_ids))))), "
-        "m.split_at IS NULL FROM concept_merges m WHERE m.name_ids && %(ids)s::bigint[] "
-        "AND (m.method = ANY(%(methods)s)) = (m.split_at IS NULL) ORDER BY m.id",
-        {"ids": list(name_ids), "methods": [BY_HAND, ASKED]},
-    )
-    return [NameRuling(tuple(row[0]), tuple(row[1]), row[2]) for row in rows]
 
 
 def forget_names(connection: Connection[Any], name_ids: Sequence[int]) -> None:
