@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hopgate.cli import extractor_options as options
+from hopgate.cli.engine_options import Address, EngineName, Workers
 from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import AsJson, Data, Dsn
 
@@ -40,6 +41,9 @@ def command(
     max_tokens: options.MaxTokens = None,
     concurrency: options.Concurrency = 1,
     batch: options.Batch = 64,
+    engine: EngineName = "local",
+    address: Address = None,
+    workers: Workers = None,
     data: Data = None,
     dsn: Dsn = None,
     as_json: AsJson = False,
@@ -49,11 +53,12 @@ def command(
     Extracts, brings the names of one concept together, derives edges and embeds them where memories are embedded. The
     first time all names are clustered; afterwards new names are resolved against the concepts that are there, and what
     stays undecided is listed by `hopgate concepts --ambiguous`. A graph that another extractor made is made anew. What
-    people merged or split stays so.
+    people merged or split stays so. With --engine processes several processes read memories for the first build.
 
     Example: hopgate build --extractor replay --model triples.jsonl --single-valued "runs on"
     """
     from hopgate.extract.model.type_table import read_type_table
+    from hopgate.scale.engine import Engine
 
     with opened(data, dsn) as kb, options.progress_line() as show:
         made = options.make_extractor(kb, extractor, model, url, types, together)
@@ -70,6 +75,7 @@ def command(
             single_valued=[*(single_valued or ()), *(read_type_table(types).single_valued if types else ())],
             rebuild=rebuild or another,
             show=show,
+            engine=Engine(engine, address, workers),
         )
         merged, apart = kb.graph.tie_break(opinion) if opinion else (0, 0)
         counts = kb.graph.counts()

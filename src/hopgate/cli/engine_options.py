@@ -1,4 +1,4 @@
-"""What `backfill` and `gate` share: which engine, and how large."""
+"""What `backfill`, `build` and `gate` share: which engine, and how large."""
 
 from __future__ import annotations
 
