@@ -163,6 +163,16 @@ def test_what_hopgate_writes_goes_back_and_nothing_else(notes: str) -> None:
         row = ask(notes, "SELECT body, user_id, labels, private, touched FROM notes WHERE note_id = 2")
         assert row == [("Ada left.", 2, "cat,vet", 0, 1)]
         assert ask(notes, "SELECT count(*), sum(touched) FROM notes WHERE note_id <> 2") == [(300, 0)]
+        for scope, text in (("home", "A note of zyxwords."), ("1", "")):
+            with pytest.raises(HopgateError, match="does not take this memory") as refused:
+                ask(
+                    notes,
+                    "ALTER TABLE notes DROP CONSTRAINT IF EXISTS full_of; "
+                    "ALTER TABLE notes ADD CONSTRAINT full_of CHECK (body !~ 'zyx')",
+                )
+                kb.add(Memory("no", text or "Another of zyxwords.", scope=scope))
+            assert "zyxwords" not in str(refused.value)
+        assert kb.get("no") is None
         kb.delete(["mine", "3"])
         assert ask(notes, "SELECT count(*) FROM notes WHERE note_id = 3 OR body LIKE 'Cy %'") == [(0,)]
 

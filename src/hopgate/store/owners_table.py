@@ -460,6 +460,7 @@ LANGUAGE plpgsql SET search_path = hopgate, pg_temp AS $body$
 DECLARE
   r record;
   k text;
+  what text;
 BEGIN
   IF current_setting('hopgate.following', true) = 'on' OR current_setting('hopgate.writing_back', true) = 'on' THEN
     RETURN NULL;
@@ -475,6 +476,12 @@ BEGIN
   END IF;
   PERFORM set_config('hopgate.writing_back', 'off', true);
   RETURN NULL;
+-- The server's own message repeats the row.
+EXCEPTION WHEN integrity_constraint_violation OR data_exception THEN
+  GET STACKED DIAGNOSTICS what = CONSTRAINT_NAME;
+  RAISE EXCEPTION 'the table % does not take this memory (%)', {_literal(table.name)},
+    coalesce(nullif(what, ''), SQLSTATE)
+    USING HINT = 'change what its columns, keys or checks refuse', ERRCODE = 'HG001';
 END
 $body$"""
 
@@ -501,6 +508,11 @@ def _writing(value: str, name: str, column: _Column) -> str:
     if kind in ("timestamp without time zone", "date"):
         return f"({value} AT TIME ZONE 'UTC')::{kind}"
     return f"{value}::{kind}"
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"
 
 
 def _quoted(name: str) -> str:
