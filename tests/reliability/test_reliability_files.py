@@ -54,7 +54,7 @@ def test_caches_are_private_whatever_comes_first(kb: KnowledgeBase, cache: Path)
     found = modes(cache)
     assert {mode for path, mode in found.items() if (cache.parent / path).is_dir()} == {0o700}
     assert {mode for path, mode in found.items() if (cache.parent / path).is_file()} == {0o600}
-    assert any(path.endswith(".npz") for path in found) and any(path.endswith(".sqlite3") for path in found)
+    assert any(path.endswith(".sqlite3") for path in found)
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
@@ -68,7 +68,7 @@ def test_a_ledger_beside_the_caches_leaves_them_private(cache: Path, tmp_path: P
     assert set(modes(cache).values()) == {0o700, 0o600}
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "sqlite"])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "sqlite", pytest.param("parquet", marks=pytest.mark.full)])
 def test_what_holds_sensitive_memories_is_written_for_its_owner_alone(
     kb: KnowledgeBase, dsn: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:

@@ -243,6 +243,7 @@ def test_two_runs_at_once_double_nothing(kb: KnowledgeBase, other: str, endpoint
     assert _digest(kb) == wanted
 
 
+@pytest.mark.full
 def test_parquet_globs_and_queries_are_sources_too(
     kb: KnowledgeBase, other: str, endpoint: WordEndpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
