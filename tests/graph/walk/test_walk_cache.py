@@ -139,6 +139,28 @@ def test_a_scopes_matrix_outlives_what_others_change(kb: KnowledgeBase) -> None:
         assert own() is not before
 
 
+def test_nothing_is_told_of_what_another_process_took_away(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    kb.add(
+        Memory("a", "Ada Byron lives in London."),
+        Memory("b", "Ada Byron owns the Whimbrel."),
+        Memory("c", "The Whimbrel is in Norwich."),
+        Memory("d", "The Whimbrel needs paint."),
+    )
+    kb.build()
+    options = {"legs": ("graph", "lexical"), "explain": True}
+    before = {hit.external_id: hit for hit in kb.recall("Ada Byron", **options)}
+    assert "b" in before and "owned by" in str(before["d"].path)
+    go, _ = held_back(monkeypatch)
+    kb.mark_sensitive(["b"])
+    version._written.clear()
+    after = {hit.external_id: hit for hit in kb.recall("Ada Byron", **options)}
+    assert not any("owned by" in str(hit.path) for hit in after.values())
+    with kb.store.transaction() as connection:
+        connection.execute("UPDATE memories SET superseded_at = now() WHERE external_id = 'd'")
+    assert "d" in before and "d" not in {hit.external_id for hit in kb.recall("Ada Byron", **options)}
+    go.set()
+
+
 def test_tables_made_anew_are_read_anew(cache: MatrixCache, store: Store) -> None:
     with store.transaction() as connection:
         version.bump(connection)

@@ -66,9 +66,13 @@ def path_in_words(
     evidence = arrays.evidence(connection, [int(matrix.edge_id[row]) for row in rows])
     joined: dict[tuple[int, int], list[PathEdge]] = defaultdict(list)
     for row in rows:
-        source, target = int(matrix.edge_source[row]), int(matrix.edge_target[row])
-        relation = matrix.relations[int(matrix.edge_relation[row])]
-        joined[source, target].append(PathEdge(source, relation, target, evidence.get(int(matrix.edge_id[row]), ())))
+        source, target, edge_id = (int(ends[row]) for ends in (matrix.edge_source, matrix.edge_target, matrix.edge_id))
+        # What was deleted since the matrix was read is not told.
+        edges = joined[min(source, target), max(source, target)]
+        if edge_id in evidence:
+            edges.append(PathEdge(source, matrix.relations[int(matrix.edge_relation[row])], target, evidence[edge_id]))
+    if not all(joined.values()):
+        return ()
     walked = steps(matrix.graph, path, joined, _neighbours(matrix, path.nodes))
     split = matrix.graph.memories
     concepts = [int(matrix.concept_ids[node - split]) for node in path.nodes if node >= split]
@@ -244,11 +248,10 @@ def _neighbours(matrix: GraphMatrix, nodes: tuple[int, ...]) -> dict[tuple[int, 
 
 def _edge(graph: WalkGraph, source: int, target: int, edges: Mapping[tuple[int, int], Sequence[PathEdge]]) -> Step:
     one, two = source - graph.memories, target - graph.memories
-    along = [(edge, True) for edge in edges.get((one, two), ())]
-    against = [(edge, False) for edge in edges.get((two, one), ())]
-    if not along and not against:
+    known = [*edges.get((one, two), ()), *edges.get((two, one), ())]
+    if not known:
         return Step(source, "shares a name with", target)
-    edge, forward = max([*along, *against], key=lambda found: (len(found[0].evidence), found[1]))
+    edge, forward = max(((edge, edge.source == one) for edge in known), key=lambda way: (len(way[0].evidence), way[1]))
     return Step(source, edge.relation, target, forward, edge.evidence)
 
 

@@ -165,7 +165,7 @@ class GraphLeg:
         ranked = ranked_by_walks(matrix, begun, walks, walk, base, legs or {}, allowed=allowed)
         start = begun.starts.mixed(ranked.mixture.shares)
         return GraphRanking(
-            ranked.hits,
+            self._still_shown(ranked.hits, filters),
             WalkTrace(matrix, start, walk, ranked.mixture, walks, found.asked),
             ranked.scores,
             begun.blind,
@@ -199,7 +199,7 @@ class GraphLeg:
         best = top_k(scores, depth, allowed=allowed).tolist()
         known = pool_scores(scores, linked, belief)
         known |= {int(matrix.memory_ids[node]): float(scores[node]) for node in best}
-        hits = sorted(known.items(), key=lambda hit: (-hit[1], hit[0]))
+        hits = self._still_shown(sorted(known.items(), key=lambda hit: (-hit[1], hit[0])), filters)
         mixture = Mixture((1.0, 0.0, 0.0))
         trace = WalkTrace(matrix, found.mixed(mixture.shares), walk, mixture, walks)
         return GraphRanking(hits, trace, known, frozenset(belief.keys() - linked.keys()))
@@ -229,6 +229,17 @@ class GraphLeg:
         scopes = None if shared else filters.scopes
         matrix = self.matrices.get(connection, scopes, _config(filters), fresh=fresh)
         return matrix if self._over is None else self._over(matrix)
+
+    def _still_shown(self, hits: Sequence[tuple[int, float]], filters: Filters) -> list[tuple[int, float]]:
+        """Leave out what was deleted, marked, superseded or moved since the matrix was read."""
+        condition, parameters = filters.sql()
+        with self._store.transaction() as connection:
+            rows = connection.execute(
+                f"SELECT id FROM memories WHERE id = ANY(%(hits)s) AND NOT is_sensitive AND {condition}",
+                {**parameters, "hits": [memory for memory, _ in hits]},
+            )
+            shown = {row[0] for row in rows}
+        return [hit for hit in hits if hit[0] in shown]
 
     def seeds(
         self,
