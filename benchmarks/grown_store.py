@@ -25,7 +25,7 @@ from hopgate.embed.bundled import BgeSmall
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, vectors
 from hopgate.store.graph import graph_vectors
-from hopgate.store.sent_vectors import run_with
+from hopgate.store.vectors import run_with
 
 DAY = datetime(2020, 1, 1, tzinfo=UTC)
 HUBS = 200

@@ -15,7 +15,6 @@ from hopgate.store import (
     clearance,
     embedded_memories,
     memories,
-    memory_locks,
     mend_rows,
     setting_rows,
     thread_rows,
@@ -74,7 +73,7 @@ class MemoryWriter:
         alone: bool | None,
     ) -> Written:
         if alone is not None:
-            memory_locks.take_turns(connection, alone=alone)
+            memories.take_turns(connection, alone=alone)
         gone: list[tuple[str, str, datetime | None]] = []
         written = memories.upsert(connection, _noting(self._rules(connection).applied(new), gone), within)
         # A text that was replaced may be what turns sensitive later: the caches keep none that a store gave up.
@@ -106,7 +105,7 @@ class MemoryWriter:
         """
 
         def work(connection: Connection[Any]) -> Written:
-            memory_locks.take_turns(connection, alone=False)
+            memories.take_turns(connection, alone=False)
             marked = list(self._rules(connection).applied(new))
             superseded = any(memory.superseded_by for memory in marked)
             written = None if superseded else embedded_memories.copy(connection, marked, made, identity)

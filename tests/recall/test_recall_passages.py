@@ -25,7 +25,7 @@ from hopgate.recall.filters import Filters
 from hopgate.recall.legs.dense import dense_leg
 from hopgate.recall.settings import RecallOptions
 from hopgate.store import connect, vector_index, vectors
-from hopgate.store.sent_vectors import to_sql
+from hopgate.store.vectors import to_sql
 from hopgate.user_folders import CACHE
 
 WEATHER = "Clouds came over the hill and went away again in the afternoon. "

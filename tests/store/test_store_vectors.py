@@ -14,7 +14,7 @@ from hopgate import HopgateError, Memory
 from hopgate.embed import EmbeddingCache, Identity
 from hopgate.kb import KnowledgeBase
 from hopgate.store import connect, fill, vector_index, vectors
-from hopgate.store.sent_vectors import to_sql
+from hopgate.store.vectors import to_sql
 
 TINY = Identity("tiny", 4, spec="tiny")
 
@@ -233,3 +233,10 @@ def test_a_search_is_exact_where_asked_and_where_there_is_no_index(filled: Knowl
         space = vectors.space(connection)
         assert not vectors.search_exactly(connection) and not vectors.search_exactly(space)
         assert vectors.search_exactly(connection, True) and vectors.search_exactly(space, True)
+
+
+def test_every_half_comes_back() -> None:
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    finite = halves[np.isfinite(halves)]
+    read = [np.float16(np.float32(text)) for text in to_sql(finite.astype(np.float32))[1:-1].split(",")]
+    assert np.array_equal(np.array(read), finite)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hopgate.errors import HopgateError
-from hopgate.store import memories, memory_scopes
+from hopgate.store import memories
 from hopgate.store.graph import cluster_rows, link_rows
 from hopgate.times import utc
 
@@ -124,7 +124,7 @@ def note_unknown_scopes(store: Store, filters: Filters) -> None:
     if filters.scopes is None:
         return
     with store.transaction() as connection:
-        unknown = memory_scopes.unknown_scopes(connection, filters.scopes)
+        unknown = memories.unknown_scopes(connection, filters.scopes)
     for scope in unknown:
         LOG.warning("no memory has the scope %r: check its spelling, or leave it out to search all scopes", scope)
 

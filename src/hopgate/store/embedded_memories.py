@@ -13,7 +13,7 @@ from hopgate.memory import Memory, cleared
 from hopgate.store import memories, passage_rows, store_language, vectors
 from hopgate.store.fill import EmbeddedBatch
 from hopgate.store.memories import INCOMING, Written, row_values
-from hopgate.store.sent_vectors import to_sql
+from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hopgate.store import clearance, thread_rows
 from hopgate.store.graph import name_rows
 from hopgate.store.memories import NAMED, named
-from hopgate.store.waiting_lists import waiting
+from hopgate.store.vectors import waiting
 
 if TYPE_CHECKING:
     from psycopg import Connection

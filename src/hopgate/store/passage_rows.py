@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hopgate.passages import Extent, passage_text, passages
 from hopgate.store import vectors
-from hopgate.store.sent_vectors import run_with
+from hopgate.store.vectors import run_with
 
 if TYPE_CHECKING:
     import numpy as np

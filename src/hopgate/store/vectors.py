@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import random
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from psycopg import errors
 
 from hopgate.errors import HopgateError
 from hopgate.passages import LONG_BYTES
-from hopgate.store.memory_locks import lock, lock_for_columns
-from hopgate.store.sent_vectors import run_with
-from hopgate.store.waiting_lists import waiting
+from hopgate.store.memories import lock
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from psycopg import Connection
+    from psycopg import Connection, Cursor
 
     from hopgate.embed import Identity
 
@@ -343,3 +345,101 @@ def search_exactly(where: Connection[Any] | EmbeddingSpace | None, exact: bool |
     if exact is not None or where is None:
         return True if exact is None else exact
     return not (where.indexed if isinstance(where, EmbeddingSpace) else has_index(where))
+
+
+def waiting(table: Literal["waiting_vectors", "waiting_links"]) -> str:
+    """The memories `m` of a list, as a FROM clause: each looked up by its key.
+
+    The planner does not know how short the list is: for a join it would read all memories. `OFFSET 0` keeps it from
+    making one of this.
+    """
+    return f"{table} CROSS JOIN LATERAL (SELECT * FROM memories WHERE memories.id = memory_id OFFSET 0) AS m"
+
+
+# So many vectors at most are sent as text within their statement.
+FEW = 64
+_GIVEN = (
+    "WITH copied_vectors AS MATERIALIZED (SELECT id, hash, vector::halfvec AS vector FROM "
+    "unnest(%(ids_)s::bigint[], %(hashes_)s::text[], %(vectors_)s::text[]) AS given (id, hash, vector)) "
+)
+
+
+def run_with(
+    connection: Connection[Any],
+    statement: str,
+    ids: Sequence[int],
+    vectors: NDArray[np.float32],
+    *,
+    hashes: Sequence[str] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> list[tuple[Any, ...]]:
+    """Run a statement that reads `copied_vectors (id, hash, vector)`, and give the rows that it returns, if any.
+
+    Few vectors go along with the statement as text; many by COPY into a temporary table, which the server takes some
+    milliseconds to make and to drop.
+    """
+    marks = hashes or [""] * len(ids)
+    if len(ids) <= FEW:
+        given = {"ids_": list(ids), "hashes_": list(marks), "vectors_": [*map(to_sql, vectors)]}
+        return _rows(connection.execute(_GIVEN + statement, {**given, **(parameters or {})}))
+    from pgvector import HalfVector
+    from pgvector.psycopg import register_vector
+
+    register_vector(connection)
+    connection.execute(
+        f"CREATE TEMP TABLE copied_vectors (id bigint, hash text, vector halfvec({vectors.shape[1]})) ON COMMIT DROP"
+    )
+    with connection.cursor() as cursor, cursor.copy("COPY copied_vectors FROM STDIN WITH (FORMAT BINARY)") as copy:
+        copy.set_types(["int8", "text", "halfvec"])
+        for key, content_hash, vector in zip(ids, marks, vectors, strict=True):
+            copy.write_row((key, content_hash, HalfVector(vector)))
+    returned = _rows(connection.execute(statement, parameters))
+    connection.execute("DROP TABLE copied_vectors")
+    return returned
+
+
+def to_sql(vector: NDArray[np.float32]) -> str:
+    """A vector as `halfvec` reads it: five digits tell each half from the next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> to_sql(np.array([0.1, -0.75], dtype=np.float32))
+    '[0.099976,-0.75]'
+    """
+    halves = vector.astype("float16").tolist()
+    return f"[{','.join(['%.5g'] * len(halves))}]" % tuple(halves)
+
+
+def _rows(cursor: Cursor[Any]) -> list[tuple[Any, ...]]:
+    return cursor.fetchall() if cursor.description else []
+
+
+# So often the tables are asked for in passing; after about ten seconds they are waited for.
+ATTEMPTS = 100
+
+
+def lock_for_columns(connection: Connection[Any], tables: Sequence[str]) -> None:
+    """Lock what a change of the vectors' columns rewrites, in the order of docs/reliability.md.
+
+    Whoever reads takes tables in any order. So this does not wait for one while it holds another, longer than the
+    server waits before it looks for a deadlock: it lets go of all and asks again, and no reader is ended for it.
+    """
+    connection.execute("LOCK TABLE embedding_space IN EXCLUSIVE MODE")
+    for _ in range(ATTEMPTS):
+        try:
+            with connection.transaction():
+                connection.execute("SET LOCAL lock_timeout = '100ms'")
+                _lock_all(connection, tables)
+                connection.execute("SET LOCAL lock_timeout = DEFAULT")
+        except errors.LockNotAvailable:
+            time.sleep(random.uniform(0.01, 0.1))
+        else:
+            return
+    _lock_all(connection, tables)
+
+
+def _lock_all(connection: Connection[Any], tables: Sequence[str]) -> None:
+    connection.execute("LOCK TABLE memories IN ACCESS EXCLUSIVE MODE")
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext('hopgate graph'))")
+    connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")

@@ -10,8 +10,8 @@ from hopgate.memory import Memory
 from hopgate.passages import Extent, is_long
 from hopgate.recall.filters import Filters
 from hopgate.store import vectors
-from hopgate.store.memory_scopes import count_in, in_scopes
-from hopgate.store.sent_vectors import to_sql
+from hopgate.store.memories import count_in, in_scopes
+from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
     import numpy as np

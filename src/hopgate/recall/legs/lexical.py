@@ -10,7 +10,7 @@ from hopgate.recall.filters import Filters
 from hopgate.recall.legs.bm25 import scored, with_bm25
 from hopgate.recall.legs.query_words import QueryWords, query_words
 from hopgate.recall.legs.ts_rank import MIN_RANK, ranked_by_ts_rank, with_ts_rank
-from hopgate.store.memory_scopes import in_scopes
+from hopgate.store.memories import in_scopes
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hopgate.store.bulk import Column, read
-from hopgate.store.memory_scopes import in_scopes
+from hopgate.store.memories import in_scopes
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from hopgate.store import index_memory, vectors
+from hopgate.store import vector_index, vectors
 from hopgate.store.clearance import StoreGuard
 from hopgate.store.graph import name_rows
 from hopgate.store.graph.edge_rows import NAME_INSIDE
 from hopgate.store.graph.visible import View
-from hopgate.store.sent_vectors import run_with, to_sql
+from hopgate.store.vectors import run_with, to_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -142,7 +142,7 @@ def ensure_index(connection: Connection[Any], tables: Collection[Table] = tuple(
     # Building one lets nobody write: not in the middle of somebody's change of several tables.
     name_rows.lock(connection)
     for table in due:
-        index_memory.build(
+        vector_index.build_over(
             connection,
             table,
             f"CREATE INDEX IF NOT EXISTS {_INDEXES[table]} ON {table} USING hnsw (embedding halfvec_cosine_ops) "

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hopgate.store.graph import graph_vectors
-from hopgate.store.sent_vectors import to_sql
+from hopgate.store.vectors import to_sql
 
 if TYPE_CHECKING:
     import numpy as np

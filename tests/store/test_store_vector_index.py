@@ -10,7 +10,7 @@ from psycopg import errors
 
 from hopgate.embed import Identity
 from hopgate.kb import KnowledgeBase
-from hopgate.store import connect, index_memory, vector_index, vectors
+from hopgate.store import connect, vector_index, vectors
 from hopgate.store.graph import graph_vectors
 from hopgate.store.server import process
 from hopgate.store.server.process import EmbeddedServer
@@ -40,7 +40,7 @@ def embedded(kb: KnowledgeBase) -> KnowledgeBase:
 
 @pytest.fixture
 def much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_memory, "LEAST", TOO_MUCH)
+    monkeypatch.setattr(vector_index, "LEAST", TOO_MUCH)
 
 
 def test_workers_that_cannot_share_so_much_fail(embedded: KnowledgeBase) -> None:
