@@ -31,7 +31,6 @@ settings.load_profile("shared machine")
 SLOW = (
     "test_explorer.py",
     "test_gate_run.py",
-    "test_notebooks.py",
     "test_docs.py",
     "test_scale_engine.py",
     "test_scale_backfill.py",

@@ -1,21 +1,29 @@
-"""Every python and console block of the README and the guide runs, and every command and option is documented."""
+"""Every python and console block of the README and the guide runs, every command and option is documented, and every
+notebook runs from top to bottom and carries no outputs.
+"""
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+import matplotlib
+import nbformat
 import psycopg
 import pytest
 from docs_run import assert_shown, blocks, commands, recalls_in_silence, run_command, run_python
+from matplotlib import pyplot
+from nbclient import NotebookClient
 from psycopg.conninfo import conninfo_to_dict
 from word_endpoint import serving
 
 import hopgate
 from hopgate.cli.demo import DATASET, SHOWN, answer, dataset
 from hopgate.demo import corpus
+from hopgate.kb import KnowledgeBase
 from hopgate.plot.concepts import fill
 from hopgate.recall.settings import Settings
 from hopgate.store.server.process import EmbeddedServer
@@ -23,6 +31,7 @@ from hopgate.store.server.process import EmbeddedServer
 ROOT = Path(__file__).parents[1]
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
 PAGES = [ROOT / "README.md", *GUIDE]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 # What a page may show without the tests running it: other programs, and models that are not on every machine.
 SHELL = (
     "git ",
@@ -39,13 +48,14 @@ SHELL = (
 )
 # Pages that look at the synthetic corpus; the others begin with nothing.
 ON_EXAMPLE = ("recall", "rerank", "settings", "audit", "graph", "time", "troubleshooting", "mcp")
+matplotlib.use("agg")
 ADDRESS = "postgresql://me@localhost/notes"
 ENDPOINT = "openai:my-model@http://localhost:8080/v1"
 
 
 @pytest.fixture(scope="session")
 def example(server: EmbeddedServer, template: str) -> str:
-    """The address of a database with the synthetic corpus and its graph, which pages read and do not change."""
+    """The address of a database with the synthetic corpus and its graph, which pages and notebooks only read."""
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE docs_example TEMPLATE {template}")
     address = server.dsn.replace("dbname=postgres", "dbname=docs_example")
@@ -123,3 +133,43 @@ def test_the_demo_shows_what_the_graph_brings(example: str, tmp_path: Path, caps
         rows = [line for line in question.splitlines() if "●" in line]
         without = [line.index("●") < len(line) // 2 for line in rows]
         assert without.count(False) > without.count(True) or (without == [False, True]), question
+
+
+# A kernel takes half a minute: the last notebook's by default, and all in `make full`.
+@pytest.mark.parametrize(
+    "path",
+    [*(pytest.param(path, marks=pytest.mark.full) for path in NOTEBOOKS[:-1]), NOTEBOOKS[-1]],
+    ids=lambda path: path.stem,
+)
+def test_a_notebook_runs(path: Path, example: str, tmp_path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    variables = {**os.environ, "HOPGATE_STORE": example, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
+    client = NotebookClient(notebook, timeout=800, resources={"metadata": {"path": str(tmp_path)}})
+    client.execute(env=variables)
+
+
+@pytest.mark.parametrize("path", [path for path in NOTEBOOKS if "gate" not in path.stem], ids=lambda path: path.stem)
+def test_a_notebook_runs_on_a_store_without_typed_edges(
+    path: Path, kb: KnowledgeBase, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process, which is quicker than a kernel; the gate's notebook reads a data set and no store."""
+    words = ["alder", "birch", "cedar", "dogwood", "elder", "fir", "gorse", "hazel", "ivy", "juniper", "kelp", "larch"]
+    kb.add(*(hopgate.Memory(f"m{at}", f"note {at}", tags=(words[at % 12], words[at * 5 % 12])) for at in range(24)))
+    kb.embed()
+    kb.build()
+    assert not [edge for edge in kb.graph.edges() if edge.evidence]
+    monkeypatch.setenv("HOPGATE_STORE", dsn)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    namespace: dict[str, object] = {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, f"{path.name}: {cell.source.splitlines()[0]}", "exec"), namespace)
+    pyplot.close("all")
+
+
+def test_outputs_are_stripped() -> None:
+    assert len(NOTEBOOKS) == 4
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            assert not cell.get("outputs"), f"{path.name} carries outputs: clear them before committing"
+            assert cell.get("execution_count") is None
