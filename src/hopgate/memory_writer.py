@@ -14,11 +14,10 @@ from hopgate.sensitivity import SensitivityRules
 from hopgate.store import (
     clearance,
     embedded_memories,
+    journal,
     memories,
-    mend_rows,
     setting_rows,
     thread_rows,
-    tombstones,
     vectors,
 )
 from hopgate.store.graph import statement_rows, version
@@ -82,7 +81,7 @@ class MemoryWriter:
             contents = [*written.replaced, *(memory.content for memory in known)]
             self._forget(connection, touched, contents, written.followers)
         # Last: what gave way to a text that was replaced has just come back.
-        tombstones.record(connection, gone)
+        journal.record_superseded(connection, gone)
         if written.rows > written.added:
             # A known memory's scope, thread or date may be another now.
             version.touch(connection)
@@ -179,7 +178,7 @@ class MemoryWriter:
                     f"a rule of this store makes {memory.external_id[:80]!r} sensitive: change its tags or its "
                     "text; hopgate status shows the rules"
                 )
-        mend_rows.outdated(connection, mend_rows.MARK, ids)
+        journal.outdated(connection, journal.MARK, ids)
         return clearance.set_sensitive(connection, ids, False)
 
     def rules(self) -> SensitivityRules:
@@ -241,7 +240,7 @@ class MemoryWriter:
         from hopgate.store.graph import fact_rows, name_rows
 
         # Memories first and the graph second, as everybody locks them.
-        back = tombstones.forget(connection, ids)
+        back = journal.bring_back(connection, ids)
         vectors.drop(connection, ids)
         name_rows.lock(connection)
         # Turns that were read with these before them: "she" may have got a name there. Under the graph's lock, so that
@@ -255,7 +254,7 @@ class MemoryWriter:
         revoke(connection, ids)
         extractions.forget(connection, ids)
         if back:
-            mend_rows.outdated(connection, mend_rows.SUPERSEDE, back)
+            journal.outdated(connection, journal.SUPERSEDE, back)
             version.bump(connection)
 
 

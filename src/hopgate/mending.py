@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hopgate.errors import HopgateError
 from hopgate.recall.filters import Filters, Scopes
-from hopgate.store import memories, mend_rows
+from hopgate.store import journal, memories
 from hopgate.store.graph import concept_rows, merge_rows, name_rows
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hopgate.graph.build.merge_proposals import MergeProposal
     from hopgate.graph.build.removal_preview import RemovalPreview
     from hopgate.memory_writer import MemoryWriter
-    from hopgate.store.mend_rows import MendEntry, MendRow
+    from hopgate.store.journal import MendEntry, MendRow
     from hopgate.store.store import Store
 
 
@@ -77,7 +77,7 @@ class Mending:
             for first, second in manual.pairs(connection, kept, merged, scope):
                 manual.merge(connection, first, second)
                 made = merge_rows.merges_into(connection, first)[0]
-                key = mend_rows.record(connection, mend_rows.MERGE, merge_id=made.id)
+                key = journal.record(connection, journal.MERGE, merge_id=made.id)
             return self._entry(connection, key)
 
         return self._store.run(work)
@@ -92,7 +92,7 @@ class Mending:
                 raise HopgateError(f"{name!r} is not undecided: hopgate concepts --ambiguous lists the names that are")
             name_id, near_id, score = undecided
             concept_rows.decide(connection, name_id)
-            key = mend_rows.record(connection, mend_rows.KEEP_APART, name_id=name_id, near_id=near_id, score=score)
+            key = journal.record(connection, journal.KEEP_APART, name_id=name_id, near_id=near_id, score=score)
             return self._entry(connection, key)
 
         return self._store.run(work)
@@ -126,7 +126,7 @@ class Mending:
                     "one of these memories gave way already, turned sensitive or is of another scope: look again"
                 )
             gone = memories.require(connection, sorted(names))
-            return self._entry(connection, mend_rows.record(connection, mend_rows.SUPERSEDE, memory_ids=gone))
+            return self._entry(connection, journal.record(connection, journal.SUPERSEDE, memory_ids=gone))
 
         return self._store.run(work)
 
@@ -153,7 +153,7 @@ class Mending:
             if not new:
                 raise HopgateError("these memories are sensitive already")
             self._writer.mark_in(connection, external_ids)
-            return self._entry(connection, mend_rows.record(connection, mend_rows.MARK, memory_ids=new))
+            return self._entry(connection, journal.record(connection, journal.MARK, memory_ids=new))
 
         return self._store.run(work)
 
@@ -162,13 +162,13 @@ class Mending:
 
         def work(connection: Connection[Any]) -> MendEntry:
             gone = self._writer.delete_in(connection, external_ids, within)
-            return self._entry(connection, mend_rows.record(connection, mend_rows.DELETE, memories=gone))
+            return self._entry(connection, journal.record(connection, journal.DELETE, memories=gone))
 
         return self._store.run(work)
 
     def log(self, *, limit: int = 50) -> list[MendEntry]:
         """Give what was changed by hand, the last entry first."""
-        return self._store.run(lambda connection: mend_rows.listed(connection, limit=limit))
+        return self._store.run(lambda connection: journal.listed(connection, limit=limit))
 
     def entry(self, entry_id: int) -> MendEntry:
         """Give one entry of the log; an unknown one is refused."""
@@ -178,11 +178,11 @@ class Mending:
         """Take an entry of the log back; a deletion cannot be, and what was undone is refused."""
 
         def work(connection: Connection[Any]) -> MendEntry:
-            row = mend_rows.taken(connection, entry_id)
+            row = journal.taken(connection, entry_id)
             if row.undone:
                 raise HopgateError(f"entry {entry_id} of the log was undone already")
             self._take_back(connection, row)
-            mend_rows.undone(connection, entry_id)
+            journal.undone(connection, entry_id)
             return self._entry(connection, entry_id)
 
         return self._store.run(work)
@@ -190,26 +190,26 @@ class Mending:
     def _take_back(self, connection: Connection[Any], row: MendRow) -> None:
         from hopgate.graph.build import curate, manual
 
-        if row.action == mend_rows.MERGE and row.merge_id is not None:
+        if row.action == journal.MERGE and row.merge_id is not None:
             manual.undo_merge(connection, row.merge_id)
-        elif row.action == mend_rows.KEEP_APART:
+        elif row.action == journal.KEEP_APART:
             name_rows.lock(connection)
             if row.name_id is None or row.near_id is None or row.score is None:
                 raise HopgateError("one of the two names is gone: there is nothing to decide")
             if len(name_rows.by_id(connection, [row.name_id, row.near_id])) < 2:
                 raise HopgateError("one of the two names is gone: there is nothing to decide")
             concept_rows.mark_ambiguous(connection, row.name_id, row.near_id, row.score)
-        elif row.action in (mend_rows.SUPERSEDE, mend_rows.MARK):
+        elif row.action in (journal.SUPERSEDE, journal.MARK):
             found = list(memories.external_ids(connection, row.memory_ids).values())
             if not found:
                 raise HopgateError("the memories of this entry are gone")
-            back = curate.restore if row.action == mend_rows.SUPERSEDE else self._writer.unmark_in
+            back = curate.restore if row.action == journal.SUPERSEDE else self._writer.unmark_in
             back(connection, found)
         else:
             raise HopgateError("a deletion cannot be undone: a backup brings the memories back")
 
     def _entry(self, connection: Connection[Any], entry_id: int) -> MendEntry:
-        found = mend_rows.listed(connection, limit=1, only=entry_id)
+        found = journal.listed(connection, limit=1, only=entry_id)
         if not found:
             raise HopgateError(f"the log has no entry {entry_id}")
         return found[0]

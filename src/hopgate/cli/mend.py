@@ -12,7 +12,7 @@ from hopgate.cli.output import counted, opened, print_json, say
 from hopgate.cli.shared_options import MOST, AsJson, Data, Dsn
 
 if TYPE_CHECKING:
-    from hopgate.store.mend_rows import MendEntry
+    from hopgate.store.journal import MendEntry
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -65,7 +65,7 @@ def undo(
 
     Example: hopgate mend undo 12
     """
-    from hopgate.store.mend_rows import MARK
+    from hopgate.store.journal import MARK
 
     with opened(data, dsn) as kb:
         found = kb.upkeep.mend.entry(entry)
@@ -84,23 +84,23 @@ def described(entry: MendEntry) -> str:
     Examples
     --------
     >>> from datetime import datetime
-    >>> from hopgate.store.mend_rows import MendEntry
+    >>> from hopgate.store.journal import MendEntry
     >>> described(MendEntry(1, datetime(2024, 5, 1), "merge", "Ada Lovelace", "Augusta King", (), 0, None))
     "'Augusta King' became part of 'Ada Lovelace'"
     >>> described(MendEntry(2, datetime(2024, 5, 1), "delete", None, None, (), 3, None))
     '3 memories were deleted'
     """
-    from hopgate.store import mend_rows
+    from hopgate.store import journal
 
     one, other = (repr(name) if name else "a name that is gone" for name in (entry.one, entry.other))
-    if entry.action == mend_rows.MERGE:
+    if entry.action == journal.MERGE:
         return f"{other} became part of {one}"
-    if entry.action == mend_rows.KEEP_APART:
+    if entry.action == journal.KEEP_APART:
         return f"{other} stays apart from {one}"
     ends = {
-        mend_rows.SUPERSEDE: ("gave way", "gave way"),
-        mend_rows.MARK: ("was marked as sensitive", "were marked as sensitive"),
-        mend_rows.DELETE: ("was deleted", "were deleted"),
+        journal.SUPERSEDE: ("gave way", "gave way"),
+        journal.MARK: ("was marked as sensitive", "were marked as sensitive"),
+        journal.DELETE: ("was deleted", "were deleted"),
     }[entry.action]
     several = entry.memories != 1
     named = ", ".join(entry.memory_ids[:NAMED]) + (", …" if len(entry.memory_ids) > NAMED else "")

@@ -19,7 +19,7 @@ from hopgate.serve.bounds import Served, Service
 from hopgate.serve.middleware import PREFIX
 from hopgate.serve.problems import RefusedError
 from hopgate.serve.values import Key, Limit, Strict, Text
-from hopgate.store.mend_rows import MARK, MendEntry
+from hopgate.store.journal import MARK, MendEntry
 
 router = APIRouter(prefix=PREFIX, tags=["server"])
 explorer = APIRouter(prefix=PREFIX, tags=["explorer"])

@@ -19,7 +19,7 @@ from hopgate.errors import WithdrawnError
 from hopgate.graph.names import name_words
 from hopgate.memory import Cleared, Memory, cleared
 from hopgate.sending import SendingGuard, guarded
-from hopgate.store import memories, mend_rows, tombstones, vectors
+from hopgate.store import journal, memories, vectors
 from hopgate.store.graph import version
 from hopgate.times import utc
 
@@ -104,12 +104,12 @@ def propose(
     new = words(text)
     for older in neighbours:
         if _within(new, words(older.text)):
-            return Proposal(Action.NOOP, external_id, older.external_id, tombstones.REPEATED)
+            return Proposal(Action.NOOP, external_id, older.external_id, journal.REPEATED)
     for older in neighbours:
         if older.contradicted:
-            return Proposal(Action.DELETE, external_id, older.external_id, tombstones.ENDED)
+            return Proposal(Action.DELETE, external_id, older.external_id, journal.ENDED)
         if _within(words(older.text), new):
-            return Proposal(Action.UPDATE, external_id, older.external_id, tombstones.EXTENDED)
+            return Proposal(Action.UPDATE, external_id, older.external_id, journal.EXTENDED)
     return Proposal(Action.ADD, external_id, None, "no older memory says this")
 
 
@@ -143,7 +143,7 @@ def proposals(
     """
     gone: set[str] = set()
     remembered = lru_cache(REMEMBERED)(name_words)
-    for near, known in _with_neighbours(connection, tombstones.current(connection, since=utc(since))):
+    for near, known in _with_neighbours(connection, journal.not_superseded(connection, since=utc(since))):
         texts = dict(cleared(known.items()))
         key, *others = known
         if key not in texts or known[key].external_id in gone:
@@ -201,7 +201,7 @@ def _with_neighbours(
     for start in range(0, len(keys), TOGETHER):
         some = keys[start : start + TOGETHER]
         nearest = vectors.nearest_older(connection, some, limit=NEIGHBOURS)
-        found = tombstones.neighbours(connection, some, nearest, limit=NEIGHBOURS)
+        found = journal.neighbours(connection, some, nearest, limit=NEIGHBOURS)
         known = memories.fetch_by_id(
             connection, sorted({*some, *(other for near in found.values() for other, _ in near)})
         )
@@ -223,7 +223,7 @@ def apply(
         The texts that were compared: about what is another text now nothing was proposed.
     """
     rows = [(one.gives_way, one.older if one.gives_way == one.memory else one.memory, one.reason) for one in chosen]
-    done = tombstones.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by], compared)
+    done = journal.supersede(connection, [(gone, by, why) for gone, by, why in rows if gone and by], compared)
     if done:
         version.bump(connection)
     return done
@@ -232,8 +232,8 @@ def apply(
 def restore(connection: Connection[Any], external_ids: Sequence[str]) -> int:
     """Take tombstones back."""
     ids = memories.require(connection, external_ids)
-    done = tombstones.restore(connection, ids)
-    mend_rows.outdated(connection, mend_rows.SUPERSEDE, ids)
+    done = journal.take_back(connection, ids)
+    journal.outdated(connection, journal.SUPERSEDE, ids)
     if done:
         version.bump(connection)
     return done

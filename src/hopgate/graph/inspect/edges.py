@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hopgate.corpus import to_record
 from hopgate.graph.names import normalise
 from hopgate.memory import Memory
-from hopgate.store import memories, tombstones
+from hopgate.store import journal, memories
 from hopgate.store.graph import concept_rows, edge_rows, memory_rows, merge_rows
 from hopgate.store.graph.concept_rows import Concept
 from hopgate.store.graph.merge_rows import MergeRow
@@ -163,7 +163,7 @@ def memory_detail(connection: Connection[Any], external_id: str, *, limit: int) 
         tuple(edge_of(row) for row in memory_rows.edges(connection, key, limit=limit)),
         tuple((other, tuple(names)) for other, names in memory_rows.neighbours(connection, key, limit=limit)),
         tuple(memory_rows.supersedes(connection, key)),
-        tombstones.reason(connection, key),
+        journal.reason_superseded(connection, key),
     )
 
 
