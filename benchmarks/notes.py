@@ -24,13 +24,13 @@ import hopgate
 from hopgate.corpus import read_corpus
 from hopgate.extract.context import with_context
 from hopgate.extract.extraction import Extraction, Fact, Source
+from hopgate.extract.rules.language_tables import LANGUAGES
 from hopgate.extract.rules.phrases import Phrases
-from hopgate.extract.rules.stated_parts import DAYS
-from hopgate.extract.tagger.tagged_values import shares_start_or_end
+from hopgate.graph.build.changes import IS
 from hopgate.graph.inspect.edges import Edge
-from hopgate.graph.temporal.value_sorts import JOINT_RELATIONS
 from hopgate.memory import Cleared, Memory
 
+DAYS = frozenset().union(*(language.days for language in LANGUAGES.values()))
 DATA = Path(__file__).with_name("notes")
 _MOVES_ALONE = re.split(
     " ",
@@ -412,6 +412,12 @@ def is_part_of_one(name: str, names: set[str]) -> bool:
     return any(shares_start_or_end(name, one) for one in names)
 
 
+def shares_start_or_end(one: str, other: str) -> bool:
+    """Whether two values are one, or one has more words before or after the other."""
+    few, many = sorted((one.casefold().split(), other.casefold().split()), key=len)
+    return bool(few) and few in (many[: len(few)], many[-len(few) :])
+
+
 def spelled(name: str | None, forms: Mapping[str, set[str]]) -> set[str]:
     if not name:
         return set()
@@ -442,7 +448,7 @@ def starts_at(edge: Edge, mine: set[str], relation: str | None, *, in_chat: bool
 
     By the subject's name, as what somebody has ("I | has CI | Buildkite"), or in a chat a speaker's ("Finn's drummer").
     """
-    if relation not in (None, edge.relation) and edge.relation not in JOINT_RELATIONS:
+    if relation not in (None, edge.relation) and edge.relation != IS:
         return False
     if relation is None and edge.relation.startswith("has ") and fold(edge.relation.removeprefix("has ")) in mine:
         return True
@@ -459,7 +465,7 @@ def speed(memories: Sequence[Memory]) -> Row:
         Phrases().extract([Source("long", Cleared(text))])
         slowest = max(slowest, time.process_time() - began)
     rates: list[float] = []
-    for extractor in (Phrases(), Phrases(tagger=True)):
+    for extractor in (Phrases(), Phrases(changes=True)):
         extractor.extract(with_context(list(memories[:20])))
         began = time.process_time()
         extractor.extract(with_context(list(memories)))

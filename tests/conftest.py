@@ -40,7 +40,6 @@ SLOW = (
     "test_recall_rerank.py",
     "test_walk_cache.py",
     "test_build_revoke.py",
-    "test_temporal_versions.py",
     "test_server_process.py",
     "test_cli_graph.py",
 )

@@ -54,16 +54,16 @@ INVARIANTS = {
     "a memory states a fact once": "SELECT memory_id, subject_id, relation, object_id FROM facts "
     "GROUP BY memory_id, subject_id, relation, object_id, valid_from, valid_to HAVING count(*) > 1",
     "names count their mentions": "SELECT id FROM concept_names n "
-    "WHERE uses <> (SELECT count(*) FROM mentions WHERE name_id = n.id AND NOT silent)",
+    "WHERE uses <> (SELECT count(*) FROM mentions WHERE name_id = n.id)",
     "names are mentioned": "SELECT id FROM concept_names n "
     "WHERE NOT EXISTS (SELECT FROM mentions WHERE name_id = n.id)",
     "concepts have names": "SELECT id FROM concepts c "
     "WHERE NOT EXISTS (SELECT FROM concept_names WHERE concept_id = c.id)",
     "concepts count their memories": "SELECT id FROM concepts c "
     "WHERE memory_count <> (SELECT count(*) FROM memory_concepts WHERE concept_id = c.id)",
-    "who states a fact mentions its ends": "SELECT f.id FROM facts f WHERE NOT EXISTS (SELECT FROM mentions t "
-    "WHERE t.memory_id = f.memory_id AND t.name_id = f.subject_id) OR NOT EXISTS (SELECT FROM mentions t "
-    "WHERE t.memory_id = f.memory_id AND t.name_id = f.object_id)",
+    "who states a fact mentions its ends": "SELECT f.id FROM facts f WHERE read_with IS NULL "
+    "AND (NOT EXISTS (SELECT FROM mentions t WHERE t.memory_id = f.memory_id AND t.name_id = f.subject_id) "
+    "OR NOT EXISTS (SELECT FROM mentions t WHERE t.memory_id = f.memory_id AND t.name_id = f.object_id))",
     "evidence is there and not sensitive": "SELECT e.id FROM concept_edges e, unnest(evidence_memory_ids) AS key "
     "WHERE NOT EXISTS (SELECT FROM memories m WHERE m.id = key AND NOT m.is_sensitive)",
     "edges of a built graph follow from facts": "SELECT e.id FROM concept_edges e, graph_state g WHERE g.derived "
@@ -72,23 +72,20 @@ INVARIANTS = {
     "WHERE s.concept_id = e.src_id AND o.concept_id = e.dst_id AND r.canonical = e.relation)",
     "facts of a built graph have an edge": "SELECT f.id FROM facts f JOIN concept_names s ON s.id = f.subject_id "
     "JOIN concept_names o ON o.id = f.object_id JOIN relations r ON r.raw = f.relation, graph_state g WHERE g.derived "
-    # A tentative fact, of no weight, makes no edge alone; nor does one that does not end what an earlier one says.
-    "AND f.weight > 0 AND NOT EXISTS (SELECT FROM noted_ends n WHERE n.later_id = f.memory_id AND NOT n.is_end) "
-    "AND NOT EXISTS (SELECT FROM concept_edges e "
+    "AND f.beside IS NULL AND NOT EXISTS (SELECT FROM concept_edges e "
     "WHERE e.src_id = s.concept_id AND e.dst_id = o.concept_id "
     "AND e.relation = r.canonical)",
     "mentions of a built graph are linked": "SELECT t.memory_id, t.name_id FROM mentions t JOIN concept_names n "
-    "ON n.id = t.name_id AND NOT t.silent, graph_state g WHERE g.derived AND NOT EXISTS (SELECT FROM memory_concepts x "
+    "ON n.id = t.name_id, graph_state g WHERE g.derived AND NOT EXISTS (SELECT FROM memory_concepts x "
     "WHERE x.memory_id = t.memory_id AND x.concept_id = n.concept_id)",
     "who mentions was extracted": "SELECT DISTINCT memory_id FROM mentions t, graph_state g WHERE g.derived "
     "AND NOT EXISTS (SELECT FROM extractions x WHERE x.memory_id = t.memory_id)",
     "nothing was made of a sensitive memory": "SELECT id FROM memories m WHERE is_sensitive AND EXISTS ("
-    "SELECT memory_id FROM mentions WHERE memory_id = m.id UNION SELECT memory_id FROM facts WHERE memory_id = m.id "
+    "SELECT memory_id FROM mentions WHERE memory_id = m.id UNION "
+    "SELECT memory_id FROM facts WHERE m.id IN (memory_id, read_with) "
     "UNION SELECT memory_id FROM extractions WHERE memory_id = m.id UNION SELECT memory_id FROM passages "
     "WHERE memory_id = m.id UNION SELECT memory_id FROM statements WHERE memory_id = m.id "
-    "UNION SELECT memory_id FROM memory_concepts WHERE memory_id = m.id "
-    "UNION SELECT memory_id FROM stated_values WHERE memory_id = m.id "
-    "UNION SELECT later_id FROM noted_ends WHERE m.id IN (later_id, earlier_id))",
+    "UNION SELECT memory_id FROM memory_concepts WHERE memory_id = m.id)",
     "words are counted": f"SELECT * FROM ({_COUNTED}) a FULL JOIN ({_KEPT}) b ON a.word = b.word "
     "AND a.scope IS NOT DISTINCT FROM b.scope WHERE a.n IS DISTINCT FROM b.n",
     "memories are counted": "SELECT * FROM (SELECT count(*) AS n FROM memories) a, "

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-TARGET = Path(__file__).parents[2] / "src/hopgate/extract/tagger/weights/changes.onnx"
+TARGET = Path(__file__).parents[2] / "src/hopgate/extract/changes/weights/changes.onnx"
 TOKENS, WIDTH, HEADS = 256, 384, 12
 Array = NDArray[np.float32]
 

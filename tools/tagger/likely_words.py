@@ -13,7 +13,7 @@ from marked_pairs import notes_of_pairs
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-TARGET = Path(__file__).parents[2] / "src/hopgate/extract/tagger/weights/likely_words.json"
+TARGET = Path(__file__).parents[2] / "src/hopgate/extract/changes/weights/likely_words.json"
 # As `likely_words.py` of the package cuts words.
 WORD = r"[^\W\d_]+|->|→|=>"
 

@@ -90,10 +90,6 @@ class Mention:
     kind: str = ""
 
 
-DOUBTED = 0.25  # a real of the database as well
-"""A fact of no more confidence ends none that is surer: it counts where nothing else is known."""
-
-
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A typed, directed relation between two names, with an optional validity interval (ISO dates of any precision).
@@ -113,31 +109,6 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """What a memory says of a thing in any words: of no effect until another memory tells of a change of the same.
-
-    Parameters
-    ----------
-    thing : str
-        What it is about; empty where a change names nothing but the old value and the new one.
-    relation : str
-        How value and thing go together: only values of the same sort follow one another.
-    former : str
-        What a change says to be over, where it does.
-    about : str
-        By what the thing is told from others, where that is not its name: my dentist is about "dentist".
-    """
-
-    thing: str
-    relation: str
-    value: str
-    former: str = ""
-    is_change: bool = False
-    valid_from: str | None = None
-    about: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Extraction:
     """The mentions and facts of one memory, and how they came about.
 
@@ -149,13 +120,6 @@ class Extraction:
         What a model read and wrote for it, retries included; 0 without a model.
     dropped : tuple of (str, int)
         What was left out of the answer and how often, e.g. ``(("ungrounded", 3), ("repeated", 12))``.
-    tentative : tuple of Fact
-        What the memory's words allow and do not state: "gitea is happier on birch now" tells of a move where gitea is
-        known to have run elsewhere, and of nothing otherwise. The graph decides (`graph/temporal`).
-    stated : tuple of Stated
-        What it says in any words, which is kept aside: these make no name and no fact by themselves.
-    may_change : bool
-        Whether it may tell of a change, so that it is read together with earlier memories.
 
     Examples
     --------
@@ -171,9 +135,6 @@ class Extraction:
     prompt_tokens: int = 0
     answer_tokens: int = 0
     dropped: tuple[tuple[str, int], ...] = ()
-    tentative: tuple[Fact, ...] = ()
-    stated: tuple[Stated, ...] = ()
-    may_change: bool = False
 
     @property
     def tokens(self) -> int:
@@ -203,21 +164,13 @@ class Extraction:
             prompt_tokens=row["prompt_tokens"],
             answer_tokens=row["answer_tokens"],
             dropped=tuple((why, count) for why, count in row["dropped"]),
-            tentative=tuple(Fact(**fact) for fact in row.get("tentative", ())),
-            stated=tuple(Stated(**one) for one in row.get("stated", ())),
-            may_change=row.get("may_change", False),
         )
 
 
 def found(
-    mentions: Iterable[Mention],
-    facts: Iterable[Fact],
-    *,
-    reason: str = "nothing was found in the text",
-    tentative: tuple[Fact, ...] = (),
-    stated: tuple[Stated, ...] = (),
+    mentions: Iterable[Mention], facts: Iterable[Fact], *, reason: str = "nothing was found in the text"
 ) -> Extraction:
-    """Return `complete` with what was found, or `empty` with the reason; what is merely allowed finds nothing.
+    """Return `complete` with what was found, or `empty` with the reason.
 
     Examples
     --------
@@ -226,8 +179,8 @@ def found(
     """
     kept, typed = tuple(mentions), tuple(facts)
     if kept or typed:
-        return Extraction(kept, typed, State.COMPLETE, tentative=tentative, stated=stated)
-    return Extraction(state=State.EMPTY, reason=reason, tentative=tentative, stated=stated)
+        return Extraction(kept, typed, State.COMPLETE)
+    return Extraction(state=State.EMPTY, reason=reason)
 
 
 def bounded(extraction: Extraction) -> Extraction:
@@ -242,7 +195,6 @@ def bounded(extraction: Extraction) -> Extraction:
     """
     if len(extraction.facts) <= MAX_FACTS and len(extraction.mentions) + 2 * len(extraction.facts) <= MAX_NAMES:
         return extraction
-    extraction = replace(extraction, tentative=(), stated=(), may_change=False)
     names: set[str] = set()
     facts: list[Fact] = []
     for fact in extraction.facts:

@@ -34,7 +34,7 @@ def extractor_from(
     Parameters
     ----------
     name : {"phrases", "rules", "llama", "openai", "replay"}
-        `rules` are `phrases` without the tagger: thousands of memories a second, and fewer changes seen.
+        `rules` are `phrases` without the model of changes: thousands of memories a second, and fewer changes seen.
     model : str, optional
         A GGUF file for `llama`, the model's name for `openai`, a `triples.jsonl` for `replay`.
     url : str, optional
@@ -49,14 +49,14 @@ def extractor_from(
     Examples
     --------
     >>> extractor_from("phrases")
-    Phrases(facts=True, tagger=True)
+    Phrases(facts=True, changes=True)
     """
     if types is not None and name not in ("llama", "openai"):
         raise HopgateError(f"the extractor {name} asks no model: --types is for llama and openai")
     if name in ("phrases", "rules"):
         from hopgate.extract.rules.phrases import Phrases
 
-        return Phrases(tagger=name == "phrases")
+        return Phrases(changes=name == "phrases")
     if name not in NAMES:
         raise HopgateError(f"there is no extractor {name!r}: use one of {', '.join(NAMES)}")
     if not model:

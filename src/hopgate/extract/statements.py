@@ -163,5 +163,4 @@ def _joined(own: Extraction, subjects: Sequence[str], stated: Sequence[Extractio
     for mention in mentions:
         named.setdefault(mention.name, mention)
     joined = found(named.values(), dict.fromkeys(fact for part in parts for fact in part.facts))
-    joined = replace(joined, tentative=own.tentative)
     return joined.spent(sum(part.prompt_tokens for part in parts), sum(part.answer_tokens for part in parts))

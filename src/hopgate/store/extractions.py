@@ -187,7 +187,8 @@ def record(
             "INSERT INTO extractions (memory_id, extractor, extractor_hash, state, reason) "
             "SELECT m, %s, %s, s, r FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS x (m, s, r) "
             "ON CONFLICT (memory_id) DO UPDATE SET extractor = excluded.extractor, extracted_at = now(), "
-            "extractor_hash = excluded.extractor_hash, state = excluded.state, reason = excluded.reason",
+            "extractor_hash = excluded.extractor_hash, changes_by = NULL, state = excluded.state, "
+            "reason = excluded.reason",
             (
                 identity.extractor, identity.hash, ids, [row[2].state.value for row in made],
                 [row[2].reason or None for row in made],

@@ -123,19 +123,22 @@ REASONS = (REPEATED, EXTENDED, ENDED)
 
 _CURRENT = "NOT is_sensitive AND superseded_at IS NULL"
 # An older memory is contradicted when each of its facts is ended by one of the newer memory's: same source, same
-# single-valued relation, another target, a later start (or told later of what has none); and the graph lets it: no
-# edge that is believed still holds the old one. (Two birthdays are of one relation and end neither.)
+# single-valued relation, another target, a later start (or told later of what has none), or by a change that both
+# memories tell; and the graph lets it: no edge that is believed still holds the old one. (Two birthdays are of one
+# relation and end neither.)
 _CONTRADICTED = (
-    "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id AND weight > 0) AND NOT EXISTS (SELECT 1 FROM facts f "
+    "EXISTS (SELECT 1 FROM facts WHERE memory_id = o.id) AND NOT EXISTS (SELECT 1 FROM facts f "
     "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation JOIN concept_names s ON s.id = f.subject_id "
-    "JOIN concept_names t ON t.id = f.object_id WHERE f.memory_id = o.id AND f.weight > 0 "
-    "AND NOT (r.single_valued AND EXISTS ("
+    "JOIN concept_names t ON t.id = f.object_id WHERE f.memory_id = o.id "
+    "AND NOT ((EXISTS (SELECT 1 FROM facts c WHERE c.memory_id = o.id AND c.read_with = me.id "
+    "AND c.valid_to IS NOT NULL AND (c.subject_id, c.relation, c.object_id) = (f.subject_id, f.relation, f.object_id)) "
+    "OR r.single_valued AND EXISTS ("
     "SELECT 1 FROM facts g JOIN relations q ON q.scope = g.scope AND q.raw = g.relation "
     "JOIN concept_names u ON u.id = g.subject_id "
     "JOIN concept_names v ON v.id = g.object_id WHERE g.memory_id = me.id AND u.concept_id = s.concept_id "
     "AND q.canonical = r.canonical AND v.concept_id <> t.concept_id "
     "AND (coalesce(g.valid_from, g.recorded_at) > coalesce(f.valid_from, f.recorded_at) "
-    "OR f.valid_from IS NULL AND g.recorded_at > f.recorded_at)) "
+    "OR f.valid_from IS NULL AND g.recorded_at > f.recorded_at))) "
     "AND NOT EXISTS (SELECT 1 FROM concept_edges e WHERE e.src_id = s.concept_id AND e.relation = r.canonical "
     "AND e.dst_id = t.concept_id AND e.retired_at IS NULL AND e.valid_to IS NULL)))"
 )
@@ -178,10 +181,8 @@ def neighbours(
         "GROUP BY m.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) "
         "UNION ALL SELECT m.id, 0.5 FROM near JOIN memories m ON m.id = near.other "
         f"WHERE near.id = me.id AND {older} "
-        # What two memories tell together is of names that neither mentions.
-        "UNION ALL (SELECT m.id, 0.5 FROM facts g JOIN facts f ON f.subject_id = g.subject_id "
-        "AND f.relation = g.relation AND f.weight > 0 JOIN memories m ON m.id = f.memory_id "
-        f"WHERE g.memory_id = me.id AND (g.joint OR f.joint) AND g.weight > 0 AND {older} LIMIT %(limit)s)) a "
+        "UNION ALL (SELECT DISTINCT m.id, 0.5 FROM facts f JOIN memories m ON m.id = f.memory_id "
+        f"WHERE f.read_with = me.id AND {older} LIMIT %(limit)s)) a "
         "GROUP BY a.id ORDER BY 2 DESC, 1 LIMIT %(limit)s) o "
         "WHERE me.id = ANY(%(ids)s) ORDER BY me.id, o.score DESC, o.id",
         {

@@ -381,7 +381,8 @@ CREATE TABLE extractions (
   extractor_hash text NOT NULL,
   state text NOT NULL CHECK (state IN ('complete', 'empty', 'truncated', 'failed')),
   reason text,
-  extracted_at timestamptz NOT NULL DEFAULT now()
+  extracted_at timestamptz NOT NULL DEFAULT now(),
+  changes_by text  -- who compared it with earlier memories (`graph/build/changes.py`); it waits while this is null
 );
 CREATE INDEX extractions_extractor ON extractions (extractor_hash);
 CREATE INDEX extractions_unfinished ON extractions (memory_id) WHERE state NOT IN ('complete', 'empty');
@@ -485,8 +486,6 @@ CREATE TABLE mentions (
   name_id bigint NOT NULL REFERENCES concept_names,
   kind text,
   spelling text NOT NULL,
-  -- An end of a fact that two memories tell together: links nothing, and counts nowhere.
-  silent boolean NOT NULL DEFAULT false,
   PRIMARY KEY (memory_id, name_id)
 );
 ALTER TABLE mentions ALTER spelling SET STATISTICS 0;
@@ -504,18 +503,22 @@ CREATE TABLE facts (
   valid_from timestamptz,
   valid_to timestamptz,
   recorded_at timestamptz NOT NULL DEFAULT now(),
-  -- Told by two memories together: told by each, and goes with either.
-  joint boolean NOT NULL DEFAULT false,
+  -- The other memory, where two tell a change together: the fact goes with either.
+  read_with bigint REFERENCES memories ON DELETE CASCADE,
+  -- An earlier memory of which this fact ends nothing, though it seems to: while that is there the fact does not count.
+  beside bigint REFERENCES memories ON DELETE SET NULL,
   FOREIGN KEY (scope, relation) REFERENCES relations (scope, raw)
 );
 ALTER TABLE facts ALTER relation SET STATISTICS 0;
 CREATE INDEX facts_relation ON facts (scope, relation);
--- A memory states a fact once; what two tell together stands beside what one allows by itself.
+-- A memory states a fact once, and once with each other memory.
 CREATE UNIQUE INDEX facts_once ON facts (
-  memory_id, subject_id, relation, object_id, coalesce(valid_from, '-infinity'), coalesce(valid_to, 'infinity'), joint
+  memory_id, subject_id, relation, object_id, coalesce(valid_from, '-infinity'), coalesce(valid_to, 'infinity'),
+  coalesce(read_with, 0)
 );
--- With the weight, so that what is stated of a hub is found without reading what is merely said beside it.
-CREATE INDEX facts_subject ON facts (subject_id, relation, weight);
+CREATE INDEX facts_subject ON facts (subject_id, relation);
+CREATE INDEX facts_read_with ON facts (read_with) WHERE read_with IS NOT NULL;
+CREATE INDEX facts_beside ON facts (beside) WHERE beside IS NOT NULL;
 CREATE INDEX facts_pair ON facts (subject_id, object_id);
 CREATE INDEX facts_object ON facts (object_id);
 
@@ -533,48 +536,6 @@ ALTER TABLE statements ALTER statement SET STATISTICS 0, ALTER subject SET STATI
 CREATE INDEX statements_memory ON statements (memory_id);
 -- By hash, so that one is stored once for a memory however long it is.
 CREATE UNIQUE INDEX statements_once ON statements (memory_id, md5(statement));
-
--- ---- What memories state of things in any words, kept aside until another tells of a change -------------------------
-
--- The keys are folded texts, so that no name is made of what may never matter. `former_key` is what a change names as
--- over. A statement that was read in two memories together goes with either of them.
-CREATE TABLE stated_values (
-  memory_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
-  place smallint NOT NULL,
-  thing text NOT NULL,
-  thing_key text NOT NULL,
-  relation text NOT NULL,
-  value text NOT NULL,
-  value_key text NOT NULL,
-  former_key text,
-  is_change boolean NOT NULL,
-  valid_from timestamptz,
-  read_with bigint REFERENCES memories ON DELETE CASCADE
-);
-ALTER TABLE stated_values ALTER thing SET STATISTICS 0, ALTER thing_key SET STATISTICS 0, ALTER value SET STATISTICS 0,
-  ALTER value_key SET STATISTICS 0, ALTER former_key SET STATISTICS 0, ALTER relation SET STATISTICS 0;
-CREATE UNIQUE INDEX stated_values_key ON stated_values (memory_id, place, coalesce(read_with, 0));
-CREATE INDEX stated_values_thing ON stated_values (thing_key);
-CREATE INDEX stated_values_changed ON stated_values (thing_key) WHERE is_change;
-CREATE INDEX stated_values_head ON stated_values ((substring(thing_key FROM '[^ ]+$'))) WHERE thing_key LIKE '% %';
-ALTER INDEX stated_values_head ALTER 1 SET STATISTICS 0;
-CREATE INDEX stated_values_value ON stated_values (value_key);
-CREATE INDEX stated_values_former ON stated_values (former_key) WHERE former_key IS NOT NULL;
-CREATE INDEX stated_values_read_with ON stated_values (read_with) WHERE read_with IS NOT NULL;
-
--- Which memories wait to be read with others.
-CREATE TABLE waiting_changes (memory_id bigint PRIMARY KEY REFERENCES memories ON DELETE CASCADE);
-
--- Which memories end what others say, and whether they still seem to when both are read together; null shows neither.
-CREATE TABLE noted_ends (
-  later_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
-  earlier_id bigint NOT NULL REFERENCES memories ON DELETE CASCADE,
-  is_read boolean NOT NULL DEFAULT false,
-  is_end boolean,
-  PRIMARY KEY (later_id, earlier_id)
-);
-CREATE INDEX noted_ends_earlier ON noted_ends (earlier_id);
-CREATE INDEX noted_ends_unread ON noted_ends (later_id, earlier_id) WHERE NOT is_read;
 
 -- ---- What follows: can be made again from the tables above ----------------------------------------------------------
 
@@ -665,12 +626,15 @@ BEGIN
     RETURN;
   END IF;
   PERFORM pg_advisory_xact_lock(hashtext('hopgate graph'));
-  SELECT array_agg(name_id), array_agg(DISTINCT concept_id) INTO names, homes
-    FROM mentions JOIN concept_names n ON n.id = name_id WHERE memory_id = ANY(turns);
-  told := EXISTS (SELECT FROM facts WHERE memory_id = ANY(turns));
-  DELETE FROM stated_values WHERE memory_id = ANY(turns) OR read_with = ANY(turns);
-  DELETE FROM noted_ends WHERE later_id = ANY(turns) OR earlier_id = ANY(turns);
-  DELETE FROM facts WHERE memory_id = ANY(turns);
+  SELECT array_agg(n.id), array_agg(DISTINCT concept_id) INTO names, homes FROM concept_names n WHERE n.id IN (
+    SELECT name_id FROM mentions WHERE memory_id = ANY(turns)
+    UNION SELECT unnest(ARRAY[subject_id, object_id]) FROM facts WHERE memory_id = ANY(turns) OR read_with = ANY(turns));
+  told := EXISTS (SELECT FROM facts WHERE memory_id = ANY(turns) OR read_with = ANY(turns));
+  -- Who was compared with one of these is to be compared with others once more.
+  WITH gone AS (DELETE FROM facts WHERE memory_id = ANY(turns) OR read_with = ANY(turns) RETURNING memory_id, read_with),
+  freed AS (UPDATE facts SET beside = NULL WHERE beside = ANY(turns) RETURNING memory_id)
+  UPDATE extractions SET changes_by = NULL WHERE memory_id IN (SELECT memory_id FROM gone WHERE read_with IS NOT NULL
+    UNION SELECT read_with FROM gone UNION SELECT memory_id FROM freed);
   DELETE FROM relations r WHERE NOT EXISTS (SELECT FROM facts f WHERE (f.scope, f.relation) = (r.scope, r.raw)) AND told;
   DELETE FROM memory_concepts WHERE memory_id = ANY(turns);
   DELETE FROM mentions WHERE memory_id = ANY(turns);
@@ -681,8 +645,7 @@ BEGIN
   DELETE FROM concept_names n WHERE id = ANY(names) AND NOT EXISTS (SELECT FROM mentions WHERE name_id = n.id)
     AND NOT EXISTS (SELECT FROM facts WHERE subject_id = n.id OR object_id = n.id);
   UPDATE concept_names n SET name = left_over.spelling, uses = left_over.uses FROM (
-    SELECT name_id, count(*) FILTER (WHERE NOT silent) AS uses,
-      (array_agg(spelling ORDER BY silent, memory_id))[1] AS spelling FROM mentions
+    SELECT name_id, count(*) AS uses, (array_agg(spelling ORDER BY memory_id))[1] AS spelling FROM mentions
     WHERE name_id = ANY(names) GROUP BY name_id
   ) AS left_over WHERE n.id = left_over.name_id;
   DELETE FROM concept_merges WHERE name_ids && names;

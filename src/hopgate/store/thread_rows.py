@@ -55,8 +55,8 @@ def read_with(connection: Connection[Any], ids: Sequence[int]) -> list[int]:
         "SELECT DISTINCT later.id FROM memories told JOIN memories later ON later.thread = told.thread "
         "AND later.scope IS NOT DISTINCT FROM told.scope AND later.created_at >= told.created_at "
         "AND later.id <> told.id "
-        "JOIN mentions named ON named.memory_id = told.id AND NOT named.silent "
-        "JOIN mentions meant ON meant.memory_id = later.id AND meant.name_id = named.name_id AND NOT meant.silent "
+        "JOIN mentions named ON named.memory_id = told.id "
+        "JOIN mentions meant ON meant.memory_id = later.id AND meant.name_id = named.name_id "
         # As a word of its own: "Canada" does not say Ada.
         "WHERE told.id = ANY(%s) AND NOT coalesce(later.content, '') ~* ('\\m' || "
         "regexp_replace(meant.spelling, '([^[:alnum:][:space:]])', '\\\\\\1', 'g') || '\\M') ORDER BY 1",

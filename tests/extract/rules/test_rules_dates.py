@@ -79,10 +79,6 @@ def test_a_long_number_before_letters_is_read_at_once() -> None:
         ("Lena works at Bosch from September.", "works at|Bosch|2024-09"),
         ("Lena starts at Bosch on 1 September.", "works at|Bosch|2024-09-01"),
         ("Ab September arbeitet Lena bei Bosch.", "works at|Bosch|2024-09"),
-        ("From May our dentist is Dr. Lind.", "has dentist|Dr. Lind|2024-05"),
-        ("From May we have a new dentist, Dr. Lind.", "has dentist|Dr. Lind|2024-05"),
-        ("From September Mia goes to Hillside Primary School.", "has school|Hillside Primary School|2024-09"),
-        ("Since January our dentist is Dr. Lind.", "has dentist|Dr. Lind|2024-01"),
         # What began lately, or is over, does not lie ahead.
         ("From January Lena works at Bosch.", "works at|Bosch|2024-01"),
         ("Since September Lena works at Bosch.", "works at|Bosch|2023-09"),
@@ -92,7 +88,7 @@ def test_a_long_number_before_letters_is_read_at_once() -> None:
 def test_a_start_that_is_announced_lies_ahead(text: str, fact: str) -> None:
     note = Memory("m1", text, created_at=datetime(2024, 3, 2, tzinfo=UTC))
     [found] = Phrases().extract(with_context([note]))
-    told = {f"{one.relation}|{one.object}|{one.valid_from}" for one in (*found.facts, *found.tentative)}
+    told = {f"{one.relation}|{one.object}|{one.valid_from}" for one in found.facts}
     assert fact in told
 
 
@@ -164,7 +160,6 @@ def test_what_has_happened_lies_behind(text: str, day: str) -> None:
         ("2024-10-14", "Immich was moved to nas-3 on Saturday.", "runs on|nas-3|2024-10-12"),
         ("2024-10-14", "Seit Samstag läuft Immich auf nas-2.", "runs on|nas-2|2024-10-12"),
         ("2024-10-14", "Am Samstag ist Immich auf nas-2 umgezogen.", "runs on|nas-2|2024-10-12"),
-        ("2024-10-14", "Since Saturday our dentist is Dr. Lind.", "has dentist|Dr. Lind|2024-10-12"),
         ("2024-05-20", "Duncan left Barclays and works at Monzo since last month.", "works at|Monzo|2024-04"),
         ("2024-05-20", "Duncan arbeitet seit letztem Monat bei Monzo.", "works at|Monzo|2024-04"),
         ("2024-01-20", "Since last month Immich runs on cedar.", "runs on|cedar|2023-12"),
@@ -184,18 +179,11 @@ def test_what_has_happened_lies_behind(text: str, day: str) -> None:
         # What is to come has no day of those that are behind.
         ("2024-09-18", "Jo works at Acme from Monday.", "works at|Acme|None"),
         ("2024-09-18", "Ab Montag arbeitet Lena bei Bosch.", "works at|Bosch|None"),
-        ("2024-09-18", "Yoga is on Monday.", "takes place|monday|None"),
     ],
 )
 def test_days_and_months_behind_have_no_date_of_their_own(day: str, text: str, fact: str) -> None:
     [found] = Phrases().extract(with_context([Memory("m1", text, created_at=datetime.fromisoformat(f"{day}T12:00Z"))]))
     assert fact in {f"{one.relation}|{one.object}|{one.valid_from}" for one in found.facts}
-
-
-def test_a_statement_begins_on_the_weekday_it_names() -> None:
-    text = "The guest wifi is called Polarrev since Saturday, no longer Fjellrev."
-    [found] = Phrases().extract(with_context([Memory("m1", text, created_at=datetime(2024, 10, 14, tzinfo=UTC))]))
-    assert {(one.value, one.valid_from) for one in found.stated} == {("Polarrev", "2024-10-12")}
 
 
 @pytest.mark.parametrize(
@@ -259,11 +247,3 @@ def test_dates_that_stand_beside_weekdays_feasts_and_others_moves(text: str, fac
 def test_a_deadline_stays_ahead(text: str) -> None:
     reading = read(Source("m", Cleared(text), created_at=datetime(2024, 5, 10, tzinfo=UTC)))
     assert [span.name for span in reading.spans if span.form == "date"] == ["2025-03-03"]
-
-
-def test_things_that_move_from_a_host_to_a_firm_replace_no_host() -> None:
-    notes = [
-        Memory("m1", "Gitea runs on oak.", created_at=datetime(2024, 5, 10, tzinfo=UTC)),
-        Memory("m2", "We moved the passwords from oak to Bitwarden.", created_at=datetime(2024, 6, 10, tzinfo=UTC)),
-    ]
-    assert not Phrases().extract(with_context(notes))[1].facts

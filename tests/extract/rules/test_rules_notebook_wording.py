@@ -14,7 +14,7 @@ from hopgate.memory import Cleared, Memory
 
 
 def told(text: str) -> set[str]:
-    """The facts of a note that are not tentative, as lines."""
+    """The facts of a note, as lines."""
     (found,) = Phrases().extract([Source("m", Cleared(text), created_at=datetime(2024, 5, 2, tzinfo=UTC))])
     return {f"{fact.subject} | {fact.relation} | {fact.object}" for fact in found.facts}
 
@@ -34,23 +34,6 @@ def named(text: str) -> set[str]:
         ("Anna works at Bosch and Ben lives in Leeds.", {"Anna | works at | Bosch", "Ben | lives in | Leeds"}),
         ("Anna arbeitet bei Bosch und Ben wohnt in Leeds.", {"Anna | works at | Bosch", "Ben | lives in | Leeds"}),
         ("Gitea runs on birch-1 and birch-2 now.", {"Gitea | runs on | birch-1", "Gitea | runs on | birch-2"}),
-        ("Mr Keller is our landlord.", {"I | has landlord | Mr Keller"}),
-        (
-            "Switched our dentist from Dr Pell to Dr Kaya.",
-            {"Dr Pell | replaced by | Dr Kaya", "I | has dentist | Dr Kaya", "I | has dentist | Dr Pell"},
-        ),
-        ("Dr Pell is my dentist, she is kind.", {"I | has dentist | Dr Pell"}),
-        ("Rent goes to Mr Keller, our landlord.", {"I | has landlord | Mr Keller"}),
-        ("Rosa has piano with Frau Sokolova every Wednesday.", {"Rosa | has piano teacher | Frau Sokolova"}),
-        ("Ewan is treasurer of the Postgrad Society.", {"Postgrad Society | has treasurer | Ewan"}),
-        (
-            "Mirela took over from Ewan as treasurer of the Postgrad Society.",
-            {"Postgrad Society | has treasurer | Mirela"},
-        ),
-        ("Ewan was elected treasurer of the Postgrad Society.", {"Postgrad Society | has treasurer | Ewan"}),
-        ("Papa hat einen neuen Hausarzt, Dr. Lind.", {"Papa | has doctor | Dr. Lind"}),
-        ("Unsere Kinderärztin ist Dr. Pohl.", {"I | has paediatrician | Dr. Pohl"}),
-        ("Our new car is the blue Yaris.", {"I | has car | Yaris"}),
         ("Meine Schwester Ute wohnt mit ihrem Malte in Bremen.", {"Ute | lives in | Bremen"}),
         ("Ada lives with Ben in Leeds.", {"Ada | lives in | Leeds"}),
         ("Stefan Roth has left Brunner Logistics.", {"Stefan Roth | works at | Brunner Logistics"}),
@@ -69,7 +52,6 @@ def named(text: str) -> set[str]:
         ("Anna works at Bosch and Siemens part time.", {"Anna | works at | Bosch", "Anna | works at | Siemens"}),
         ("Mai lives in Leeds.", {"Mai | lives in | Leeds"}),
         ("At Tesco, our landlord from Leeds said hi.", set()),
-        ("Unser neuer Vermieter ist die Hausverwaltung Nordwest.", {"I | has landlord | Hausverwaltung Nordwest"}),
     ],
 )
 def test_facts_of_a_note(text: str, facts: set[str]) -> None:

@@ -33,7 +33,6 @@ def rows(extraction: Extraction) -> list[Row]:
         ("Ines's husband works for Brandt Optics.", []),
         ("Ms Adeyemi lives in Trier.", [("Ms Adeyemi", "lives in", "Trier", None, None)]),
         ("plex runs on quartz, port 32400.", [("plex", "runs on", "quartz", None, None)]),
-        ("plex runs on quartz for the time being, port 32400.", []),
         ("Set up jellyfin tonight. jellyfin runs on quartz.", [("jellyfin", "runs on", "quartz", None, None)]),
         (
             "Moved jellyfin from quartz to onyx on 4 June 2024. Took an hour.",

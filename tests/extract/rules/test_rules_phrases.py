@@ -92,23 +92,17 @@ def test_title_tags_and_keywords_are_mentions() -> None:
     [
         ("Immich runs on nas-2.", [("Immich", "runs on", "nas-2")]),
         ("Immich is now running on nas-2.", [("Immich", "runs on", "nas-2")]),
-        ("Turin is the capital of Piedmont.", [("Turin", "capital of", "Piedmont")]),
-        ("Immich depends on Redis and Postgres.", [("Immich", "depends on", x) for x in ("Redis", "Postgres")]),
         ("Nagios was replaced by Grafana.", [("Nagios", "replaced by", "Grafana")]),
         ("Grafana replaced Nagios.", [("Nagios", "replaced by", "Grafana")]),
         ("Ada works for Acme.", [("Ada", "works at", "Acme")]),
         ("Acme is owned by Globex.", [("Acme", "owned by", "Globex")]),
         ("Ada lives in Turin.", [("Ada", "lives in", "Turin")]),
         ("Ada manages Bob.", [("Bob", "reports to", "Ada")]),
-        ("Ada was born in London.", [("Ada", "born in", "London")]),
-        ("Ada was born in 1815.", [("Ada", "date of birth", "1815")]),
         ("Ada's sister is Grace.", [("Ada", "sibling of", "Grace")]),
         ("Ada used to work for Acme.", []),  # over, and nothing says since when
         ("The backup job runs on nas-2.", [("backup job", "runs on", "nas-2")]),
         ("Ada joined Acme and moved to Turin.", [("Ada", "works at", "Acme")]),
-        ("Ada met Bob. She lives in Turin.", [("Ada", "lives in", "Turin"), ("Ada", "met", "Bob")]),
         ("Melanie: I moved to Turin.", [("Melanie", "lives in", "Turin")]),
-        ("The film Jaws was directed by Ann Lee.", [("Jaws", "directed by", "Ann Lee")]),
     ],
 )
 def test_a_pattern_gives_a_typed_fact(text: str, expected: list[tuple[str, str, str]]) -> None:

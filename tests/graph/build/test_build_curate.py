@@ -139,14 +139,6 @@ def nas(kb, *texts):
     kb.build()
 
 
-def test_what_the_graph_still_believes_is_not_contradicted(kb):
-    nas(kb, "Yoga is on Mondays.", "Yoga is on Fridays.", "Werner's birthday is on 14 November.",
-        "Lena's birthday is on 3 March.", "We drive a Skoda.", "We drive a Tesla.")  # fmt: skip
-    still = {(edge.source, edge.target) for edge in kb.graph.edges() if edge.valid_to is None}
-    assert len(still) >= 2
-    assert [one for one in kb.graph.curate() if one.gives_way] == []
-
-
 def test_what_is_marked_meanwhile_is_not_shown(kb, second):
     nas(kb, *(f"The NAS number {n} is in the attic." for n in range(4)), "The SECRETWORD NAS is in the attic.", NAS[1])
     shown = []

@@ -12,11 +12,9 @@ from hopgate.store.graph.fact_rows import CanonicalFact, FactGroup
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 DAYS = st.integers(0, 9).map(lambda days: DAY + timedelta(days=days))
-# What is said, and who says so when and how surely; now and then something else, or something tentative.
+# What is said, and who says so when and how surely; now and then something else.
 SAID = st.tuples(st.sampled_from([7, 7, 7, 8]), st.sampled_from([None, DAY]), st.sampled_from([None, None, DAY]))
-FACTS = st.lists(
-    st.tuples(SAID, DAYS, st.integers(1, 4), st.sampled_from([1.0, 0.9, 0.25, 0.0, -1.0])), min_size=1, max_size=6
-)
+FACTS = st.lists(st.tuples(SAID, DAYS, st.integers(1, 4), st.sampled_from([1.0, 0.9, 0.25])), min_size=1, max_size=6)
 
 
 @given(facts=FACTS, alike=st.booleans(), single=st.booleans())

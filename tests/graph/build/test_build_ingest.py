@@ -215,13 +215,6 @@ def test_an_extractor_that_fails_takes_nothing_back(kb):
     assert content(kb) == before
 
 
-def test_a_change_that_a_note_allows_counts_also_for_who_says_i(kb):
-    kb.add(memory("a", "My dentist is Dr. Kaya."), memory("b", "Changed dentists, I go to Dr. Holm now.", day=20))
-    kb.build()
-    held = {edge.target: edge.valid_to for edge in kb.graph.edges(relation="has dentist")}
-    assert held["Dr. Holm"] is None and held["Dr. Kaya"] == DAY.replace(day=20)
-
-
 def test_what_one_note_shows_of_a_name_is_known_to_the_next_one_that_has_it_with_an_s(kb):
     for one in (memory("a", "My sister Tola lives in Bradford."), memory("b", "Tola's moved to Manchester!", day=9)):
         kb.add(one)

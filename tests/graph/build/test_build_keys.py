@@ -22,7 +22,7 @@ _KEYS = (
     "JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] "
     "JOIN pg_attribute b ON b.attrelid = c.confrelid AND b.attnum = c.confkey[1] "
     "WHERE c.contype = 'f' AND c.conparentid = 0 "
-    "AND c.conrelid::regclass::text ~ 'mentions|facts|edges|memory_concepts|concept_names|extractions|stated_values'"
+    "AND c.conrelid::regclass::text ~ 'mentions|facts|edges|memory_concepts|concept_names|extractions'"
 )
 
 

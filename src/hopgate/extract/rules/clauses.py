@@ -10,7 +10,6 @@ from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import LANGUAGES, Language, table
 from hopgate.extract.rules.not_ours import is_not_here, is_theirs
 from hopgate.extract.rules.parts_of_things import FOR_IT, OF_IT, is_itself, is_part, tells_of_more
-from hopgate.extract.rules.plain_wording import plainly
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.words import words
 
@@ -164,10 +163,6 @@ class Clause:
         """Whether a match is about something of its subject: "the presentation of the report was moved"."""
         return bool(OF_IT.search(self.text[:start]))
 
-    def is_taken_back(self, end: int = 0) -> bool:
-        """Whether what is said up to a place is said to be untrue after it: "…, but she laughed and said no"."""
-        return _is_taken_back(self.text, end)
-
     def is_long_ago(self, end: int) -> bool:
         """Whether a time of its own follows what is over: "used to live in Oulu when she was a student"."""
         return bool(_LONG_AGO.match(self.text, end))
@@ -200,10 +195,6 @@ class Clause:
         """Whether a name that ends there is followed by a piece of it that is handed over: "the Kestrel demo from"."""
         found = _PIECE.match(self.text, end)
         return found is not None and not (is_itself(found[1]) or found[1] in _NO_PIECE or found[1].endswith("ly"))
-
-    def is_for_a_while(self) -> bool:
-        """Whether a sentence begins by saying that what it tells is so for a while."""
-        return bool(_THIS_WEEK.match(self.text) and _IS_SO.search(self.text))
 
     def stance(self, start: int, end: int) -> str:
         """Say how a match is meant: "said", "ended", or "not" for negations, plans, rumours and questions."""
@@ -311,7 +302,7 @@ def clauses(reading: Reading) -> Iterator[Clause]:
         for place in range(at, until):
             if marks[place] in ".¶" or tokens[place] == ";":
                 if parts and len(parts) <= LONGEST_SENTENCE:
-                    yield Clause(plainly(" ".join(parts)), reading, "?" in tokens[place], first)
+                    yield Clause(" ".join(parts), reading, "?" in tokens[place], first)
                 parts, first = [], number
                 continue
             word = lower[place]
@@ -332,7 +323,7 @@ def clauses(reading: Reading) -> Iterator[Clause]:
             parts.append(f"⟨{number}⟩")
         at = span.end
     if parts and len(parts) <= LONGEST_SENTENCE:
-        yield Clause(plainly(" ".join(parts)), reading, False, first)
+        yield Clause(" ".join(parts), reading, False, first)
 
 
 _PRONOUNS = words("i we they you he she it")

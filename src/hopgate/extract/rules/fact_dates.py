@@ -118,13 +118,6 @@ def begins(clause: Clause, written: str | None) -> str | None:
     return named if written and named > written else written
 
 
-def since_when(clause: Clause, written: str | None) -> str | None:
-    """Since which day before that of the note a sentence says that something is so: "since February our vet is …"."""
-    found = _STILL.search(clause.text) if "⟦" in clause.text else None
-    named = clause.reading.spans[int(found[1])].name if found else ""
-    return named if named and written and named < written else None
-
-
 def holds_still(clause: Clause, begin: str | None, written: str | None) -> bool:
     """Whether a date is one since when something is so, up to the day of the note: "since February", not "in February".
 

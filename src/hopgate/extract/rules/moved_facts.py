@@ -11,7 +11,6 @@ from hopgate.extract.rules.former_facts import STATED
 from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.places import is_address, is_room
 from hopgate.extract.rules.referents import Referents
-from hopgate.extract.rules.tentative import ALONE
 
 HANDS = ("owned by", "led by")
 """What passes from hand to hand."""
@@ -68,12 +67,6 @@ def moved_facts(  # noqa: PLR0912
             or (relation == "located in" and (bool(old) or is_room(new) or is_address(new)))
         )
         over = begin or who.written
-        if relation == "located in" and over and not is_room(new):
-            # "switched CI from Jenkins to GitLab", "moved my savings to Triodos": where it was tells what moved.
-            yield from (Fact(subject, where, new, over, None, ALONE) for where in ("runs on", "located in"))
-        if groups.get("hand") and relation in HANDS and over:
-            # Whether it was owned or led, what held before tells.
-            yield from (Fact(subject, other, new, over, None, ALONE) for other in HANDS if other != relation)
         if "maybe" in groups and common:
             continue
         if not relation or subject == new or (common and not who.is_host(new) and not told):

@@ -19,11 +19,6 @@ _NOT_HERE = compiled(
     rf"(?:bei|chez|bij) (?:{_MY} (?:{_KIN})|⟨\d+⟩)|au bureau|au travail|en el trabajo|op (?:het )?werk) "
 )
 _OF_OTHERS = compiled(rf"\b(?:at|of|for|with|from|von|bei|für|de|chez|pour|para|van|bij|voor) (?:{_MY} )?(?:{_KIN})\b")
-# "Swimming goes from 4 pm to 5 pm", "rents range from 900 to 1200 euros", "our neighbour's yoga"
-_NO_TIME_OF_OURS = compiled(
-    r"\b(?:goes|runs|lasts|ranges?|open|closed|geht|dauert|reicht) (?:from|von|vom|between|zwischen)\b|"
-    r"\b(?:neighbou?rs?|colleagues?|friends?|nachbarn?|kollegen?|kollegin) '?s "
-)
 
 
 def is_theirs(before: str) -> bool:
@@ -59,15 +54,3 @@ def is_of_others(text: str) -> bool:
     (True, False)
     """
     return bool(_OF_OTHERS.search(text))
-
-
-@lru_cache(maxsize=4096)
-def is_no_time_of_ours(text: str) -> bool:
-    """Whether a sentence gives both ends of a time or a price, or those of what our neighbours have.
-
-    Examples
-    --------
-    >>> is_no_time_of_ours("swimming goes from 4 pm to 5 pm"), is_no_time_of_ours("swimming moved from 4 pm to 5 pm")
-    (True, False)
-    """
-    return bool(_NO_TIME_OF_OURS.search(text))

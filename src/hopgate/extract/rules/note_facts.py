@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from hopgate.extract.extraction import DOUBTED, Fact, Source
-from hopgate.extract.rules.change_words import has_change, may_tell_change
-from hopgate.extract.rules.changed_values import changed_values
+from hopgate.extract.extraction import Fact, Source
 from hopgate.extract.rules.clauses import STATES, Clause, clauses
 from hopgate.extract.rules.fact_dates import came_when, holds_still, tells_turn, validity
 from hopgate.extract.rules.fact_ends import ARTICLE, ends_of, objects_of, subjects_of
@@ -19,18 +17,11 @@ from hopgate.extract.rules.former_facts import COMMON, STATED, before, gone
 from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.markers import meet
 from hopgate.extract.rules.moved_facts import HANDS, moved_facts
-from hopgate.extract.rules.named_beside import named_beside
 from hopgate.extract.rules.next_sentence import of_this_sentence
-from hopgate.extract.rules.not_ours import is_no_time_of_ours, is_of_others
+from hopgate.extract.rules.not_ours import is_of_others
 from hopgate.extract.rules.places import contrast, is_event, is_room, tells_change
-from hopgate.extract.rules.plain_wording import without_asides
 from hopgate.extract.rules.reading import Reading
 from hopgate.extract.rules.referents import Referents
-from hopgate.extract.rules.role_facts import may_tell_role, role_facts
-from hopgate.extract.rules.tentative import ALONE, changes_somewhere, other_forms, tentative_facts
-from hopgate.extract.rules.timetable import TAKES_PLACE, may_tell_time, timetable
-from hopgate.extract.rules.uncovered_prose import uncovered
-from hopgate.extract.rules.untold import HABIT
 
 _PUT_OFF = compiled(
     r"\b(?:moved|postponed|pushed|extended|delayed|rescheduled|shifted|brought|verschoben|verlängert)\b"
@@ -55,21 +46,10 @@ _OF_A_KIND = compiled(
     r"(?!(?:half|part|rest|copy|bulk|price|cost|deadline|date|one|pair|set)\b)[^\W\d_]+) "
     r"(?:for|of|at) (?:(?:the|my|our) )?$"
 )
-# "A baguette costs £2.90 at Gail's": theirs, which ends no price of ours.
-_AT_SOMEBODYS = compiled(r" (?:at|bei|chez) ⟨\d+⟩")
 
 
-def note_facts(
-    reading: Reading,
-    source: Source,
-    sentences: Sequence[Clause] | None = None,
-    doubted: Collection[Clause] = (),
-    joined: Sequence[Clause] = (),
-) -> Iterator[Fact]:
-    """Yield the facts of a memory: those of the patterns for notes, then those of encyclopaedic prose.
-
-    A fact of confidence 0 or less is tentative: see `tentative`. Those of `doubted` sentences are told less surely,
-    and `joined` are sentences that two others make: see `named_next`.
+def note_facts(reading: Reading, source: Source) -> Iterator[Fact]:
+    """Yield the facts of a memory, sentence by sentence.
 
     Examples
     --------
@@ -77,60 +57,15 @@ def note_facts(
     >>> from hopgate.extract.rules.reading import read
     >>> from hopgate.memory import Cleared
     >>> source = Source("m1", Cleared("Moved immich from cedar to alder yesterday."), created_at=datetime(2024, 5, 4))
-    >>> for fact in (one for one in note_facts(read(source), source) if one.confidence > 0):
+    >>> for fact in note_facts(read(source), source):
     ...     print(fact.subject, "|", fact.relation, "|", fact.object, "|", fact.valid_from, "|", fact.valid_to)
     immich | runs on | alder | 2024-05-03 | None
     immich | runs on | cedar | None | 2024-05-03
     """
     who = Referents(reading, source)
-    sentences, changing = list(clauses(reading) if sentences is None else sentences), may_tell_change(reading)
-    roles, timed = may_tell_role(reading), may_tell_time(reading)
-    told: bool | None = None
-    stated: set[str] = set()
-    in_roles, placed = set[tuple[str, str]](), set[tuple[str, str]]()
-    priced = timed or "$" in reading.marks
-    for clause in sentences:
-        if clause in doubted:
-            roled = list(role_facts(clause, who)) if roles else []
-            in_roles |= {(fact.object, fact.subject) for fact in roled}
-            told_so = (*_of_clause(clause, who), *roled)
-            yield from (
-                replace(fact, confidence=DOUBTED) for fact in told_so if fact.confidence > 0 and not fact.valid_to
-            )
-            who.leave(clause)
-            continue
-        made = list(_of_clause(clause, who))
-        if not made and "⟨" in clause.text and (shorter := without_asides(clause.text)) != clause.text:
-            made = list(_of_clause(replace(clause, text=shorter), who))
-        yield from made
-        in_roles |= {(fact.object, fact.subject) for fact in made if fact.relation == "led by"}
-        placed |= {(fact.subject, fact.object) for fact in made if fact.relation == "located in"}
-        if changing:
-            if made:
-                stated.add(clause.text)
-                yield from other_forms(made, clause, who)
-            else:
-                told = changes_somewhere(sentences, reading) if told is None else told
-                yield from tentative_facts(clause, who, told=told)
-        for fact in role_facts(clause, who) if roles else ():
-            in_roles.add((fact.object, fact.subject))
-            yield fact
-        ours = not is_no_time_of_ours(clause.text)
-        timed_facts = list(timetable(clause, who)) if timed and ours else []
-        yield from timed_facts
-        if priced and ours and not made and not timed_facts and not _ELSEWHERE.match(clause.text):
-            yield from changed_values(clause, who)
+    for clause in clauses(reading):
+        yield from _of_clause(clause, who)
         who.leave(clause)
-    for clause in joined if roles else ():
-        yield from role_facts(clause, who)
-    if changing:
-        yield from named_beside([clause for clause in sentences if clause not in doubted], who, frozenset(stated))
-    # Who is somebody's teacher is told once: the role ends with the next one's, and "teacher of" would not.
-    # Where something is, too: "stored in" would outlive the move.
-    for fact in uncovered(reading):
-        known = in_roles if fact.relation.endswith(" of") else placed if fact.relation.endswith((" in", " at")) else ()
-        if (fact.subject, fact.object) not in known:
-            yield fact
 
 
 def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR0912
@@ -174,11 +109,7 @@ def _of_clause(clause: Clause, who: Referents) -> Iterator[Fact]:  # noqa: PLR09
                 stance = "ended"
             if stance == "ended" and clause.is_long_ago(end):
                 continue  # over, but not since this note
-            if stance == "ended" and pattern.relation == "works at" and HABIT.search(clause.text):
-                continue  # "no longer works at Boots on Sundays"
             made = list(_facts_of(pattern.relation, match, clause, who, stance == "ended"))
-            if pattern.relation == "costs" and _AT_SOMEBODYS.match(clause.text, end) and not has_change(clause):
-                made = [replace(fact, confidence=min(fact.confidence, DOUBTED)) for fact in made]
             if kind:
                 made = [replace(fact, subject=kind["noun"]) for fact in made]
             if made:
@@ -260,17 +191,11 @@ def _facts_of(relation: str, match: re.Match[str], clause: Clause, who: Referent
             begin = over
         trust = COMMON if common or plain else STATED
         made = True
-        if kind == "due" and over and _PUT_OFF.search(match[0]):
-            yield Fact(subject, TAKES_PLACE, target, over, None, ALONE)  # what was put off may be no deadline
-        if kind == "sold to" and over:
-            yield Fact(subject, "owned by", target, over, None, ALONE)  # if it was anybody's
         if not ended:
-            if kind in FACTS.single_valued and not until:
-                if holds_still(clause, begin, who.written):  # so on the day of the note, too: the graph weighs it
-                    yield Fact(subject, kind, target, None, None, ALONE)
-                elif tells_turn(clause, match):
-                    mine = subject == who.first_person
-                    begin = begin or came_when(kind, clause, match, who.written, mine=mine) or over
+            turned = kind in FACTS.single_valued and not until and tells_turn(clause, match)
+            if turned and not holds_still(clause, begin, who.written):
+                mine = subject == who.first_person
+                begin = begin or came_when(kind, clause, match, who.written, mine=mine) or over
             yield Fact(subject, kind, target, begin, until, trust)
         elif end := until or begin or who.written:  # "No longer since May": the date is its end.
             yield Fact(subject, kind, target, begin if until else None, end, trust)

@@ -51,22 +51,6 @@ _IRREGULAR = {
 }
 
 
-@lru_cache(maxsize=16384)
-def singular(word: str) -> str:
-    """Return the singular of a word in lower case, so that memories about *containers* and *a container* meet.
-
-    Examples
-    --------
-    >>> [singular(word) for word in ("containers", "cities", "boxes", "databases", "status", "glass", "children")]
-    ['container', 'city', 'box', 'database', 'status', 'glass', 'child']
-    """
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if word in _SAME or word.endswith("ics"):
-        return word
-    return _stripped(word, ("sses", "shes", "ches", "xes", "zzes", "oes"))
-
-
 @lru_cache(maxsize=1 << 16)
 def comparison_form(token: str) -> str:
     """Strip a regular English plural from a token of a normalised name; the result is compared, never shown.

@@ -217,10 +217,6 @@ class Referents:
         unknown = name[:1].isupper() and not name.isupper() and name.isalpha() and not self._kinds.get(name)
         return self.is_person(name) or unknown
 
-    def says_i(self) -> bool:
-        """Whether a memory speaks of who wrote it."""
-        return not _FIRST.isdisjoint(self.reading.lower)
-
     def speaks_of_work(self) -> bool:
         """Whether a memory has a word of jobs: "New job! I'm at Kitron now" is no visit."""
         return not _OF_WORK.isdisjoint(self.reading.lower)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hopgate.extract.rules.capitals import is_person
 from hopgate.extract.rules.kept_patterns import compiled
 from hopgate.extract.rules.language_tables import LANGUAGES, table
 from hopgate.extract.rules.parts_of_things import is_itself, is_part
@@ -77,42 +76,6 @@ _KIN = KINSHIP | words(
     grandson granddaughter ex roommate flatmate landlord landlady boss kid kids
     """
 )
-
-
-LINKING = (
-    _STOP
-    | _ADJECTIVES
-    | _ARTICLES
-    | words(
-        " ".join(
-            table("changes")[name].replace("_", " ") for name in ("change", "new", "holding", "hands", "work", "home")
-        )
-    )
-    | words(
-        " ".join(table("changes")[name].replace("_", " ") for name in ("elsewhere", "in_hands", "articles", "towards"))
-    )
-    | words(
-        """
-        found find finds sit sitting living residing deployed running reachable happily happy happier better best fine
-        well good up down back there here again already only just even currently permanently recently officially over
-        across away along upstairs downstairs bags ship notice charge reins baton place spot berth permanent for : = ->
-        → => ➜
-        'm 're 've 's to be been being
-        """
-    )
-)
-"""Words that may stand between what has moved and where it is now."""
-
-
-def is_somebody(name: str) -> bool:
-    """Whether a name is a person's, or says who somebody is to one.
-
-    Examples
-    --------
-    >>> is_somebody("Dad"), is_somebody("Tante Renate"), is_somebody("Mr Amin"), is_somebody("annex")
-    (True, True, True, False)
-    """
-    return is_person(name) or name.partition(" ")[0].lower() in KINSHIP
 
 
 def subjects_of(part: str, who: Referents) -> Iterator[tuple[str, ...]]:

@@ -6,25 +6,18 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from hopgate.extract.extraction import Extraction
-from hopgate.extract.rules.role_table import ROLE_RELATIONS
 
 # A name of more characters is a sentence that a model mistook for one; an index entry could not hold it.
 MAX_NAME = 200
 
 
 def names_used(extraction: Extraction) -> Iterator[tuple[str, str | None]]:
-    """The names that an extraction uses, with their kinds: whoever states a fact mentions its ends.
-
-    So does a sentence that tells of a change; what is merely named beside something is a mention already, or nothing.
-    """
+    """The names that an extraction uses, with their kinds: whoever states a fact mentions its ends."""
     for mention in extraction.mentions:
         yield mention.name, mention.kind or None
-    for fact in (*extraction.facts, *(one for one in extraction.tentative if one.confidence >= 0)):
+    for fact in extraction.facts:
         yield fact.subject, None
         yield fact.object, None
-    for fact in extraction.tentative:
-        if fact.confidence < 0 and fact.relation in ROLE_RELATIONS:
-            yield fact.subject, None  # what somebody is to me: a note of mine need not name me
 
 
 def is_name(name: str, normal: str) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hopgate.graph.build.derive import derive
-from hopgate.graph.build.derive_joint import derive_all_joint
 from hopgate.graph.links import link_all, link_memories, relink
 from hopgate.store.graph import edge_rows, fact_rows, graph_vectors, name_rows, plain_edges, version
 
@@ -72,7 +71,6 @@ def follow_all(connection: Connection[Any], *, analysed: bool = False) -> None:
     if not analysed:
         # The rows came in since the planner last looked, and its plans for an empty table are quadratic.
         fact_rows.analyse(connection)
-    derive_all_joint(connection)
     name_rows.refresh(connection)
     # One that is called otherwise loses the vectors of its old name.
     graph_vectors.forget(connection, name_rows.rename(connection))

@@ -12,18 +12,16 @@ from hopgate.extract.cache import text_key
 from hopgate.extract.extraction import Extraction, Source, State, bounded
 from hopgate.extract.extractor import ExtractorIdentity
 from hopgate.extract.runner import Extracted
-from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.extraction_rows import MAX_NAME, backwards, is_name, names_used
 from hopgate.graph.build.follow import follow_change
 from hopgate.graph.build.resolve import FactKey
 from hopgate.graph.build.revoke import revoke
 from hopgate.graph.build.store_context import carried
 from hopgate.graph.names import initials, normalise
-from hopgate.graph.temporal.joint_facts import statements_of
 from hopgate.sending import guarded
 from hopgate.store import extractions
 from hopgate.store.build_lock import share
-from hopgate.store.graph import fact_rows, name_rows, relation_rows, stated_rows, together_rows, version
+from hopgate.store.graph import fact_rows, name_rows, relation_rows, version
 from hopgate.store.graph.fact_rows import FactRow
 from hopgate.store.graph.name_rows import NameKey, NameRow
 from hopgate.times import moment
@@ -76,7 +74,7 @@ def add(
         for name, kind in names_used(one.extraction):
             if row := known.get((scope, normalise(name))):
                 mentions.append((one.memory_id, row.id, name, kind))
-        for fact in (*one.extraction.facts, *one.extraction.tentative):
+        for fact in one.extraction.facts:
             subject, object_ = (known.get((scope, normalise(end))) for end in (fact.subject, fact.object))
             start, end = moment(fact.valid_from), moment(fact.valid_to)
             if subject is None or object_ is None or not fact.relation.strip() or backwards(start, end):
@@ -86,13 +84,11 @@ def add(
                         one.recorded_at, scope)
             )  # fmt: skip
     name_ids = [row.id for row in known.values()]
-    stated = [row for one in batch for row in statements_of(one.memory_id, one.extraction.stated)]
     # None of these has an answer to wait for: they travel together.
     with connection.pipeline():
         relation_rows.ensure_relations(connection, ((fact.scope, fact.relation) for fact in facts))
         fact_rows.add_mentions(connection, mentions)
         fact_rows.add_facts(connection, facts)
-        stated_rows.add(connection, stated)
         if deriving:
             name_rows.refresh(connection, name_ids)
     if not deriving:
@@ -108,14 +104,11 @@ def add(
     if older:
         fact_rows.add_mentions(connection, older)
         memory_ids += sorted({row[0] for row in older})
-    stating = {row.memory_id for row in stated}
-    # Most statements are of things of which nothing tells a change.
-    joint = derive_joint(connection, stating if stating and stated_rows.may_tell(connection, stating) else ())
     follow_change(
         connection,
-        concept_ids=sorted({*(row.concept_id for row in rows), *joint.concept_ids}),
+        concept_ids=sorted({row.concept_id for row in rows}),
         memory_ids=memory_ids,
-        groups=[*fact_rows.groups_of_memories(connection, memory_ids), *joint.groups],
+        groups=fact_rows.groups_of_memories(connection, memory_ids),
         names=[row for row in rows if row.id in new_ids],
         scopes=set(scopes.values()),
     )
@@ -223,8 +216,6 @@ class GraphSink:
             extractions.record(
                 connection, ((key, text_key(one.source), one.extraction) for key, _, one in rows), identity
             )
-            if changing := [key for key, _, one in rows if one.extraction.may_change]:
-                together_rows.wait(connection, changing)
 
     def _prepared(self, resolution: NameResolver, batch: Sequence[Extracted]) -> Sequence[Extracted]:
         """Let names be embedded before the lock is taken; give what is left of the batch when that is done."""
@@ -248,7 +239,7 @@ class GraphSink:
 
 
 def _fact_keys(batch: Iterable[Extracted], scopes: Mapping[str, str] | None = None) -> set[FactKey]:
-    """The facts that some extractions state, by their ends' keys: of what is tentative few become edges."""
+    """The facts that some extractions state, by their ends' keys."""
     return {
         FactKey(
             scopes[_name(one.source)] if scopes else "",

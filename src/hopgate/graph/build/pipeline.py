@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hopgate.errors import WithdrawnError
+from hopgate.extract.changes.reader import TrainedChanges
 from hopgate.extract.extraction import Source, sources
 from hopgate.extract.extractor import ContextualExtractor, Extractor
 from hopgate.extract.progress import Progress
@@ -18,11 +19,10 @@ from hopgate.extract.runner import Run
 from hopgate.extract.spec import as_extractor
 from hopgate.extract.statements import Statement, WithStatements, read_statements
 from hopgate.graph.build.bring_together import bring_together
+from hopgate.graph.build.changes import read_changes
 from hopgate.graph.build.declared_relations import declare
 from hopgate.graph.build.ingest import GraphSink
 from hopgate.graph.build.options import BuildOptions, ExtractOptions
-from hopgate.graph.build.read_ends import read_ends
-from hopgate.graph.build.read_together import read_together
 from hopgate.graph.build.reading import MODEL_RANGE, RANGE, extracted, joined, surveyed
 from hopgate.graph.build.resolve import Ask, CosineScale, NameResolver, Tally
 from hopgate.graph.build.store_context import StoreContext
@@ -81,7 +81,7 @@ class GraphBuilder:
         with build_lock(self._store) as whole:
             progress = self._extract(extractor, options, whole, self._resolution(options.get("ask")))
         if not whole:
-            self._read_ends(extractor, options.get("show", str))
+            self._read_changes(extractor, options.get("show", str))
         return progress
 
     def build(self, extractor: str | Extractor, **options: Unpack[BuildOptions]) -> Built:
@@ -105,7 +105,7 @@ class GraphBuilder:
             if whole:
                 embed = self._embed if self._embeds() else None
                 bring_together(self._store, options.get("canonicaliser"), embed, show)
-        self._read_ends(extractor, show)
+        self._read_changes(extractor, show)
         self.embed(concepts=options.get("embed_concepts", True), show=show)
         return Built(progress, not whole, resolution.tally)
 
@@ -144,13 +144,9 @@ class GraphBuilder:
         # A model is asked as its run says, unless others are to ask it.
         plain = only is None and (run is None or run == Run())
         if whole and plain and (engine.name != "local" or isinstance(extractor, ContextualExtractor)):
-            progress = self._extract_all(extractor, sink, engine, limit, show)
-        else:
-            context = self._context(whole, engine) if contextual else None
-            progress = self._extract_some(extractor, sink, only, run or Run(), limit, show, not whole, context)
-        if contextual:
-            read_together(self._store, deriving=not whole, show=show)
-        return progress
+            return self._extract_all(extractor, sink, engine, limit, show)
+        context = self._context(whole, engine) if contextual else None
+        return self._extract_some(extractor, sink, only, run or Run(), limit, show, not whole, context)
 
     def _extract_all(
         self, extractor: Extractor, sink: GraphSink, engine: Engine, limit: int | None, show: Show
@@ -213,11 +209,11 @@ class GraphBuilder:
             show=show,
         )
 
-    def _read_ends(self, extractor: Extractor, show: Show) -> None:
-        """Read what ends something together with what it ends, where a model does that."""
-        reader = _reader(extractor)
-        if isinstance(reader, Phrases) and reader.tagger:
-            read_ends(self._store, extractor.identity, show)
+    def _read_changes(self, extractor: Extractor, show: Show) -> None:
+        """Compare memories with earlier ones, where the trained model does that."""
+        rules = _reader(extractor)
+        if isinstance(rules, Phrases) and rules.changes:
+            read_changes(self._store, TrainedChanges(), extractor.identity, show)
 
     def embed(self, *, concepts: bool = True, show: Show = str) -> None:
         """Give edges, statements, and concepts unless `concepts` is false, the vectors they lack, where there are any.

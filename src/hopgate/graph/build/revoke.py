@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hopgate.graph.build.derive_joint import derive_joint
 from hopgate.graph.build.follow import follow_change
-from hopgate.store.graph import fact_rows, link_rows, merge_rows, name_rows, relation_rows, stated_rows, version
+from hopgate.store.graph import fact_rows, link_rows, merge_rows, name_rows, relation_rows, version
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -29,20 +28,17 @@ def revoke(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     scopes = _scopes(connection, memory_ids, names)
     groups = fact_rows.groups_of_memories(connection, memory_ids)
     relations = fact_rows.relations_of_memories(connection, memory_ids)
-    # Asked while they are there: one of them may be the change that others told something with.
-    others = stated_rows.beside(connection, memory_ids) if stated_rows.may_tell(connection, memory_ids) else set()
     fact_rows.remove(connection, memory_ids)
     was_linked = link_rows.unlink(connection, memory_ids)
-    joint = derive_joint(connection, others)
-    if not name_ids and not was_linked and not joint.groups:
+    if not name_ids and not was_linked:
         # Nothing was made of them, but they may have been neighbours of others.
         version.touch(connection, scopes)
         return
-    concept_ids = sorted({*(row.concept_id for row in names), *joint.concept_ids})
+    concept_ids = sorted({row.concept_id for row in names})
     dropped = name_rows.drop_unused(connection, name_ids)
     name_rows.refresh(connection, name_ids)
     merge_rows.forget_names(connection, name_ids)
-    groups += [*joint.groups, *_without_unused(connection, relations)]
+    groups += _without_unused(connection, relations)
     follow_change(
         connection,
         concept_ids=concept_ids,

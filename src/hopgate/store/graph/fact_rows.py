@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hopgate.store.graph import end_rows, together_rows
 from hopgate.store.graph.relation_rows import RelationKey
 
 if TYPE_CHECKING:
@@ -17,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """A fact by the ids of its names, stated by one memory and recorded at `recorded_at`; of weight 0 if tentative."""
+    """A fact by the ids of its names, stated by one memory and recorded at `recorded_at`.
+
+    `read_with` is the other memory where two say it together: it goes with either of them.
+    """
 
     memory_id: int
     subject_id: int
@@ -28,6 +30,7 @@ class FactRow:
     valid_to: datetime | None
     recorded_at: datetime
     scope: str = ""
+    read_with: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,10 @@ def add_mentions(connection: Connection[Any], rows: Iterable[tuple[int, int, str
         first_spelling, first_kind = unique.get((memory_id, name_id), (spelling, None))
         unique[memory_id, name_id] = (first_spelling, first_kind or kind)
     connection.execute(
-        "WITH made AS (INSERT INTO mentions AS old (memory_id, name_id, spelling, kind) "
+        "WITH made AS (INSERT INTO mentions (memory_id, name_id, spelling, kind) "
         "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[]) "
-        "ON CONFLICT (memory_id, name_id) DO UPDATE SET silent = false, spelling = excluded.spelling, "
-        "kind = excluded.kind WHERE old.silent "
-        "RETURNING name_id), counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
+        "ON CONFLICT DO NOTHING RETURNING name_id), "
+        "counted AS (SELECT name_id, count(*) AS n FROM made GROUP BY name_id) "
         "UPDATE concept_names SET uses = uses + n FROM counted WHERE id = name_id",
         (
             [key[0] for key in unique],
@@ -79,27 +81,31 @@ def add_facts(connection: Connection[Any], rows: Iterable[FactRow]) -> None:
     """Record facts; one that a memory states twice counts once, with its highest weight."""
     unique: dict[tuple[object, ...], FactRow] = {}
     for row in rows:
-        key = (row.memory_id, row.subject_id, row.relation, row.object_id, row.valid_from, row.valid_to)
+        key = (row.memory_id, row.subject_id, row.relation, row.object_id, row.valid_from, row.valid_to, row.read_with)
         known = unique.get(key)
         if known is None or known.weight < row.weight:
             unique[key] = row
     new = list(unique.values())
     connection.execute(
         "INSERT INTO facts (memory_id, subject_id, relation, object_id, weight, valid_from, valid_to, recorded_at, "
-        "scope) SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::real[], "
-        "%s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[]) ON CONFLICT DO NOTHING",
+        "scope, read_with) SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::bigint[], %s::real[], "
+        "%s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[], %s::bigint[]) ON CONFLICT DO NOTHING",
         (
             [row.memory_id for row in new], [row.subject_id for row in new], [row.relation for row in new],
             [row.object_id for row in new], [row.weight for row in new], [row.valid_from for row in new],
             [row.valid_to for row in new], [row.recorded_at for row in new], [row.scope for row in new],
+            [row.read_with for row in new],
         ),
     )  # fmt: skip
 
 
 def names_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[int]:
-    """The names that memories mention; whoever states a fact mentions its ends."""
+    """The names that memories mention, and those of the facts that they tell together with others."""
     rows = connection.execute(
-        "SELECT DISTINCT name_id FROM mentions WHERE memory_id = ANY(%s) ORDER BY 1", (list(memory_ids),)
+        "SELECT name_id FROM mentions WHERE memory_id = ANY(%(ids)s) UNION "
+        "SELECT unnest(ARRAY[subject_id, object_id]) FROM facts WHERE memory_id = ANY(%(ids)s) "
+        "OR read_with = ANY(%(ids)s) ORDER BY 1",
+        {"ids": list(memory_ids)},
     )
     return [row[0] for row in rows]
 
@@ -112,8 +118,7 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
         "UNION SELECT relation FROM facts WHERE memory_id = ANY(%(ids)s) "
         "UNION SELECT concat_ws(' ', s.name, f.relation, o.name) FROM facts f JOIN concept_names s "
         "ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE f.memory_id = ANY(%(ids)s) "
-        # What another memory tells together with one of these has the words of both.
-        "OR (f.joint AND f.subject_id IN (SELECT subject_id FROM facts WHERE memory_id = ANY(%(ids)s) AND joint))",
+        "OR f.read_with = ANY(%(ids)s)",
         {"ids": list(memory_ids)},
     )
     return [row[0] for row in rows]
@@ -122,24 +127,32 @@ def texts_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) ->
 def relations_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[RelationKey]:
     """The raw relations of memories' facts, each with its scope."""
     rows = connection.execute(
-        "SELECT DISTINCT scope, relation FROM facts WHERE memory_id = ANY(%s) ORDER BY 1, 2", (list(memory_ids),)
+        "SELECT DISTINCT scope, relation FROM facts WHERE memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s) "
+        "ORDER BY 1, 2",
+        {"ids": list(memory_ids)},
     )
     return [(row[0], row[1]) for row in rows]
 
 
 def remove(connection: Connection[Any], memory_ids: Sequence[int]) -> None:
     """Remove the mentions and facts of memories, what was read of others with them, and the record of extraction."""
+    ids = list(memory_ids)
     connection.execute(
-        "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id, silent), "
-        "counted AS (SELECT name_id, count(*) AS n FROM gone WHERE NOT silent GROUP BY name_id) "
+        "WITH gone AS (DELETE FROM mentions WHERE memory_id = ANY(%s) RETURNING name_id), "
+        "counted AS (SELECT name_id, count(*) AS n FROM gone GROUP BY name_id) "
         "UPDATE concept_names SET uses = uses - n FROM counted WHERE id = name_id",
-        (list(memory_ids),),
+        (ids,),
     )
-    together_rows.forget_readings(connection, memory_ids)
-    end_rows.remove(connection, memory_ids)
-    for table in ("facts", "stated_values", "waiting_changes"):
-        connection.execute(f"DELETE FROM {table} WHERE memory_id = ANY(%s)", (list(memory_ids),))
-    connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (list(memory_ids),))
+    # Who was compared with one of these is to be compared with others once more.
+    connection.execute(
+        "WITH gone AS (DELETE FROM facts WHERE memory_id = ANY(%(ids)s) OR read_with = ANY(%(ids)s) "
+        "RETURNING memory_id, read_with), "
+        "freed AS (UPDATE facts SET beside = NULL WHERE beside = ANY(%(ids)s) RETURNING memory_id) "
+        "UPDATE extractions SET changes_by = NULL WHERE memory_id IN (SELECT memory_id FROM gone "
+        "WHERE read_with IS NOT NULL UNION SELECT read_with FROM gone UNION SELECT memory_id FROM freed)",
+        {"ids": ids},
+    )
+    connection.execute("DELETE FROM extractions WHERE memory_id = ANY(%s)", (ids,))
 
 
 _GROUP = (
@@ -150,8 +163,10 @@ _GROUP = (
 
 
 def groups_of_memories(connection: Connection[Any], memory_ids: Sequence[int]) -> list[FactGroup]:
-    """The groups that memories' facts belong to."""
-    return [FactGroup(*row) for row in connection.execute(_GROUP + "f.memory_id = ANY(%s)", (list(memory_ids),))]
+    """The groups that memories' facts belong to, those that they tell with others among them, or do not end."""
+    ids = list(memory_ids)
+    where = "f.memory_id = ANY(%s) OR f.read_with = ANY(%s) OR f.beside = ANY(%s)"
+    return [FactGroup(*row) for row in connection.execute(_GROUP + where, (ids, ids, ids))]
 
 
 def groups_of_names(connection: Connection[Any], name_ids: Sequence[int]) -> list[FactGroup]:
@@ -173,28 +188,21 @@ def groups_of_relations(connection: Connection[Any], relations: Sequence[Relatio
 
 
 def facts_of_groups(connection: Connection[Any], groups: Sequence[FactGroup]) -> list[CanonicalFact]:
-    """The facts of groups, in the order in which they became known.
-
-    Where nothing is stated of a source, what is tentative makes no edge: a hub has thousands of such facts.
-    """
-    # What is sure first, by an index that knows the weights. A UNION of two joins: with an OR the planner would read
-    # all facts of a hub to find one.
+    """The facts of groups, in the order in which they became known; those that end nothing do not count."""
+    # A UNION of two joins: with an OR the planner would read all facts of a hub to find one.
     rows = connection.execute(
         "WITH g AS (SELECT * FROM unnest(%s::bigint[], %s::text[], %s::bigint[]) AS g (src_id, relation, dst_id)), "
-        "sure AS MATERIALIZED (SELECT * FROM g WHERE EXISTS (SELECT 1 FROM concept_names s "
-        "JOIN relations r ON r.scope = s.scope AND r.canonical = g.relation "
-        "JOIN facts f ON f.subject_id = s.id AND f.relation = r.raw AND f.weight > 0 WHERE s.concept_id = g.src_id)), "
-        "told AS (SELECT g.src_id, g.relation, g.dst_id, f FROM sure g "
+        "counted AS (SELECT g.src_id, g.relation, g.dst_id, f FROM g "
         "JOIN concept_names s ON s.concept_id = g.src_id JOIN concept_names o ON o.concept_id = g.dst_id "
         "JOIN facts f ON f.subject_id = s.id AND f.object_id = o.id "
         "JOIN relations r ON r.scope = f.scope AND r.raw = f.relation AND r.canonical = g.relation "
-        "UNION ALL SELECT g.src_id, g.relation, o.concept_id, f FROM sure g "
+        "WHERE f.beside IS NULL UNION ALL SELECT g.src_id, g.relation, o.concept_id, f FROM g "
         "JOIN concept_names s ON s.concept_id = g.src_id "
         "JOIN relations r ON r.scope = s.scope AND r.canonical = g.relation "
         "JOIN facts f ON f.subject_id = s.id AND f.relation = r.raw "
-        "JOIN concept_names o ON o.id = f.object_id WHERE g.dst_id IS NULL) "
+        "JOIN concept_names o ON o.id = f.object_id WHERE g.dst_id IS NULL AND f.beside IS NULL) "
         "SELECT src_id, relation, dst_id, (f).weight, (f).valid_from, (f).valid_to, (f).recorded_at, (f).memory_id "
-        "FROM told ORDER BY (f).recorded_at, (f).id",
+        "FROM counted ORDER BY (f).recorded_at, (f).id",
         ([g.src_id for g in groups], [g.relation for g in groups], [g.dst_id for g in groups]),
     )
     return [CanonicalFact(*row) for row in rows]
@@ -204,7 +212,7 @@ def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int
     """The facts about each name: the (relation, object) pairs of which it is the subject, and how often each."""
     rows = connection.execute(
         "SELECT f.subject_id, f.relation, o.normal_name, count(*) FROM facts f "
-        "JOIN concept_names o ON o.id = f.object_id WHERE f.weight > 0 AND NOT f.joint GROUP BY 1, 2, 3 "
+        "JOIN concept_names o ON o.id = f.object_id WHERE f.read_with IS NULL GROUP BY 1, 2, 3 "
         "ORDER BY 1, min(f.memory_id), min(f.id)"
     ).fetchall()
     found: dict[int, dict[tuple[str, str], int]] = {}
@@ -215,4 +223,4 @@ def contexts(connection: Connection[Any]) -> dict[int, dict[tuple[str, str], int
 
 def analyse(connection: Connection[Any]) -> None:
     """Refresh the planner's statistics of the tables that extraction fills."""
-    connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations, stated_values")
+    connection.execute("ANALYZE concept_names, concepts, mentions, facts, relations")

@@ -30,7 +30,7 @@ def link_mentions(connection: Connection[Any], memory_ids: Sequence[int]) -> Non
         connection.execute(
             "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) SELECT DISTINCT "
             "memory_id, concept_id, %(relation)s, 1 FROM mentions JOIN concept_names n ON n.id = name_id "
-            "WHERE memory_id = ANY(%(ids)s) AND NOT silent RETURNING concept_id), "
+            "WHERE memory_id = ANY(%(ids)s) RETURNING concept_id), "
             "counted AS (SELECT concept_id, count(*) AS n FROM made GROUP BY concept_id) "
             "UPDATE concepts c SET memory_count = memory_count + n FROM counted WHERE c.id = counted.concept_id",
             {"ids": list(memory_ids), "relation": MENTIONS},
@@ -53,7 +53,7 @@ def link_all_mentions(connection: Connection[Any]) -> None:
             # In the order of the key: its index then grows at its end, and not all over.
             "WITH made AS (INSERT INTO memory_concepts (memory_id, concept_id, relation, weight) "
             "SELECT DISTINCT memory_id, concept_id, %s, 1::real FROM mentions JOIN concept_names n ON n.id = name_id "
-            "WHERE NOT silent ORDER BY memory_id, concept_id RETURNING concept_id) "
+            "ORDER BY memory_id, concept_id RETURNING concept_id) "
             "UPDATE concepts c SET memory_count = coalesce(k.n, 0) FROM concepts o LEFT JOIN (SELECT concept_id, "
             "count(*) AS n FROM made GROUP BY concept_id) AS k ON k.concept_id = o.id "
             "WHERE c.id = o.id AND c.memory_count <> coalesce(k.n, 0)",

@@ -27,7 +27,7 @@ def mentions(connection: Connection[Any], memory_id: int) -> list[tuple[str, str
     return connection.execute(
         "SELECT m.spelling, c.canonical_name, coalesce(m.kind, c.kind, '') FROM mentions m "
         "JOIN concept_names n ON n.id = m.name_id JOIN concepts c ON c.id = n.concept_id "
-        "WHERE m.memory_id = %s AND NOT m.silent ORDER BY 2, 1",
+        "WHERE m.memory_id = %s ORDER BY 2, 1",
         (memory_id,),
     ).fetchall()
 
@@ -37,7 +37,7 @@ def facts(connection: Connection[Any], memory_id: int) -> list[tuple[Any, ...]]:
     return connection.execute(
         "SELECT s.name, f.relation, o.name, f.valid_from, f.valid_to, f.weight FROM facts f "
         "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
-        "WHERE f.memory_id = %s AND f.weight > 0 ORDER BY f.id",
+        "WHERE f.memory_id = %s ORDER BY f.id",
         (memory_id,),
     ).fetchall()
 

@@ -66,7 +66,7 @@ def ensure(
     wanted : mapping from (scope, normal form) to (name as written, kind)
     initials : mapping from normal form to the first letters by which it may be called
     """
-    # One that no memory mentioned so far is new to all who do not know it by a fact alone.
+    # One that no memory mentions is new to all who do not know it by a change that two memories tell.
     known = {row.key: replace(row, is_new=not row.uses) for row in by_keys(connection, wanted)}
     fresh = [(*key, *wanted[key], initials.get(key[1]) or None) for key in wanted if key not in known]
     if fresh:
@@ -199,7 +199,7 @@ def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) 
     """
     if name_ids is None:
         # Of all at once: to look up each takes twice as long.
-        first = "(SELECT DISTINCT ON (name_id) name_id, spelling FROM mentions ORDER BY name_id, silent, memory_id)"
+        first = "(SELECT DISTINCT ON (name_id) name_id, spelling FROM mentions ORDER BY name_id, memory_id)"
         given = (
             "(SELECT DISTINCT ON (name_id) name_id, kind FROM mentions WHERE kind IS NOT NULL "
             "ORDER BY name_id, memory_id) AS given ON given.name_id = first.name_id"
@@ -207,7 +207,7 @@ def refresh(connection: Connection[Any], name_ids: Sequence[int] | None = None) 
     else:
         first = (
             "(SELECT t.id, f.spelling FROM unnest(%s::bigint[]) AS t (id) CROSS JOIN LATERAL (SELECT spelling "
-            "FROM mentions WHERE name_id = t.id ORDER BY silent, memory_id LIMIT 1) AS f)"
+            "FROM mentions WHERE name_id = t.id ORDER BY memory_id LIMIT 1) AS f)"
         )
         given = (
             "LATERAL (SELECT kind FROM mentions WHERE name_id = first.name_id AND kind IS NOT NULL "
@@ -242,10 +242,12 @@ def rename(connection: Connection[Any], concept_ids: Sequence[int] | None = None
 
 
 def drop_unused(connection: Connection[Any], name_ids: Sequence[int]) -> list[NameRow]:
-    """Remove those of the names that nothing mentions any more, and give them."""
+    """Remove those of the names that no mention and no fact has any more, and give them."""
     rows = connection.execute(
         "DELETE FROM concept_names n WHERE id = ANY(%s) AND NOT EXISTS "
         "(SELECT 1 FROM mentions m WHERE m.name_id = n.id) "
+        "AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.subject_id = n.id) "
+        "AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.object_id = n.id) "
         "RETURNING id, concept_id, normal_name, name, kind, uses, scope",
         (list(name_ids),),
     )

@@ -29,7 +29,7 @@ def counts(connection: Connection[Any]) -> dict[str, Any]:
         "(SELECT count(*) FROM concept_merges WHERE split_at IS NULL) AS merges, "
         "(SELECT count(*) FROM concept_names n JOIN concept_names o ON o.id = n.ambiguous_with "
         "WHERE n.concept_id <> o.concept_id) AS ambiguous, "
-        "(SELECT count(DISTINCT relation) FROM facts WHERE weight > 0) AS raw_relations, "
+        "(SELECT count(DISTINCT relation) FROM facts) AS raw_relations, "
         "count(DISTINCT relation) FILTER (WHERE relation <> %(inside)s) AS relations, "
         # Of those that are in the graph: many more are declared.
         "count(DISTINCT relation) FILTER (WHERE EXISTS (SELECT 1 FROM relations r WHERE r.scope = concept_edges.scope "
@@ -77,9 +77,9 @@ def facts(connection: Connection[Any]) -> list[tuple[Any, ...]]:
     return connection.execute(
         "SELECT m.external_id, s.name, f.relation, o.name, f.valid_from, f.valid_to, f.weight "
         "FROM facts f JOIN memories m ON m.id = f.memory_id AND NOT m.is_sensitive "
-        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id WHERE f.weight > 0 "
+        "JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
         # What two memories tell together is told by neither where it is replayed.
-        "AND NOT f.joint ORDER BY m.id, f.id"
+        "WHERE f.read_with IS NULL ORDER BY m.id, f.id"
     ).fetchall()
 
 
@@ -87,7 +87,7 @@ def spellings(connection: Connection[Any]) -> list[tuple[str, str, str | None]]:
     """Every mention: memory, the name as it is spelt there, and its kind."""
     return connection.execute(
         "SELECT m.external_id, x.spelling, x.kind FROM mentions x "
-        "JOIN memories m ON m.id = x.memory_id AND NOT m.is_sensitive WHERE NOT x.silent ORDER BY m.id, x.name_id"
+        "JOIN memories m ON m.id = x.memory_id AND NOT m.is_sensitive ORDER BY m.id, x.name_id"
     ).fetchall()
 
 

@@ -1,7 +1,7 @@
 """Edges of the groups of facts that hold one fact, however many memories state it: most of a graph, in one statement.
 
 Where nothing in a group contradicts or ends anything else, its edge is the fact itself. The others have a history,
-which `graph.build.derive` works out. A tentative fact, of weight 0, makes no edge alone.
+which `graph.build.derive` works out.
 """
 
 from __future__ import annotations
@@ -22,17 +22,12 @@ SELECT f.scope, s.concept_id AS src, r.canonical AS relation, o.concept_id AS ds
 FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id
 JOIN relations r ON r.scope = f.scope AND r.raw = f.relation
 """
-# A fact that one memory states several times weighs what its most certain statement does. Where nothing is certain of
-# a source, what may be said of it, of which there is much more, makes no edge: what may be said is read first, for the
-# planner, which does not know how much that is, would look for it once for every source.
+# A fact that one memory states several times weighs what its most certain statement does.
 _GROUPS = f"""
 CREATE TEMP TABLE stated_groups ON COMMIT DROP AS
-WITH told AS MATERIALIZED ({_FACTS} WHERE f.weight > 0),
-unsure AS MATERIALIZED ({_FACTS} WHERE f.weight <= 0),
-stated AS (SELECT min(scope) AS scope, src, relation, dst, single, valid_from, valid_to, memory_id,
+WITH stated AS (SELECT min(scope) AS scope, src, relation, dst, single, valid_from, valid_to, memory_id,
     max(weight) AS weight, min(recorded_at) AS recorded_at
-  FROM (SELECT * FROM told UNION ALL
-    SELECT * FROM unsure WHERE (src, relation) IN (SELECT src, relation FROM told)) AS counted
+  FROM ({_FACTS} WHERE f.beside IS NULL) AS counted
   GROUP BY src, relation, dst, single, valid_from, valid_to, memory_id)
 SELECT min(scope) AS scope, src, relation, CASE WHEN single THEN NULL ELSE dst END AS dst, min(dst) AS target,
   min(valid_from) AS valid_from,
@@ -40,8 +35,8 @@ SELECT min(scope) AS scope, src, relation, CASE WHEN single THEN NULL ELSE dst E
   array_agg(memory_id ORDER BY memory_id) AS evidence,
   min(dst) = max(dst) AND count(valid_from) IN (0, count(*)) AND count(valid_to) IN (0, count(*))
     AND min(valid_from) IS NOT DISTINCT FROM max(valid_from) AND min(valid_to) IS NOT DISTINCT FROM max(valid_to)
-    AND min(stated.weight) > 0 AS plain
-FROM stated GROUP BY src, relation, CASE WHEN single THEN NULL ELSE dst END HAVING max(stated.weight) > 0
+    AS plain
+FROM stated GROUP BY src, relation, CASE WHEN single THEN NULL ELSE dst END
 """
 
 

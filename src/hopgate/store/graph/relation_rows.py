@@ -124,7 +124,7 @@ def raw_relations(connection: Connection[Any]) -> dict[str, dict[str, int]]:
     """Relations as they were extracted, and how often, by scope."""
     counts: dict[str, dict[str, int]] = {}
     rows = connection.execute(
-        "SELECT scope, relation, count(*) FROM facts WHERE weight > 0 AND NOT joint GROUP BY 1, 2 ORDER BY 1, 2"
+        "SELECT scope, relation, count(*) FROM facts WHERE read_with IS NULL GROUP BY 1, 2 ORDER BY 1, 2"
     )
     for scope, relation, count in rows:
         counts.setdefault(scope, {})[relation] = count

@@ -69,8 +69,8 @@ def forget_graph(connection: Connection[Any]) -> None:
 
 # Not TRUNCATE: PostgreSQL shows its effect to snapshots that were taken before it.
 _GRAPH_TABLES = (
-    "concept_merges", "concept_edges", "memory_concepts", "facts", "mentions", "stated_values", "noted_ends",
-    "waiting_changes", "concept_names", "concepts", "relations", "extractions",
+    "concept_merges", "concept_edges", "memory_concepts", "facts", "mentions", "concept_names", "concepts", "relations",
+    "extractions",
 )  # fmt: skip
 
 

@@ -1,9 +1,9 @@
-"""Supersession over intervals: Allen's relations, open ends, any order of arrival, and nothing ever lost."""
+"""How one fact ends another: Allen's relations, open ends, what is told later, any order of arrival, nothing lost."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import permutations
 
 import pytest
@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hopgate.errors import HopgateError
-from hopgate.graph.temporal.precedence import EdgeVersion, Tentative, current_edges
-from hopgate.graph.temporal.versions import Changes, apply_changes, edge_history, supersede
+from hopgate.graph.temporal import EdgeVersion, current_edges, edge_history
 
 SINGLE = frozenset({"lives in"})
 DAY = timedelta(days=1)
@@ -64,16 +63,6 @@ def as_of(
     return [edge for edge in table if visible(edge, valid_at, known_at)]
 
 
-def invalidated(changes: Changes) -> tuple[EdgeVersion, ...]:
-    """Retired rows whose interval no new row has; the others only gained evidence."""
-    kept = {(row.src, row.relation, row.dst, row.valid_from, row.valid_to) for row in changes.new_rows}
-    return tuple(
-        row
-        for row in changes.retired_rows
-        if (row.src, row.relation, row.dst, row.valid_from, row.valid_to) not in kept
-    )
-
-
 def holders(table: list[EdgeVersion], moment: int, known: int | None = None) -> set[object]:
     return {edge.dst for edge in as_of(table, at(moment), None if known is None else at(1000 + known))}
 
@@ -115,83 +104,30 @@ def test_a_contradiction_in_each_of_allens_relations(
 
 @pytest.mark.parametrize(("name", "interval"), ALLEN.items())
 def test_relations_that_are_not_single_valued_never_contradict(name: str, interval: tuple[int, int]) -> None:
-    first = fact("berlin", 10, 20, 1, "visited")
-    changes = supersede([first], [first], [fact("munich", *interval, 2, "visited")], SINGLE)
-    assert changes.retired_rows == ()
-    assert [row.dst for row in changes.new_rows] == ["munich"]
+    first, second = fact("berlin", 10, 20, 1, "visited"), fact("munich", *interval, 2, "visited")
+    assert set(edge_history([first, second], SINGLE)) == {first, second}
 
 
 def test_a_move_closes_the_old_edge_and_retires_the_row_that_said_otherwise() -> None:
     berlin = fact("berlin", 10, None, 1)
-    changes = supersede([berlin], [berlin], [fact("munich", 50, None, 2)], SINGLE)
-    assert spans(changes.new_rows, "berlin") == [(10, 50)]
-    assert spans(changes.new_rows, "munich") == [(50, None)]
-    assert changes.retired_rows == (replace(berlin, retired_at=at(1002)),)
-    assert invalidated(changes) == changes.retired_rows
-    table = apply_changes([berlin], changes)
+    table = edge_history([berlin, fact("munich", 50, None, 2)], SINGLE)
+    current = as_of(table)
+    assert spans(current, "berlin") == [(10, 50)] and spans(current, "munich") == [(50, None)]
+    assert replace(berlin, retired_at=at(1002)) in table
     assert holders(table, 60) == {"munich"}
     assert holders(table, 60, known=1) == {"berlin"}
     assert holders(table, 20) == {"berlin"}
 
 
-def maybe(dst: str, recorded: int) -> EdgeVersion:
-    return replace(fact(dst, None, None, recorded), tentative=Tentative.ALONE)
-
-
-def beside(dst: str, recorded: int) -> EdgeVersion:
-    return replace(fact(dst, None, None, recorded), tentative=Tentative.BESIDE)
-
-
-@given(start=st.integers(0, 90), recorded=st.integers(1, 9), dated=st.booleans())
-def test_a_doubted_fact_ends_nothing_that_is_surer_and_counts_alone(start: int, recorded: int, dated: bool) -> None:
-    doubted = replace(fact("munich", start if dated else None, None, recorded), doubted=True)
-    assert {edge.dst for edge in current_edges([doubted], SINGLE)} == {"munich"}
-    before, after = fact("berlin", -5, None, 0), fact("berlin", 2000, None, 0)
-    assert current_edges([before, doubted], SINGLE) == current_edges([before], SINGLE)
-    # It ends where a surer one begins, and what both say is more evidence.
-    table = current_edges([after, doubted], SINGLE)
-    assert holders(table, 1999) == {"munich"} and holders(table, 2001) == {"berlin"}
-    assert {edge.dst for edge in current_edges([fact("munich", None, None, 5), doubted], SINGLE)} == {"munich"}
-    # Of a relation with several values it stands beside the others.
-    assert {edge.dst for edge in current_edges([before, doubted])} == {"berlin", "munich"}
-
-
-def test_a_tentative_fact_tells_of_a_change_where_something_else_was_stated_before() -> None:
-    assert current_edges([maybe("munich", 2)], SINGLE) == ()
-    assert current_edges([maybe("munich", 2), maybe("bonn", 1)], SINGLE) == ()
-    table = edge_history([fact("berlin", None, None, 1), maybe("munich", 2)], SINGLE)
-    assert holders(table, 1001) == {"berlin"} and holders(table, 1003) == {"munich"}
-    assert not any(row.tentative for row in table)
-    # What is stated later begins after it; what is stated again was never over.
-    assert spans(current_edges([fact("berlin", 5, None, 3), maybe("munich", 2)], SINGLE), "munich") == [(1002, None)]
-    assert spans(current_edges([fact("berlin", 1005, None, 3), maybe("munich", 2)], SINGLE), "munich") == []
-    again = [fact("berlin", None, None, 1), maybe("munich", 2), fact("berlin", None, None, 3)]
-    assert spans(current_edges(again, SINGLE), "munich") == []
-    # Named beside what held before, one other: it is the new one, whatever the words and their order.
-    berlin = fact("berlin", None, None, 1)
-    assert spans(current_edges([berlin, beside("munich", 2)], SINGLE), "munich") == []
-    both = [beside("munich", 2), beside("berlin", 2)]
-    assert spans(current_edges([berlin, *both], SINGLE), "munich") == [(1002, None)]
-    assert current_edges(both, SINGLE) == ()
-    three = current_edges([berlin, *both, beside("bonn", 2)], SINGLE)
-    assert {edge.dst for edge in three} == {"berlin"}
-    # Of a relation with several values nothing ends anything.
-    assert spans(current_edges([fact("berlin", None, None, 1), maybe("munich", 2)]), "munich") == []
-
-
 def test_an_older_fact_that_arrives_late_takes_its_place_in_the_past() -> None:
     munich = fact("munich", 50, None, 1)
-    changes = supersede([munich], [munich], [fact("berlin", 10, None, 2)], SINGLE)
-    assert changes.retired_rows == ()
-    assert spans(changes.new_rows, "berlin") == [(10, 50)]
+    table = edge_history([munich, fact("berlin", 10, None, 2)], SINGLE)
+    assert munich in table and spans(table, "berlin") == [(10, 50)]
 
 
-def test_more_evidence_is_no_invalidation() -> None:
-    first = fact("berlin", 10, 20, 1)
-    changes = supersede([first], [first], [fact("berlin", 10, 20, 2)], SINGLE)
-    assert [row.evidence for row in changes.new_rows] == [("m1", "m2")]
-    assert len(changes.retired_rows) == 1
-    assert invalidated(changes) == ()
+def test_more_evidence_makes_no_new_row() -> None:
+    [row] = edge_history([fact("berlin", 10, 20, 1), fact("berlin", 10, 20, 2)], SINGLE)
+    assert row.evidence == ("m1", "m2") and (row.recorded_at, row.retired_at) == (at(1001), None)
 
 
 def test_a_stated_end_ends_what_was_said_without_one() -> None:
@@ -254,11 +190,6 @@ def test_an_edge_cannot_end_before_it_begins() -> None:
         fact("berlin", 10, 9, 1)
 
 
-def test_nothing_said_changes_nothing() -> None:
-    first = fact("berlin", 1, 2, 1)
-    assert supersede([first], [first], []) == Changes((), ())
-
-
 moments = st.integers(0, 30)
 
 
@@ -312,18 +243,18 @@ def test_a_move_away_ends_what_was_begun_and_claims_nothing_before_it() -> None:
 @settings(max_examples=150, deadline=None)
 @given(facts())
 def test_no_fact_is_ever_lost(said: list[EdgeVersion]) -> None:
-    table: list[EdgeVersion] = []
-    for number, edge in enumerate(said):
-        changes = supersede(table, said[:number], [edge], SINGLE)
-        after = apply_changes(table, changes)
-        # Rows are added, and may be retired once; nothing else about them changes.
-        assert {replace(row, retired_at=None) for row in table} <= {replace(row, retired_at=None) for row in after}
-        assert all(row in after for row in table if row.retired_at is not None)
-        table = after
+    """Whatever comes later: rows are added, and may be retired once; nothing else about them changes."""
+    before: list[EdgeVersion] = []
+    for number in range(len(said)):
+        table = edge_history(said[: number + 1], SINGLE)
+        rows = {replace(row, retired_at=None, evidence=()) for row in table}
+        assert {replace(row, retired_at=None, evidence=()) for row in before} <= rows
+        assert all(row in table for row in before if row.retired_at is not None)
+        before = table
     for edge in said:
         assumed = edge.valid_from is None and (edge.valid_to is None or edge.valid_to > edge.recorded_at)
         first = edge.recorded_at if assumed else edge.valid_from or _began(edge, said)
-        known = as_of(table, first, edge.recorded_at)
+        known = as_of(before, first, edge.recorded_at)
         assert any(
             row.dst == edge.dst and set(edge.evidence) <= set(row.evidence) for row in known if row.src == edge.src
         )
@@ -345,11 +276,151 @@ def test_step_by_step_and_at_once_agree(said: list[EdgeVersion]) -> None:
     assert set(rows) == {replace(row, recorded_at=EPOCH) for row in current_edges(said, SINGLE)}
 
 
+JOBS = frozenset({"works at", "located in"})
+
+
+def on(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def said(dst: str, start: str | None, told: str, end: str | None = None, relation: str = "works at") -> EdgeVersion:
+    recorded = datetime.fromisoformat(told).replace(tzinfo=UTC)
+    return EdgeVersion("lena", relation, dst, on(start), on(end), recorded, evidence=(told,))
+
+
+def spans_of(facts: list[EdgeVersion]) -> dict[object, list[tuple[str | None, str | None]]]:
+    """The intervals of each object, however the facts arrive."""
+    found = [current_edges(order, JOBS) for order in permutations(facts)]
+    assert all(set(edges) == set(found[0]) for edges in found)
+    result: dict[object, list[tuple[str | None, str | None]]] = {}
+    for edge in found[0]:
+        first, last = (moment and moment.strftime("%Y-%m-%d") for moment in (edge.valid_from, edge.valid_to))
+        result.setdefault(edge.dst, []).append((first, last))
+    return result
+
+
+def test_what_is_said_to_hold_since_before_an_undated_note_is_not_ended_by_that_note() -> None:
+    siemens = said("siemens", None, "2024-03-01")
+    facts = [siemens, said("bosch", "2024-02-01", "2024-03-02")]
+    assert spans_of(facts) == {"siemens": [(None, "2024-02-01")], "bosch": [("2024-02-01", None)]}
+    # What was known on the first of March is still known to have been known.
+    table = edge_history(facts, JOBS)
+    known = [edge for edge in table if edge.recorded_at == siemens.recorded_at]
+    assert [(edge.dst, edge.valid_to) for edge in known] == [("siemens", None)]
+
+
+def test_what_is_noted_after_it_ends_it() -> None:
+    facts = [
+        said("siemens", None, "2024-03-01"),
+        said("bosch", "2024-02-01", "2024-03-02"),
+        said("siemens", None, "2025-01-05"),
+    ]
+    assert spans_of(facts) == {
+        "siemens": [(None, "2024-02-01"), ("2025-01-05", None)],
+        "bosch": [("2024-02-01", "2025-01-05")],
+    }
+
+
+def test_what_is_told_of_the_past_does_not_end_what_a_note_says_to_be_so() -> None:
+    siemens = said("siemens", None, "2024-03-01")
+    for past in (
+        said("bmw", "2019-01-01", "2024-03-02", "2021-01-01"),
+        said("bmw", None, "2024-03-02", "2020-01-01"),
+        said("bmw", "2019-01-01", "2024-03-02"),  # "moved to … in 2019": it may be long over
+    ):
+        assert spans_of([siemens, past])["siemens"][-1][1] is None
+
+
+def test_dates_that_are_told_are_never_changed() -> None:
+    facts = [said("siemens", "2024-02-15", "2024-03-01"), said("bosch", "2024-02-01", "2024-03-02")]
+    assert ("2024-02-01", "2024-02-15") in spans_of(facts)["bosch"]
+    assert spans_of(facts)["siemens"][0][0] == "2024-02-15"
+
+
+def test_a_change_told_on_the_day_of_a_state_comes_after_it() -> None:
+    """A date is a whole day, month or year: what was seen in it and told before is what was before."""
+    for start, seen, told in (
+        ("2024-05-10", "2024-05-10T09:00", "2024-05-10T11:00"),
+        ("2024-05-10", "2024-05-10T09:00", "2024-05-11T11:00"),
+        ("2024-05-01", "2024-05-20T09:00", "2024-06-02T11:00"),
+        ("2024-01-01", "2024-03-20T09:00", "2024-12-02T11:00"),
+    ):
+        for relation in sorted(JOBS):
+            facts = [said("otter", None, seen, relation=relation), said("badger", start, told, relation=relation)]
+            assert spans_of(facts) == {"otter": [(None, start)], "badger": [(start, None)]}, (start, relation)
+    # Told before it, it is over; told long after the day it began, it was a date of its own.
+    assert spans_of([said("badger", "2024-05-10", "2024-05-10T08:00"), said("otter", None, "2024-05-10T09:00")]) == {
+        "badger": [("2024-05-10", "2024-05-10")],
+        "otter": [("2024-05-10", None)],
+    }
+
+
+def test_a_day_is_a_day_of_utc_whatever_the_zone_of_the_session() -> None:
+    otter, badger = said("otter", None, "2024-05-10T09:00"), said("badger", "2024-05-10", "2024-05-10T11:00")
+    zone = timezone(timedelta(hours=-7))
+    moved = [
+        replace(
+            fact,
+            valid_from=fact.valid_from and fact.valid_from.astimezone(zone),
+            recorded_at=fact.recorded_at.astimezone(zone),
+        )
+        for fact in (otter, badger)
+    ]
+    assert current_edges(moved, JOBS) == current_edges([otter, badger], JOBS)
+
+
+def test_a_plain_statement_reaches_back_no_further_than_where_it_is_said_to_have_begun() -> None:
+    assert spans_of([said("badger", "2024-05-10", "2024-05-10"), said("badger", None, "2024-06-01")]) == {
+        "badger": [("2024-05-10", None)]
+    }
+    # What was seen before the day on which it is said to have begun was so before.
+    assert spans_of([said("badger", "2024-05-10", "2024-05-10"), said("badger", None, "2024-04-01")]) == {
+        "badger": [(None, None)]
+    }
+
+
+days = st.integers(0, 40).map(lambda number: datetime(2023, 12, 20, tzinfo=UTC) + timedelta(days=number))
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[EdgeVersion]:
+    facts: list[EdgeVersion] = []
+    for number in range(draw(st.integers(1, 6))):
+        start, dst = draw(st.none() | days), draw(st.sampled_from("abc"))
+        told = draw(days) + timedelta(hours=draw(st.integers(0, 23)), minutes=number)
+        end = draw(st.none() | st.none() | days.filter(lambda day, start=start: start is None or day >= start))
+        facts.append(EdgeVersion("lena", "works at", dst, start, end, told, evidence=(number,)))
+    return facts
+
+
+@settings(max_examples=200, deadline=None)
+@given(histories(), st.randoms(use_true_random=False))
+def test_whatever_is_told_when_the_table_is_a_function_of_the_facts(facts: list[EdgeVersion], random: object) -> None:
+    epoch = datetime(2020, 1, 1, tzinfo=UTC)
+    shuffled = list(facts)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    edges = {replace(edge, recorded_at=epoch) for edge in current_edges(facts, JOBS)}
+    assert edges == {replace(edge, recorded_at=epoch) for edge in current_edges(shuffled, JOBS)}
+    table = edge_history(shuffled, JOBS)
+    assert edges == {replace(row, recorded_at=epoch) for row in table if row.retired_at is None}
+    # One at a time, and none that ends before it begins (`EdgeVersion` refuses that).
+    for day in range(80):
+        moment = datetime(2023, 12, 10, 1, tzinfo=UTC) + timedelta(days=day)
+        holding = {
+            edge.dst
+            for edge in edges
+            if (edge.valid_from is None or edge.valid_from <= moment)
+            and (edge.valid_to is None or moment < edge.valid_to)
+        }
+        assert len(holding) <= 1
+
+
 @settings(max_examples=100, deadline=None)
-@given(facts(), facts())
-def test_only_the_same_source_and_relation_is_touched(table: list[EdgeVersion], other: list[EdgeVersion]) -> None:
-    elsewhere_facts = [replace(edge, relation="works at") for edge in other]
-    elsewhere = edge_history(elsewhere_facts, SINGLE)
-    rows = [*elsewhere, *edge_history(table, SINGLE)]
-    changes = supersede(rows, [*elsewhere_facts, *table], [fact("z", 5, None, 99)], SINGLE)
-    assert all((row.src, row.relation) == ("ada", "lives in") for row in (*changes.new_rows, *changes.retired_rows))
+@given(histories(), st.integers(0, 5), st.randoms(use_true_random=False))
+def test_without_a_memory_all_is_as_if_it_had_never_been(facts: list[EdgeVersion], gone: int, random: object) -> None:
+    kept = [fact for fact in facts if gone not in fact.evidence]
+    shuffled = list(kept)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert current_edges(shuffled, JOBS) == current_edges(kept, JOBS)
+    assert edge_history(shuffled, JOBS) == edge_history(kept, JOBS)
+    assert all(gone not in row.evidence for row in edge_history(kept, JOBS))

@@ -1,0 +1,268 @@
+"""How one fact ends another: which edges hold, and when, given every fact. Pure functions of the set of facts.
+
+An interval is half open: it holds its first moment and not its last. No `valid_from` means that no fact says since
+when; no `valid_to` that none says it ended.
+
+1. Only facts of one group meet: of one source and relation where the relation is single-valued, else of one source,
+   relation and target.
+2. A fact begins at `valid_from`; where it has none, it was at least true when it was recorded. In a group the fact that
+   began later holds; of two that began together the one recorded later; of two recorded together both.
+3. A fact without an end is over where the next with another target begins, or where another statement of the same
+   target says that it ended. One with an end holds again after an interruption that ended before it. One that was over
+   when it was recorded ("moved away from") begins where another says that it began.
+4. A dated open fact that was recorded later than an undated one wins over it even where its date lies before the
+   other's recording ("since February", told in March): the undated one is over from that date. Only where the date is
+   no more than a year old when it is told: "moved there in 2019", told in 2024, may be long over.
+5. A fact without a start reaches back from its recording to where the one before it ends, or to where another statement
+   of the same target says that it began.
+6. Equal facts are one edge with more evidence. Confidence decides nothing here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+
+from hopgate.errors import HopgateError
+
+STILL_NEWS = timedelta(days=366)
+"""How old the date of a fact may be when it is told, so that the fact ends what was noted after that date."""
+
+# A time that sorts: before all time, a date, after all time.
+_Bound = tuple[int, datetime | None]
+_ALWAYS: _Bound = (0, None)
+_NEVER: _Bound = (2, None)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeVersion:
+    """A typed relation between two concepts: when it was true, when that was known, and the memories that say so.
+
+    A fact as it was recorded has this shape, and so has a row of the edges' table that follows from facts.
+
+    Examples
+    --------
+    >>> EdgeVersion("ada", "lives in", "berlin", datetime(2020, 1, 1), None, datetime(2021, 1, 1)).retired_at is None
+    True
+    """
+
+    src: Hashable
+    relation: str
+    dst: Hashable
+    valid_from: datetime | None
+    valid_to: datetime | None
+    recorded_at: datetime
+    retired_at: datetime | None = None
+    evidence: tuple[Hashable, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
+            raise HopgateError(f"an edge cannot end ({self.valid_to}) before it begins ({self.valid_from})")
+
+
+def current_edges(facts: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> list[EdgeVersion]:
+    """Derive the edges that follow from all facts; each one's `recorded_at` is that of its latest evidence.
+
+    Parameters
+    ----------
+    facts : iterable of EdgeVersion
+        In any order: the result is the same.
+    single_valued : collection of str
+        Relations of which a source has one target at a time.
+
+    Examples
+    --------
+    >>> def moved(dst, year):
+    ...     start, recorded = datetime(year, 1, 1), datetime(2024, 1, 1)
+    ...     return EdgeVersion("ada", "lives in", dst, start, None, recorded, evidence=(dst,))
+    >>> for edge in current_edges([moved("munich", 2020), moved("berlin", 2015)], {"lives in"}):
+    ...     print(edge.dst, edge.valid_from.year, edge.valid_to and edge.valid_to.year)
+    berlin 2015 2020
+    munich 2020 None
+    """
+    groups: dict[tuple[Hashable, ...], list[EdgeVersion]] = defaultdict(list)
+    for fact in dict.fromkeys(facts):
+        target = () if fact.relation in single_valued else (fact.dst,)
+        groups[fact.src, fact.relation, *target].append(fact)
+    return [edge for group in groups.values() for edge in _edges_of_group(group)]
+
+
+def edge_history(facts: Iterable[EdgeVersion], single_valued: Collection[str] = ()) -> list[EdgeVersion]:
+    """Give the rows of the edges' table: what was ever known of each edge, from `recorded_at` to `retired_at`.
+
+    Facts are recorded in the order of their recording, those of one moment together. An edge whose interval changes
+    gets a new row, and the row without the change its `retired_at`; further evidence makes no new row.
+
+    Examples
+    --------
+    >>> def lives(city, year):
+    ...     start, recorded = datetime(year, 1, 1), datetime(year, 1, 2)
+    ...     return EdgeVersion("ada", "lives in", city, start, None, recorded, evidence=(city,))
+    >>> for row in edge_history([lives("berlin", 2015), lives("munich", 2020)], {"lives in"}):
+    ...     print(row.dst, row.valid_to and row.valid_to.year, row.retired_at and row.retired_at.year)
+    berlin None 2020
+    berlin 2020 None
+    munich None None
+    """
+    retired: list[EdgeVersion] = []
+    rows: dict[tuple[object, ...], EdgeVersion] = {}
+    known: list[EdgeVersion] = []
+    for now, recorded in groupby(sorted(facts, key=attrgetter("recorded_at")), key=attrgetter("recorded_at")):
+        known += recorded
+        edges = {(e.src, e.relation, e.dst, e.valid_from, e.valid_to): e for e in current_edges(known, single_valued)}
+        retired += [replace(row, retired_at=now) for key, row in rows.items() if key not in edges]
+        rows = {
+            key: replace(edge, recorded_at=rows[key].recorded_at if key in rows else now) for key, edge in edges.items()
+        }
+    return [*retired, *rows.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """A fact's interval as it competes with others: from `start`, which is its recording where none was given."""
+
+    fact: EdgeVersion
+    start: _Bound
+    end: _Bound
+    start_assumed: bool = False
+
+    def beats(self, other: _Interval) -> bool:
+        """Whether this is of another target, and began later, or together with the other and was recorded later."""
+        later = (self.start, self.fact.recorded_at) > (other.start, other.fact.recorded_at)
+        return later and self.fact.dst != other.fact.dst
+
+
+def _edges_of_group(facts: list[EdgeVersion]) -> list[EdgeVersion]:
+    facts = [_over_by_then(fact, facts) for fact in facts]
+    # A point in time neither ends another fact nor is ended.
+    points = [fact for fact in facts if fact.valid_from is not None and fact.valid_from == fact.valid_to]
+    intervals = [_begun(_interval(fact), facts) for fact in facts if fact not in points]
+    intervals = [_ended(interval, facts) for interval in intervals]
+    intervals = [_ended_by_next(interval, intervals) for interval in intervals]
+    pieces = {interval: list(_uncovered(interval, intervals)) for interval in intervals}
+    by_target: dict[Hashable, list[tuple[_Bound, _Bound, EdgeVersion]]] = defaultdict(list)
+    for interval, kept in pieces.items():
+        for start, end in kept:
+            reaches_back = interval.start_assumed and start == interval.start
+            first = _reach_back(interval, pieces) if reaches_back else start
+            by_target[interval.fact.dst].append((first, end, interval.fact))
+    edges = [edge for kept in by_target.values() for edge in _joined(kept)]
+    by_moment: dict[tuple[Hashable, datetime | None], list[EdgeVersion]] = defaultdict(list)
+    for fact in points:
+        by_moment[fact.dst, fact.valid_from].append(fact)
+    edges += [_edge(same, _first(same[0]), _last(same[0])) for same in by_moment.values()]
+    return sorted(edges, key=lambda edge: (_first(edge), _last(edge), str(edge.dst)))
+
+
+def _over_by_then(fact: EdgeVersion, facts: Sequence[EdgeVersion]) -> EdgeVersion:
+    """Rule 4: end an undated fact where another began, by what was told after it was recorded.
+
+    It keeps no time of its own: its note's day lies in the other's time, and it reaches back from where that begins.
+    """
+    if fact.valid_from is not None or (fact.valid_to is not None and fact.valid_to <= fact.recorded_at):
+        return fact
+    begun = [
+        other.valid_from
+        for other in facts
+        if other.valid_from is not None
+        and other.valid_from <= fact.recorded_at < other.recorded_at
+        and (other.valid_to is None or fact.recorded_at < other.valid_to)
+        and other.dst != fact.dst
+        and other.recorded_at - other.valid_from <= STILL_NEWS
+    ]
+    return replace(fact, valid_to=min(begun)) if begun else fact
+
+
+def _interval(fact: EdgeVersion) -> _Interval:
+    recorded = (1, fact.recorded_at)
+    if fact.valid_from is None and recorded < _last(fact):
+        return _Interval(fact, recorded, _last(fact), start_assumed=True)
+    return _Interval(fact, _first(fact), _last(fact))
+
+
+def _begun(interval: _Interval, facts: Sequence[EdgeVersion]) -> _Interval:
+    """A fact that was over when it was recorded, and has no start, begins where another statement of it begins."""
+    if interval.start != _ALWAYS:
+        return interval
+    starts = [_first(other) for other in facts if other.dst == interval.fact.dst and _first(other) < interval.end]
+    return replace(interval, start=max(starts))
+
+
+def _ended(interval: _Interval, facts: Sequence[EdgeVersion]) -> _Interval:
+    """A fact without an end ends where another statement of the same target ends."""
+    if interval.end != _NEVER:
+        return interval
+    ends = [_last(other) for other in facts if other.dst == interval.fact.dst and interval.start < _last(other)]
+    return replace(interval, end=min(ends))
+
+
+def _ended_by_next(interval: _Interval, intervals: Sequence[_Interval]) -> _Interval:
+    """A fact without an end is over when the next one begins."""
+    if interval.fact.valid_to is not None:
+        return interval
+    next_starts = [other.start for other in intervals if other.beats(interval) and other.start < interval.end]
+    return replace(interval, end=max(interval.start, min([*next_starts, interval.end])))
+
+
+def _uncovered(interval: _Interval, intervals: Sequence[_Interval]) -> Iterator[tuple[_Bound, _Bound]]:
+    """The parts of an interval that none of those which beat it covers."""
+    at = interval.start
+    for start, end in sorted((other.start, other.end) for other in intervals if other.beats(interval)):
+        if at < min(start, interval.end):
+            yield at, min(start, interval.end)
+        at = max(at, end)
+    if at < interval.end:
+        yield at, interval.end
+
+
+def _reach_back(interval: _Interval, pieces: dict[_Interval, list[tuple[_Bound, _Bound]]]) -> _Bound:
+    """How far back a fact without a start reaches: to where another target's time ends, or where its own began."""
+    dst = interval.fact.dst
+    ends = [
+        min(end, interval.start)
+        for other, kept in pieces.items()
+        for start, end in kept
+        if other.fact.dst != dst and start < interval.start
+    ]
+    starts = [
+        other.start
+        for other in pieces
+        if other.fact.dst == dst and other.fact.valid_from is not None and other.start <= interval.start
+    ]
+    return max([*ends, *starts], default=_ALWAYS)
+
+
+def _joined(pieces: list[tuple[_Bound, _Bound, EdgeVersion]]) -> Iterator[EdgeVersion]:
+    """One edge for the pieces of a target that overlap; pieces that only meet are different edges."""
+    pieces = sorted(pieces, key=lambda piece: piece[:2])
+    while pieces:
+        start, end, first = pieces.pop(0)
+        overlapping = [first]
+        while pieces and pieces[0][0] < end:
+            end = max(end, pieces[0][1])
+            overlapping.append(pieces.pop(0)[2])
+        yield _edge(overlapping, start, end)
+
+
+def _edge(facts: Sequence[EdgeVersion], start: _Bound, end: _Bound) -> EdgeVersion:
+    ordered = sorted(facts, key=lambda fact: (fact.recorded_at, str(fact.evidence)))
+    return replace(
+        facts[0],
+        valid_from=start[1],
+        valid_to=end[1],
+        recorded_at=max(fact.recorded_at for fact in facts),
+        retired_at=None,
+        evidence=tuple(dict.fromkeys(memory for fact in ordered for memory in fact.evidence)),
+    )
+
+
+def _first(edge: EdgeVersion) -> _Bound:
+    return _ALWAYS if edge.valid_from is None else (1, edge.valid_from)
+
+
+def _last(edge: EdgeVersion) -> _Bound:
+    return _NEVER if edge.valid_to is None else (1, edge.valid_to)

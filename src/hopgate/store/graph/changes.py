@@ -1,0 +1,149 @@
+"""Which memories wait to be compared with earlier ones, with which, and what that makes of their facts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from psycopg.rows import class_row
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+# A word that more memories of its scope hold says little of what a memory is about.
+_COMMON = 500
+# So many of a memory's rarest words are looked for, and of each so many memories are compared, the latest ones.
+_WORDS, _HELD = 12, 40
+# Each word's memories are found by themselves: one of common words costs no more than one of rare ones.
+_EARLIER = f"""
+    WITH later AS MATERIALIZED (
+        SELECT id, scope, created_at, search_vector FROM memories WHERE id = ANY(%(ids)s) AND NOT is_sensitive
+    ),
+    words AS MATERIALIZED (
+        SELECT later.*, words_of.word, counted.held,
+          row_number() OVER (PARTITION BY later.id ORDER BY counted.held, words_of.word COLLATE "C") AS place
+        FROM later CROSS JOIN LATERAL unnest(tsvector_to_array(search_vector)) AS words_of (word)
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(memories), 0)::float8 AS held FROM (
+                SELECT memories, scope FROM word_counts WHERE word = hashtextextended(words_of.word, 0)
+                UNION ALL SELECT memories, scope FROM word_changes WHERE word = hashtextextended(words_of.word, 0)
+            ) AS both_tables WHERE both_tables.scope IS NOT DISTINCT FROM later.scope
+        ) AS counted WHERE counted.held BETWEEN 2 AND {_COMMON}
+    ),
+    met AS (
+        SELECT words.id AS later_id, o.id, o.created_at, sum(ln({2 * _COMMON} / words.held)) AS shared
+        FROM words CROSS JOIN LATERAL (
+            SELECT m.id, m.created_at FROM memories m
+            WHERE m.search_vector
+              @@ ('''' || replace(replace(words.word, '\\', '\\\\'), '''', '''''') || '''')::tsquery
+            AND m.scope IS NOT DISTINCT FROM words.scope AND NOT m.is_sensitive
+            AND (m.created_at, m.id) < (words.created_at, words.id) AND length(m.content) <= %(longest)s
+            ORDER BY m.created_at DESC, m.id DESC LIMIT {_HELD}
+        ) AS o WHERE words.place <= {_WORDS} GROUP BY 1, 2, 3
+    )
+    SELECT later_id, id FROM (
+        SELECT *, row_number() OVER (PARTITION BY later_id ORDER BY shared DESC, created_at DESC, id DESC) AS place
+        FROM met
+    ) AS placed WHERE place <= %(limit)s ORDER BY later_id, place
+"""
+# Of each open fact of a relation that has one target at a time, the last memory of its scope that names another target.
+_RIVALS = """
+    SELECT DISTINCT ON (f.id) f.id AS fact_id, o.memory_id AS earlier_id, f.memory_id AS later_id
+    FROM facts f JOIN memories m ON m.id = f.memory_id
+    JOIN relations r ON r.raw = f.relation AND r.single_valued
+    JOIN concept_names s ON s.id = f.subject_id JOIN concept_names t ON t.id = f.object_id
+    JOIN concept_names os ON os.concept_id = s.concept_id
+    JOIN relations q ON q.canonical = r.canonical
+    JOIN facts o ON o.subject_id = os.id AND o.relation = q.raw AND o.read_with IS NULL AND o.valid_to IS NULL
+      AND o.memory_id <> f.memory_id AND o.recorded_at <= f.recorded_at AND o.beside IS NULL
+    JOIN concept_names ot ON ot.id = o.object_id AND ot.concept_id <> t.concept_id
+    JOIN memories e ON e.id = o.memory_id AND e.scope IS NOT DISTINCT FROM m.scope
+    WHERE f.memory_id = ANY(%s) AND f.read_with IS NULL AND f.valid_to IS NULL
+    ORDER BY f.id, o.recorded_at DESC, o.id DESC
+"""
+
+
+class Rival(NamedTuple):
+    """A fact of a later memory that ends one of an earlier memory, as the two facts have it."""
+
+    fact_id: int
+    earlier_id: int
+    later_id: int
+
+
+class NamedFact(NamedTuple):
+    """A fact of one memory, by its names."""
+
+    subject: str
+    relation: str
+    object: str
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+def waiting(connection: Connection[Any], extractor_hash: str) -> list[int]:
+    """The memories that an extractor read and that nobody compared with earlier ones, in the order of their days."""
+    rows = connection.execute(
+        "SELECT x.memory_id FROM extractions x JOIN memories m ON m.id = x.memory_id "
+        "WHERE x.changes_by IS NULL AND x.extractor_hash = %s AND x.state IN ('complete', 'empty') "
+        "ORDER BY m.created_at, m.id",
+        (extractor_hash,),
+    )
+    return [row[0] for row in rows]
+
+
+def set_compared(connection: Connection[Any], memory_ids: Sequence[int], reader: str) -> None:
+    """Note that memories were compared with earlier ones, and by whom."""
+    connection.execute("UPDATE extractions SET changes_by = %s WHERE memory_id = ANY(%s)", (reader, list(memory_ids)))
+
+
+def earlier(
+    connection: Connection[Any], memory_ids: Sequence[int], *, limit: int, longest: int
+) -> dict[int, list[int]]:
+    """For each memory the earlier ones of its scope that share most of its rare words, the nearest first.
+
+    Parameters
+    ----------
+    limit : int
+        How many for each.
+    longest : int
+        Only texts of so many characters at most.
+    """
+    near: dict[int, list[int]] = defaultdict(list)
+    for later_id, earlier_id in connection.execute(
+        _EARLIER, {"ids": list(memory_ids), "limit": limit, "longest": longest}
+    ):
+        near[later_id].append(earlier_id)
+    return near
+
+
+def rivals(connection: Connection[Any], memory_ids: Sequence[int]) -> list[Rival]:
+    """The facts of memories that end facts of earlier ones, each with the last memory of which it ends one."""
+    with connection.cursor(row_factory=class_row(Rival)) as cursor:
+        return cursor.execute(_RIVALS, (list(memory_ids),)).fetchall()
+
+
+def set_beside(connection: Connection[Any], found: Iterable[Rival]) -> None:
+    """Let facts not count, beside a memory of which each ends nothing."""
+    rows = list(found)
+    connection.execute(
+        "UPDATE facts f SET beside = b.earlier FROM unnest(%s::bigint[], %s::bigint[]) AS b (fact, earlier) "
+        "WHERE f.id = b.fact",
+        ([row.fact_id for row in rows], [row.earlier_id for row in rows]),
+    )
+
+
+def names_and_facts(connection: Connection[Any], memory_id: int) -> tuple[list[str], list[NamedFact]]:
+    """The names that a memory mentions, as it spells them; and what it says, the surest first."""
+    rows = connection.execute("SELECT spelling FROM mentions WHERE memory_id = %s ORDER BY name_id", (memory_id,))
+    names = [row[0] for row in rows]
+    with connection.cursor(row_factory=class_row(NamedFact)) as cursor:
+        cursor.execute(
+            "SELECT s.name AS subject, f.relation, o.name AS object, f.valid_from, f.valid_to "
+            "FROM facts f JOIN concept_names s ON s.id = f.subject_id JOIN concept_names o ON o.id = f.object_id "
+            "WHERE f.memory_id = %s AND f.beside IS NULL ORDER BY f.weight DESC, f.id",
+            (memory_id,),
+        )
+        return names, cursor.fetchall()

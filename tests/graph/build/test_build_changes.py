@@ -1,0 +1,161 @@
+"""Changes that two memories tell: written for both, gone with either, and read once more where one of them is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import hopgate
+from hopgate.extract.changes.model import Compared, Span, spans
+from hopgate.extract.rules.phrases import Phrases
+from hopgate.graph.build.changes import Note, change_of, read_changes
+from hopgate.memory import Memory
+
+NOTES = {
+    "was": ("2024-01-05", "Piano for Edie is with Mrs Lathom."),
+    "idle": ("2024-02-01", "Bought two lemons and a bag of flour."),
+    "now": ("2024-03-05", "From this week on Edie has piano with Mr Dube instead of Mrs Lathom."),
+}
+PIANO = {
+    ("Piano", "is", "Mrs Lathom", "2024-03-05"),
+    ("Piano", "is", "Mr Dube", None),
+}
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Iterator[hopgate.KnowledgeBase]:
+    with hopgate.open(tmp_path) as kb:
+        yield kb
+
+
+def note(name: str, *, scope: str | None = None) -> Memory:
+    day, text = NOTES[name]
+    key = f"{scope} {name}" if scope else name
+    return Memory(key, text, created_at=datetime.fromisoformat(day).replace(tzinfo=UTC), scope=scope)
+
+
+def piano(kb: hopgate.KnowledgeBase, scope: str | None = None) -> set[tuple[str, str, str, str | None]]:
+    return {
+        (edge.source, edge.relation, edge.target, edge.valid_to and f"{edge.valid_to:%Y-%m-%d}")
+        for edge in kb.graph.edges(scope=scope)
+        if edge.relation == "is"
+    }
+
+
+def test_a_change_is_read_whether_notes_come_together_or_one_by_one(tmp_path: Path) -> None:
+    for name, parts in (("together", [list(NOTES)]), ("apart", [[one] for one in NOTES])):
+        with hopgate.open(tmp_path / name) as kb:
+            for part in parts:
+                kb.add(*map(note, part))
+                kb.build()
+            assert piano(kb) == PIANO
+            [over] = [edge for edge in kb.graph.edges() if edge.target == "Mrs Lathom" and edge.relation == "is"]
+            assert over.evidence == ("was",)
+
+
+@pytest.mark.parametrize("gone", ["was", "now"])
+def test_it_goes_with_either_memory_and_is_read_again(kb: hopgate.KnowledgeBase, gone: str) -> None:
+    kb.add(*map(note, NOTES))
+    kb.build()
+    kb.delete([gone])
+    assert piano(kb) == set()
+    with kb.store.transaction() as connection:
+        names = {row[0] for row in connection.execute("SELECT name FROM concept_names")}
+        facts = connection.execute("SELECT count(*) FROM facts WHERE read_with IS NOT NULL").fetchone()
+    assert "Piano" not in names and facts == (0,)
+    kb.add(note(gone))
+    kb.build()
+    assert piano(kb) == PIANO or gone == "was"  # an earlier note that comes later is compared with none
+
+
+def test_what_is_marked_sensitive_takes_the_change_along(kb: hopgate.KnowledgeBase) -> None:
+    kb.add(*map(note, NOTES))
+    kb.build()
+    kb.mark_sensitive(["was"])
+    assert piano(kb) == set()
+
+
+def test_scopes_are_read_apart_and_rules_alone_compare_nothing(kb: hopgate.KnowledgeBase) -> None:
+    kb.add(note("was", scope="home"), note("now", scope="work"))
+    kb.build()
+    assert piano(kb, "home") == piano(kb, "work") == set()
+    kb.add(note("now", scope="home"))
+    kb.build("rules", rebuild=True)
+    assert piano(kb, "home") == set()
+
+
+def test_rules_end_nothing_that_the_model_refutes(kb: hopgate.KnowledgeBase) -> None:
+    day = datetime(2024, 1, 5, tzinfo=UTC)
+    kb.add(Memory("tent", "The tent is in the attic.", created_at=day))
+    kb.add(Memory("pegs", "Moved the tent pegs to the car boot.", created_at=day.replace(month=3)))
+    kb.build()
+    attic = [edge for edge in kb.graph.edges() if edge.target == "attic"]
+    assert [edge.valid_to for edge in attic] == [None]
+    kb.add(Memory("tent moved", "The tent is in the garage now.", created_at=day.replace(month=5)))
+    kb.build()
+    assert {edge.target: edge.valid_to is None for edge in kb.graph.edges() if edge.source == "tent"} == {
+        "attic": False,
+        "garage": True,
+    }
+
+
+def test_a_refuted_fact_counts_again_without_the_memory_beside_it(kb: hopgate.KnowledgeBase) -> None:
+    class Refuting:
+        name, threshold = "refuting", 0.98
+
+        def may_tell_change(self, text: str) -> bool:
+            return False
+
+        def refutes(self, later: str, compared: Compared) -> bool:
+            return True
+
+        def read(self, pairs: list[tuple[str, str]]) -> list[Compared]:
+            return [Compared(0.0, [], []) for _ in pairs]
+
+    day = datetime(2024, 1, 5, tzinfo=UTC)
+    kb.add(Memory("first", "immich runs on cedar.", created_at=day))
+    kb.add(Memory("second", "immich runs on alder.", created_at=day.replace(month=3)))
+    kb.build("rules")
+    read_changes(kb.store, Refuting(), Phrases().identity)
+    assert {edge.target for edge in kb.graph.edges(relation="runs on")} == {"cedar"}
+    kb.delete(["first"])
+    assert {edge.target for edge in kb.graph.edges(relation="runs on")} == {"alder"}
+
+
+def test_names_of_facts_stand_for_the_words_that_the_model_marks() -> None:
+    from hopgate.store.graph.changes import NamedFact
+
+    early, late = datetime(2024, 1, 5, tzinfo=UTC), datetime(2024, 3, 5, tzinfo=UTC)
+    pair = Compared(
+        0.99,
+        [Span("thing", "Paperless", 0, 0.9), Span("former", "old Optiplex", 22, 0.9)],
+        [Span("value", "Beelink", 20, 0.9)],
+    )
+    runs = NamedFact("Paperless", "runs on", "Optiplex")
+    earlier = Note("Paperless runs on the old Optiplex.", early, facts=[runs])
+    later = Note("Moved Paperless to a Beelink.", late)
+    assert change_of(pair, earlier, later) == ("Paperless", "runs on", "Optiplex", "Beelink", late)
+    # A day that is written otherwise is the one that a fact of the later note contradicts.
+    due = Compared(0.99, [Span("thing", "report", 4, 0.9), Span("former", "4 April", 18, 0.9)], [])
+    was, is_ = (NamedFact("report", "due", day) for day in ("2024-04-04", "2024-04-18"))
+    told = change_of(due, Note("The report is due 4 April", early, facts=[was]), Note("…", late, facts=[is_]))
+    assert told == ("report", "due", "2024-04-04", "", late)
+    # What was for some time is no news of what is.
+    past = NamedFact("Paperless", "runs on", "Beelink", valid_to=early)
+    assert change_of(pair, earlier, Note("Paperless ran on a Beelink till 2021.", late, facts=[past])) is None
+    # What is over need have nothing instead, and a thing is no value of itself.
+    over = Compared(0.99, [Span("thing", "choir", 0, 0.9), Span("former", "Ann", 10, 0.9)], [])
+    assert change_of(over, Note("choir with Ann", early), Note("Ann left", late)) == ("choir", "is", "Ann", "", late)
+    same = Compared(0.99, [Span("thing", "Ann", 0, 0.9), Span("former", "Ann", 10, 0.9)], [])
+    assert change_of(same, Note("", early), Note("", late)) is None
+
+
+def test_words_of_several_tokens_have_one_label() -> None:
+    import numpy as np
+
+    labels = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.1, 0.9]], dtype=np.float32)
+    found = spans("on Nordlicht GmbH", [(0, 2), (3, 10), (10, 12), (13, 17)], labels, ("", "value"))
+    assert [(span.text, span.start) for span in found] == [("Nordlicht GmbH", 3)]
