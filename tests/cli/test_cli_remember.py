@@ -56,7 +56,7 @@ def test_add_later_and_sensitive(run: Runner, endpoint: WordEndpoint) -> None:
 
 def test_show(run: Runner) -> None:
     run("add", "Ada Lovelace lives in London.", "--id", "a", "--title", "Ada", "--scope", "home")
-    run("add", "Ada Lovelace wrote to Bea Byron.", "--id", "b")
+    run("add", "Ada Lovelace wrote to Bea Byron.", "--id", "b", "--scope", "home")
     shown = run("show", "a").out
     for line in ("a  Ada", "scope             home", "Ada Lovelace — lives in → London", "b by Ada Lovelace"):
         assert line in shown
