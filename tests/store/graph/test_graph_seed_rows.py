@@ -14,6 +14,7 @@ from hopgate.embed import Identity
 from hopgate.kb import KnowledgeBase
 from hopgate.store import vectors
 from hopgate.store.graph import graph_vectors, seed_rows
+from hopgate.store.graph.visible import View
 
 DIMENSION, FACTS = 8, 400
 THEN = datetime(2024, 1, 1, tzinfo=UTC)
@@ -49,8 +50,9 @@ def ids(kb: KnowledgeBase, rows: Rows) -> list[int]:
     return made
 
 
-def near(connection: Any, vector: Rows, **options: Any) -> list[tuple[int, float]]:
-    return seed_rows.read(connection, [], vector, **{"facts": 20, "statements": 0, **options}).facts
+def near(connection: Any, vector: Rows, view: View | None = None, **options: Any) -> list[tuple[int, float]]:
+    wanted = {"facts": 20, "statements": 0, "view": view or View(), **options}
+    return seed_rows.read(connection, [], vector, **wanted).facts
 
 
 def nearest(ids: list[int], rows: Rows, query: Rows, among: list[int], count: int = 20) -> list[int]:
@@ -64,7 +66,7 @@ def test_every_fact_that_holds_is_compared(kb: KnowledgeBase, ids: list[int], ro
     holds = [n for n in range(FACTS) if n % 10 != 3]
     with kb.store.transaction() as connection:
         found = near(connection, rows[0], exact=True)
-        before = near(connection, rows[0], exact=True, as_of=datetime(2023, 1, 1, tzinfo=UTC))
+        before = near(connection, rows[0], view=View(as_of=datetime(2023, 1, 1, tzinfo=UTC)), exact=True)
     assert [edge for edge, _ in found] == nearest(ids, rows, rows[0], holds)
     assert [edge for edge, _ in found][:2] == ids[:2], "equal facts go by id"
     assert [edge for edge, _ in before] == nearest(ids, rows, rows[0], [n for n in holds if n % 10 != 4])
@@ -82,10 +84,10 @@ def test_facts_get_an_index_when_they_are_many_and_it_finds_the_same(
         assert has_index(connection)
     with kb.store.transaction() as connection:
         connection.execute("SET LOCAL enable_seqscan = off")
-        statement, values = graph_vectors.facts_near(rows[0], 20, exact=False)
+        statement, values = graph_vectors.facts_near(rows[0], 20, View(), exact=False)
         plan = str(connection.execute("EXPLAIN " + statement, values).fetchall())
         assert graph_vectors.FACT_INDEX in plan
-        statement, values = graph_vectors.facts_near(rows[0], 20, exact=True)
+        statement, values = graph_vectors.facts_near(rows[0], 20, View(), exact=True)
         assert graph_vectors.FACT_INDEX not in str(connection.execute("EXPLAIN " + statement, values).fetchall())
         for query in rows[:5]:
             assert near(connection, query) == near(connection, query, exact=True)
@@ -116,13 +118,14 @@ def test_a_scope_gets_its_own_facts(
     with kb.store.transaction() as connection:
         graph_vectors.ensure_index(connection)
     own = [n for n in range(FACTS) if n % 40 == 7]
-    among = frozenset(ids[n] for n in own)
+    view = View(("own",))
     with kb.store.transaction() as connection:
+        connection.execute("UPDATE concept_edges SET scope = 'own' WHERE id = ANY(%s)", ([ids[n] for n in own],))
         # The index gives up at once, and every fact of the scope is compared after all.
         connection.execute("SET LOCAL enable_seqscan = off")
         connection.execute("SET LOCAL hnsw.max_scan_tuples = 1")
-        found = near(connection, rows[0], facts=5, among=among)
-        assert found == near(connection, rows[0], facts=5, among=among, exact=True)
+        found = near(connection, rows[0], view, facts=5, exact_facts=not large)
+        assert found == near(connection, rows[0], view, facts=5, exact=True)
     assert [edge for edge, _ in found] == nearest(ids, rows, rows[0], own, 5)
 
 
@@ -131,6 +134,6 @@ def test_without_a_vector_there_are_names_alone(kb: KnowledgeBase, ids: list[int
         connection.execute(
             "INSERT INTO concept_names (name, normal_name, concept_id, uses) VALUES ('Ada', 'ada', 1, 1)"
         )
-        found = seed_rows.read(connection, ["ada", "eve"], None, facts=20, statements=50)
+        found = seed_rows.read(connection, ["ada", "eve"], None, facts=20, statements=50, view=View())
     assert [name.name for name in found.names] == ["Ada"]
     assert (found.facts, found.statements) == ([], [])
