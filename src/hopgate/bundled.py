@@ -70,3 +70,10 @@ def session_options() -> Any:
     options.enable_mem_reuse = False
     options.log_severity_level = 3
     return options
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hopgate.bundled import BGE_SMALL, bundled_file, session_options
+from hopgate.bundled import BGE_SMALL, bundled_file, cores, session_options
 from hopgate.embed.embedder import Identity, Vectors, unit_rows
 
 if TYPE_CHECKING:
@@ -175,13 +175,6 @@ class Bundled:
 
         data = bundled_file(self.folder, "model.onnx", self.model_sha256)
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _feed(encoding: Encoding) -> dict[str, NDArray[np.int64]]:

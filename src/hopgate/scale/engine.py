@@ -86,7 +86,7 @@ class Engine:
         if self.name == "local":
             return 1
         if self.name == "processes":
-            from hopgate.embed.bundled import cores
+            from hopgate.bundled import cores
 
             return self.workers or cores()
         from hopgate.scale.ray_cluster import cluster_workers

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Protocol
 
-from hopgate.embed.bundled import cores
+from hopgate.bundled import cores
 from hopgate.extract.changes.model import WEIGHTS_SHA256, Compared, compared, may_tell_change, tells_change
 
 MOST_WORDS, MOST_CHARACTERS = 60, 1000
